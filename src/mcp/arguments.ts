@@ -18,20 +18,32 @@ const REASONS = {
   too_large: 'is too large',
 } as const;
 
+/**
+ * Text; a number is accepted too, but not published, because some hosts refuse every tool if one argument has more than
+ * one type. A number that has lost digits is refused.
+ */
+export const textOrNumber = <Schema extends z.ZodType<unknown, string>>(schema: Schema) =>
+  z.preprocess(
+    (value) => (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? `${value}` : value),
+    schema,
+  );
+
 /** Decimal text in canonical form, so that equal amounts of repeated calls are recognised. */
 const decimalAmount = (decimals: number, description: string) =>
-  z
-    .union([z.number(), z.string()])
-    .describe(`${description}, at most ${decimals} digits after the point; text keeps every digit`)
-    .transform((value, context) => {
-      const parsed = parseWrittenAmount(String(value).trim(), decimals, 'refuse');
-      if (parsed.ok) return formatAmount(parsed.atoms, decimals);
-      const reason = REASONS[parsed.reason];
-      context.addIssue(
-        parsed.reason === 'too_many_digits' ? `${reason}: at most ${decimals} digits` : reason,
-      );
-      return z.NEVER;
-    });
+  textOrNumber(
+    z
+      .string()
+      .describe(`${description}, such as "0.5"; at most ${decimals} digits after the point`)
+      .transform((value, context) => {
+        const parsed = parseWrittenAmount(value.trim(), decimals, 'refuse');
+        if (parsed.ok) return formatAmount(parsed.atoms, decimals);
+        const reason = REASONS[parsed.reason];
+        context.addIssue(
+          parsed.reason === 'too_many_digits' ? `${reason}: at most ${decimals} digits` : reason,
+        );
+        return z.NEVER;
+      }),
+  );
 
 export const amountSol = decimalAmount(SOL_DECIMALS, 'SOL from minAmountSol to maxAmountSol of swap_min');
 export const coinAmount = decimalAmount(18, 'Whole coins of `from`');
@@ -92,8 +104,6 @@ export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${EXPECTED[issue.expected] ?? issue.expected}`;
-    case 'invalid_union':
-      return 'must be a number or text';
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_small':

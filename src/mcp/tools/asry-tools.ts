@@ -7,11 +7,11 @@ const asryClaim = tool({
   title: 'Claim the reward token ASRY',
   description:
     'SPENDS MONEY: sends the ASRY reward of a USDC or USDT payment to the sender shown by the chain, never to anyone else. ' +
-    'Call it with dry_run: true first. It waits up to 20 seconds for the payment to be final. A repeat pays nothing twice.',
+    'The payment goes to deposit.address of asry_epoch, before this call. Call it with dry_run: true first. It waits up to 20 seconds for the payment to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     asset: z.enum(['USDC', 'USDT']),
-    depositTxSignature: solanaSignature.describe('Of the payment to the treasury'),
+    depositTxSignature: solanaSignature.describe('Of the payment to deposit.address'),
     amount: dollarAmount.optional(),
     dry_run: dryRun,
   }),
@@ -51,7 +51,9 @@ const asryClaimStatus = tool({
 const asryEpoch = tool({
   name: 'asry_epoch',
   title: 'ASRY reward epochs',
-  description: 'The current epoch of ASRY rewards, what the next paid dollar earns, and past epochs.',
+  description:
+    'Where a payment for ASRY goes: deposit.address, in the mint of deposit.mints. Also the current epoch, what the next paid dollar earns, ' +
+    'and past epochs.',
   annotations: READS,
   input: z.strictObject({}),
   run: (_input, context) => read('getAsryEpoch', {}, context),

@@ -26,7 +26,7 @@ const exchangeEstimate = tool({
     'Expected output of one currency for an amount of another, after fees. The rate is not locked; nothing is created.',
   annotations: READS,
   input: z.strictObject({ ...pair, amount: coinAmount }),
-  example: { from: 'sol', to: 'btc', amount: 0.5 },
+  example: { from: 'sol', to: 'btc', amount: '0.5' },
   run: (query, context) => read('getExchangeEstimate', query, context),
 });
 
@@ -57,7 +57,7 @@ const exchangeCreate = tool({
     dry_run: dryRun,
     idempotencyKey,
   }),
-  example: { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1q...', dry_run: true },
+  example: { from: 'sol', to: 'btc', amount: '0.5', payoutAddress: 'bc1q...', dry_run: true },
   run: async ({ dry_run: rehearse, idempotencyKey: key, ...order }, { api, signal }) => {
     if (!rehearse)
       return {

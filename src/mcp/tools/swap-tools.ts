@@ -30,7 +30,7 @@ const swapEstimate = tool({
   description: "Expected sats for an amount of SOL, after the bridge's fees. Moves and reserves nothing.",
   annotations: READS,
   input: z.strictObject({ amountSol }),
-  example: { amountSol: 0.5 },
+  example: { amountSol: '0.5' },
   output: z.looseObject({
     amountSol: z.number(),
     amountLamports: z.string(),
@@ -53,7 +53,7 @@ const swapCreate = tool({
   // A repeat with another key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({ amountSol, dry_run: dryRun, idempotencyKey }),
-  example: { amountSol: 0.5, dry_run: true },
+  example: { amountSol: '0.5', dry_run: true },
   output: z.looseObject({
     initiated: z.boolean().describe('false on a dry run, which has no id and no status'),
     dry_run: z.literal(true).optional(),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idempotencyKey, recordId, solanaAddress } from '../arguments.ts';
+import { idempotencyKey, recordId, solanaAddress, textOrNumber } from '../arguments.ts';
 import { CREATES, READS, read, tool, waiting, waitSeconds } from './tool.ts';
 
 const tokenSearch = tool({
@@ -25,26 +25,21 @@ const tokenGet = tool({
     'One token: name, supply, authorities. The warning well_known_name means that it imitates a known token.',
   annotations: READS,
   input: z.strictObject({
-    id: z
-      .union([z.int().min(1).max(Number.MAX_SAFE_INTEGER), recordId])
-      .describe('Numeric id or mint address'),
+    id: textOrNumber(recordId.describe('Numeric id or mint address')),
   }),
   example: { id: '1' },
-  run: ({ id }, context) => read('getToken', { id: String(id) }, context),
+  run: ({ id }, context) => read('getToken', { id }, context),
 });
 
 const flag = (description: string) => z.boolean().optional().describe(description);
 
-const supplyAtoms = z
-  .union([z.string(), z.number()])
-  .describe('Smallest units as digits: "5000000" with 6 decimals is 5 tokens; 0 when absent')
-  .transform((value, context) => {
-    // A number above 2^53 has already lost digits.
-    const text = typeof value === 'string' ? value.trim() : Number.isSafeInteger(value) ? String(value) : '';
-    if (/^\d{1,20}$/.test(text)) return text;
-    context.addIssue('must be digits only, in the smallest units of the token');
-    return z.NEVER;
-  });
+const supplyAtoms = textOrNumber(
+  z
+    .string()
+    .trim()
+    .regex(/^\d{1,20}$/, 'must be digits only, in the smallest units of the token')
+    .describe('Smallest units as digits: "5000000" with 6 decimals is 5 tokens; 0 when absent'),
+);
 
 const tokenInvoiceCreate = tool({
   name: 'token_invoice_create',
