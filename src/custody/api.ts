@@ -196,8 +196,8 @@ export const RequestView = z.object({
   paidAt: z.string().nullable(),
   completedAt: z.string().nullable(),
   paymentSignature: z.string().nullable(),
-  /** A payment transaction that a caller has reported and that is not final yet. Rows of an older release lack it. */
-  reportedSignature: z.string().nullable().default(null),
+  /** A payment transaction that a caller has reported and that is not final yet. */
+  reportedSignature: z.string().nullable(),
   tokenId: z.int().nullable(),
   mintAddress: z.string().nullable(),
   refunds: z.array(
@@ -207,8 +207,8 @@ export const RequestView = z.object({
       payer: z.string().nullable(),
       reason: z.string(),
       status: z.enum(['due', 'paid']),
-      /** The transaction that paid the refund. Rows from before the service paid refunds lack this member. */
-      refundSignature: z.string().nullable().default(null),
+      /** The transaction that paid the refund. */
+      refundSignature: z.string().nullable(),
     }),
   ),
 });

@@ -2,17 +2,12 @@
  * The code under test, loaded from a folder: `src` itself, or a copy of it with one rule broken.
  * @module
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
-import type { Storage } from '../../src/custody/kernel/ports.ts';
-import { createRemoteSigner } from '../../src/custody/kernel/signer.ts';
 
-export type Production = { createCustodian(storage: Storage, deps: CustodyDeps): Custodian } & Pick<
-  typeof import('../../src/wiring/custody.ts'),
-  'composeCustody'
-> &
+export type Production = Pick<typeof import('../../src/custody/custodian.ts'), 'Custodian'> &
+  Pick<typeof import('../../src/wiring/custody.ts'), 'composeCustody'> &
   Pick<typeof import('../../src/config.ts'), 'readConfig'> &
   Pick<typeof import('../../src/providers/esplora.ts'), 'createEsplora'> &
   Pick<typeof import('../../src/custody/kernel/operation.ts'), 'decodeOperation'> &
@@ -28,9 +23,6 @@ export type Production = { createCustodian(storage: Storage, deps: CustodyDeps):
     readonly previous?: Production;
   };
 
-/** Where a release may have its signer for a key service. */
-const REMOTE_SIGNERS = ['custody/kernel/signer.ts', 'custody/kernel/remote-signer.ts'];
-
 export const OWN_SOURCE = join(import.meta.dirname, '../../src');
 
 /**
@@ -39,7 +31,7 @@ export const OWN_SOURCE = join(import.meta.dirname, '../../src');
  */
 export async function loadProduction(source: string, previous?: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
-  const [custodian, wiring, config, esplora, operation, rpc, errors, signers] = await Promise.all([
+  const [custodian, wiring, config, esplora, operation, rpc, errors, signer] = await Promise.all([
     load('custody/custodian.ts'),
     load('wiring/custody.ts'),
     load('config.ts'),
@@ -47,11 +39,10 @@ export async function loadProduction(source: string, previous?: string): Promise
     load('custody/kernel/operation.ts'),
     load('providers/solana-rpc.ts'),
     load('core/errors.ts'),
-    Promise.all(REMOTE_SIGNERS.filter((file) => existsSync(join(source, file))).map(load)),
+    load('custody/kernel/signer.ts'),
   ]);
   return {
-    // Earlier releases have a function in place of the class.
-    createCustodian: custodian.createCustodian ?? ((storage, deps) => new custodian.Custodian(storage, deps)),
+    Custodian: custodian.Custodian,
     composeCustody: wiring.composeCustody,
     readConfig: config.readConfig,
     createEsplora: esplora.createEsplora,
@@ -60,8 +51,7 @@ export async function loadProduction(source: string, previous?: string): Promise
     RpcRefusal: rpc.RpcRefusal,
     asUpstreamFailure: rpc.asUpstreamFailure,
     upstreamFailed: errors.upstreamFailed,
-    // A release without a key service gets ours: it signs like any other signer.
-    createRemoteSigner: Object.assign({ createRemoteSigner }, ...signers).createRemoteSigner,
+    createRemoteSigner: signer.createRemoteSigner,
     schema: readFileSync(join(source, '../schema.sql'), 'utf8'),
     ...(previous === undefined ? {} : { previous: await loadProduction(previous) }),
   };

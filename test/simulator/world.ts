@@ -356,7 +356,6 @@ export function createWorld(
           return sources.map((source) => ({ source, btcUsd: 100_000_000_000n, solUsd: 200_000_000n }));
         }),
       route,
-      ...(isPrevious ? { routes: [{ ...route, report: reportOfSent(route) }] } : {}),
       database: d1.over(traced) as never,
       signer,
       mintKeys: MINT_KEYS,
@@ -378,7 +377,7 @@ export function createWorld(
       within: (work, ms) => within(scheduler, work, ms),
       log,
     });
-    return running.createCustodian(instance.storage, change.deps?.(deps) ?? deps);
+    return new running.Custodian(instance.storage, change.deps?.(deps) ?? deps);
   }
 
   const host = createHost<Custodian>({
@@ -425,12 +424,6 @@ export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
 
 const META = 'SELECT value FROM meta WHERE key = ?';
 const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;
-
-/** For releases up to 1.1.0, which have a list of routes and report a swap by its facts. */
-const reportOfSent =
-  (route: SwapRoute) =>
-  ({ depositAddress }: { depositAddress: string | null }) =>
-    route.report(depositAddress ?? '');
 
 /** @param remote signs instead of a key in the process */
 function signerOf(instance: Instance, state: State, witness: Witness, remote: Signer | undefined): Signer {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { DurableObject } from 'cloudflare:workers';
 import { invoke } from './invocation.ts';
 import { objectOnPlatform, onPlatform } from './platform.ts';
 import * as deployed from './worker.js';
@@ -24,10 +23,7 @@ export class Custodian extends objectOnPlatform(deployed.Custodian) {
   }
 }
 
-/** An earlier release has no such object. */
-const DeployedPageViews = deployed.PageViews ?? DurableObject;
-
-export class PageViews extends DeployedPageViews {
+export class PageViews extends deployed.PageViews {
   constructor(state, env) {
     moveAlarms(state.storage);
     super(state, env);

@@ -34,8 +34,6 @@ const SCHEMA = [
   )`,
   `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
-  // An earlier release added old rows up in this index.
-  `DROP INDEX IF EXISTS operations_sums`,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,

@@ -34,7 +34,7 @@ export type SignedAt = {
    * witnesses' slots.
    */
   readonly slot: bigint;
-  /** Nodes that had seen the blockhash, each with its own height. Empty in rows of an older version. */
+  /** Nodes that had seen the blockhash, each with its own height. */
   readonly witnesses: readonly Witness[];
 };
 
@@ -79,7 +79,7 @@ export type Operation = {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When its latest attempt was signed; null before, and in rows of an older version. */
+  /** When its latest attempt was signed; null before. */
   readonly signedAt: number | null;
   /** When the alarm checks it next; null when nothing is left to do. */
   readonly dueAt: number | null;
@@ -152,31 +152,20 @@ const BIGINTS = [
 export const encodeOperation = (operation: Operation): string =>
   stringifyJson({ ...operation, reason: reasonText(operation.reason) });
 
-type Row = Partial<Omit<Operation, 'reason'>> &
-  Pick<Operation, 'seq' | 'id' | 'kind' | 'state'> & { readonly reason?: string | null };
+/** An operation as `encodeOperation` writes it. Its reason is text, and its amounts are text until `withAtoms`. */
+type Row = Omit<Operation, 'reason'> & { readonly reason: string | null };
 
-/**
- * Decodes a row of this or an older version. A member that the older version lacked gets its neutral value. No JSON
- * reviver is used, because it takes ten times as long and the spending limits decode many rows.
- */
+/** No JSON reviver is used, because it takes ten times as long and the spending limits decode many rows. */
 export function decodeOperation(text: string): Operation {
-  const row = withAtoms(JSON.parse(text)) as Row;
-  const { signing = null, landing = null, plan = {}, outcome = {}, reason = null } = row;
+  const row = withAtoms(JSON.parse(text) as Row);
+  const { signing, landing, reason } = row;
   return {
-    ...BLANK,
     ...row,
     reason: reason === null ? null : parseReason(reason),
-    signing: signing && decodeSigning(signing),
+    signing: signing && { ...withAtoms(signing), witnesses: signing.witnesses.map(withAtoms) },
     landing: landing && withAtoms(landing),
-    plan,
-    outcome,
   };
 }
-
-const decodeSigning = <T extends SignedAt>(signing: T): T => ({
-  ...withAtoms(signing),
-  witnesses: (signing.witnesses ?? []).map(withAtoms),
-});
 
 /** Converts the amounts among parsed members in place; nested members stay unchanged. */
 function withAtoms<T extends object>(members: T): T {

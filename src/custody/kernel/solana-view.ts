@@ -118,10 +118,9 @@ export class SolanaView implements ChainPort {
   }
 
   recall(text: string): void {
-    // A memory stored by an earlier release has no `finality`.
-    const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality?: FinalityMemory };
+    const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality: FinalityMemory };
     this.#questions.recall(memory);
-    if (finality) this.#finality = finality;
+    this.#finality = finality;
   }
 
   async checkFinality(): Promise<void> {

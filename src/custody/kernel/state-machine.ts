@@ -93,8 +93,7 @@ export const prunedNodes = (signing: Signing, views: readonly NodeView[]): strin
   });
 
 /**
- * Adds witnesses (nodes that have seen the blockhash) after the signing: a node lagged, was added later, or the row is
- * from a version without witnesses. The node's finalized slot must have reached the slots of all other witnesses, so it
+ * Adds witnesses (nodes that have seen the blockhash) after the signing: a node lagged, or was added later. The node's finalized slot must have reached the slots of all other witnesses, so it
  * has seen the blockhash. Its height is then at least the blockhash's own, so it may prove the expiry late, never
  * early.
  */

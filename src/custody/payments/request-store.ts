@@ -126,11 +126,7 @@ export type RefundDue = {
   readonly changes: number;
 };
 
-/** Rows of storage version 1 lack `reported`. */
-const decodeRequest = (text: string): PaymentRequest => ({
-  ...{ reported: null },
-  ...(JSON.parse(text) as PaymentRequest),
-});
+const decodeRequest = (text: string): PaymentRequest => JSON.parse(text) as PaymentRequest;
 export const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
 
 export class RequestStore {

@@ -144,13 +144,6 @@ it('starts to measure the stall again after the clock was set back', async () =>
   expect(w.agreement().stalledSince).toBe(NOW - 59 * MINUTE_MS);
 });
 
-it('reads the stored state of an earlier release, which has no data about finality', async () => {
-  const w = setUp();
-  const view = w.view();
-  view.recall(JSON.stringify({ disagreement: null, waiting: [] }));
-  expect(view.agreement()).toMatchObject({ stalledSince: null, consensus: 'unknown' });
-});
-
 it('a stalled chain stops new swaps, but an open swap can end', async () => {
   const w = createCustodianWorld();
   await w.custody.createSwap(keyed('a'));

@@ -81,26 +81,6 @@ it('a row encoded as text is decoded unchanged, with exact amounts and types', (
   );
 });
 
-it('a row of an older version gets neutral values for fields that did not exist then', () => {
-  const old = decodeOperation('{"seq":3,"id":"swap:x","kind":"swap","state":"signed"}');
-  expect(old).toMatchObject({
-    detail: '',
-    reason: null,
-    amount: 0n,
-    reserved: 0n,
-    unsettled: 0n,
-    cost: 0n,
-    releasedSlot: null,
-    attempt: 1,
-    signing: null,
-    landing: null,
-    dueAt: null,
-    looks: 0,
-    plan: {},
-    outcome: {},
-  });
-});
-
 it('a row of a newer version keeps the fields that this version does not know', () => {
   const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
   expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });

@@ -1,4 +1,4 @@
-/** Swaps that an earlier release stored for a route that this one does not have. */
+/** Swaps that another release stored for a route that this one does not have. */
 import { expect, it } from 'vitest';
 import { held } from '../../../src/custody/kernel/reason.ts';
 import { createCustodianWorld } from '../../kit/custodian.ts';
