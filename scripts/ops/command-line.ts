@@ -24,8 +24,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   resume: plain('resume', 'allow signing again'),
   operations: reading('operations', 'list the newest operations'),
   held: reading('held', 'list the operations that await the operator'),
-  retry: withId('retry', 'check an operation again now, or release what is held after a reconciliation'),
-  end: withId('end', 'end what is held after a reconciliation and was paid already'),
+  retry: withId('retry', 'check an operation again now'),
   'write-off': withId('write-off', 'stop waiting for what a bridge still owes, and count it as lost'),
   refund: withId('refund', 'refund what is owed, to its payer', '<invoice|listing|payment>'),
   evidence: {
@@ -33,7 +32,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     reads: true,
     prints: 'text',
   },
-  reconcile: plain('reconcile', 'complete a frozen journal from D1, and report what no row explains'),
+  unfreeze: plain('unfreeze', 'end a freeze after an unexpected debit; signing stays paused'),
   'restore-storage': withId(
     'restore-storage',
     'restore the storage of the custodian (never tried in production)',

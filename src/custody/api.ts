@@ -324,11 +324,10 @@ export const OPS_COMMANDS = [
   'operations',
   'held',
   'retry',
-  'end',
+  'unfreeze',
   'write-off',
   'refund',
   'evidence',
-  'reconcile',
   'restore-storage',
   'republish',
   'fingerprint',
@@ -337,7 +336,7 @@ export const OPS_COMMANDS = [
 export type OpsCommand = {
   readonly name: (typeof OPS_COMMANDS)[number];
   /**
-   * What the command applies to. `retry`, `end`: an operation or a held debt. `write-off`: an operation. `refund`: an
+   * What the command applies to. `retry`, `write-off`: an operation. `refund`: an
    * invoice, a listing request, or a payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601.
    */
   readonly id?: string;
@@ -452,7 +451,6 @@ export function payoutView(
   const waits = {
     // A failed read is retried within seconds; neither the caller nor the operator has to act.
     owed: reason === 'unread' ? null : reason,
-    held: 'paused',
     begun: waitOf(operation?.reason ?? null),
   }[state];
   return waits

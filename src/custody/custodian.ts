@@ -46,7 +46,6 @@ import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands
 import { Republishing } from './kernel/outbox.ts';
 import type { Log, Mirror, Signer, Storage, Within } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
-import { reconcile } from './kernel/reconcile.ts';
 import { Retries } from './kernel/retries.ts';
 import type { LookUp } from './kernel/signature-lookups.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
@@ -328,28 +327,15 @@ export class Custodian implements CustodianApi {
   }
 
   #opsPorts(): OpsPorts {
-    const { gate, kinds, tools } = this.#kernel;
-    const { mirror, signer, swap } = this.#d;
+    const { tools } = this.#kernel;
     const modules = Object.values(this.#modules);
     return {
       ...tools,
-      mirror,
-      held: modules.flatMap((module) => module.held ?? []),
-      rulesOf: (kind) => kinds[kind]?.rules,
-      gate,
+      mirror: this.#d.mirror,
       command: (name, id) => {
         const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];
         return act && this.#background.working(() => act(id));
       },
-      reconcile: () =>
-        reconcile({
-          ...tools,
-          mirror,
-          reserveAddress: signer.address,
-          history: swap.history,
-          transaction: swap.transaction,
-          modules,
-        }),
     };
   }
 

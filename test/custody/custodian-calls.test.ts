@@ -5,7 +5,6 @@ import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
 import { code, held } from '../../src/custody/kernel/reason.ts';
-import { depositSignature } from '../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import {
@@ -43,7 +42,7 @@ it.each([
   ['none that waits for a shorter time', planned({ kind: 'asry' }), HOURS, 0],
   ['one that failed and for which something is outstanding', outstanding(), 1, 1],
   ['none that failed and for which nothing is outstanding', closed(), 1, 0],
-  ['one that is held', planned({ reason: held('reconciled') }), 1, 1],
+  ['one that is held', planned({ reason: held('unproven') }), 1, 1],
 ])('operations that await the operator include %s', async (_name, operation, later, count) => {
   const w = createCustodianWorld();
   w.add(operation);
@@ -294,52 +293,6 @@ describe("the operator's commands", () => {
     });
   });
 
-  describe('end', () => {
-    it.each([
-      ['a creation', { id: 'token:one', kind: 'token' }, { state: 'done', outcome: { endedBy: 'operator' } }],
-      ['a swap', { id: 'swap:one' }, { state: 'failed', reason: code('ended') }],
-    ] as const)(
-      'the command end closes %s that is held after a reconciliation, and signs nothing',
-      async (_name, row, over) => {
-        const w = createCustodianWorld({ tokenKind: creation });
-        const before = w.signatures();
-        w.add(planned({ ...row, reason: held('reconciled') }));
-        expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: true });
-        expect(w.journal.get(row.id)).toMatchObject({ ...over, reserved: 0n, dueAt: null });
-        expect(w.signatures()).toBe(before);
-      },
-    );
-
-    it.each([
-      ['planned', planned()],
-      ['held for another reason', planned({ reason: held('unproven') })],
-      ['signed', signed({ reason: held('reconciled') })],
-    ])('the command end refuses an operation that is %s', async (_name, row) => {
-      const w = createCustodianWorld();
-      w.add(row);
-      expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: false });
-      expect(w.journal.get(row.id)).toMatchObject({ state: row.state, reason: row.reason });
-    });
-  });
-
-  it('the command retry refuses a held operation if a transaction of the reserve names its payment', async () => {
-    const w = createCustodianWorld();
-    const id = `asry:${depositSignature(1)}:1`;
-    w.add(planned({ id, kind: 'asry', reason: held('reconciled') }));
-    w.journal.block(`asry:${depositSignature(1)}:2`, 'a transaction', w.clock.now);
-    expect(await w.custody.ops({ name: 'retry', id })).toMatchObject({
-      ok: false,
-      message: expect.stringContaining('a transaction'),
-    });
-    expect(w.journal.get(id)?.reason).toEqual(held('reconciled'));
-  });
-
-  it('the command reconcile pauses nothing while the journal is not frozen', async () => {
-    const w = createCustodianWorld();
-    expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true, rows: [] });
-    expect((await w.custody.report()).paused).toBeNull();
-  });
-
   describe('restore-storage', () => {
     const at = (w: CustodianWorld, ms: number) => new Date(w.clock.now + ms).toISOString();
     const restore = (w: CustodianWorld, id: string) => w.custody.ops({ name: 'restore-storage', id });
@@ -374,10 +327,10 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('the command reconcile ends a freeze, and the command resume ends the pause that follows', async () => {
+  it('the command unfreeze ends a freeze, and the command resume ends the pause that follows', async () => {
     const w = createCustodianWorld();
     freeze(w.journal, 'unexpected_debit', () => {});
-    expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
+    expect(await w.custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
     expect(await w.custody.createSwap(request())).toMatchObject({ type: 'refused' });
     await w.custody.ops({ name: 'resume' });
     expect((await w.custody.createSwap(request())).type).toBe('created');

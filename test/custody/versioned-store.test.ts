@@ -47,7 +47,7 @@ describe('a storage of a newer version', () => {
     expect(w.logged).toContain('storage_newer');
     expect(await custody.report()).toMatchObject({ frozen: 'storage_newer' });
     expect(await custody.signingState()).toMatchObject({ frozen: 'storage_newer' });
-    const answer = await custody.ops({ name: 'reconcile' });
+    const answer = await custody.ops({ name: 'resume' });
     expect(answer).toMatchObject({ ok: false });
     expect(answer.message).toContain(`version ${STORAGE_VERSION + 1}`);
   });

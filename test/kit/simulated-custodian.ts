@@ -19,7 +19,6 @@ import { tokenDesign } from './token-design.ts';
 
 export const START = 1_800_000_000_000;
 const MINUTE = 60_000;
-const MOST_TRIES = 50;
 const production = await loadProduction(OWN_SOURCE);
 
 const { reserve: RESERVE, asry: ASRY } = ADDRESSES;
@@ -73,7 +72,7 @@ export function simulateCustodian({
   );
   const { scheduler, ledger, host, witness, state, truth } = world;
   onTestFinished(() => {
-    host.release();
+    host.close();
     expect(witness.violations).toEqual([]);
   });
   state.isCalm = true;
@@ -196,19 +195,6 @@ export function simulateCustodian({
       host.restore(rows, 'lost');
     },
     remember: (): Contents => host.disk.contents(),
-
-    /** Repeated until it succeeds, because right after the loss it is refused as too early. Then signing is resumed. */
-    async reconcile(): Promise<OpsAnswer['rows']> {
-      let answer: OpsAnswer | undefined;
-      for (let tries = 0; !answer?.ok; tries++) {
-        if (tries > MOST_TRIES) throw new Error('the journal was never reconciled');
-        if (tries > 0) await pass(MINUTE);
-        answer = await ops('reconcile');
-      }
-      state.isLost = false;
-      await ops('resume');
-      return answer.rows;
-    },
 
     /** The purpose for which a name was claimed. */
     consumerOf: (name: string): unknown =>

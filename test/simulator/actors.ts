@@ -40,7 +40,7 @@ const PATIENCE = 8;
 const SPONSOR = wallet(905);
 const VAULT = wallet(906);
 const OPENED = wallet(907);
-/** Attempts of the last customer, enough until a lost journal has been reconciled. */
+/** Attempts of the last customer, enough for the longest outage. */
 const LAST_PATIENCE = 200;
 
 /** The part of a result that a caller sees, and that a repeat must return again. */

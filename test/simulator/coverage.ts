@@ -20,17 +20,7 @@ export const REQUIRED: readonly string[] = [
   ...['requests open', 'requests completed', 'requests expired', 'refunds due', 'refunds paid'],
   ...['asry_payouts paid', 'asry_payouts owed'],
   ...['landings', 'landings that failed', 'no-ops', 'transactions taken back by a fork'],
-  ...[
-    'crashes',
-    'replacements',
-    'alarmsLost',
-    'days awaited',
-    'held operations: retry',
-    'held operations: end',
-    'held debts: retry',
-    'reported swap',
-    'reported asry',
-  ],
+  ...['crashes', 'replacements', 'alarmsLost', 'days awaited'],
   ...[
     'deploy',
     'pause',

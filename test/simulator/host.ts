@@ -316,7 +316,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     happened: happened as Readonly<Record<string, number>>,
 
     disk,
-    release(): void {
+    close(): void {
       disarm();
       stayAwake();
       if (current) current.instance.state = 'dead';

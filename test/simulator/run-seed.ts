@@ -1,12 +1,5 @@
-/**
- * Runs one seed from the first request until all work has ended.
- * @module
- */
-import type { Operation } from '../../src/custody/kernel/operation.ts';
-import { isReconciled } from '../../src/custody/kernel/reason.ts';
 import { type Actors, startActors } from './actors.ts';
 import type { Incident } from './incidents.ts';
-import { key } from './ledger.ts';
 import type { Production } from './production.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 import { hasParts, isQuiet, judge, operationsOf, waitingForDay } from './verdict.ts';
@@ -37,8 +30,6 @@ const CALM_LEAST_ALONE = 25 * MINUTE;
 const PATIENCE = 9 * HOUR;
 /** After this time, every transaction that was on its way is final or can never land. */
 const OPERATOR_DELAY = 10 * MINUTE;
-/** Time in which the operator reads the report before resuming. */
-const READING_MS = 2 * MINUTE;
 
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => void unhandled.push(error));
@@ -59,7 +50,7 @@ export async function runScenario(
     try {
       return await play(world, production, trace);
     } finally {
-      world.host.release();
+      world.host.close();
     }
   } catch (error) {
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -167,7 +158,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
   scheduler.at(Math.min(scenario.cronMs, scenario.calmAt + CALM_CRON / 2), tick);
 }
 
-/** Faults end; the operator resumes, reconciles a lost journal, and pays owed refunds. */
+/** Faults end; the operator resumes, and pays owed refunds. */
 function calmDown(world: World, actors: Actors, production: Production): void {
   const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
@@ -184,14 +175,9 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   });
   // A pause whose response was lost is repeated, possibly after the resumption.
   if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
-  if (state.isLost && scenario.seed % 4 !== 0) {
-    state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
-    scheduler.after(OPERATOR_DELAY, () => operate(world, production, 'reconcile'));
-  }
   if (scenario.seed % 2 === 0) {
-    const wait = state.isLost ? 2 * OPERATOR_DELAY + 5 * MINUTE : 30_000;
-    state.calmUntil = Math.max(state.calmUntil, scheduler.now() + wait);
-    scheduler.after(wait, () => payBack(world, actors));
+    state.calmUntil = Math.max(state.calmUntil, scheduler.now() + 30_000);
+    scheduler.after(30_000, () => payBack(world, actors));
   }
 }
 
@@ -202,113 +188,22 @@ function payBack({ host }: World, actors: Actors): void {
       void host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
 }
 
+/** The operator retries every open operation. */
+function retryAll(world: World, production: Production): void {
+  for (const { id, state } of operationsOf(world, production))
+    if (state !== 'done' && state !== 'failed')
+      void world.host.event('ops', (custodian) => custodian.ops({ name: 'retry', id }));
+}
+
 /** An operator without a response repeats the command. */
-function operate(world: World, production: Production, name: 'pause' | 'resume' | 'reconcile'): void {
+function operate(world: World, production: Production, name: 'pause' | 'resume'): void {
   const { host, scheduler, trace } = world;
   void host
     .event('ops', (custodian) => custodian.ops({ name }))
     .then((outcome) => {
       trace(() => `operator: ${name}: ${JSON.stringify(outcome)}`);
-      if (!outcome.ok || !outcome.value.ok)
-        return void scheduler.after(3_000, () => operate(world, production, name));
-      if (name !== 'reconcile') return;
-      world.state.isLost = false;
-      readReport(world, production, outcome.value.rows ?? []);
-      topUp(world);
-      world.state.calmUntil = scheduler.now() + READING_MS + leastCalm(world);
-      scheduler.after(READING_MS, () => operate(world, production, 'resume'));
-      if (world.scenario.seed % 8 > 4) return;
-      world.state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
-      scheduler.after(OPERATOR_DELAY, () => {
-        retryAll(world, production);
-        resolveDebts(world);
-      });
+      if (!outcome.ok || !outcome.value.ok) scheduler.after(3_000, () => operate(world, production, name));
     });
-}
-
-/** The report names every transaction of the reserve that no row explains. */
-function readReport(
-  world: World,
-  production: Production,
-  rows: readonly Readonly<Record<string, unknown>>[],
-): void {
-  const { state, witness, happened } = world;
-  for (const { signature, memo } of rows)
-    state.reported.set(String(signature), memo === null ? null : String(memo));
-  const known = new Set(operationsOf(world, production).map(({ signing }) => signing?.signature));
-  for (const { entry, movement } of witness.moved()) {
-    const { signature } = entry.transaction;
-    if (known.has(signature)) continue;
-    happened[`reported ${movement.kind}`] = (happened[`reported ${movement.kind}`] ?? 0) + 1;
-    if (!state.reported.has(signature))
-      witness.broken('nothing_lost', `${signature} (${movement.kind}) has no row and is not in the report`);
-  }
-}
-
-/** The operator retries every open operation, and ends those that the report shows as paid by the lost instance. */
-function retryAll(world: World, production: Production): void {
-  const { host, happened } = world;
-  for (const op of operationsOf(world, production)) {
-    if (op.state === 'done' || op.state === 'failed') continue;
-    const isHeld = isReconciled(op.reason);
-    const name = isHeld && isReported(world, op) ? 'end' : 'retry';
-    if (isHeld) happened[`held operations: ${name}`] = (happened[`held operations: ${name}`] ?? 0) + 1;
-    void host.event('ops', (custodian) => custodian.ops({ name, id: op.id }));
-  }
-}
-
-type Reported = ReturnType<World['witness']['moved']>[number];
-
-const reportedIn = ({ witness, state }: World): Reported[] =>
-  witness.moved().filter(({ entry }) => state.reported.has(entry.transaction.signature));
-
-/**
- * Whether the report has a transaction with the operation's memo or, for kinds without a memo, with the same effect.
- * The operator never ends a creation, because it finds its own mint.
- */
-const isReported = (world: World, { id, kind, amount }: Operation): boolean =>
-  reportedIn(world).some(({ entry, movement }) => {
-    if (movement.kind !== kind) return false;
-    if (movement.kind === 'swap') return movement.lamports === amount;
-    return movement.kind === 'absr' || entry.transaction.memo === id;
-  });
-
-/** The operator ends held debts that the report shows as paid, and releases the others. */
-function resolveDebts(world: World): void {
-  const { host, happened } = world;
-  const resolve = (id: string, isPaid: boolean): void => {
-    const name = isPaid ? 'end' : 'retry';
-    happened[`held debts: ${name}`] = (happened[`held debts: ${name}`] ?? 0) + 1;
-    void host.event('ops', (custodian) => custodian.ops({ name, id }));
-  };
-  const movements = reportedIn(world).map(({ movement }) => movement);
-  for (const { signature, part, atoms } of heldRows(world, 'asry_payouts'))
-    resolve(
-      `payout:${signature}:${part}`,
-      movements.some(
-        (each) => each.kind === 'asry' && each.deposit === signature && each.atoms === BigInt(String(atoms)),
-      ),
-    );
-  for (const { id, signature } of heldRows(world, 'refunds'))
-    resolve(
-      `refund:${id}`,
-      movements.some((each) => each.kind === 'refund' && each.payment === signature),
-    );
-}
-
-const heldRows = ({ host }: World, table: string): Readonly<Record<string, unknown>>[] =>
-  host.disk
-    .exec(`SELECT row FROM ${table} WHERE state = 'held'`, [])
-    .map(({ row }) => JSON.parse(String(row)) as Readonly<Record<string, unknown>>);
-
-/** The operator adds the SOL that held operations reserve, because sold creations may need it. */
-function topUp({ host, ledger, trace, addresses }: World): void {
-  const held = `SELECT json_extract(row, '$.reserved') AS reserved FROM operations
-    WHERE json_extract(row, '$.reason') LIKE 'held%'`;
-  const sum = host.disk.exec(held, []).reduce((total, { reserved }) => total + BigInt(String(reserved)), 0n);
-  if (sum === 0n) return;
-  trace(() => `operator: adds ${sum} lamports`);
-  ledger.endow(key.lamports(addresses.reserve), sum);
 }
 
 function happen(world: World, actors: Actors, production: Production, incident: Incident): void {

@@ -158,11 +158,10 @@ function judgeBooks(world: World, operations: readonly Operation[], landed: read
     const op = operations.find((row) => row.signing?.signature === signature);
     const change = entry.changes.get(key.lamports(world.addresses.reserve)) ?? 0n;
     if (!op) {
-      if (!world.state.reported.has(signature))
-        world.witness.broken(
-          'nothing_lost',
-          `${signature} (${movementOf(entry.transaction).kind}) landed, and no row has it`,
-        );
+      world.witness.broken(
+        'nothing_lost',
+        `${signature} (${movementOf(entry.transaction).kind}) landed, and no row has it`,
+      );
     } else if (op.landing === null && !isHeld(op)) {
       world.witness.broken(
         'nothing_lost',

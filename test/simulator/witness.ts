@@ -78,8 +78,6 @@ export function createWitness(p: {
   /** Unix milliseconds of the chain. */
   blockTime: (slot: number) => number;
   wallClock: () => number;
-  /** Whether the operator's report names this transaction, which no row of the journal explains. */
-  isReported: (signature: string) => boolean;
   /** Whether a bridge may report one output for two swaps. This looks like a late payment; cap_unsettled is skipped. */
   bridgeLies: boolean;
 }) {
@@ -108,9 +106,8 @@ export function createWitness(p: {
 
   /** Lamports sent whose counterpart has not arrived. */
   const exposure = (): bigint =>
-    moved().reduce((sum, { movement, entry }) => {
+    moved().reduce((sum, { movement }) => {
       const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
-      if (p.isReported(entry.transaction.signature)) return sum;
       return order && (order.arrivedAt === null || order.isShort) ? sum + order.amount : sum;
     }, 0n);
 

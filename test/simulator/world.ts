@@ -37,7 +37,7 @@ export type State = {
   isCalm: boolean;
   /** Milliseconds by which the object's clock is ahead of the true time. */
   clockOffset: number;
-  /** The journal was lost or restored and has not been reconciled. */
+  /** The journal was lost or restored. */
   isLost: boolean;
   wasLost: boolean;
   /** D1 was set back, so only the journal has the newest rows. */
@@ -49,8 +49,6 @@ export type State = {
   /** Called when D1 has accepted a part of the rows that it had refused together. */
   onPart: () => void;
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
-  /** Transactions that the operator's report has named, with their memos. */
-  reported: Map<string, string | null>;
 };
 
 /** What a test changes in the world. */
@@ -158,7 +156,6 @@ export function createWorld(
     dueFrom: scenario.calmAt,
     onPart: () => undefined,
     remembered: undefined,
-    reported: new Map(),
   };
   const config = production.readConfig(environment(scenario));
   const treasury = scenario.treasuryIsReserve ? RESERVE : OTHER_TREASURY;
@@ -186,7 +183,6 @@ export function createWorld(
     },
     blockTime,
     wallClock,
-    isReported: (signature) => state.reported.has(signature),
     bridgeLies: scenario.wild.bridge.fates.includes('untrue'),
   });
 

@@ -67,11 +67,10 @@ export type Claim = {
 
 /**
  * owed   promised; no transaction is signed for it
- * held   owed, but may have been paid before the journal was lost; awaits the operator
  * begun  an operation pays it
  * paid   the recipient has it
  */
-export type PayoutState = 'owed' | 'held' | 'begun' | 'paid';
+export type PayoutState = 'owed' | 'begun' | 'paid';
 
 /** Reason why a payout is not paid yet. */
 export type OwedReason =
@@ -203,26 +202,13 @@ export class AsryStore {
     return this.#claims.first('WHERE signature = ?', signature);
   }
 
-  /** Claims in the order of their creation. */
-  claims(): Claim[] {
-    return this.#claims.all('ORDER BY seq');
-  }
-
   /** Claims whose signature follows `id`, in the order of their signatures. */
   claimsAfter(id: string, limit: number): Claim[] {
     return this.#claims.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
   }
 
-  claimsOf(epoch: number): Claim[] {
-    return this.#claims.all(`WHERE json_extract(row, '$.epoch') = ?`, epoch);
-  }
-
   nextSeq(): number {
     return (numberOf(this.#exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1;
-  }
-
-  isFreeSeq(seq: number): boolean {
-    return this.#exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0;
   }
 
   putPayout(payout: Payout): void {
@@ -273,9 +259,8 @@ export class AsryStore {
     );
   }
 
-  payoutsIn(state: 'begun' | 'held'): Payout[] {
-    // The state is part of the text, because a partial index serves only a condition without parameters.
-    return this.#payouts.all(`WHERE state = '${state}'`);
+  begunPayouts(): Payout[] {
+    return this.#payouts.all(`WHERE state = 'begun'`);
   }
 
   /**

@@ -20,11 +20,11 @@ import {
   type Refused,
 } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
-import type { CustodyModule, HeldDebts, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
-import { epochView, mirroredClaims, saveClaim, saveEpoch, withItsClaims } from './asry-records.ts';
-import { AsryStore, type Claim, type Payout } from './asry-store.ts';
+import { epochView, mirroredClaims, saveClaim, saveEpoch } from './asry-records.ts';
+import { AsryStore, type Payout } from './asry-store.ts';
 import {
   type Deposit,
   KEY_LIFE_MS,
@@ -41,7 +41,7 @@ import {
   verdictRefusal,
 } from './claim-rules.ts';
 import { missingEpochs } from './epochs.ts';
-import { type AsryPorts, claimPurpose, createAsryKind, payoutId } from './payout-operation.ts';
+import { type AsryPorts, claimPurpose, createAsryKind } from './payout-operation.ts';
 import { Payouts } from './payouts.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
@@ -59,7 +59,6 @@ type ClaimsPorts = AsryPorts & { readonly within: Within };
 export class Claims implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
   readonly mirrored: readonly MirrorSource[];
-  readonly held: HeldDebts;
   readonly #tools: ModuleTools;
   readonly #p: ClaimsPorts;
   readonly #store: AsryStore;
@@ -72,13 +71,8 @@ export class Claims implements CustodyModule {
     this.#p = p;
     this.#store = new AsryStore(tools.storage);
     this.#payouts = new Payouts(tools, this.#store, p);
-    this.held = this.#payouts;
     this.kinds = { asry: createAsryKind(p) };
-    this.mirrored = mirroredClaims(this.#store, tools);
-  }
-
-  hold(): void {
-    this.#payouts.hold();
+    this.mirrored = mirroredClaims(this.#store);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
@@ -155,8 +149,6 @@ export class Claims implements CustodyModule {
     const known = this.#store.claim(signature);
     if (known?.left === 0n) return this.#finished(signature, why === undefined);
     if (why) return this.#refuse(refusal('CLAIMS_PAUSED', { reason: why }), signature);
-    if (this.#mayBePaid(signature, known))
-      return this.#refuse(this.#heldBack('reconciled', signature), signature);
     try {
       await this.#openEpochs(deposit.blockTime);
     } catch (error) {
@@ -234,15 +226,6 @@ export class Claims implements CustodyModule {
     const check = this.#payouts.check(owed, true).finally(() => this.#checks.delete(signature));
     this.#checks.set(signature, check);
     return check;
-  }
-
-  /** Whether a lost journal may have paid a part that the stored claim does not show. */
-  #mayBePaid(signature: string, known: Claim | undefined): boolean {
-    const first = payoutId(signature, 1);
-    return (
-      this.#tools.journal.blockedBy(first) !== undefined ||
-      (!known && this.#tools.journal.get(first) !== undefined)
-    );
   }
 
   /** The claim that a call would create, without creating it. */
@@ -330,7 +313,7 @@ export class Claims implements CustodyModule {
         inSeconds(this.#tools.now()),
         mint.decimals,
       )) {
-        saveEpoch(this.#tools, this.#store, withItsClaims(this.#store, epoch));
+        saveEpoch(this.#tools, this.#store, epoch);
       }
     });
   }

@@ -9,13 +9,10 @@ import { lamports } from '../../core/amount.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
-import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import { isTerminal, type Operation } from '../kernel/operation.ts';
-import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
-import { held, reasonText } from '../kernel/reason.ts';
-import { blockContradicted } from '../kernel/reconcile.ts';
+import { reasonText } from '../kernel/reason.ts';
 import { backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
 import { saveClaim, saveEpoch } from './asry-records.ts';
 import { type AsryStore, type Claim, checksOf, type OwedReason, type Payout } from './asry-store.ts';
@@ -26,10 +23,8 @@ type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
-const heldId = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
-/** Pays payouts. A held debt is a payout that may have been paid before the journal was lost. */
-export class Payouts implements HeldDebts {
+export class Payouts {
   readonly #tools: ModuleTools;
   readonly #store: AsryStore;
   readonly #p: AsryPayoutPorts;
@@ -58,43 +53,6 @@ export class Payouts implements HeldDebts {
   /** Books all payouts whose operations have ended since the last run. */
   settleEnded(): void {
     this.#ended.run(RECIPIENTS_PER_RUN, (payout) => this.#settle(payout));
-  }
-
-  hold(): void {
-    for (const { signature, operations } of this.#store.claims()) {
-      const payouts = this.#store.payouts(signature);
-      const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
-      blockContradicted(this.#tools, (number) => payoutId(signature, number), operations, paying);
-      for (const payout of payouts) {
-        const operation = this.#tools.journal.get(payout.operationId);
-        const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
-        const claim = this.#store.claim(signature);
-        if (claim && payout.state !== 'paid' && !isPaying)
-          this.#save(claim, { ...payout, state: 'held', dueAt: null });
-      }
-    }
-  }
-
-  list(): NonNullable<OpsAnswer['rows']> {
-    return this.#store.payoutsIn('held').map((payout) => ({
-      id: heldId(payout),
-      kind: 'payout',
-      state: 'held',
-      reason: reasonText(held('reconciled')),
-      atoms: payout.atoms.toString(),
-      createdAt: new Date(payout.createdAt).toISOString(),
-    }));
-  }
-
-  release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined {
-    const payout = this.#store.payoutsIn('held').find((each) => heldId(each) === id);
-    const claim = payout && this.#store.claim(payout.signature);
-    if (!claim) return undefined;
-    const by = this.#tools.journal.blockedBy(payoutId(claim.signature, 1));
-    if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
-    if (as === 'owed') this.#save(claim, this.owe(payout, 'unread'));
-    else this.#bookPaid(claim, { ...payout, paidAt: this.#tools.now() });
-    return RELEASED[as];
   }
 
   /** Begins the operation of an owed payout, or returns why the payout stays owed. */
@@ -274,9 +232,7 @@ export class Payouts implements HeldDebts {
 
   /** ASRY atoms in the reserve that no pending payout will move. */
   #freeAtoms(accounts: PayoutAccounts): bigint {
-    return this.#store
-      .payoutsIn('begun')
-      .reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
+    return this.#store.begunPayouts().reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
   }
 
   /** The rent that a payout must pay and its token program, or the reason why the payout waits. */
@@ -320,7 +276,6 @@ function owedFor(why: NotBegun): OwedReason {
     case 'STOPPED':
       return 'paused';
     case 'UNREADABLE':
-    case 'BLOCKED':
       return 'unread';
     case 'INSUFFICIENT_BALANCE':
       return 'reserve_short_of_sol';

@@ -103,7 +103,7 @@ export class Background {
     const { journal, chain, gate } = this.#p;
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
-    // Reconciliation restores a suspect journal from the mirror, so the journal must not write there before that.
+    // A suspect journal may have older rows than the mirror, so it writes nothing there.
     if (gate.isVerified()) this.#isRefusing = !(await flushOutbox(this.#p));
     await this.rearm();
   }

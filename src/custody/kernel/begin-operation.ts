@@ -41,10 +41,6 @@ export type Decision<Declined = never> =
 export type NotBegun =
   | { readonly code: 'STOPPED'; readonly reason: string }
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
-  /**
-   * `by`: a transaction of the reserve, or an operation, that may have made this payment before the journal was lost.
-   */
-  | { readonly code: 'BLOCKED'; readonly by: string }
   | Exclude<SpendingVerdict, { readonly ok: true }>;
 
 export type Begun<Declined = never> =
@@ -104,8 +100,6 @@ function insert<Declined>(
 ): Begun<Declined> | 'outdated' {
   const decision = decide();
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
-  const by = journal.blockedBy(id);
-  if (by !== undefined) return { type: 'refused', why: { code: 'BLOCKED', by } };
   // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
   if (balance.slot < journal.releasedSlot()) return 'outdated';
   const { amount, reserved } = decision.intent;

@@ -104,7 +104,7 @@ export class Executor {
       const kind = op && kinds[op.kind];
       if (!op || !isDue(op, now())) return;
       const effect = kind ? effectOf(op) : 'none';
-      if (!kind || effect === 'none') return this.#hold(op);
+      if (!kind || effect === 'none') return this.#leaveToOperator(op);
       await this.#perform(effect, op, kind);
     }
   }
@@ -124,7 +124,7 @@ export class Executor {
   }
 
   /** Leaves a row for the operator, because it requires an effect that this version does not support. */
-  #hold(op: Operation): void {
+  #leaveToOperator(op: Operation): void {
     const { journal, now, log } = this.#p;
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
     journal.update(op, { ...op, reason: op.reason ?? held('unknown_state'), dueAt: now() + HOLD_MS }, now());
@@ -178,7 +178,7 @@ export class Executor {
       this.#unread('settle_failed', op, error);
       return void this.#observe(op, kind, { type: 'unreachable' });
     }
-    if (!settled) return this.#hold(op);
+    if (!settled) return this.#leaveToOperator(op);
     const { settlement, claims } = settled;
     storage.transaction(() => {
       // Another operation may have recorded the same Bitcoin output or refund as its own in the meantime.

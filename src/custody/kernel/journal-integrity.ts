@@ -1,7 +1,7 @@
 /**
  * Decides whether this journal is complete, and whether signing and new operations are allowed. A restored or emptied
  * journal would repeat payments that it has lost. Signing is frozen when the mirror or the chain shows changes that the
- * journal lacks, until the operator reconciles.
+ * journal lacks.
  * @module
  */
 
@@ -42,15 +42,12 @@ const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
 
-/** Stops all signing until `reconcile`. */
+/** Stops all signing until the operator acts. */
 export function freeze(journal: Journal, reason: string, log: Log): void {
   journal.setMeta(FROZEN, reason);
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
 
-/**
- * Resumes signing after a reconciliation, or after the operator confirmed that an empty journal is new.
- */
 export function unfreeze(journal: Journal): void {
   journal.setMeta(FROZEN, '');
   journal.takeMark();
@@ -64,8 +61,8 @@ export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
 /**
- * Milliseconds until a suspect journal may be reconciled; 0 when it may be reconciled now. Before that, a transaction
- * that only the lost journal recorded may still land, and reconciliation would miss it.
+ * Milliseconds until the operator may resolve a loss; 0 when it may be resolved now. Before that, a transaction that only
+ * the lost journal recorded may still land.
  */
 export function settlesIn(journal: Journal, now: number): number {
   const since = Number(journal.getMeta(SUSPECT_SINCE) ?? 0);

@@ -7,14 +7,7 @@
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
-import {
-  answeredPayment,
-  columnsOf,
-  decodeOperation,
-  encodeOperation,
-  namesConsumedBy,
-  type Operation,
-} from './operation.ts';
+import { columnsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 import { type Backoff, backoff } from './retries.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
@@ -204,22 +197,6 @@ export class Journal {
     return written;
   }
 
-  /**
-   * Restores a row of the mirror unless the journal's row is at least as new. If a restored journal has given the row's
-   * number to another row, the restored row gets the next free number. True when something changed.
-   */
-  restore(operation: Operation, now: number): boolean {
-    return this.#storage.transaction(() => {
-      const own = this.get(operation.id);
-      if (own && own.revision >= operation.revision) return false;
-      this.adoptRevision(operation.revision);
-      const free = this.#exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
-      this.#write({ ...operation, seq: own?.seq ?? (free ? operation.seq : this.#nextSeq()) }, now);
-      for (const name of namesConsumedBy(operation)) this.consumeOnce(name, operation.id, now);
-      return true;
-    });
-  }
-
   /** Continues from a revision of the mirror, if it is higher. */
   adoptRevision(mirrored: number): void {
     if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
@@ -346,24 +323,6 @@ export class Journal {
   /** The purpose that consumed a name, if any. */
   consumerOf(name: string): string | undefined {
     return text(this.#exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
-  }
-
-  /**
-   * Blocks every further operation for the payment that an id names. A transaction or operation that the journal does
-   * not know may already have paid the reward or refund of this payment. Does nothing for an id that names no payment.
-   * @param by the signature or operation that is the evidence
-   */
-  block(id: string, by: string, now: number): void {
-    const answered = answeredPayment(id);
-    if (!answered) return;
-    this.consumeOnce(`payment:${answered.payment}`, `unexplained:${by}`, now);
-    this.consumeOnce(`unexplained:${answered.use}`, by, now);
-  }
-
-  /** What blocks an operation of this id; undefined when nothing does. */
-  blockedBy(id: string): string | undefined {
-    const answered = answeredPayment(id);
-    return answered && this.consumerOf(`unexplained:${answered.use}`);
   }
 
   /**

@@ -1,5 +1,5 @@
 /**
- * One domain inside the custodian: its kinds of operations, its background work, and its recovery.
+ * One domain inside the custodian: its kinds of operations, its background work, and its rows in D1.
  * @module
  */
 import type { OpsAnswer } from '../api.ts';
@@ -25,25 +25,10 @@ export type CustodyModule = {
   run?(): Promise<void>;
   /** Work that depends on the clock and not on a stored row; called once a minute. */
   onCron?(): Promise<void>;
-  /** The D1 tables that mirror rows of this module. Lost rows are published there again, or restored from there. */
+  /** The D1 tables that mirror rows of this module. Lost rows are published there again. */
   readonly mirrored?: readonly MirrorSource[];
-  /**
-   * After a lost journal: marks every debt that no live operation pays as held, which means that it awaits the
-   * operator. Also plans the operations that may have been lost. The kernel then holds all planned and signed
-   * operations. Call inside a storage transaction.
-   */
-  hold?(): void;
-  readonly held?: HeldDebts;
   /** The operator's commands, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
-};
-
-/** Debts that may have been paid before the journal was lost, such as an owed refund. They await the operator. */
-export type HeldDebts = {
-  /** The held debts, for the operator. */
-  list(): NonNullable<OpsAnswer['rows']>;
-  /** Ends the hold of a debt; undefined when no held debt has this id. Call inside a storage transaction. */
-  release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined;
 };
 
 /** One D1 table as the journal would write it now. */
@@ -51,6 +36,4 @@ export type MirrorSource = {
   readonly table: RecordTable;
   /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
   rowsAfter(id: string, limit: number): readonly { readonly id: string; readonly columns: Columns }[];
-  /** Stores a D1 row, given as its `journal` column, if the journal's row is older. Call inside a transaction. */
-  restore(journal: string): boolean;
 };

@@ -113,24 +113,9 @@ export type Operation = {
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
-/**
- * The id of an operation that pays the reward or the refund of a payment: `<kind>:<signature of the payment>:<number>`.
- * A later refund of the same payment has `.2` and so on after the signature. The transaction of the operation has the
- * id as its memo.
- */
-const ANSWERING_ID = /^([a-z]+):([1-9A-HJ-NP-Za-km-z]{64,88})(?:\.\d+)?:[1-9]\d{0,5}$/;
-
-/** The payment that is contained in an operation's id or in a memo, and its use: `<kind>:<payment>`. */
-export function answeredPayment(id: string): { readonly payment: string; readonly use: string } | undefined {
-  const [, kind = '', payment = ''] = ANSWERING_ID.exec(id) ?? [];
-  return payment === '' ? undefined : { payment, use: `${kind}:${payment}` };
-}
-
-/** The names that only this operation may use (see `Journal.consumeOnce`), derived from its id, plan and outcome. */
-export function namesConsumedBy({ id, plan, outcome }: Operation): string[] {
+/** The names that only this operation may use (see `Journal.consumeOnce`), derived from its plan and outcome. */
+export function namesConsumedBy({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
-  const answered = answeredPayment(id);
-  if (answered) names.push(`payment:${answered.payment}`);
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
   if (typeof outcome.btcTxid === 'string') names.push(`output:${outcome.btcTxid}:${outcome.btcVout}`);
   if (typeof outcome.refundSignature === 'string') names.push(`payment:${outcome.refundSignature}`);

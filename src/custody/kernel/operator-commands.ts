@@ -5,24 +5,17 @@
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { OpsAnswer, OpsCommand } from '../api.ts';
-import { frozenReason, isSuspect, type SigningGate, settlesIn, unfreeze } from './journal-integrity.ts';
-import type { HeldDebts, ModuleTools } from './module.ts';
-import { isTerminal, type Kind, type Operation } from './operation.ts';
+import { frozenReason, isSuspect, unfreeze } from './journal-integrity.ts';
+import type { ModuleTools } from './module.ts';
+import { isTerminal, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
 import type { Mirror } from './ports.ts';
-import { code, isHeld, isReconciled, reasonText } from './reason.ts';
-import type { Reconciled } from './reconcile.ts';
+import { code, isHeld, reasonText } from './reason.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
-import { type KindRules, STUCK_AFTER_MS, step } from './state-machine.ts';
+import { STUCK_AFTER_MS } from './state-machine.ts';
 
 export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'apply'>;
-  /** Debts of every module that await the operator. */
-  readonly held: readonly HeldDebts[];
-  /** Undefined if this instance does not support the kind. */
-  rulesOf(kind: Kind): KindRules | undefined;
-  readonly gate: Pick<SigningGate, 'isVerified'>;
-  reconcile(): Promise<Reconciled>;
   /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
 };
@@ -38,20 +31,19 @@ export async function runOps(p: OpsPorts, command: OpsCommand): Promise<OpsAnswe
   return answer;
 }
 
-/** Commands allowed in a suspect journal. Others would change rows that reconciliation is about to replace. */
+/** Commands allowed in a suspect journal. Others would change rows that may be old. */
 const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'pause',
   'resume',
   'operations',
   'held',
-  'reconcile',
   'restore-storage',
 ];
 
 async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
   const { journal } = p;
   if (isSuspect(journal) && !SUSPECT_COMMANDS.includes(name))
-    return { ok: false, message: 'The journal is frozen. Run `ops reconcile` first.' };
+    return { ok: false, message: 'The journal has lost rows. Run `ops restore-storage` first.' };
   switch (name) {
     case 'pause':
       journal.setMeta('paused', 'operator');
@@ -64,19 +56,14 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     case 'held':
       return {
         ok: true,
-        message: 'Open operations and debts that await the operator.',
-        rows: [
-          ...journal
-            .open()
-            .filter((operation) => awaitsOperator(operation, p.now()))
-            .map(summary),
-          ...p.held.flatMap((debts) => debts.list()),
-        ],
+        message: 'Open operations that await the operator.',
+        rows: journal
+          .open()
+          .filter((operation) => awaitsOperator(operation, p.now()))
+          .map(summary),
       };
     case 'retry':
-      return release(p, id ?? '', 'owed') ?? retry(p, id ?? '');
-    case 'end':
-      return release(p, id ?? '', 'paid') ?? end(p, id ?? '');
+      return retry(p, id ?? '');
     case 'write-off':
       return writeOff(p, id ?? '');
     case 'republish': {
@@ -89,8 +76,8 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
         rows,
       };
     }
-    case 'reconcile':
-      return reconcile(p);
+    case 'unfreeze':
+      return endFreeze(p);
     case 'restore-storage':
       return restoreStorage(p, id ?? '');
     default:
@@ -98,27 +85,13 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
   }
 }
 
-/**
- * Completes a frozen journal and leaves it paused, so that the operator reads the report before anything is signed. In a
- * journal that is not frozen it only reports.
- */
-async function reconcile(p: OpsPorts): Promise<OpsAnswer> {
-  const { journal } = p;
-  if (!p.gate.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
-  const left = settlesIn(journal, p.now());
-  if (left > 0) return { ok: false, message: tooEarly(left) };
-  const { restored, checked, unexplained } = await p.reconcile();
-  if (frozenReason(journal) !== undefined) {
-    journal.setMeta('paused', 'reconciled');
-    unfreeze(journal);
-  }
-  const report = `${restored} rows restored from D1. ${unexplained.length} of ${checked} listed transactions were signed by the reserve and have no row.`;
-  const isPaused = journal.getMeta('paused') === 'reconciled';
-  return { ok: true, message: isPaused ? `${report} ${STILL_PAUSED}` : report, rows: unexplained };
+/** Ends a freeze after a movement that the operator can explain, and leaves signing paused. */
+function endFreeze({ journal }: OpsPorts): OpsAnswer {
+  if (frozenReason(journal) === undefined) return { ok: false, message: 'Signing is not frozen.' };
+  journal.setMeta('paused', 'operator');
+  unfreeze(journal);
+  return { ok: true, message: 'The freeze has ended. Signing is paused until `ops resume`.' };
 }
-
-const STILL_PAUSED =
-  'Signing is paused: read the report and `ops held`, compare both with an explorer, then `ops resume`.';
 
 const HISTORY_MS = 30 * DAY_MS;
 
@@ -137,7 +110,7 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
     await mirror.apply([], mark);
     await storage.restore(at);
     const text = `The object restarts with its storage of ${new Date(at).toISOString()}, frozen.`;
-    return { ok: true, message: `${text} Wait ten minutes, then \`ops reconcile\`.` };
+    return { ok: true, message: text };
   } catch (error) {
     return { ok: false, message: `${NO_HISTORY} ${String(error).slice(0, 200)}` };
   }
@@ -145,11 +118,6 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
 
 const NO_HISTORY =
   'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage. A local one keeps none.';
-
-const UNVERIFIED = 'D1 or the chain did not respond, so the journal cannot be checked yet. Retry.';
-
-const tooEarly = (ms: number): string =>
-  `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
 /**
  * Whether an operation needs the operator: it is held, it failed with lamports unsettled, or it could not be
@@ -161,52 +129,11 @@ const awaitsOperator = (operation: Operation, now: number): boolean => {
   return isHeld(operation.reason) || isLate || (state === 'failed' && unsettled > 0n);
 };
 
-/** Ends the hold of a debt; undefined when no held debt has this id. */
-const release = ({ storage, held }: OpsPorts, id: string, as: 'owed' | 'paid'): OpsAnswer | undefined =>
-  storage.transaction(() => {
-    for (const debts of held) {
-      const answer = debts.release(id, as);
-      if (answer) return answer;
-    }
-    return undefined;
-  });
-
-export const RELEASED: Readonly<Record<'owed' | 'paid', OpsAnswer>> = {
-  owed: { ok: true, message: 'It is owed again and no longer held.' },
-  paid: { ok: true, message: 'It is treated as paid. Nothing was signed for it.' },
-};
-
-/** @param by a transaction of the reserve, or an operation */
-export const mayBePaidBy = (by: string): OpsAnswer => ({
-  ok: false,
-  message: `It may have been paid by ${by}. Compare the two in an explorer, then \`ops end\`, or pay by hand.`,
-});
-
-/** Ends a held operation that was executed before the journal was lost. Signs nothing. */
-function end({ journal, now, rulesOf }: OpsPorts, id: string): OpsAnswer {
-  const operation = journal.get(id);
-  const rules = operation && rulesOf(operation.kind);
-  if (!rules || operation.state !== 'planned' || !isReconciled(operation.reason))
-    return {
-      ok: false,
-      message: 'No unsigned operation or debt with this id is held after a reconciliation.',
-    };
-  // The counterpart of an operation that settles has not arrived, so the operation is not done.
-  const next = rules.settles
-    ? step(operation, { type: 'refused', reason: code('ended') }, rules, now())
-    : step(operation, { type: 'found', outcome: { endedBy: 'operator' } }, rules, now());
-  return journal.update(operation, next, now())
-    ? { ok: true, message: 'The operation has ended. Nothing was signed for it.' }
-    : CHANGED;
-}
-
 /** Makes an operation due now; the state machine decides its next step. */
 function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
   if (isTerminal(operation)) return { ok: false, message: 'The operation is final and cannot be retried.' };
-  const by = journal.blockedBy(id);
-  if (by !== undefined && isHeld(operation.reason)) return mayBePaidBy(by);
   const reason = isHeld(operation.reason) ? null : operation.reason;
   const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
   return stored ? { ok: true, message: 'The operation is due now.' } : CHANGED;
@@ -267,14 +194,12 @@ const summary = (operation: Operation) => ({
 });
 
 /** Which operations are open, and how much of each limit is used. */
-export function custodyReport({ journal, held, now }: OpsPorts, limits: readonly Limit[]) {
+export function custodyReport({ journal, now }: OpsPorts, limits: readonly Limit[]) {
   const entries = journal.counting(now());
   const open = journal.open();
   return {
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
-    heldOperations:
-      open.filter((operation) => awaitsOperator(operation, now())).length +
-      held.reduce((sum, debts) => sum + debts.list().length, 0),
+    heldOperations: open.filter((operation) => awaitsOperator(operation, now())).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
     republishing: isRepublishing(journal),

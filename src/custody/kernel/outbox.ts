@@ -153,23 +153,6 @@ export function createD1Mirror(db: D1Database): Mirror {
   };
 }
 
-const RECORD_PAGE = 200;
-
-/** Passes each row's `journal` column to `take`. @throws when D1 cannot be read */
-export async function eachRecord(
-  mirror: Pick<Mirror, 'recordsAfter'>,
-  entity: Entity,
-  take: (journal: string) => void,
-): Promise<void> {
-  for (let after = ''; ; ) {
-    const rows = await mirror.recordsAfter(entity, after, RECORD_PAGE);
-    for (const row of rows) take(row.journal);
-    const last = rows[rows.length - 1];
-    if (!last || rows.length < RECORD_PAGE) return;
-    after = last.id;
-  }
-}
-
 /** Maximum rows of one comparison. */
 const COMPARED_PAGE = 100;
 

@@ -6,8 +6,6 @@
 
 /** What the operator must decide before the operation continues. */
 const HELD = [
-  /** It is unknown whether the operation was signed before the journal was lost. */
-  'reconciled',
   /** For hours, no quorum of nodes has proven its outcome. */
   'unproven',
   /** For hours, its counterpart has not arrived. */
@@ -30,13 +28,6 @@ export const upstream = (by: string): Reason => ({ type: 'upstream', by });
 export const code = (by: string): Reason => ({ type: 'code', by });
 
 export const isHeld = (reason: Reason | null): boolean => reason?.type === 'held';
-
-/**
- * Whether the operator must check if it was signed before the journal was lost. Bytes that are signed already are still sent
- * and watched; only their landing or the operator ends the hold.
- */
-export const isReconciled = (reason: Reason | null): boolean =>
-  reason?.type === 'held' && reason.by === 'reconciled';
 
 /** `held_unproven`, `limit_day`, `quote_too_expensive` ... */
 export function reasonText(reason: Reason): string;

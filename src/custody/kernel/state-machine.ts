@@ -10,7 +10,7 @@
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
-import { code, held, isHeld, isReconciled, type Reason } from './reason.ts';
+import { code, held, isHeld, type Reason } from './reason.ts';
 
 /** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
 export type NodeView = {
@@ -335,7 +335,7 @@ const lookAgain = (op: Operation, [first, most]: readonly [first: number, most: 
 
 const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
-  reason: isReconciled(op.reason) ? op.reason : op.looks < UNPROVEN_LOOKS ? null : held('unproven'),
+  reason: op.looks < UNPROVEN_LOOKS ? null : held('unproven'),
 });
 
 function judged(
@@ -379,18 +379,17 @@ function judged(
 }
 
 /**
- * An attempt ended without moving anything. The operation is planned again, or it fails. A held operation fails only if
- * its kind allows one attempt, because the lost journal may have recorded a later attempt.
+ * An attempt ended without moving anything. The operation is planned again, or it fails.
  */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
   const isRejected = reason === 'rejected';
   const mayRepeat = op.attempt < rules.maxAttempts && !(isRejected && rules.endsWhenRejected);
-  if (mayRepeat || (isReconciled(op.reason) && rules.maxAttempts > 1)) {
+  if (mayRepeat) {
     return {
       ...op,
       state: 'planned',
       detail: 'planned',
-      reason: isReconciled(op.reason) ? op.reason : code(reason),
+      reason: code(reason),
       attempt: op.attempt + 1,
       signing: null,
       unsettled: NONE,

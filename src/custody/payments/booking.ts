@@ -37,7 +37,7 @@ const UNREAD_LIFE_MS = 30 * DAY_MS;
 /** The purpose of a payment; null when it has none, with the reason if a customer seems to have paid. */
 export type BookingResult = {
   readonly purpose: string | null;
-  readonly reason?: 'several_requests' | 'uncounted';
+  readonly reason?: 'several_requests';
 };
 
 /** The payment may be money that a bridge returned. It is decided once the swap has settled. */

@@ -18,7 +18,7 @@ import type {
   RequestView,
 } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
-import type { CustodyModule, HeldDebts, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
@@ -77,7 +77,6 @@ export class Payments implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
   readonly commands: Readonly<Record<'refund' | 'fingerprint', (id: string) => Promise<OpsAnswer>>>;
   readonly mirrored: readonly MirrorSource[];
-  readonly held: HeldDebts;
   readonly #tools: ModuleTools;
   readonly #p: PaymentsPorts;
   readonly #store: RequestStore;
@@ -105,9 +104,8 @@ export class Payments implements CustodyModule {
       refund: (id) => refunds.refund(id),
       fingerprint: async () => fingerprintOf(p.mintAddress),
     };
-    this.mirrored = mirroredPayments({ journal, now, store, payments }, p.tokens.mirrored);
+    this.mirrored = mirroredPayments(store, p.tokens.mirrored);
     this.#refunds = refunds;
-    this.held = refunds;
   }
 
   nextRunAt(): number | undefined {
@@ -140,11 +138,6 @@ export class Payments implements CustodyModule {
   /** Schedules an early search for the payment of an open request that a caller reads. True if the alarm moves. */
   askFor(id: string): boolean {
     return this.#store.get(id)?.state === 'open' && this.#search.askFor(id);
-  }
-
-  hold(): void {
-    for (const request of this.#store.creationsPaid()) this.#changes.plan(request);
-    this.#refunds.hold();
   }
 
   /** Books the payment of a request and begins the work that it pays for. */
@@ -276,11 +269,8 @@ const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
   ...(chain === 'unknown' ? { details: { chain } } : {}),
 });
 
-/**
- * The purposes of payments to the treasury, without the part after the colon. The last two come from the recovery of a
- * lost journal: an operation has refunded the payment, or an unknown transaction or operation may have used it.
- */
-const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry', 'refund', 'unexplained']);
+/** The purposes of payments to the treasury, without the part after the colon. */
+const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);
 
 const NOT_BOUND: Refusal = {
   code: 'PAYMENT_NOT_BOUND',

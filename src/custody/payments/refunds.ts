@@ -8,11 +8,9 @@ import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
-import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import { isTerminal } from '../kernel/operation.ts';
-import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
-import { held, reasonText } from '../kernel/reason.ts';
-import { blockContradicted } from '../kernel/reconcile.ts';
+import { reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
@@ -30,10 +28,8 @@ const LISTED = 100;
 
 type Row = NonNullable<OpsAnswer['rows']>[number];
 
-const heldId = ({ id }: RefundDue): string => `refund:${id}`;
-
-/** Records and pays refunds. A held debt is a refund that a lost journal may have paid. */
-export class Refunds implements HeldDebts {
+/** Records and pays refunds. */
+export class Refunds {
   readonly #tools: ModuleTools;
   readonly #store: RequestStore;
   readonly #p: RefundPorts;
@@ -64,7 +60,7 @@ export class Refunds implements HeldDebts {
       if (!refund) continue;
       const outcome = await this.#progressOf(refund);
       const after = this.#store.refund(refund.id) ?? refund;
-      ok &&= after.state !== 'due' && after.state !== 'held';
+      ok &&= after.state !== 'due';
       rows.push({
         payment: after.signature,
         reason: after.reason,
@@ -224,42 +220,8 @@ export class Refunds implements HeldDebts {
   /** Pays a refund that is due, and describes the state of any other. */
   async #progressOf(refund: RefundDue): Promise<string> {
     if (refund.state === 'due') return this.#pay(refund);
-    if (refund.state === 'held')
-      return `not paid: held; if an explorer shows no payment, retry ${heldId(refund)}`;
     const reason = reasonText(this.#tools.journal.get(refund.operationId)?.reason ?? null);
     return reason ? `on its way (${reason})` : 'on its way';
-  }
-
-  hold(): void {
-    for (const refund of [...this.#store.refundsIn('due'), ...this.#store.refundsIn('begun')]) {
-      const paying = refund.state === 'begun' ? [refund.operationId] : [];
-      blockContradicted(this.#tools, (number) => refundId(refund.id, number), refund.operations, paying);
-      const operation = this.#tools.journal.get(refund.operationId);
-      const isPaying = refund.state === 'begun' && operation !== undefined && operation.state !== 'failed';
-      if (!isPaying) this.#save({ ...refund, state: 'held' });
-    }
-  }
-
-  list(): Row[] {
-    return this.#store.refundsIn('held').map((refund) => ({
-      id: heldId(refund),
-      kind: 'refund',
-      state: 'held',
-      reason: reasonText(held('reconciled')),
-      lamports: refund.lamports,
-      createdAt: new Date(refund.createdAt).toISOString(),
-    }));
-  }
-
-  release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined {
-    const refund = this.#store.refundsIn('held').find((each) => heldId(each) === id);
-    if (!refund) return undefined;
-    const by = this.#tools.journal.blockedBy(refundId(refund.id, 1));
-    if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
-    this.#save(
-      as === 'owed' ? { ...refund, state: 'due' } : { ...refund, state: 'paid', paidAt: this.#tools.now() },
-    );
-    return RELEASED[as];
   }
 }
 
@@ -269,8 +231,6 @@ function notPaid(why: NotBegun, now: number): string {
       return `not paid: signing is stopped (${why.reason})`;
     case 'UNREADABLE':
       return `not paid: the chain cannot be read (${why.reason})`;
-    case 'BLOCKED':
-      return `not paid: ${mayBePaidBy(why.by).message}`;
     default:
       return `not paid: ${spendingRefusal(why, now).message}`;
   }

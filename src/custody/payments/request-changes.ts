@@ -11,7 +11,7 @@ import type { Facts } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import type { BookingResult, MayBeReturned } from './booking.ts';
-import { checkPayment, DUST, matchRequest, mayBeReturned } from './payment-matching.ts';
+import { checkPayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import type { PaymentsPorts } from './payment-requests.ts';
 import type { Refunds } from './refunds.ts';
 import { mirrorCreatedListing, mirrorRequest } from './request-records.ts';
@@ -60,9 +60,7 @@ export class RequestChanges {
       return 'may_be_returned';
     const purpose = purposeOf(request);
     const name = `payment:${payment.signature}`;
-    const consumerOf = this.#tools.journal.consumerOf(name);
-    if (consumerOf !== undefined)
-      return consumerOf === purpose ? this.#takenBefore(request, payment) : UNMATCHED;
+    if (this.#tools.journal.consumerOf(name) !== undefined) return UNMATCHED;
     this.#tools.journal.consumeOnce(name, purpose, this.#tools.now());
     this.#apply(request, payment);
     return { purpose };
@@ -156,16 +154,5 @@ export class RequestChanges {
     if (effect.type === 'part') return;
     if (changed.kind === 'listing') this.#complete(changed);
     else this.plan(changed);
-  }
-
-  /**
-   * Handles a payment that is already recorded as used for this request. After a lost journal the request may lack this
-   * payment. If the restored rows do not show where the whole payment went, the operator must assign it by hand.
-   */
-  #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): BookingResult {
-    const isCounted = request.parts.some((part) => part.signature === signature);
-    return isCounted || lamports <= DUST || this.#p.refunds.owedOf(signature) >= lamports
-      ? { purpose: purposeOf(request) }
-      : { purpose: null, reason: 'uncounted' };
   }
 }

@@ -4,15 +4,8 @@
  */
 import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
-import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import {
-  decodeRefund,
-  type PaymentRequest,
-  purposeOf,
-  type RefundDue,
-  type RequestStore,
-} from './request-store.ts';
-import type { TreasuryStore } from './treasury-store.ts';
+import type { MirrorSource } from '../kernel/module.ts';
+import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
 
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */
 export const SHOWN_REFUNDS = 20;
@@ -111,57 +104,25 @@ export const refundColumns = (refund: RefundDue) => ({
   journal: JSON.stringify(refund),
 });
 
-type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
-  readonly store: RequestStore;
-  readonly payments: TreasuryStore;
-};
-
-/** Stores a request of D1 and the payments that it includes, so that none of them is booked again. */
-function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: string): boolean {
-  // The record of a listing that was created together with its token has no request.
-  const { row } = JSON.parse(text) as { row?: PaymentRequest };
-  if (!row || (store.get(row.id)?.changes ?? -1) >= row.changes) return false;
-  store.put(row);
-  const purpose = purposeOf(row);
-  for (const part of row.parts) {
-    journal.consumeOnce(`payment:${part.signature}`, purpose, now());
-    const { signature, payer, blockTime } = part;
-    const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
-    payments.record({ signature, payer, blockTime, ...amounts }, purpose);
-  }
-  return true;
-}
-
-function restoreRefund({ store, journal, now }: MirroredPorts, text: string): boolean {
-  const refund = decodeRefund(text);
-  if ((store.refund(refund.id)?.changes ?? -1) >= refund.changes) return false;
-  store.putRefund(refund);
-  journal.consumeOnce(`payment:${refund.signature}`, refund.purpose, now());
-  return true;
-}
-
 /** Every row of the requests, tokens and refunds. */
-export const mirroredPayments = (p: MirroredPorts, tokens: MirrorSource): readonly MirrorSource[] => [
+export const mirroredPayments = (store: RequestStore, tokens: MirrorSource): readonly MirrorSource[] => [
   {
     table: 'invoices',
     rowsAfter: (id, limit) =>
-      p.store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(p.store, row) })),
-    restore: (journal) => restoreRequest(p, journal),
+      store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(store, row) })),
   },
   {
     table: 'listings',
     rowsAfter: (id, limit) =>
-      p.store.listingsAfter(id, limit).map((row) => ({
+      store.listingsAfter(id, limit).map((row) => ({
         id: row.id,
-        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(p.store, row),
+        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
       })),
-    restore: (journal) => restoreRequest(p, journal),
   },
   tokens,
   {
     table: 'refunds',
     rowsAfter: (id, limit) =>
-      p.store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
-    restore: (journal) => restoreRefund(p, journal),
+      store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
   },
 ];

@@ -113,8 +113,8 @@ export type RefundDue = {
   readonly lamports: string;
   readonly payer: string | null;
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
-  /** held: due, but a lost journal may have paid it; begun: an operation pays it. */
-  readonly state: 'due' | 'held' | 'begun' | 'paid';
+  /** begun: an operation pays it. */
+  readonly state: 'due' | 'begun' | 'paid';
   /** Number of operations started for the refund. */
   readonly operations: number;
   readonly operationId: string | null;
@@ -127,7 +127,7 @@ export type RefundDue = {
 };
 
 const decodeRequest = (text: string): PaymentRequest => JSON.parse(text) as PaymentRequest;
-export const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
+const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
 
 export class RequestStore {
   readonly #exec: Storage['exec'];
@@ -213,11 +213,6 @@ export class RequestStore {
        WHERE requests.state = 'paid' AND o.due_at IS NULL ORDER BY requests.created_at LIMIT ?`,
       limit,
     );
-  }
-
-  /** Paid token requests. */
-  creationsPaid(): PaymentRequest[] {
-    return this.#requests.all("WHERE state = 'paid' AND kind = 'token' ORDER BY created_at");
   }
 
   /** The number of open token requests, and the lamports that their creations may take from the reserve. */
@@ -324,9 +319,5 @@ export class RequestStore {
        WHERE refunds.state = 'begun' AND o.due_at IS NULL ORDER BY refunds.rowid LIMIT ?`,
       limit,
     );
-  }
-
-  refundsIn(state: RefundDue['state']): RefundDue[] {
-    return this.#refunds.all('WHERE state = ? ORDER BY rowid', state);
   }
 }

@@ -19,7 +19,6 @@ import {
   type OperationKind,
   type Prepared,
   plainlyPrepared,
-  plannedOperation,
   settlesByLanding,
   textOf,
 } from '../kernel/operation.ts';
@@ -328,14 +327,6 @@ export class DailyMint implements CustodyModule {
     if (row.state !== 'failed') return { day, state: 'waiting', reason, ok: reason === null };
     const ok = HARMLESS.includes(reason);
     return { day, state: ok ? 'none' : 'failed', reason, ok };
-  }
-
-  /** Plans the day's mint if it is due, so that the kernel holds it: a lost journal may have made this mint. */
-  hold(): void {
-    const { journal, now } = this.#tools;
-    if (!this.#isDue()) return;
-    const day = utcDay(now());
-    journal.insert(plannedOperation({ id: mintId(day), kind: 'absr', ...intentOf(day), now: now() }));
   }
 
   /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */

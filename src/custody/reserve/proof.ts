@@ -127,12 +127,6 @@ export class Proofs implements CustodyModule {
         if (!proof || proof.timestamp <= id) return [];
         return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
       },
-      restore: (text) => {
-        const { timestamp } = JSON.parse(text) as ProofRecord;
-        if (timestamp <= (this.#stored()?.timestamp ?? '')) return false;
-        this.#tools.journal.setMeta(LAST, text);
-        return true;
-      },
     },
   ];
 

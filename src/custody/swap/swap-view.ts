@@ -103,8 +103,6 @@ export function notBegunRefusal(why: NotBegun, now: number): Refusal {
       return swapsStopped(why.reason);
     case 'UNREADABLE':
       return upstreamRefusal(why);
-    case 'BLOCKED':
-      return swapsStopped('reconciled');
     default:
       return limitRefusal(why, now);
   }

@@ -37,7 +37,6 @@ export class Tokens {
         this.#tokens
           .all('WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?', id, limit)
           .map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
-      restore: (journal) => this.#restore(entryOf(journal)),
     };
   }
 
@@ -98,14 +97,6 @@ export class Tokens {
     this.#put(token);
     this.#tools.journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
     return token;
-  }
-
-  #restore(token: TokenEntry): boolean {
-    const own = this.#byMint(token.mint);
-    if (own && (own.listedAt || !token.listedAt)) return false;
-    const isTaken = this.#tokens.first('WHERE token_id = ?', token.tokenId) !== undefined;
-    this.#put({ ...token, tokenId: own?.tokenId ?? (isTaken ? this.#nextId() : token.tokenId) });
-    return true;
   }
 }
 

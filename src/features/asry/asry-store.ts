@@ -10,7 +10,7 @@ import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 const Payout = z.object({
   part: z.int(),
   atoms: atomsColumn,
-  state: z.enum(['owed', 'held', 'begun', 'paid']),
+  state: z.enum(['owed', 'begun', 'paid']),
   reason: z.string().nullable(),
   operationId: z.string().nullable(),
   createdAt: z.number(),

@@ -79,7 +79,7 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     expect(unchecked({ explorers: [explorer('a')] })).toEqual(['reserve']);
   });
 
-  it('leaves the supply line unchecked, never red, if no node responds, one is behind, or a change is unexplained', () => {
+  it('leaves the supply line unchecked, never red, if no node responds, one is behind, or a change has no memo', () => {
     expect(unchecked({ supply: null })).toEqual(['supply']);
     expect(unchecked({ supply: supply(100_000n, 0n, 6n) })).toEqual(['supply']);
     expect(unchecked({ supply: supply(100_010n) })).toEqual(['supply']);

@@ -13,7 +13,7 @@ describe('a started payout that is not signed', () => {
   it.each([
     ['limit_payouts_day', 'daily_limit'],
     ['stopped_operator', 'paused'],
-    ['held_reconciled', 'paused'],
+    ['held_unproven', 'paused'],
   ])(
     'an unsigned payout is shown as owed, with the reason, when its operation waits for %s',
     (reason, shown) => {

@@ -76,7 +76,7 @@ export async function openClaimed() {
   const w = createStoredClaims();
   const store = new AsryStore(w.storage);
   await w.claims.claim(CLAIM);
-  const [claim] = store.claims();
+  const claim = store.claim(DEPOSIT.signature);
   const [payout] = store.payouts(DEPOSIT.signature);
   if (!claim || !payout) throw new Error('no claim');
   return { w, store, claim, payout };

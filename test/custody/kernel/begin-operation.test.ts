@@ -88,11 +88,6 @@ const REASONS: readonly [string, (w: KernelRig) => void, object][] = [
   ],
   ["the module's objection", () => undefined, { declined: 'no' }],
   [
-    'a transaction that may have paid it',
-    (w) => w.journal.block(`refund:${depositSignature(1)}:2`, 'transaction', NOW),
-    { code: 'BLOCKED', by: 'transaction' },
-  ],
-  [
     'a low balance',
     (w) => (w.chain.nextBalance = async (slot) => ({ lamports: lamports(SOL), slot })),
     { code: 'INSUFFICIENT_BALANCE', available: SOL },

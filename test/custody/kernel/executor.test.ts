@@ -182,7 +182,7 @@ describe('a stop', () => {
 it.each([
   ['a kind that this version does not have', planned({ id: 'swap:x', kind: 'melt' })],
   ['an unknown state', planned({ id: 'swap:x', state: 'melting' as State })],
-  ['an intent that is held', planned({ id: 'swap:x', reason: held('reconciled') })],
+  ['an intent that is held', planned({ id: 'swap:x', reason: held('unproven') })],
   ['a closed row that is due by mistake', closed({ id: 'swap:x', dueAt: NOW })],
 ])('%s is left unchanged, checked rarely, and reported to the operator', async (_name, op) => {
   const w = createKernel();

@@ -1,12 +1,13 @@
 /**
- * The journal check and reconciliation with nodes, one of which omits or invents entries, or keeps little history.
+ * The journal check and the search for unexplained spends, with a node that omits or invents entries, or keeps little
+ * history.
  */
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
-import { checkJournal, freeze, frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
-import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
+import { checkJournal, frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { unexplainedSpends } from '../../../src/custody/kernel/unexplained-spends.ts';
 import { within } from '../../../src/http/within.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
@@ -73,17 +74,16 @@ function setUp(...fakes: Fake[]) {
     });
     return [isComplete, frozenReason(journal)];
   };
-  const reconciled = () => {
-    freeze(journal, 'journal_behind_mirror', () => undefined);
-    return reconcile({
-      ...shared,
-      storage,
+  const spends = async (explained: readonly string[] = []) => {
+    const found = await unexplainedSpends({
+      reserveAddress: RESERVE,
       history: view.history,
       transaction: (signature: string) => view.transaction(signature),
-      modules: [],
+      isExplained: (signature) => explained.includes(signature),
     });
+    return found.map(({ signature }) => signature);
   };
-  return { checked, reconciled };
+  return { checked, spends };
 }
 
 const HIDES: Fake = { hides: true };
@@ -117,22 +117,23 @@ describe('the first start of an empty journal', () => {
   });
 });
 
-describe('a reconciliation', () => {
+describe('unexplained spends', () => {
   it.each<[string, Fake[]]>([
     ['the first of two nodes does not list', [HIDES, HONEST, HONEST]],
     ['the first of three keeps no longer', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('a reconciliation reports a transaction that %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).reconciled()).toMatchObject({ unexplained: [{ signature: 'ours' }] });
+  ])('unexplained spends include a transaction that %s', async (_name, nodes) => {
+    expect(await setUp(...nodes).spends()).toEqual(['ours']);
+  });
+
+  it('a transaction of the reserve is no unexplained spend if a row has its signature', async () => {
+    expect(await setUp(HONEST).spends(['ours'])).toEqual([]);
   });
 
   it.each<[string, Fake[]]>([
     ['in a past slot', [INVENTS, HONEST, HONEST]],
     ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
-  ])('a reconciliation skips a transaction that one of three nodes invents %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).reconciled()).toMatchObject({
-      unexplained: [{ signature: 'ours' }],
-      checked: 2,
-    });
+  ])('unexplained spends omit a transaction that one of three nodes invents %s', async (_name, nodes) => {
+    expect(await setUp(...nodes).spends()).toEqual(['ours']);
   });
 
   it.each<[string, Fake[]]>([
@@ -140,12 +141,12 @@ describe('a reconciliation', () => {
     ['one of two nodes has pruned it', [{ firstBlock: 960n }, HONEST]],
     ['one of two nodes invents it', [INVENTS, HONEST]],
     ['two of three have pruned it', [{ firstBlock: 960n }, { firstBlock: 960n }, HONEST]],
-  ])('a reconciliation stops with the reason while a transaction has no quorum: %s', async (_name, nodes) => {
-    await expect(setUp(...nodes).reconciled()).rejects.toThrow(/must show it.*add a third node/s);
+  ])('unexplained spends are unknown while a transaction has no quorum: %s', async (_name, nodes) => {
+    await expect(setUp(...nodes).spends()).rejects.toThrow(/must show it.*add a third node/s);
   });
 
-  it('a reconciliation waits for a second node, because one list cannot prove that a transaction is missing', async () => {
-    await expect(setUp(HONEST, DOWN).reconciled()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    await expect(setUp(DOWN, HONEST, DOWN).reconciled()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  it('unexplained spends need a second node, because one list cannot prove that a transaction is missing', async () => {
+    await expect(setUp(HONEST, DOWN).spends()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(setUp(DOWN, HONEST, DOWN).spends()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });

@@ -155,7 +155,7 @@ describe('a later start', () => {
 });
 
 describe('frozen', () => {
-  it('a reconciliation ends the freeze and also confirms a new journal', async () => {
+  it('the end of a freeze also confirms a new journal', async () => {
     const w = setUp({ swap: ['reserve'] });
     await checkJournal(w.ports);
     unfreeze(w.journal);
@@ -163,7 +163,7 @@ describe('frozen', () => {
     expect(await checkJournal(w.ports)).toBe(true);
   });
 
-  it('a suspect journal cannot be reconciled for ten minutes, which restart if the clock is set back', async () => {
+  it('transactions from before a loss may land for ten minutes, which restart if the clock is set back', async () => {
     const MINUTE = 60_000;
     const { journal, ports } = await restored();
     expect(settlesIn(journal, NOW)).toBe(0);

@@ -5,7 +5,6 @@ import {
   type Held,
   held,
   isHeld,
-  isReconciled,
   parseReason,
   type Reason,
   reasonText,
@@ -13,7 +12,7 @@ import {
 } from '../../../src/custody/kernel/reason.ts';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,30}$/);
-const holds = fc.constantFrom<Held>('reconciled', 'unproven', 'unsettled', 'unknown_state');
+const holds = fc.constantFrom<Held>('unproven', 'unsettled', 'unknown_state');
 const reasons = fc.oneof<fc.Arbitrary<Reason>[]>(
   fc.record({ type: fc.constantFrom('stopped', 'limit', 'upstream'), by: word }),
   holds.map(held),
@@ -58,13 +57,7 @@ it.each<[string, Reason]>([
   expect(parseReason(text)).toEqual(reason);
 });
 
-it('recognizes the reasons for which an operation waits for the operator, and the one after a lost journal', () => {
-  expect([held('reconciled'), held('unproven'), code('held'), null].map(isHeld)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
-  expect([held('reconciled'), held('unproven'), null].map(isReconciled)).toEqual([true, false, false]);
+it('recognizes the reasons for which an operation waits for the operator', () => {
+  expect([held('unproven'), code('held'), null].map(isHeld)).toEqual([true, false, false]);
   expect(reasonText(null)).toBeNull();
 });

@@ -265,18 +265,6 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('an operation of a lost journal awaits the operator after its last attempt if its kind allows several attempts', () => {
-    const reason = held('reconciled');
-    const last = signed({ kind: 'asry', reason, attempt: PAYOUT.maxAttempts });
-    expect(ends(last, deathProof(), PAYOUT)).toMatchObject({ state: 'planned', reason });
-    expect(ends(last, deathProof(), { ...PAYOUT, maxAttempts: 2 })).toMatchObject({
-      state: 'planned',
-      reason,
-    });
-    expect(ends(signed({ reason }), deathProof())).toMatchObject({ state: 'failed' });
-    expect(ends(last, failure, { ...PAYOUT, maxAttempts: 1 })).toMatchObject({ state: 'failed' });
-  });
-
   it('a proven expiry ends a swap at no cost, because nothing was spent', () => {
     expect(
       step(signed(), { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, LATER),

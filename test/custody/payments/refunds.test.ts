@@ -139,54 +139,6 @@ describe('a refund', () => {
   });
 });
 
-it('a refund waits for the operator after a loss of the journal, and is due again once the operator retries it', async () => {
-  const world = createPaymentWorld();
-  const { request, paid } = await overpaid(world, 50_000n);
-  const { held } = world.payments;
-  world.payments.hold();
-  expect(await outcomes(world, request.id)).toEqual([
-    `not paid: held; if an explorer shows no payment, retry refund:${paid}`,
-  ]);
-  expect(held.list()).toMatchObject([{ id: `refund:${paid}`, lamports: '50000', reason: 'held_reconciled' }]);
-  expect(held.release('refund:other', 'owed')).toBeUndefined();
-  expect(held.release(`refund:${paid}`, 'owed')).toMatchObject({ ok: true });
-  expect(await outcomes(world, request.id)).toEqual(['paid']);
-  expect(world.refunded).toEqual([`refund:${paid}:1`]);
-});
-
-it('a refund does not wait for the operator after a loss of the journal while its operation may still pay it', async () => {
-  const world = createPaymentWorld();
-  world.state.refunds = 'never';
-  const { request, paid } = await overpaid(world, 50_000n);
-  await world.payments.commands.refund(request.id);
-  world.payments.hold();
-  expect(world.payments.held.list()).toEqual([]);
-  world.finish(`refund:${paid}:1`, 'done');
-  await world.payments.run();
-  expect(await outcomes(world, request.id)).toEqual(['paid']);
-});
-
-it('a refund cannot be retried if a transaction of the reserve names its payment', async () => {
-  const world = createPaymentWorld();
-  const { request, paid } = await overpaid(world, 50_000n);
-  world.journal.block(`refund:${paid}:3`, 'signature', world.state.now);
-  world.payments.hold();
-  const release = (as: 'owed' | 'paid') => world.payments.held.release(`refund:${paid}`, as);
-  expect(release('owed')).toMatchObject({ ok: false, message: expect.stringContaining('signature') });
-  expect(release('paid')).toMatchObject({ ok: true });
-  expect(await outcomes(world, request.id)).toEqual(['paid']);
-  expect(world.refunded).toEqual([]);
-});
-
-it('a refund is not owed again for a payment that a transaction of the reserve names', async () => {
-  const world = createPaymentWorld();
-  const { request } = world.openPaid();
-  const extra = world.pay(3_000_000n, [request.reference]);
-  world.journal.block(`refund:${extra}:1`, 'signature', world.state.now);
-  await world.payments.run();
-  expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
-});
-
 it('an ended refund is recorded even if many older refunds are pending', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';
@@ -279,7 +231,7 @@ describe('nothing is paid back', () => {
 it('refunds never exceed their payment, and no refund is paid twice, in any order of events', async () => {
   const steps = fc.array(
     fc.record({
-      act: fc.constantFrom('pay', 'payOver', 'refund', 'run', 'wait', 'finish', 'restore', 'release'),
+      act: fc.constantFrom('pay', 'payOver', 'refund', 'run', 'wait', 'finish'),
       who: fc.nat(2),
       end: fc.constantFrom('done' as const, 'failed' as const),
     }),
@@ -302,9 +254,6 @@ it('refunds never exceed their payment, and no refund is paid twice, in any orde
           if (act === 'refund') await world.payments.commands.refund(request.id);
           if (act === 'run') await world.payments.run();
           if (act === 'wait') world.state.now += 15 * 60_000;
-          if (act === 'restore') world.payments.hold();
-          if (act === 'release')
-            for (const { id } of world.payments.held.list()) world.payments.held.release(String(id), 'owed');
           const open = world.refunded.find((id) => !ended.has(id));
           if (act === 'finish' && open) {
             ended.set(open, end);

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
-import { Journal } from '../../../src/custody/kernel/journal.ts';
-import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
-import { type AbsrPorts, DailyMint } from '../../../src/custody/reserve/daily-mint.ts';
-import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { RESERVE_WIF } from './bitcoin-model.ts';
-import { createReserveService, MINT, SOL } from './reserve-service.ts';
+import { createReserveService, SOL } from './reserve-service.ts';
 
 const MIDNIGHT = Date.UTC(2026, 4, 10);
 const DUE = MIDNIGHT + 5 * 60_000;
@@ -268,24 +264,5 @@ describe('the dry run', () => {
       verdict: 'none',
       reason: 'minted_today',
     });
-  });
-});
-
-describe('after a lost journal', () => {
-  const holdAt = (now: number) => {
-    const journal = new Journal(createSqliteStorage());
-    const tools = { journal, now: () => now, log: () => undefined } as unknown as ModuleTools;
-    const mint = new DailyMint(tools, { mint: MINT } as AbsrPorts);
-    mint.hold();
-    mint.hold();
-    return journal.latest(10).map(({ id, state }) => [id, state]);
-  };
-
-  it('after a loss of the journal a due mint waits for the operator, because it may already have been signed', () => {
-    expect(holdAt(DUE)).toEqual([[`absr:${DAY}`, 'planned']]);
-  });
-
-  it('after a loss of the journal no mint is planned before its time, because none can have been signed', () => {
-    expect(holdAt(DUE - 1)).toEqual([]);
   });
 });

@@ -204,25 +204,6 @@ describe('the archive', () => {
     const [, second, third] = w.archive();
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
   });
-
-  it('after a loss of the journal, no proof is signed until the archive has given the previous proof', async () => {
-    const w = start();
-    await w.tick();
-    const [first] = w.archive();
-    w.restart(true);
-    w.mirror.state = 'down';
-    await w.tick(HOUR_MS);
-    w.mirror.state = 'up';
-    expect(w.archive()).toHaveLength(1);
-    // A lost journal is frozen; once the operator has reconciled it, the chain of proofs continues.
-    await w.tick();
-    await w.tick(10 * MINUTE);
-    expect(w.archive()).toHaveLength(1);
-    await w.custody().ops({ name: 'reconcile' });
-    await w.custody().ops({ name: 'resume' });
-    await w.tick(MINUTE);
-    expect(parseProofMessage(w.archive()[1]?.message ?? '').previousProof).toBe(first?.hash);
-  });
 });
 
 describe('a Bitcoin key that is kept elsewhere', () => {
