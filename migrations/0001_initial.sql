@@ -38,21 +38,6 @@ CREATE TABLE IF NOT EXISTS mirror_marks (
   filler BLOB
 ) WITHOUT ROWID;
 
--- Creates that may have reached the exchange provider. The row is written before the provider is called, and kept for 7 days.
-CREATE TABLE IF NOT EXISTS exchange_requests (
-  key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random without a key
-  body_hash TEXT NOT NULL,
-  client TEXT NOT NULL,                -- hash of the caller's network, for the hourly limit
-  state TEXT NOT NULL CHECK (state IN ('in_progress', 'done', 'unknown')),
-  exchange_id TEXT,                    -- the provider's id
-  answer TEXT,                         -- response as JSON, when done
-  reason TEXT,                         -- why unknown
-  created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS exchange_requests_by_age ON exchange_requests (created_at);
-CREATE INDEX IF NOT EXISTS exchange_requests_by_client ON exchange_requests (client, created_at);
-
 -- Payment requests that buy a token creation.
 CREATE TABLE IF NOT EXISTS invoices (
   id TEXT PRIMARY KEY,                 -- UUID

@@ -138,6 +138,7 @@ function describe(
   const flags = [
     ...(sends('idempotency-key') ? onceFlags(resolved(document, schema), resolved(document, body)) : []),
     ...(sends('prefer') ? ['waits: true'] : []),
+    ...(operation.operationId?.startsWith('confirm') ? ['confirms: true'] : []),
     ...(isText(operation) ? ['text: true'] : []),
   ];
   const input = typeOf(body ?? inputOf(inUrl), 'request', 1);

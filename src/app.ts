@@ -55,8 +55,6 @@ const OPS_PATH = '/api/ops';
 
 const ONE_DAY_SECONDS = 86_400;
 const EXPOSED_HEADERS = [
-  'RateLimit',
-  'RateLimit-Policy',
   'Retry-After',
   'X-Request-Id',
   'Idempotency-Replayed',

@@ -33,9 +33,9 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
   CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
 - **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later, after the seconds of \`retry_after_s\` and \`Retry-After\`. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
-- **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
+- **Waiting.** The state of a swap and of an invoice can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes.
-- **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every response that counts against one.
+- **Limits.** \`details.limit\` of a refusal names the limit, and \`Retry-After\` has the seconds until the next call can succeed.
 - **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
 - **Support.** Every response has \`X-Request-Id\`: the one that was sent, or a new one.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
@@ -75,18 +75,6 @@ const HEADERS = {
   'Idempotency-Replayed': {
     description: '`true` when this is the stored response to an earlier request with the same key',
     schema: { type: 'string' as const, enum: ['true'] },
-  },
-  RateLimit: {
-    description:
-      'Remaining requests (`r`) and seconds until the count restarts (`t`), for each known limit. `requests_per_minute` is counted by one of several servers, so fewer may be left.',
-    schema: { type: 'string' as const },
-    example: '"requests_per_minute";r=598;t=42',
-  },
-  'RateLimit-Policy': {
-    description:
-      'The limits of this route: quota (`q`), window in seconds (`w`), unit (`qu`). `details.limit` of an error names one of them.',
-    schema: { type: 'string' as const },
-    example: '"requests_per_minute";q=600;w=60, "keys_per_client_hour";q=100;w=3600',
   },
   'Preference-Applied': {
     description: 'The granted wait; absent when the service has too many waiting requests',
@@ -243,7 +231,7 @@ function addHeaders(response: ResponseEntry, status: string, operation: Operatio
   const all = {
     ...response.headers,
     ...(status === '307' ? headers('Location') : {}),
-    ...(status === '429' ? headers('RateLimit', 'RateLimit-Policy', 'Retry-After') : {}),
+    ...(status === '429' ? headers('Retry-After') : {}),
     ...(status === '304' ? headers('ETag') : {}),
     ...(isSuccess && takes('idempotency-key') ? headers('Idempotency-Replayed') : {}),
     ...(isSuccess && takes('prefer') ? headers('Preference-Applied') : {}),

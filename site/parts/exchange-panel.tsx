@@ -2,6 +2,7 @@ import { useEffect, useState } from 'hono/jsx';
 import type { ExchangeEstimate, ExchangeStatus } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
 import { useQuery } from '../api/query.ts';
+import { readStored, store } from '../api/stored.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
@@ -47,13 +48,21 @@ export function PayInTo({ exchange }: { exchange: Pick<ExchangeStatus, 'provider
   );
 }
 
+/** The open exchange of this browser. The service has no record of it, so a closed tab would lose its address. */
+const OPEN = 'exchange';
+const readOpen = (value: unknown): string | null =>
+  typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+    ? value.id
+    : null;
+
+const isOver = ({ status }: ExchangeStatus): boolean => status !== 'waiting' && status !== 'pending';
+
 function Progress({ id }: { id: string }) {
-  const status = useQuery(
-    'getExchangeStatus',
-    { id },
-    POLL_MS,
-    (answer) => answer.status !== 'waiting' && answer.status !== 'pending',
-  );
+  const status = useQuery('getExchangeStatus', { id }, POLL_MS, isOver);
+  const hasEnded = status.value !== null && isOver(status.value);
+  useEffect(() => {
+    if (hasEnded && readStored(OPEN, readOpen) === id) store(OPEN, null);
+  }, [hasEnded, id]);
   return (
     <Loaded query={status} waiting="Waiting for the provider." show={(now) => <ExchangeState now={now} />} />
   );
@@ -117,7 +126,7 @@ export function ExchangePanel() {
   const [id, setId] = useState<string | null>(null);
   const pair = from === to ? null : { from, to };
   const range = useQuery('getExchangeMinimum', pair);
-  useEffect(() => setId(fromAddressBar('exchange')), []);
+  useEffect(() => setId(fromAddressBar('exchange') ?? readStored(OPEN, readOpen)), []);
 
   const quote = () =>
     attempt('quote', async () => {
@@ -133,6 +142,7 @@ export function ExchangePanel() {
         refundAddress: refund.trim(),
       });
       forget();
+      store(OPEN, { id: value.id });
       toAddressBar('exchange', value.id);
       setId(value.id);
     });
@@ -153,6 +163,7 @@ export function ExchangePanel() {
           type="button"
           class="quiet start"
           onClick={() => {
+            store(OPEN, null);
             toAddressBar('exchange', null);
             setId(null);
           }}

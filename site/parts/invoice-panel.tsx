@@ -13,7 +13,6 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import type { Payment } from './payment-card.tsx';
-import { CONFIRM_WAIT_SECONDS } from './sent-payment.tsx';
 import { ShareButton } from './share-button.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { PriceParts } from './token-price.tsx';
@@ -91,7 +90,7 @@ function WhatToPay({ invoice }: { invoice: Invoice }) {
 }
 
 const confirmWith = (id: string, signature: string) =>
-  call('confirmInvoice', { invoice_id: id, tx_signature: signature }, { wait: CONFIRM_WAIT_SECONDS });
+  call('confirmInvoice', { invoice_id: id, tx_signature: signature });
 
 const ENDS = ['completed', 'expired', 'refund_due'];
 const isSettled = ({ detail, refunds }: Invoice): boolean =>

@@ -7,7 +7,6 @@ import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetPayment } from './own-payment.ts';
-import { CONFIRM_WAIT_SECONDS } from './sent-payment.tsx';
 import { tokenUrl } from './token-url.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -22,7 +21,7 @@ function Awaited({ request }: { request: ListingRequested }) {
   );
   const confirm = async (signature: string) => {
     const named = { listing_request_id: request.listing_request_id, tx_signature: signature };
-    await call('confirmListing', named, { wait: CONFIRM_WAIT_SECONDS });
+    await call('confirmListing', named);
     token.refresh();
   };
   const isListed = token.value !== null && token.value.listed_at !== null;

@@ -12,8 +12,6 @@ import { Age } from './freshness.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { forgetPayment, LANDS_WITHIN_MS, type OwnPayment } from './own-payment.ts';
 
-/** Seconds that the service waits for finality and for the purchased work before it responds. */
-export const CONFIRM_WAIT_SECONDS = 50;
 /** Not failures: the service goes on without the page. */
 const PENDING = ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'];
 const CLOCK_MS = 5_000;

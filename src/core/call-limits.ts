@@ -1,5 +1,5 @@
 /**
- * Limits on calls: enforced here and in the custodian, shown in the `RateLimit` headers.
+ * Limits on calls: enforced here and in the custodian. `details.limit` of a refusal names one.
  * @module
  */
 import { HOUR_MS } from './durations.ts';
@@ -7,13 +7,10 @@ import { HOUR_MS } from './durations.ts';
 /** The window in which the routing provider counts our quotes. */
 export const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 
-/** A limit on calls, as the `RateLimit-Policy` header shows it. */
 export type CallLimit = {
   readonly quota: number;
   /** Absent if the limit does not depend on time. */
   readonly windowSeconds?: number;
-  /** Unit of the quota; requests if absent. */
-  readonly unit?: 'concurrent-requests';
 };
 
 /** What a client has left of a limit, and the seconds until it has more; the `RateLimit` header shows both. */
@@ -22,18 +19,18 @@ export type Remaining = { readonly left: number; readonly resetSeconds: number }
 const HOUR_SECONDS = HOUR_MS / 1_000;
 const QUOTE_WINDOW_SECONDS = QUOTE_WINDOW_MS / 1_000;
 
-/** Limits on calls, by the names in `details.limit` and in the `RateLimit` headers. */
+/** Limits on calls, by the names in `details.limit`. */
 export const CALL_LIMITS = {
   /** For one client and group of routes; equal to LIMITER in wrangler.toml. */
   requests_per_minute: { quota: 600, windowSeconds: 60 },
   /** New idempotency keys of one client. */
   keys_per_client_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
-  /** Exchanges opened by one client. */
+  /** Exchanges opened by one network: an eighth of the total of all callers. */
   exchanges_per_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
   /** Requests of one client that await payment. */
-  open_requests: { quota: 10, unit: 'concurrent-requests' },
+  open_requests: { quota: 10 },
   /** Signatures that callers of one network may wait for at once: an eighth of the total of all callers. */
-  signature_lookups: { quota: 32, unit: 'concurrent-requests' },
+  signature_lookups: { quota: 32 },
   /** Reads of the Solana nodes for unpaid requests of one network: an eighth of the total of all callers. */
   chain_reads: { quota: 30, windowSeconds: 60 },
   // All clients share about 200 bridge quotes in two hours. The next three quotas add up to 180, so 20 quotes stay in

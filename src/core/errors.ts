@@ -149,7 +149,7 @@ const CODES = {
   EXCHANGE_OUTCOME_UNKNOWN: permanent(
     502,
     'retry_with_new_key',
-    'The provider may have created an exchange whose pay-in address never arrived. No money moved. Pay nothing and create again.',
+    'The provider may have created an exchange whose pay-in address never arrived. No money moved, and unused exchanges expire. Pay nothing and create again.',
   ),
 
   // Analytics

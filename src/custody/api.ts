@@ -224,13 +224,17 @@ export type OpenRequest = {
 
 export type RequestOpened = { readonly type: 'opened'; readonly request: RequestView } | Refused;
 
-export type ConfirmRequest = {
+/** A payment that a caller names for a payment request. */
+export type NamedPayment = {
   /** Id of the payment request. */
   readonly id: string;
   readonly kind: RequestView['kind'];
   /** Signature of the payment. */
   readonly signature: string;
   readonly client: string;
+};
+
+export type ConfirmRequest = NamedPayment & {
   /**
    * Longest wait for the payment to be final and the creation to begin, in milliseconds. With 0 the creation begins in
    * the background.

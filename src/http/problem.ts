@@ -6,7 +6,6 @@ import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, databaseUnavailable, ERRORS } from '../core/errors.ts';
-import { showRemaining } from './rate-limit.ts';
 import type { Problem } from './responses.ts';
 
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
@@ -29,9 +28,6 @@ export function asAppError(thrown: unknown): AppError {
   return INTERNAL;
 }
 
-/** Refusals by a limit on calls; `details.limit` names it. Other limits concern money. */
-const CALL_LIMIT_CODES = ['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'];
-
 export function problemResponse(c: Context, error: AppError): Response {
   const entry = ERRORS[error.code] ?? ERRORS.INTERNAL;
   const body: z.infer<typeof Problem> = {
@@ -43,12 +39,7 @@ export function problemResponse(c: Context, error: AppError): Response {
     ...(error.retryAfterSeconds === undefined ? {} : { retry_after_s: error.retryAfterSeconds }),
     ...(error.details ? { details: error.details } : {}),
   };
-  if (error.retryAfterSeconds !== undefined) {
-    c.header('Retry-After', String(error.retryAfterSeconds));
-    const limit = error.details?.limit;
-    if (CALL_LIMIT_CODES.includes(error.code) && typeof limit === 'string')
-      showRemaining(c, limit, { left: 0, resetSeconds: error.retryAfterSeconds });
-  }
+  if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds));
   c.header('Cache-Control', 'no-store');
   c.set('errorCode', error.code);
   return c.json(body, (error.status ?? entry.status) as ContentfulStatusCode);

@@ -1,6 +1,6 @@
 /**
- * How long a caller wants to wait for an outcome: the `wait` preference of RFC 7240. Long polling: a read with
- * `Prefer: wait=N` returns when its record's state changes or the time has passed.
+ * Long polling by the `wait` preference of RFC 7240: a read with `Prefer: wait=N` returns when its record's state
+ * changes or the time has passed.
  * @see https://www.rfc-editor.org/rfc/rfc7240#section-4.3
  * @module
  */
@@ -11,17 +11,16 @@ import type { Cache } from './cached.ts';
 /** Longest wait that a call may request, in seconds: proxies and clients commonly give up after 60. */
 export const MAX_PREFERRED_WAIT_SECONDS = 55;
 
-const prefer = (description: string) =>
-  z.object({ prefer: z.string().optional().openapi({ description, example: 'wait=20' }) });
-
-/** Request headers of a call that waits by default. */
-export const preferHeaders = prefer(
-  `RFC 7240: \`wait=N\` waits up to N seconds for the outcome, ${MAX_PREFERRED_WAIT_SECONDS} at most and by default; \`wait=0\` returns the current state at once`,
-);
-/** Request headers of a read that waits on request only. */
-export const preferChangeHeaders = prefer(
-  `RFC 7240: \`wait=N\` returns when the state changes, after N seconds (at most ${MAX_PREFERRED_WAIT_SECONDS}), or at once if the state is final. \`Preference-Applied\` repeats a wait that was granted`,
-);
+/** Request headers of a read that can wait. */
+export const preferHeaders = z.object({
+  prefer: z
+    .string()
+    .optional()
+    .openapi({
+      description: `RFC 7240: \`wait=N\` returns when the state changes, after N seconds (at most ${MAX_PREFERRED_WAIT_SECONDS}), or at once if the state is final. \`Preference-Applied\` repeats a wait that was granted`,
+      example: 'wait=20',
+    }),
+});
 
 const WAIT = /^wait\s*=\s*(?:"(\d{1,9})"|(\d{1,9}))\s*(?:;|$)/i;
 
@@ -36,16 +35,6 @@ export function preferredWaitMs(header: string | undefined): number | undefined 
     if (found) return Math.min(Number(found[1] ?? found[2]), MAX_PREFERRED_WAIT_SECONDS) * 1_000;
   }
   return undefined;
-}
-
-const grantWait = (c: Context, waitMs: number): void =>
-  c.header('Preference-Applied', `wait=${waitMs / 1_000}`);
-
-/** Milliseconds that a call may wait; the longest wait by default. Sets `Preference-Applied` if requested. */
-export function grantedWaitMs(c: Context): number {
-  const preferred = preferredWaitMs(c.req.header('prefer'));
-  if (preferred !== undefined) grantWait(c, preferred);
-  return preferred ?? MAX_PREFERRED_WAIT_SECONDS * 1_000;
 }
 
 /** The members of a comma-separated list; a comma inside a quoted string does not separate. */
@@ -140,7 +129,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
       const waitMs = preferredWaitMs(c.req.header('prefer')) ?? 0;
       if (waitMs === 0) return shared(poll);
       const { value, applied } = await nextChange(poll, waitMs);
-      if (applied) grantWait(c, waitMs);
+      if (applied) c.header('Preference-Applied', `wait=${waitMs / 1_000}`);
       return value;
     },
   };

@@ -17,7 +17,6 @@ import { HOUR_MS } from '../core/durations.ts';
 import { AppError, failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
-import { ExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
@@ -67,7 +66,8 @@ function sourcesOf(env: Env) {
     /** Facts of tokens by mint, in a cache of their own: one page of a list adds a hundred. */
     facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
-    takeChainRead: chainReads(),
+    takeChainRead: sharedLimit('chain_reads', 'reads of the chain'),
+    takeExchange: sharedLimit('exchanges_per_hour', 'new exchanges'),
     sleep,
     ...clients(config),
     reserve,
@@ -82,15 +82,15 @@ function sourcesOf(env: Env) {
   };
 }
 
-/** Counts the reads of this isolate that unpaid requests cause; each client network has a share. */
-function chainReads(): (client: string) => void {
-  const { quota, windowSeconds } = CALL_LIMITS.chain_reads;
-  const reads = new SharedBudget(SHARES * quota, windowSeconds * 1_000);
+/** Counts what the requests of one isolate use of a limit; each client network has a share. */
+function sharedLimit(limit: 'chain_reads' | 'exchanges_per_hour', what: string): (client: string) => void {
+  const { quota, windowSeconds } = CALL_LIMITS[limit];
+  const used = new SharedBudget(SHARES * quota, windowSeconds * 1_000);
   return (client) => {
-    if (reads.take(client, Date.now())) return;
-    throw new AppError('RATE_LIMITED', 'This network has used its share of reads of the chain.', {
+    if (used.take(client, Date.now())) return;
+    throw new AppError('RATE_LIMITED', `This network has used its share of ${what}.`, {
       retryAfterSeconds: windowSeconds,
-      details: { limit: 'chain_reads' },
+      details: { limit },
     });
   };
 }
@@ -132,18 +132,8 @@ function asryDeps(sources: Sources): Deps['asry'] {
 }
 
 function exchangeDeps(sources: Sources): Deps['exchange'] {
-  const { env, changenow, log, cache, memory, waiting, sleep } = sources;
-  return {
-    changenow,
-    exchanges: new ExchangeStore(env.DB),
-    cache,
-    memory,
-    waiting,
-    sleep,
-    defer: waitUntil,
-    now: Date.now,
-    log,
-  };
+  const { changenow, takeExchange, log, cache, memory } = sources;
+  return { changenow, takeCreate: takeExchange, cache, memory, log };
 }
 
 function nostrDeps({ config, memory }: Sources): Deps['nostr'] {
@@ -268,7 +258,6 @@ function swapDeps(sources: Sources): Deps['swap'] {
     quoteBudget: new QuoteBudget(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: lamports(config.SWAP_MAX_SOL),
-    maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },

@@ -4,7 +4,6 @@
  */
 import type { Deps } from '../app.ts';
 import { AppError, failureReason } from '../core/errors.ts';
-import { ExchangeStore } from '../features/exchange/exchange-store.ts';
 import { prewarmCurrencies } from '../features/exchange/quote.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -63,7 +62,6 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
 const dailyTasks = (env: Env): readonly ScheduledTask[] => [
   { name: 'heartbeat', run: () => createHeartbeat(env.KV).beat('daily', Date.now()) },
   { name: 'wake', run: () => sourcesFor(env).custody.wake() },
-  { name: 'purge_exchange', run: () => new ExchangeStore(env.DB).purge(Date.now()) },
   { name: 'purge_unpaid', run: () => purgeUnpaid(env.DB, Date.now()) },
 ];
 
@@ -101,7 +99,7 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   {
     name: 'prewarm_currencies',
     run: async () =>
-      changenow && prewarmCurrencies({ ...exchange, changenow }, exchange.now()).catch(() => undefined),
+      changenow && prewarmCurrencies({ ...exchange, changenow }, reserves.now()).catch(() => undefined),
   },
 ];
 

@@ -120,6 +120,9 @@ it('a visitor sees the warnings, estimates and creates an exchange by keyboard',
   await press(page, button(page, 'Create exchange'));
   await page.getByText('waiting for your payment').waitFor();
   expect(await page.locator('[data-island="exchange"]').innerText()).toContain('0.5 SOL');
+  // Without the id in its URL, as in a new tab after this one was closed.
+  await page.goto(new URL('/exchange', page.url()).href);
+  await page.getByText('waiting for your payment').waitFor();
   expectNothingWrong(visited);
 });
 

@@ -97,7 +97,6 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
     references: [invoice.reference],
   });
   await page.request.post(new URL('/api/invoices/confirm', siteUrl).href, {
-    headers: { prefer: 'wait=50' },
     data: { invoice_id: id, tx_signature: signature },
   });
   await page.reload();

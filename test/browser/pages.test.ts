@@ -149,7 +149,7 @@ let token: Promise<string> | undefined;
 /** Pays for a token, and returns its mint. */
 async function createToken(): Promise<string> {
   const post = async (path: string, body: object): Promise<Record<string, string>> => {
-    const headers = { 'content-type': 'application/json', prefer: 'wait=50' };
+    const headers = { 'content-type': 'application/json' };
     const sent = { method: 'POST', headers, body: JSON.stringify(body) };
     const response = await fetch(new URL(path, siteUrl), sent);
     return (await response.json()) as Record<string, string>;

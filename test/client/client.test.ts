@@ -110,18 +110,13 @@ describe('a request', () => {
     ]);
   });
 
-  it('sends `Prefer: wait` only to operations that support it; a confirm call sends it by default', async () => {
+  it('sends `Prefer: wait` only to operations that support it, and only if the caller waits', async () => {
     const { sluice, sent } = service({}, {}, {}, {});
     await sluice.confirmInvoice({ invoice_id: 'x', tx_signature: 'y' }, { wait: 20 });
-    await sluice.getReserves({}, { wait: 20 });
-    await sluice.confirmListing({ listing_request_id: 'x', tx_signature: 'y' });
+    await sluice.getExchangeStatus({ id: 'x' }, { wait: 20 });
+    await sluice.getInvoice({ id: 'x' }, { wait: 20 });
     await sluice.getInvoice({ id: 'x' });
-    expect([0, 1, 2, 3].map((at) => headerOf(sent, 'prefer', at))).toEqual([
-      'wait=20',
-      null,
-      'wait=25',
-      null,
-    ]);
+    expect([0, 1, 2, 3].map((at) => headerOf(sent, 'prefer', at))).toEqual([null, null, 'wait=20', null]);
   });
 
   it('the client returns text for a text response, and null for an empty response', async () => {
@@ -312,21 +307,21 @@ describe('a creation', () => {
   );
 
   it('sends the same key if members are in another order or are undefined', async () => {
-    const { sluice, sent } = service(LOST, { body: exampleOf('createExchange') });
-    await sluice.createExchange({ from: 'sol', to: 'btc', amount: 0.8, payoutAddress: ADDRESS });
-    const again = { payoutAddress: ADDRESS, refundAddress: undefined, amount: '0.8', to: 'btc', from: 'sol' };
-    await sluice.createExchange(again);
+    const { sluice, sent } = service(LOST, { body: exampleOf('claimFromDeposit') });
+    await sluice.claimFromDeposit({ asset: 'USDC', depositTxSignature: 'x', rewardUsd: 0.8 });
+    const again = { rewardUsd: '0.8', amount: undefined, depositTxSignature: 'x', asset: 'USDC' as const };
+    await sluice.claimFromDeposit(again);
     expect(keyOf(sent, 1)).toBe(keyOf(sent));
     expect(sent[1]?.init.body).toBe(sent[0]?.init.body);
   });
 
   it('keeps leading zeros of members that are not amounts', async () => {
     const { sluice, sent } = service(LOST, LOST);
-    const order = { from: 'sol', to: 'xrp', amount: 1, payoutAddress: ADDRESS };
-    await sluice.createExchange({ ...order, payoutExtraId: '0123' });
-    await sluice.createExchange({ ...order, payoutExtraId: '123' });
+    const claim = { asset: 'USDC' as const, depositTxSignature: 'x' };
+    await sluice.claimFromDeposit({ ...claim, amount: '0123' });
+    await sluice.claimFromDeposit({ ...claim, amount: '123' });
     expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
-    expect(sent[0]?.init.body).toContain('"payoutExtraId":"0123"');
+    expect(sent[0]?.init.body).toContain('"amount":"0123"');
   });
 
   it('repeats a caller’s own key while the outcome of its creation is unknown', async () => {

@@ -55,7 +55,7 @@ function setUp(nodeRate = Number.POSITIVE_INFINITY) {
     const client = clientOf(n);
     const { id, reference, feeLamports } = await run.open('token', client);
     const signature = run.pay(wallet(70_000 + n), BigInt(feeLamports), [reference]);
-    const asked = { id, kind: 'token', signature, client, waitMs: 55 * SECOND } as const;
+    const asked = { id, kind: 'token', signature, client } as const;
     return (await confirmPayment(api, asked)).status === 'completed';
   }
 
@@ -81,7 +81,6 @@ function setUp(nodeRate = Number.POSITIVE_INFINITY) {
       kind: 'token',
       signature: depositSignature(1_000_000 + ++invented),
       client: MALLORY,
-      waitMs: 55 * SECOND,
     });
   const claimInvented = () =>
     claimFromDeposit(api, {

@@ -106,7 +106,7 @@ it("the guide's caller claims ASRY for a payment", async () => {
   expect(answer('asry/claims')).toMatchObject({ senderPubkey: user.address, payouts: [{ part: 1 }] });
 });
 
-it("the guide's caller opens an exchange and waits for it", async () => {
+it("the guide's caller opens an exchange and reads its state", async () => {
   const answer = await follow('Exchange currencies');
   expect(answer('exchange/estimate')).toMatchObject({ amount: 0.8 });
   expect(answer('exchange/create')).toMatchObject({ payinCurrency: 'sol', status: 'waiting' });

@@ -159,7 +159,7 @@ async function send(operation: string, { place, name }: Field, value: unknown) {
   const request = valid.get(operation);
   if (!request) throw new Error(`no request for ${operation}`);
   const url = new URL(request.path, world.url);
-  const headers: Record<string, string> = { ...request.init.headers, prefer: 'wait=0' };
+  const headers: Record<string, string> = { ...request.init.headers };
   let { body } = request.init;
   if (place === 'query' && value === undefined) url.searchParams.delete(name);
   else if (place === 'query') url.searchParams.set(name, String(value));

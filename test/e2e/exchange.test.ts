@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { WAIT_MS } from '../patience.ts';
 import type { SimulatedExchange } from '../world/changenow.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -13,17 +12,15 @@ afterEach(() => world.faults.clear());
 const PAYOUT = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const REFUND = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const order = { from: 'sol', to: 'btc', amount: 0.8, payoutAddress: PAYOUT };
-const freshKey = () => crypto.randomUUID();
 
 /** The body is sent unchanged, so that a number keeps its digits. */
-async function create(body: unknown, key?: string) {
+async function create(body: unknown) {
   const response = await world.fetch('/api/exchange/create', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key ? { 'idempotency-key': key } : {}) },
+    headers: { 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const replayed = response.headers.get('idempotency-replayed');
-  return { status: response.status, replayed, body: (await response.json()) as Record<string, unknown> };
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
 async function get(path: string) {
@@ -94,32 +91,9 @@ it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012
   },
 );
 
-it('a lost response of the provider leaves one exchange, and each repeat with the key returns an unknown outcome', async () => {
-  const key = freshKey();
-  world.faults.set('changenow', { kind: 'lost', match: 'POST /v2/exchange', times: 1 });
-  const answers: Awaited<ReturnType<typeof create>>[] = [];
-  const made = await newExchanges(async () => {
-    answers.push(await create(order, key), await create(order, key), await create(order, key));
-  });
-  expect(made).toHaveLength(1);
-  for (const { status, body } of answers) {
-    expect(status).toBe(502);
-    expect(body).toMatchObject({
-      error_code: 'EXCHANGE_OUTCOME_UNKNOWN',
-      action: 'retry_with_new_key',
-      retryable: false,
-    });
-    expect(body.error).toMatch(/Do not pay.*new Idempotency-Key/);
-  }
-  expect(answers.map(({ replayed }) => replayed)).toEqual([null, 'true', 'true']);
-  const rows = await world.worker.query(
-    "SELECT reason FROM exchange_requests WHERE state = 'unknown' ORDER BY created_at DESC LIMIT 1",
-  );
-  expect(rows).toEqual([{ reason: 'unreachable' }]);
-});
-
 it.each([
   ['fails', { kind: '500' }, 0],
+  ['loses its response', { kind: 'lost' }, 1],
   ['answers with another payout address', { kind: 'lie', mode: 'address' }, 1],
 ])(
   'calls a provider that %s during a create only once; the outcome is unknown',
@@ -127,7 +101,7 @@ it.each([
     world.faults.set('changenow', { ...fault, match: 'POST /v2/exchange' });
     world.resetStats();
     const made = await newExchanges(async () => {
-      const { status, body } = await create(order, freshKey());
+      const { status, body } = await create(order);
       expect([status, body.error_code]).toEqual([502, 'EXCHANGE_OUTCOME_UNKNOWN']);
       expect(JSON.stringify(body)).not.toContain('payinAddress');
     });
@@ -136,34 +110,9 @@ it.each([
   },
 );
 
-it('a caller that disconnected gets the response with the same key', async () => {
-  const key = freshKey();
-  world.resetStats();
-  world.faults.set('changenow', { kind: 'hold', match: 'POST /v2/exchange' });
-  const made = await newExchanges(async () => {
-    const hangUp = new AbortController();
-    const cut = world
-      .fetch('/api/exchange/create', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        body: JSON.stringify(order),
-        signal: hangUp.signal,
-      })
-      .catch(() => 'hung up');
-    const asked = () => world.stats().changenow?.byLabel['POST /v2/exchange'];
-    await expect.poll(asked, { timeout: WAIT_MS }).toBe(1);
-    hangUp.abort();
-    expect(await cut).toBe('hung up');
-    world.faults.clear();
-    const { status, replayed } = await create(order, key);
-    expect([status, replayed]).toEqual([200, 'true']);
-  });
-  expect(made).toHaveLength(1);
-});
-
 it("checks the amount against the provider's range before it creates an exchange", async () => {
   world.resetStats();
-  const { status, body } = await create({ ...order, amount: 0.04 }, freshKey());
+  const { status, body } = await create({ ...order, amount: 0.04 });
   expect([status, body.error_code]).toEqual([400, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']);
   expect(body.details).toEqual({ minAmount: '0.05', maxAmount: '200000000' });
   expect(world.stats().changenow?.byLabel['POST /v2/exchange']).toBeUndefined();

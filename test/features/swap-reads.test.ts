@@ -33,7 +33,6 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
     cache: new Cache({ now: () => clock.now, defer: (work) => void deferred.push(work) }),
     quote: bridge.quote,
     quoteBudget: {
-      left: () => ({ left: budget.left, resetSeconds: 77 }),
       async take() {
         if (budget.left <= 0) return { ok: false, spentBy: budget.spentBy, retryAfterSeconds: 77 };
         budget.left--;

@@ -73,9 +73,8 @@ function depsOf(service: Service): Deps['swap'] {
   return {
     cache: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
     quote: createFakeBridge().quote,
-    quoteBudget: { take: async () => ({ ok: true }), left: () => ({ left: 10, resetSeconds: 7_200 }) },
+    quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),
-    maxCreatesPerClientHour: 6,
     now: () => 1_790_000_000_000,
     custody: {
       swapRoom: async () => ({

@@ -99,8 +99,6 @@ const DEFAULT_RETRIES = 2;
 const FIRST_PAUSE_MS = 300;
 /** Additional time for a call that waits, for the network. */
 const WAIT_MARGIN_MS = 15_000;
-/** By default the service lets a confirmation wait for 55 s, longer than many proxies do. */
-const CONFIRM_WAIT_SECONDS = 25;
 /** Far more than any response. */
 const MAX_CHARS = 2_000_000;
 const KEY = /^[\x21-\x7e]{16,128}$/;
@@ -177,7 +175,6 @@ function requestOf(
 ): Request {
   const isPost = spec.method === 'POST';
   const { path, rest } = fillPath(spec.path, input);
-  const seconds = wait ?? (isPost ? CONFIRM_WAIT_SECONDS : undefined);
   return {
     url: `${baseUrl}${path}${isPost ? '' : queryOf(rest)}`,
     init: {
@@ -186,7 +183,7 @@ function requestOf(
         ...headers,
         accept: spec.text ? 'text/*' : 'application/json',
         ...(isPost && { 'content-type': 'application/json' }),
-        ...(spec.waits && seconds !== undefined && { prefer: `wait=${seconds}` }),
+        ...(spec.waits && wait !== undefined && { prefer: `wait=${wait}` }),
         ...(key !== undefined && { 'idempotency-key': key }),
         ...(bookmark !== null && { 'x-data-bookmark': bookmark }),
       }),
@@ -195,8 +192,7 @@ function requestOf(
     },
     spec,
     key,
-    // A creation has its key, or is a dry run; a POST that waits confirms what exists.
-    isSafe: !isPost || spec.once !== undefined || spec.waits === true,
+    isSafe: !isPost || spec.once !== undefined || spec.confirms === true,
   };
 }
 

@@ -13,13 +13,15 @@ export type Operation<Input, Value, Code extends string, Method extends 'GET' | 
   readonly amounts?: readonly string[];
   /** It takes `Prefer: wait`. */
   readonly waits?: true;
+  /** It confirms what exists, so a repeat creates nothing. */
+  readonly confirms?: true;
   /** It returns text instead of JSON. */
   readonly text?: true;
   /** Never set. */
   readonly types?: { readonly input: Input; readonly value: Value; readonly code: Code };
 };
 
-type Flags = Pick<Operation<unknown, unknown, string>, 'once' | 'amounts' | 'waits' | 'text'>;
+type Flags = Pick<Operation<unknown, unknown, string>, 'once' | 'amounts' | 'waits' | 'confirms' | 'text'>;
 
 export const get = <Input, Value, Code extends string>(
   path: string,

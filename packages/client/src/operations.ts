@@ -816,11 +816,11 @@ export const OPERATIONS = {
     | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
   /** An invoice, what was ordered, and its state. */
   getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
-  /** Confirms the payment and waits for the token. */
+  /** Confirms the payment and waits up to 25 seconds for the token. */
   confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
-    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { waits: true }),
+    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { confirms: true }),
   /** The price of a new token and its parts; nothing is ordered. */
   quoteToken: get<{
     name: string;
@@ -843,11 +843,11 @@ export const OPERATIONS = {
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND'
     | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'
     | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
-  /** Confirms the payment of a listing and waits for it. */
+  /** Confirms the payment of a listing and waits up to 25 seconds for it. */
   confirmListing: post<ListingConfirm, ListingConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
-    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/listings/confirm', { waits: true }),
+    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/listings/confirm', { confirms: true }),
   /** Smallest and largest amount of a currency pair. */
   getExchangeMinimum: get<{ from: string; to: string }, ExchangeMinimum,
     | 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
@@ -858,12 +858,11 @@ export const OPERATIONS = {
     | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/estimate'),
   /** Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. */
   createExchange: post<ExchangeRequest, Exchange,
-    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'EXCHANGE_CURRENCY_UNKNOWN'
-    | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED'
-    | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
-    | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE'>('/api/exchange/create', { once: 'id', amounts: ['amount'] }),
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE'
+    | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL'
+    | 'UPSTREAM_FAILED' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED'>('/api/exchange/create'),
   /** State of an exchange. */
-  getExchangeStatus: get<{ id: string }, ExchangeStatus, 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/status/{id}', { waits: true }),
+  getExchangeStatus: get<{ id: string }, ExchangeStatus, 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/status/{id}'),
   /** Logs and counts a page view, with its time and the client’s address, which is later deleted and never shown in full. */
   addPageview: post<Pageview, null,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED'

@@ -1,7 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
@@ -36,8 +35,6 @@ export type AsryDeps = ClaimFromDepositDeps &
   };
 
 const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
-
-const { keys_per_client_hour, signature_lookups, chain_reads } = CALL_LIMITS;
 
 const DOLLAR_DECIMALS = 6;
 
@@ -123,10 +120,7 @@ const claimRoute = createRoute({
   summary: 'Claim an ASRY reward',
   description:
     'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits up to about 20 seconds for the payment to be final.',
-  middleware: [
-    rateLimit('claim', { keys_per_client_hour, signature_lookups, chain_reads }),
-    jsonBody,
-  ] as const,
+  middleware: [rateLimit('claim'), jsonBody] as const,
   request: {
     headers: idempotencyHeaders,
     body: jsonRequest(

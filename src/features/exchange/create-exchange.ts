@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi';
 
 import { formatAmount, toNumber } from '../../core/amount.ts';
-import { HOUR_MS, MAX_WAIT_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import type { RequestFingerprint } from '../../http/idempotency.ts';
 import { component } from '../../http/router.ts';
 import {
   type AttoCoins,
@@ -12,16 +10,12 @@ import {
   type CreatedExchange,
   type ExchangeOrder,
 } from '../../providers/changenow.ts';
-import type { ExchangeStore } from './exchange-store.ts';
 import { assertInRange, type CurrencyDeps, getPair, readRange, refusal } from './quote.ts';
 
 export type CreateExchangeDeps = Pick<CurrencyDeps, 'cache'> & {
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'create'>;
-  exchanges: Pick<ExchangeStore, 'find' | 'claim' | 'release' | 'finish' | 'markUnknown'>;
-  now: () => number;
-  sleep: (ms: number) => Promise<void>;
-  /** Lets work continue after the caller has disconnected. */
-  defer: (work: Promise<unknown>) => void;
+  /** Counts a create of this client. @throws AppError RATE_LIMITED */
+  takeCreate: (client: string) => void;
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
@@ -31,107 +25,38 @@ export type CreateExchange = Omit<ExchangeOrder, 'from' | 'to'> & {
   readonly to: string;
 };
 
-/** The client, and the Idempotency-Key's fingerprint; without a key each call is a separate request. */
-export type Caller = { readonly client: string; readonly guard: RequestFingerprint | undefined };
-
-/** `unknown`: the provider may have acted, but no trustworthy response arrived. */
-export type CreateResult =
-  | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
-  | { outcome: 'unknown'; replayed: boolean };
-
-/** Past this age, the call's timeouts are over and its Worker has ended, so its outcome is unknown. */
-const ABANDONED_MS = 60_000;
-const FIRST_POLL_MS = 100;
-const LONGEST_POLL_MS = 2_000;
-
 /**
- * Opens an exchange at the provider, at most once per key. The key's row is written before the provider is
- * called, and no call is ever repeated for a row. A refusal frees the key.
+ * Opens an exchange by one request to the provider. An unused exchange costs nobody anything and expires, so a lost
+ * response is not looked for.
  *
- * @throws AppError for a refusal by the provider or the range, IDEMPOTENCY_KEY_REUSED,
- * IDEMPOTENCY_IN_PROGRESS, RATE_LIMITED
+ * @throws AppError for a refusal by the provider or the range; EXCHANGE_OUTCOME_UNKNOWN without a trustworthy response;
+ * RATE_LIMITED
  */
 export async function createExchange(
-  d: CreateExchangeDeps,
-  request: CreateExchange,
-  { client, guard }: Caller,
-): Promise<CreateResult> {
-  if (guard && (await d.exchanges.find(guard.keyHash))) return replay(d, guard);
-  const pair = await getPair(d, request.from, request.to);
-  assertInRange(request.amount, await readRange(d.changenow, pair), request.from);
-  const fingerprint = guard ?? { keyHash: `unguarded:${crypto.randomUUID()}`, bodyHash: '' };
-  if (!(await d.exchanges.claim(fingerprint, client, d.now()))) {
-    if (await d.exchanges.find(fingerprint.keyHash)) return replay(d, fingerprint);
-    throw new AppError('RATE_LIMITED', 'Too many exchanges from this address in the last hour.', {
-      retryAfterSeconds: HOUR_MS / 1000,
-      details: { limit: 'exchanges_per_hour' },
-    });
-  }
-  const { from: fromCode, to: toCode, ...rest } = request;
-  const work = send(d, fingerprint.keyHash, { ...rest, ...pair, fromCode, toCode });
-  d.defer(work.catch(() => undefined));
-  return work;
-}
-
-async function send(
-  d: CreateExchangeDeps,
-  keyHash: string,
-  order: ExchangeOrder & { fromCode: string; toCode: string },
-): Promise<CreateResult> {
-  const result = await d.changenow.create(order);
-  if (result.outcome === 'refused') {
-    await record(d, () => d.exchanges.release(keyHash));
-    throw refusal(result.code);
-  }
+  deps: CreateExchangeDeps,
+  { from: fromCode, to: toCode, ...rest }: CreateExchange,
+  client: string,
+): Promise<ExchangeAnswer> {
+  deps.takeCreate(client);
+  const pair = await getPair(deps, fromCode, toCode);
+  assertInRange(rest.amount, await readRange(deps.changenow, pair), fromCode);
+  const order = { ...rest, ...pair, fromCode, toCode };
+  const result = await deps.changenow.create(order);
+  if (result.outcome === 'refused') throw refusal(result.code);
+  if (result.outcome === 'unknown') throw outcomeUnknown(deps, result.reason);
   // A response with a different payout is rejected, so that no caller pays into it.
-  const wrong = result.outcome === 'created' ? mismatch(order, result.exchange) : undefined;
-  if (result.outcome === 'unknown' || wrong) {
-    const reason = result.outcome === 'unknown' ? result.reason : `mismatch_${wrong}`;
-    await record(d, () => d.exchanges.markUnknown(keyHash, reason, d.now()));
-    return { outcome: 'unknown', replayed: false };
-  }
-  const answer = exchangeBody(order, result.exchange);
-  await record(d, () => d.exchanges.finish(keyHash, answer, d.now()));
-  return { outcome: 'created', answer, replayed: false };
+  const wrong = mismatch(order, result.exchange);
+  if (wrong) throw outcomeUnknown(deps, `mismatch_${wrong}`);
+  return exchangeBody(order, result.exchange);
 }
 
-/** The caller receives a known outcome even if it cannot be stored; a replay then returns `unknown`. */
-async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch {
-    d.log({ level: 'error', event: 'exchange_outcome_not_stored' });
-  }
-}
-
-/** The stored response of the first request with this key; waits while that request runs. */
-async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise<CreateResult> {
-  const until = d.now() + MAX_WAIT_MS;
-  for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-    const earlier = await d.exchanges.find(guard.keyHash);
-    if (earlier && earlier.bodyHash !== guard.bodyHash) {
-      throw new AppError(
-        'IDEMPOTENCY_KEY_REUSED',
-        'This Idempotency-Key was already used with a different request.',
-      );
-    }
-    if (earlier?.state === 'done') return { outcome: 'created', answer: earlier.answer, replayed: true };
-    if (earlier?.state === 'unknown') return { outcome: 'unknown', replayed: true };
-    if (earlier && earlier.createdAt + ABANDONED_MS < d.now()) {
-      await d.exchanges.markUnknown(guard.keyHash, 'abandoned', d.now());
-      return { outcome: 'unknown', replayed: true };
-    }
-    if (!earlier || d.now() + pause > until) {
-      throw new AppError(
-        'IDEMPOTENCY_IN_PROGRESS',
-        earlier
-          ? 'The first request with this Idempotency-Key is still running.'
-          : 'The first request with this Idempotency-Key was just refused, which freed the key.',
-        { retryAfterSeconds: earlier ? 5 : 1 },
-      );
-    }
-    await d.sleep(pause);
-  }
+function outcomeUnknown({ log }: Pick<CreateExchangeDeps, 'log'>, reason: string): AppError {
+  log({ level: 'error', event: 'exchange_outcome_unknown', reason });
+  return new AppError(
+    'EXCHANGE_OUTCOME_UNKNOWN',
+    'The provider did not confirm this exchange. An order may exist there, but its pay-in address is unknown. ' +
+      'Nothing was paid, and unused orders expire. Do not pay. Create again.',
+  );
 }
 
 export const ExchangeAnswer = component('Exchange', {

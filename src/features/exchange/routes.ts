@@ -1,12 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { AppError, BODY_ERRORS, notConfigured } from '../../core/errors.ts';
+import { BODY_ERRORS, notConfigured } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
-import { idempotencyHeaders, requestFingerprint, requestKey } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { jsonRequest, newRouter } from '../../http/router.ts';
-import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
 import type { ExchangeProvider } from '../../providers/changenow.ts';
 import { type CreateExchangeDeps, createExchange, ExchangeAnswer } from './create-exchange.ts';
 import { ExchangeStatusBody, type GetStatusDeps, getExchangeStatus } from './get-exchange-status.ts';
@@ -24,7 +21,6 @@ import {
 
 /** All four routes share one limit, because each may cost a call to the provider. */
 const exchangeLimit = rateLimit('exchange');
-const createLimit = rateLimit('exchange', { exchanges_per_hour: CALL_LIMITS.exchanges_per_hour });
 
 const INACTIVE = 'null when the provider does not exchange the pair right now';
 
@@ -102,7 +98,6 @@ const CACHEABLE = 'public, max-age=10';
 export type ExchangeDeps = Omit<QuoteDeps & CreateExchangeDeps & GetStatusDeps, 'changenow'> & {
   /** Undefined without CHANGENOW_API_KEY. */
   changenow: ExchangeProvider | undefined;
-  waiting: Waiting;
 };
 
 const address = z
@@ -129,27 +124,18 @@ const create = createRoute({
   tags: ['exchange'],
   summary: 'Open an exchange',
   description:
-    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. ' +
-    'EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry.',
-  middleware: [createLimit, jsonBody] as const,
-  request: {
-    headers: idempotencyHeaders,
-    body: jsonRequest(ExchangeRequest),
-  },
+    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. Each request opens ' +
+    'another exchange, and Idempotency-Key is ignored: an unused exchange costs nothing and expires. After ' +
+    'EXCHANGE_OUTCOME_UNKNOWN one may exist at the provider; create again.',
+  middleware: [exchangeLimit, jsonBody] as const,
+  request: { body: jsonRequest(ExchangeRequest) },
   responses: {
-    200: jsonResponse(
-      ExchangeAnswer,
-      'The exchange. A repeated request has the header `Idempotency-Replayed: true`',
-    ),
+    200: jsonResponse(ExchangeAnswer, 'The exchange'),
     ...errorResponses([
       ...BODY_ERRORS,
-      'INVALID_IDEMPOTENCY_KEY',
-      'IDEMPOTENCY_KEY_REUSED',
-      'IDEMPOTENCY_IN_PROGRESS',
       'RATE_LIMITED',
       'UPSTREAM_FAILED',
       'NOT_CONFIGURED',
-      'DATABASE_UNAVAILABLE',
       'EXCHANGE_CURRENCY_UNKNOWN',
       'EXCHANGE_PAIR_INACTIVE',
       'EXCHANGE_AMOUNT_OUT_OF_RANGE',
@@ -172,7 +158,6 @@ const status = createRoute({
     params: z.object({
       id: z.string().regex(/^[\w-]{1,64}$/, 'must be an exchange id: 1 to 64 letters, digits, - or _'),
     }),
-    headers: preferChangeHeaders,
   },
   responses: {
     200: jsonResponse(ExchangeStatusBody, 'The state'),
@@ -225,31 +210,12 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
       200,
     );
   })
-  .openapi(create, async (c) => {
-    const body = c.req.valid('json');
-    const guard = requestKey(c, 'exchange/create', body);
-    // The client is only compared for equality, so the table stores a hash and not the address.
-    const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
-    const result = await createExchange(withProvider(c.var.deps.exchange), body, { client, guard });
-    if (result.replayed) c.header('Idempotency-Replayed', 'true');
-    if (result.outcome === 'created') return c.json(result.answer, 200);
-    throw new AppError(
-      'EXCHANGE_OUTCOME_UNKNOWN',
-      'The provider did not confirm this exchange. It may exist there, but its pay-in address is unknown: nothing ' +
-        'was paid and nothing is owed. Do not pay. To continue, create again with a new Idempotency-Key.',
-    );
-  })
-  .openapi(status, async (c) => {
-    const deps = withProvider(c.var.deps.exchange);
-    const { id } = c.req.valid('param');
-    const state = await deps.waiting.read(c, {
-      key: `exchange:${id}`,
-      read: () => getExchangeStatus(deps, id),
-      stateOf: ({ status, providerStatus }) =>
-        status === 'waiting' || status === 'pending' ? providerStatus : null,
-    });
-    return c.json(state, 200);
-  });
+  .openapi(create, async (c) =>
+    c.json(await createExchange(withProvider(c.var.deps.exchange), c.req.valid('json'), clientKey(c)), 200),
+  )
+  .openapi(status, async (c) =>
+    c.json(await getExchangeStatus(withProvider(c.var.deps.exchange), c.req.valid('param').id), 200),
+  );
 
 /** The dependencies with a configured provider. @throws AppError NOT_CONFIGURED */
 function withProvider({ changenow, ...deps }: ExchangeDeps) {

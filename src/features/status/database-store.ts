@@ -27,7 +27,6 @@ type OperationLine = z.infer<typeof OperationLine>;
 export const TABLES = [
   'operations',
   'quote_shares',
-  'exchange_requests',
   'alarms',
   'mirror_marks',
   'invoices',

@@ -1,20 +1,17 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { HOUR_MS } from '../../core/durations.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyHeaders, requestKey } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
-import { clientKey, rateLimit, showRemaining } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { CONTRACT_MINIMUM } from './get-minimum.ts';
 
 export type CreateSwapDeps = {
   readonly custody: Pick<CustodianApi, 'createSwap' | 'previewSwap'>;
-  readonly maxCreatesPerClientHour: number;
   /** Origin of absolute links. */
   readonly publicBaseUrl: string;
   /** @throws AppError NOT_CONFIGURED naming the missing variables */
@@ -29,12 +26,6 @@ export const amountSol = amountParam({
     'SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
-const createLimits = ({ swap }: { readonly swap: Pick<CreateSwapDeps, 'maxCreatesPerClientHour'> }) => ({
-  creates_per_client_hour: { quota: swap.maxCreatesPerClientHour, windowSeconds: HOUR_MS / 1_000 },
-  keys_per_client_hour: CALL_LIMITS.keys_per_client_hour,
-  create_quotes: CALL_LIMITS.create_quotes,
-  dry_run_quotes: CALL_LIMITS.dry_run_quotes,
-});
 
 const createSwapRoute = createRoute({
   method: 'post',
@@ -44,7 +35,7 @@ const createSwapRoute = createRoute({
   summary: 'Create a swap',
   description:
     'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key: a repeat with it moves nothing.',
-  middleware: [rateLimit('create', createLimits), jsonBody] as const,
+  middleware: [rateLimit('create'), jsonBody] as const,
   request: {
     headers: idempotencyHeaders,
     body: jsonRequest(
@@ -108,7 +99,6 @@ export const createSwapRoutes = newRouter<{ readonly swap: CreateSwapDeps }>().o
     const request = { amountLamports: lamports(atoms), client: clientKey(c) };
     if (dryRun) {
       const preview = await deps.custody.previewSwap(request);
-      showRemaining(c, 'dry_run_quotes', preview.quotesLeft);
       if (preview.type === 'refused') throw refusalError(preview.refusal);
       return c.json(
         {

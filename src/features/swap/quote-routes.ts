@@ -1,7 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { clientKey, rateLimit, showRemaining } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { amountSol } from './create-route.ts';
@@ -62,7 +61,7 @@ const estimateRoute = createRoute({
   tags: ['swap'],
   summary: 'Estimate a swap',
   description: 'The sats that an amount of SOL would yield.',
-  middleware: [rateLimit('estimate', { read_quotes: CALL_LIMITS.read_quotes })] as const,
+  middleware: [rateLimit('estimate')] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
     200: jsonResponse(
@@ -126,11 +125,7 @@ export const swapQuoteRoutes = newRouter<{ readonly swap: SwapQuoteDeps }>()
   .openapi(estimateRoute, async (c) => {
     const deps = c.var.deps.swap;
     deps.requireSwaps();
-    const client = clientKey(c);
-    const showShare = () => showRemaining(c, 'read_quotes', deps.quoteBudget.left(deps.now(), client));
-    showShare();
-    const estimate = await getEstimate(deps, lamports(c.req.valid('query').amountSol), client);
-    showShare();
+    const estimate = await getEstimate(deps, lamports(c.req.valid('query').amountSol), clientKey(c));
     c.header('Cache-Control', 'public, max-age=15');
     return c.json(
       {

@@ -13,7 +13,7 @@ import type { QuoteBudget } from './swap-store.ts';
 export type ReadQuoteDeps = {
   readonly cache: Cache;
   readonly quote: SwapRoute['quote'];
-  readonly quoteBudget: Pick<QuoteBudget, 'take' | 'left'>;
+  readonly quoteBudget: Pick<QuoteBudget, 'take'>;
   readonly now: () => number;
 };
 

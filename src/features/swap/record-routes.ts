@@ -8,7 +8,7 @@ import { SIGNATURE } from '../../http/params.ts';
 import { admitRead, limitReads } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
+import { preferHeaders, type Waiting } from '../../http/wait.ts';
 import type { SwapRow, SwapStore } from './swap-store.ts';
 
 export type SwapRecordDeps = SwapStatusDeps & {
@@ -27,7 +27,7 @@ const statusRoute = createRoute({
   description: 'The state of a swap; neither polling nor waiting costs an upstream call.',
   request: {
     params: z.object({ id: z.string().openapi({ ...SIGNATURE, description: 'Solana signature' }) }),
-    headers: preferChangeHeaders,
+    headers: preferHeaders,
   },
   responses: {
     200: jsonResponse(

@@ -6,8 +6,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { CALL_LIMITS, QUOTE_WINDOW_MS, type Remaining } from '../../core/call-limits.ts';
-import { fairShare, LEAST_SHARE, networksOf, SHARES } from '../../core/client-network.ts';
+import { CALL_LIMITS, QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
+import { LEAST_SHARE, networksOf, SHARES } from '../../core/client-network.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { atomsColumn, rowsOf } from '../../http/stored-rows.ts';
 
@@ -61,8 +61,6 @@ export type QuoteTaken =
   | { readonly ok: false; readonly spentBy: 'client' | 'all'; readonly retryAfterSeconds: number };
 
 const MAXIMUM = CALL_LIMITS.read_quotes.quota;
-/** Maximum clients whose shares one isolate remembers in a window. */
-const MAX_REMEMBERED = 10_000;
 
 const hashOf = (network: string): string => bytesToHex(sha256(utf8ToBytes(network)).subarray(0, 16));
 
@@ -83,8 +81,7 @@ const TAKE = `WITH counted AS (
     WHERE own >= IIF(times IS NULL, ?3, times * MAX(?4, CAST((?3 - total + own) / ?5 AS INTEGER)))
   )
   ON CONFLICT (window, client) DO UPDATE SET used = used + 1 RETURNING client`;
-const COUNTS = `SELECT client, used FROM quote_shares
-  WHERE window = ?1 AND client IN (SELECT value ->> 'client' FROM json_each(?2))`;
+const TOTAL = 'SELECT used FROM quote_shares WHERE window = ?1 AND client = ?2';
 
 const windowOf = (nowMs: number): number => Math.floor(nowMs / QUOTE_WINDOW_MS);
 const secondsLeft = (nowMs: number): number =>
@@ -96,24 +93,9 @@ const secondsLeft = (nowMs: number): number =>
  */
 export class QuoteBudget {
   readonly #db: D1Database;
-  /** Quotes left to each client of the window, as this isolate last read them. */
-  readonly #left = { window: 0, clients: new Map<string, number>() };
 
   constructor(db: D1Database) {
     this.#db = db;
-  }
-
-  /** What a client has left of its share: an upper bound, because other isolates may have taken some of it. */
-  left(nowMs: number, client: string): Remaining {
-    const known = this.#left.window === windowOf(nowMs) ? this.#left.clients.get(client) : undefined;
-    return { left: known ?? fairShare(MAXIMUM, 0, 0), resetSeconds: secondsLeft(nowMs) };
-  }
-
-  #remember(window: number, client: string, left: number): void {
-    const { clients } = this.#left;
-    if (this.#left.window !== window || clients.size > MAX_REMEMBERED) clients.clear();
-    this.#left.window = window;
-    clients.set(client, left);
   }
 
   /**
@@ -129,19 +111,13 @@ export class QuoteBudget {
       times,
     }));
     const counted = JSON.stringify([{ client: ALL, times: null }, ...levels]);
-    const [taken, counts] = await this.#db.batch<{ client: string; used: number }>([
+    const [taken, total] = await this.#db.batch<{ used: number }>([
       this.#db.prepare(TAKE).bind(window, counted, MAXIMUM, LEAST_SHARE, SHARES),
-      this.#db.prepare(COUNTS).bind(window, counted),
+      this.#db.prepare(TOTAL).bind(window, ALL),
       this.#db.prepare('DELETE FROM quote_shares WHERE window < ?').bind(window),
     ]);
-    const usedBy = (name: string): number => counts?.results.find((row) => row.client === name)?.used ?? 0;
-    const left = levels.map(({ client, times }) => {
-      const own = usedBy(client);
-      return times * fairShare(MAXIMUM, usedBy(ALL), own) - own;
-    });
-    const all = MAXIMUM - usedBy(ALL);
-    if (client !== null) this.#remember(window, client, Math.max(Math.min(all, ...left), 0));
     if (taken?.results.length !== 0) return { ok: true };
-    return { ok: false, spentBy: all > 0 ? 'client' : 'all', retryAfterSeconds: secondsLeft(nowMs) };
+    const used = total?.results[0]?.used ?? 0;
+    return { ok: false, spentBy: used < MAXIMUM ? 'client' : 'all', retryAfterSeconds: secondsLeft(nowMs) };
   }
 }

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { MAX_DESCRIPTION_BYTES, MAX_URI_BYTES } from '../../chain/solana/token-text.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
+import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
 import type { RequestView } from '../../custody/api.ts';
@@ -10,13 +11,7 @@ import { admitRead, clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { BOOKMARK_HEADER } from '../../http/read-session.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
-import {
-  grantedWaitMs,
-  preferChangeHeaders,
-  preferHeaders,
-  preferredWaitMs,
-  type Waiting,
-} from '../../http/wait.ts';
+import { preferHeaders, preferredWaitMs, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
@@ -25,9 +20,7 @@ import {
   confirmErrors,
   confirmPayment,
   instant,
-  LOOKUP_LIMITS,
   nameFields,
-  OPENING_LIMITS,
   PaymentRequest,
   paymentBody,
   paymentSignature,
@@ -102,7 +95,7 @@ const createInvoiceRoute = createRoute({
   tags: ['tokens'],
   summary: 'Order a token',
   description: 'Orders a token; returns the amount to pay and the address.',
-  middleware: [rateLimit('invoices', OPENING_LIMITS), jsonBody] as const,
+  middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(
       component('InvoiceCreate', {
@@ -169,7 +162,7 @@ const getInvoiceRoute = createRoute({
   tags: ['tokens'],
   summary: 'Token invoice',
   description: 'An invoice, what was ordered, and its state.',
-  request: { params: z.object({ id: requestId }), headers: preferChangeHeaders },
+  request: { params: z.object({ id: requestId }), headers: preferHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
     ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
@@ -182,11 +175,9 @@ const confirmRoute = createRoute({
   operationId: 'confirmInvoice',
   tags: ['tokens'],
   summary: 'Confirm a token payment',
-  description:
-    'Confirms the payment and waits for the token. The service also finds payments without this call.',
-  middleware: [rateLimit('invoices', LOOKUP_LIMITS), jsonBody] as const,
+  description: `Confirms the payment and waits up to ${MAX_WAIT_MS / 1_000} seconds for the token. The service also finds payments without this call.`,
+  middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    headers: preferHeaders,
     body: jsonRequest(
       snakeCased(component('InvoiceConfirm', { invoice_id: requestId, tx_signature: paymentSignature })),
     ),
@@ -256,7 +247,6 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       id,
       signature,
       client: clientKey(c),
-      waitMs: grantedWaitMs(c),
     });
     if (tokenId === null || mintAddress === null)
       throw new AppError('INTERNAL', 'The invoice is completed but has no token.');

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
@@ -8,15 +9,12 @@ import { integerMember, integerParam, snakeCased } from '../../http/params.ts';
 import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
-import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
   address,
   type ConfirmPaymentDeps,
   confirmErrors,
   confirmPayment,
   instant,
-  LOOKUP_LIMITS,
-  OPENING_LIMITS,
   PaymentRequest,
   paymentBody,
   paymentSignature,
@@ -125,7 +123,7 @@ const requestRoute = createRoute({
   tags: ['tokens'],
   summary: 'Request a listing',
   description: 'Requests the listing of a token made elsewhere; returns the amount to pay and the address.',
-  middleware: [rateLimit('invoices', OPENING_LIMITS), jsonBody] as const,
+  middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(
       snakeCased(
@@ -166,11 +164,9 @@ const confirmRoute = createRoute({
   operationId: 'confirmListing',
   tags: ['tokens'],
   summary: 'Confirm a listing payment',
-  description:
-    'Confirms the payment of a listing and waits for it. The service also finds payments without this call.',
-  middleware: [rateLimit('invoices', LOOKUP_LIMITS), jsonBody] as const,
+  description: `Confirms the payment of a listing and waits up to ${MAX_WAIT_MS / 1_000} seconds for it. The service also finds payments without this call.`,
+  middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
-    headers: preferHeaders,
     body: jsonRequest(
       snakeCased(
         component('ListingConfirm', { listing_request_id: requestId, tx_signature: paymentSignature }),
@@ -248,7 +244,6 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
       id,
       signature,
       client: clientKey(c),
-      waitMs: grantedWaitMs(c),
     });
     return c.json({ ok: true as const, listing: listingBody(request), message: 'The token is listed.' }, 200);
   });

@@ -9,9 +9,9 @@ import { z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
+import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
-import type { ConfirmRequest, CustodianApi, Refusal, RequestView } from '../../custody/api.ts';
+import type { CustodianApi, NamedPayment, Refusal, RequestView } from '../../custody/api.ts';
 import { ADDRESS, SIGNATURE } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
 
@@ -51,11 +51,6 @@ export function paymentBody(request: RequestView, treasury: string, purpose: str
     expires_at: request.expiresAt,
   };
 }
-
-const { open_requests, chain_reads, signature_lookups } = CALL_LIMITS;
-/** Limits on calls that open a request, and on calls that name a signature. */
-export const OPENING_LIMITS = { open_requests, chain_reads };
-export const LOOKUP_LIMITS = { signature_lookups, chain_reads };
 
 /** Errors of every call that opens or confirms a request. */
 export const requestErrors = [
@@ -117,21 +112,16 @@ const isUnknown = ({ code, details }: Refusal): boolean =>
 /**
  * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
  *
- * @param p.kind   the only kind of request that the route finds
- * @param p.waitMs longest wait in total; 0 returns the current state
  * @throws AppError what is missing when the time is up, or why the payment does not pay for the request
  */
-export async function confirmPayment(
-  d: ConfirmPaymentDeps,
-  { waitMs, ...request }: ConfirmRequest,
-): Promise<RequestView> {
+export async function confirmPayment(d: ConfirmPaymentDeps, request: NamedPayment): Promise<RequestView> {
   const started = d.now();
   for (;;) {
-    const left = Math.max(started + waitMs - d.now(), 0);
+    const left = Math.max(started + MAX_WAIT_MS - d.now(), 0);
     const answer = await d.custody.confirmPayment({ ...request, waitMs: Math.min(left, CALL_WAIT_MS) });
     if (answer.type === 'confirmed') return answer.request;
     const { refusal } = answer;
-    const longest = isUnknown(refusal) ? Math.min(waitMs, UNKNOWN_WAIT_MS) : waitMs;
+    const longest = isUnknown(refusal) ? UNKNOWN_WAIT_MS : MAX_WAIT_MS;
     const mayChange = refusal.code === 'PAYMENT_NOT_FINAL' || refusal.code === 'INVOICE_IN_PROGRESS';
     if (!mayChange || d.now() - started >= longest) throw refusalError(refusal);
     await d.sleep(POLL_MS);

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { newKey } from '../../../packages/client/src/index.ts';
-import { coinAmount, currency, dryRun, idempotencyKey, recordId } from '../arguments.ts';
+import { coinAmount, currency, dryRun, recordId } from '../arguments.ts';
 import { CREATES, READS, read, tool } from './tool.ts';
 
 const pair = {
@@ -44,8 +43,8 @@ const exchangeCreate = tool({
   title: 'Open an exchange',
   description:
     'Opens an exchange at the provider and returns its pay-in address. Moves no money. The provider pays out to payoutAddress after a ' +
-    'payment, with payinExtraId if it is not null; check that address with the user. Call it with dry_run: true first: it only estimates, ' +
-    'and returns an idempotencyKey for the real call.',
+    'payment, with payinExtraId if it is not null; check that address with the user. Call it with dry_run: true first: it only estimates. ' +
+    'If the response is lost, call again: an unused exchange expires.',
   annotations: CREATES,
   input: z.strictObject({
     ...pair,
@@ -55,13 +54,12 @@ const exchangeCreate = tool({
     refundAddress: address.optional(),
     refundExtraId: memo,
     dry_run: dryRun,
-    idempotencyKey,
   }),
   example: { from: 'sol', to: 'btc', amount: '0.5', payoutAddress: 'bc1q...', dry_run: true },
-  run: async ({ dry_run: rehearse, idempotencyKey: key, ...order }, { api, signal }) => {
+  run: async ({ dry_run: rehearse, ...order }, { api, signal }) => {
     if (!rehearse)
       return {
-        ...(await api.create('createExchange', order, { idempotencyKey: key, signal })),
+        ...(await api.call('createExchange', order, { signal })).value,
         created: true,
       };
     const { from, to, amount, payoutAddress } = order;
@@ -77,7 +75,6 @@ const exchangeCreate = tool({
       expectedAmountExact: value.estimatedAmountExact,
       message:
         'Dry run: pair and amount are possible now. No exchange exists; the provider checks payoutAddress on creation.',
-      idempotencyKey: key ?? newKey(),
     };
   },
 });
