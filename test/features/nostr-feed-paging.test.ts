@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { NostrEvent } from 'nostr-tools/pure';
 import { describe, expect, it } from 'vitest';
-import { endOfSecond, type Position, parsePosition } from '../../src/features/nostr-feed/feed-window.ts';
+import { endOfSecond, type Position } from '../../src/features/nostr-feed/feed-page.ts';
 import { createFeedReader, type FeedPage, type FeedScope } from '../../src/features/nostr-feed/read-feed.ts';
 import { readRelay } from '../../src/features/nostr-feed/read-relay.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -11,13 +11,7 @@ const NOW = 2_000_000;
 /** No second of the generated feeds has more events than any generated bound. */
 const LOWEST_CAP = 20;
 
-const scopeOf = (target: number, accepts = (_event: NostrEvent) => true): FeedScope => ({
-  key: 'test',
-  filter: { kinds: [1111] },
-  accepts,
-  target,
-  maxBytes: 1_000_000,
-});
+const SCOPE: FeedScope = { key: 'test', filter: { kinds: [1111] }, maxBytes: 1_000_000 };
 
 type Relay = { readonly events: readonly NostrEvent[]; readonly cap: number };
 
@@ -57,8 +51,8 @@ async function walk(
   throw new Error('the walk does not end');
 }
 
-const byCursor = ({ nextCursor }: FeedPage) => (nextCursor === null ? undefined : parsePosition(nextCursor));
-const byUntil = ({ nextUntil }: FeedPage) => (nextUntil === null ? undefined : endOfSecond(nextUntil));
+const byCursor = ({ next }: FeedPage) => next ?? undefined;
+const byUntil = ({ next }: FeedPage) => (next ? endOfSecond(next.createdAt) : undefined);
 
 const inOrder = (events: readonly NostrEvent[]): string[] =>
   [...events].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
@@ -82,7 +76,6 @@ const feeds = fc
         }),
         { minLength: 1, maxLength: 3 },
       ),
-      target: fc.integer({ min: 1, max: 60 }),
       limit: fc.integer({ min: 1, max: 40 }),
       seed: fc.nat(),
     }),
@@ -115,117 +108,137 @@ describe('walking a feed', () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
-        const scope = scopeOf(feed.target);
-        const ids = await walk(byCursor, (start) => reader.page(scope, start, feed.limit));
+        const ids = await walk(byCursor, (start) => reader.page(SCOPE, start, feed.limit));
         expect(ids).toEqual(inOrder(feed.events));
       }),
       { numRuns: 300, seed: 8 },
     );
   });
 
-  it('paging by next_until loses no post while no second has more posts than the limit', async () => {
+  it('paging by next_until returns every post once while no second has more posts than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
-        const ids = await walk(byUntil, (start) => reader.page(scopeOf(feed.target), start, LOWEST_CAP));
-        expect([...new Set(ids)]).toEqual(inOrder(feed.events));
+        const ids = await walk(byUntil, (start) => reader.page(SCOPE, start, LOWEST_CAP));
+        expect(ids).toEqual(inOrder(feed.events));
       }),
       { numRuns: 150, seed: 8 },
     );
   });
 
-  it('paging by next_until ends even if one second has more posts than the limit', async () => {
-    const events = Array.from({ length: 15 }, (_, index) => placed(1_000, index + 1));
-    const { reader } = readerOf([{ events: [...events, placed(999, 99)], cap: 500 }], chance(1));
-    const ids = await walk(byUntil, (start) => reader.page(scopeOf(50), start, 10));
-    expect(ids).toHaveLength(11);
-    expect(ids.at(-1)).toBe(placed(999, 99).id);
+  it('a second with more posts than the limit is divided: by cursor no post is lost, by next_until the rest of it', async () => {
+    const busy = Array.from({ length: 45 }, (_, index) => placed(1_000, index + 1));
+    const events = [placed(1_001, 98), ...busy, placed(999, 99)];
+    const { reader } = readerOf([{ events, cap: 500 }], chance(1));
+    const read = (start: Position | undefined) => reader.page(SCOPE, start, 10);
+    expect(await walk(byCursor, read)).toEqual(inOrder(events));
+    expect(await walk(byUntil, read)).toEqual([
+      placed(1_001, 98).id,
+      ...inOrder(busy).slice(0, 10),
+      placed(999, 99).id,
+    ]);
   });
 
-  it('paging continues after a time range without accepted posts', async () => {
-    const events = Array.from({ length: 400 }, (_, index) => placed(10_000 - index, index + 1));
-    const { reader } = readerOf([{ events, cap: 20 }], chance(1));
-    const scope = scopeOf(20, ({ created_at }) => created_at < 9_610);
-    const ids = await walk(byCursor, (start) => reader.page(scope, start, 5));
-    expect(ids).toEqual(inOrder(events.filter(scope.accepts)));
-  });
-
-  it('reads the relays once per time window, not once per page', async () => {
-    const events = Array.from({ length: 90 }, (_, index) => placed(10_000 - index, index + 1));
-    const { reader, sessions } = readerOf([{ events, cap: 500 }], chance(1));
-    await walk(byCursor, (start) => reader.page(scopeOf(100), start, 1));
-    expect(sessions).toHaveLength(1);
-  });
-
-  it('every page except the last one is full', async () => {
+  it('every page except the last one is full if all posts have different seconds', async () => {
     const events = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader } = readerOf([{ events, cap: 500 }], chance(1));
     const sizes: number[] = [];
     await walk(byCursor, async (start) => {
-      const page = await reader.page(scopeOf(16), start, 7);
+      const page = await reader.page(SCOPE, start, 7);
       sizes.push(page.posts.length);
       return page;
     });
     expect(sizes).toEqual([...Array(14).fill(7), 2]);
   });
 
-  it('ends a time window at its byte limit and continues from there without losing a post', async () => {
+  it('ends a page at its byte limit and continues from there without losing a post', async () => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),
       content: 'x'.repeat(1_000),
     }));
-    const { reader, sessions } = readerOf([{ events, cap: 500 }], chance(1));
-    const scope = { ...scopeOf(100), maxBytes: 5_500 };
-    expect(await walk(byCursor, (start) => reader.page(scope, start, 50))).toEqual(inOrder(events));
-    expect(sessions.length).toBeGreaterThan(5);
+    const { reader } = readerOf([{ events, cap: 500 }], chance(1));
+    const sizes: number[] = [];
+    const ids = await walk(byCursor, async (start) => {
+      const page = await reader.page({ ...SCOPE, maxBytes: 2_500 }, start, 50);
+      sizes.push(page.posts.length);
+      return page;
+    });
+    expect(ids).toEqual(inOrder(events));
+    expect(Math.max(...sizes)).toBe(2);
+  });
+
+  it.each([0, 1])('until=%d is an empty last page, and no relay is asked', async (until) => {
+    const { reader, sessions } = readerOf([{ events: [placed(5, 1)], cap: 500 }], chance(1));
+    expect(await reader.page(SCOPE, endOfSecond(until), 10)).toMatchObject({ posts: [], next: null });
+    expect(sessions).toEqual([]);
   });
 
   it('the feed shows no post that is dated far in the future', async () => {
     const events = [placed(NOW + 10_000, 1), placed(NOW + 60, 2), placed(NOW, 3)];
     const { reader } = readerOf([{ events, cap: 500 }], chance(1));
-    const page = await reader.page(scopeOf(10), undefined, 10);
-    expect(page.posts.map(({ created_at }) => created_at)).toEqual([NOW + 60, NOW]);
+    for (const start of [undefined, endOfSecond(NOW * 2)]) {
+      const page = await reader.page(SCOPE, start, 10);
+      expect(page.posts.map(({ created_at }) => created_at)).toEqual([NOW + 60, NOW]);
+    }
   });
 });
 
-describe('a window', () => {
-  it('a time window reaches back only as far as every relay that has more events was read', async () => {
+describe('a page', () => {
+  it('a page reaches back only as far as every relay that has more events was read', async () => {
     const slow = Array.from({ length: 100 }, (_, index) => placed(10_000 - index * 10, index + 1));
     const busy = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, 1_000 + index));
-    const { reader } = readerOf(
-      [
-        { events: slow, cap: 20 },
-        { events: busy, cap: 20 },
-      ],
-      chance(1),
-    );
-    const page = await reader.page(scopeOf(20), undefined, 500);
+    const relays = [slow, busy].map((events) => ({ events, cap: 20 }));
+    const page = await readerOf(relays, chance(1)).reader.page(SCOPE, undefined, 500);
     const oldest = page.posts.at(-1)?.created_at ?? 0;
     const between = [...slow, ...busy].filter(({ created_at }) => created_at >= oldest);
     expect(page.posts.map(({ id }) => id)).toEqual(inOrder(between));
     expect(oldest).toBeGreaterThan(9_900);
-    expect(page.nextCursor).not.toBeNull();
+    expect(page.next).not.toBeNull();
   });
 
-  it('marks a relay as partial when it cannot send all events of one second', async () => {
-    const events = Array.from({ length: 60 }, (_, index) => placed(1_000, index + 1));
-    const read = (older: NostrEvent[], cap: number) =>
+  it('marks a relay as partial when it may have more events of one second than it sent', async () => {
+    const read = (count: number, cap: number) =>
       readRelay(
-        { open: () => modelSession([...events, ...older], cap, chance(1)) },
+        {
+          open: () => {
+            const second = Array.from({ length: count }, (_, index) => placed(1_000, index + 1));
+            return modelSession([...second, placed(5, 99)], cap, chance(1));
+          },
+        },
         'wss://r',
-        scopeOf(500),
+        SCOPE.filter,
         1_000,
+        10,
       );
-    expect(await read([placed(5, 99)], 40)).toMatchObject({ partial: true, exhausted: true });
-    expect(await read([placed(5, 99)], 61)).toMatchObject({ partial: false, exhausted: true });
-    expect((await read([], 500)).events).toHaveLength(60);
-    expect((await read([], 500)).partial).toBe(false);
+    expect(await read(60, 40)).toMatchObject({ partial: true, completeFrom: 1_000 });
+    expect(await read(15, 40)).toMatchObject({ partial: false, completeFrom: 1_000 });
+    expect((await read(60, 500)).events).toEqual(expect.arrayContaining([placed(1_000, 60)]));
   });
 
   it('reads an empty relay with a single query', async () => {
     const session = modelSession([], 500, chance(1));
-    const reading = await readRelay({ open: () => session }, 'wss://r', scopeOf(10), NOW);
-    expect(reading).toMatchObject({ events: [], exhausted: true, end: 'eose' });
+    const reading = await readRelay({ open: () => session }, 'wss://r', SCOPE.filter, NOW, 10);
+    expect(reading).toMatchObject({ events: [], completeFrom: 0, end: 'eose' });
     expect(session.queries).toBe(1);
+  });
+
+  it('a failed relay beside relays without posts is an error, beside relays with posts a mark', async () => {
+    const page = (events: readonly NostrEvent[]) =>
+      createFeedReader({
+        relays: {
+          urls: ['wss://broken.test', 'wss://good.test'],
+          open: (url) => ({
+            ...modelSession(events, 500, chance(1)),
+            ...(url.includes('broken') && {
+              query: async () => ({ events: [], end: 'timeout', received: 0, rejected: 0 }) as const,
+            }),
+          }),
+        },
+        memory: new Cache({ now: () => NOW * 1000, defer: () => undefined }),
+        now: () => NOW * 1000,
+      }).page(SCOPE, undefined, 10);
+    await expect(page([])).rejects.toMatchObject({ code: 'RELAYS_FAILED' });
+    const { posts, relays } = await page([placed(1_000, 1)]);
+    expect([posts.length, relays.map(({ ok }) => ok)]).toEqual([1, [false, true]]);
   });
 });

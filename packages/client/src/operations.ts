@@ -698,7 +698,7 @@ export type NostrPost = {
   /** Unix seconds */ created_at: number;
   /** Plain text from an untrusted author: escape it */ content: string;
   kind: number;
-  /** Topic labels of the note */ labels: Array<string>;
+  /** Values of its `l` tags, of any namespace */ labels: Array<string>;
   /** Reason to hide the note until the reader chooses to see it */ content_warning: string | null;
   /** The thread's subject (NIP-22) */ root: {
     tag: 'I' | 'E' | 'A';
@@ -711,10 +711,10 @@ export type NostrPost = {
 
 export type RelayStatus = {
   relay: string;
-  /** The response contains its posts without a gap */ ok: boolean;
+  /** The relay sent a complete response */ ok: boolean;
   state: 'eose' | 'closed' | 'skipped' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
   events: number;
-  /** It has posts that it did not send */ partial: boolean;
+  /** It may have posts of one busy second that it did not send */ partial: boolean;
   /** Rejected events: forged, malformed or not matching */ rejected: number;
 };
 
@@ -729,7 +729,7 @@ export type NostrPage = {
   posts: Array<NostrPost>;
   limit: number;
   until: number | null;
-  /** May repeat posts of one second; next_cursor does not */ next_until: number | null;
+  /** Skips the rest of a second that has more posts than a page; next_cursor does not */ next_until: number | null;
   next_cursor: string | null;
   relay_status: Array<RelayStatus>;
   as_of: string | null;

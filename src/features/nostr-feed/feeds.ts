@@ -4,31 +4,10 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { NostrEvent } from 'nostr-tools/pure';
-import { COMMENT_KIND, labelsOf } from '../../chain/nostr/event-tags.ts';
+import { COMMENT_KIND } from '../../chain/nostr/event-tags.ts';
 import type { FeedScope } from './read-feed.ts';
 
 export const DEFAULT_TOPICS: readonly string[] = ['ai', 'blockchain', 'defi'];
-
-/**
- * A label's value means a topic only in two namespaces. Agents use `agent` for `ai`, and NIP-32 assigns `ugc` to
- * labels without a namespace. In other namespaces the same text has another meaning (`ai` as
- * a country, a licence, a language).
- */
-const NAMESPACES: readonly (string | null)[] = ['agent', 'ugc'];
-
-/** Values of a note's labels in the topic namespaces, without duplicates. */
-export const topicsOf = (event: NostrEvent): string[] => [
-  ...new Set(
-    labelsOf(event).flatMap(({ namespace, value }) => (NAMESPACES.includes(namespace) ? value : [])),
-  ),
-];
-
-/** Case does not change the meaning, and authors write it differently. */
-function hasTopic(event: NostrEvent, topics: readonly string[]): boolean {
-  const wanted = new Set(topics.map((topic) => topic.toLowerCase()));
-  return topicsOf(event).some((topic) => wanted.has(topic.toLowerCase()));
-}
 
 /** The labels sent to relays. Relays compare values exactly, so the lower-case form is sent as well. */
 const relayLabels = (topics: readonly string[]): string[] => [
@@ -39,13 +18,11 @@ const relayLabels = (topics: readonly string[]): string[] => [
 export const MAX_FEED_LIMIT = 100;
 const MAX_BYTES = 256 * 1024;
 
-/** Comments of all authors. @param topics a note must have one of these labels; null for all notes */
+/** Comments of all authors. @param topics a note must have one of these labels, in any namespace; null for all notes */
 export function topicScope(topics: readonly string[] | null): FeedScope {
   return {
     key: topics === null ? 'all' : `topics:${fingerprint(topics)}`,
     filter: { kinds: [COMMENT_KIND], ...(topics ? { '#l': relayLabels(topics) } : {}) },
-    accepts: (event) => event.kind === COMMENT_KIND && (topics === null || hasTopic(event, topics)),
-    target: MAX_FEED_LIMIT,
     maxBytes: MAX_BYTES,
   };
 }
@@ -62,7 +39,5 @@ const POSTS_MAX_BYTES = 1024 * 1024;
 export const authorScope = (pubkey: string): FeedScope => ({
   key: `author:${pubkey}`,
   filter: { kinds: [COMMENT_KIND], authors: [pubkey] },
-  accepts: (event) => event.kind === COMMENT_KIND && event.pubkey === pubkey,
-  target: MAX_POSTS_LIMIT,
   maxBytes: POSTS_MAX_BYTES,
 });

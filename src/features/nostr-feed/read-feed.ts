@@ -1,33 +1,36 @@
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
-import type { NostrRelays } from '../../providers/nostr-relays.ts';
+import type { Cache } from '../../http/cached.ts';
+import type { RelaySession } from '../../providers/nostr-relays.ts';
 import {
-  compare,
-  cutPage,
   displayUrl,
-  type FeedWindow,
   formatPosition,
-  isUsable,
+  type MergedPage,
   mergeReadings,
   newestSecond,
   type Position,
   statusOf,
-} from './feed-window.ts';
-import { readRelay, type Scope } from './read-relay.ts';
+} from './feed-page.ts';
+import { type FeedFilter, readRelay } from './read-relay.ts';
 
-export type FeedScope = Scope & {
+export type FeedScope = {
   /** The scope's name in cache keys. */
   readonly key: string;
-  /** Limit on a window's contents, in UTF-16 units. */
+  readonly filter: FeedFilter;
+  /** Limit on the contents of a page, in UTF-16 units. */
   readonly maxBytes: number;
 };
 
 export type FeedReader = ReturnType<typeof createFeedReader>;
-export type FeedPage = Awaited<ReturnType<FeedReader['page']>>;
+
+export type FeedPage = MergedPage & {
+  /** Unix milliseconds. */
+  readonly asOf: number;
+  readonly stale: boolean;
+};
 
 type Options = {
-  relays: Pick<NostrRelays, 'urls' | 'open'>;
+  relays: { readonly urls: readonly string[]; open(url: string): RelaySession };
   memory: Pick<Cache, 'read'>;
   now: () => number;
 };
@@ -38,63 +41,27 @@ const PAST_POLICY = { freshMs: 300_000, revalidateMs: 600_000, staleMs: 6 * HOUR
 /** A note may be dated ahead of our clock by this much; a later date would pin it to the top. */
 const CLOCK_TOLERANCE_SECONDS = 600;
 
-/** Maximum windows whose ranges are remembered, in all feeds together. */
-const MAX_SPANS = 200;
-/** Maximum remembered windows that are tried for a page before a new window is read from the relays. */
-const MAX_TRIED = 2;
-
-type Span = {
-  readonly key: string;
-  readonly scope: string;
-  readonly start: Position | undefined;
-  readonly end: Position | null;
-};
-
-/**
- * Reads feeds in windows of many pages. Walking down a feed reads the relays once per window, regardless of
- * the page size.
- */
 export function createFeedReader({ relays, memory, now }: Options) {
-  const spans = new Map<string, Span>();
-
-  const cut = ({ value, asOf, stale }: Cached<FeedWindow>, start: Position | undefined, limit: number) => ({
-    ...cutPage(value, start, limit),
-    relays: value.relays,
-    asOf,
-    stale,
-  });
-
-  async function load(scope: FeedScope, start: Position | undefined): Promise<FeedWindow> {
-    const upper = start ? newestSecond(start) : Math.floor(now() / 1000) + CLOCK_TOLERANCE_SECONDS;
-    const readings = await Promise.all(relays.urls.map((url) => readRelay(relays, url, scope, upper)));
-    if (!isUsable(readings)) {
-      const details = { relay_status: readings.map(statusOf) };
-      throw new AppError('RELAYS_FAILED', 'No relay responded.', { details });
-    }
-    return mergeReadings(readings, start, scope.maxBytes);
+  async function load(
+    { filter, maxBytes }: FeedScope,
+    start: Position | undefined,
+    limit: number,
+  ): Promise<MergedPage> {
+    const newest = Math.floor(now() / 1000) + CLOCK_TOLERANCE_SECONDS;
+    const upper = start ? Math.min(newest, newestSecond(start)) : newest;
+    // Relays treat an `until` of 0 as absent.
+    if (upper <= 0) return { posts: [], next: null, relays: [] };
+    const readings = await Promise.all(
+      relays.urls.map((url) => readRelay(relays, url, filter, upper, limit)),
+    );
+    const page = mergeReadings(readings, start, { limit, maxBytes });
+    const failed = readings.filter(({ completeFrom }) => completeFrom === undefined).length;
+    if (page.posts.length > 0 || failed === 0) return page;
+    const details = { relay_status: readings.map(statusOf) };
+    throw failed === readings.length
+      ? new AppError('RELAYS_FAILED', 'No relay responded.', { details })
+      : new AppError('RELAYS_FAILED', 'A relay failed, and the others have no posts here.', { details });
   }
-
-  async function readWindow(scope: FeedScope, start: Position | undefined) {
-    const key = `nostr:${scope.key}:${start ? formatPosition(start) : 'top'}`;
-    const isTop = start === undefined;
-    const read = await memory.read(key, isTop ? TOP_POLICY : PAST_POLICY, () => load(scope, start));
-    spans.delete(key);
-    spans.set(key, { key, scope: scope.key, start, end: read.value.end });
-    const oldest = spans.keys().next().value;
-    if (spans.size > MAX_SPANS && oldest !== undefined) spans.delete(oldest);
-    return read;
-  }
-
-  /** Starts of remembered windows that contain a position, the most recently read first. */
-  const startsOver = (scope: FeedScope, position: Position): (Position | undefined)[] =>
-    [...spans.values()]
-      .filter(({ scope: key, start, end }) => {
-        const begins = start === undefined || compare(start, position) <= 0;
-        return key === scope.key && begins && (end === null || compare(position, end) < 0);
-      })
-      .reverse()
-      .slice(0, MAX_TRIED)
-      .map(({ start }) => start);
 
   return {
     /** The relays in use, without possible secrets in their URLs. */
@@ -102,16 +69,13 @@ export function createFeedReader({ relays, memory, now }: Options) {
 
     /**
      * One page after `start`, or the top of the feed.
-     * @throws AppError RELAYS_FAILED when no relay responds and no window is stored
+     * @throws AppError RELAYS_FAILED when a relay fails, there is nothing to show, and the page is not stored
      */
-    async page(scope: FeedScope, start: Position | undefined, limit: number) {
-      const known = start ? startsOver(scope, start) : [];
-      for (const from of known) {
-        const page = cut(await readWindow(scope, from), start, limit);
-        // The window may have been read again and may now end earlier.
-        if (page.isFull) return page;
-      }
-      return cut(await readWindow(scope, start), start, limit);
+    async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
+      const key = `nostr:${scope.key}:${start ? formatPosition(start) : 'top'}:${limit}`;
+      const policy = start === undefined ? TOP_POLICY : PAST_POLICY;
+      const { value, asOf, stale } = await memory.read(key, policy, () => load(scope, start, limit));
+      return { ...value, asOf, stale };
     },
   };
 }

@@ -6,7 +6,14 @@ import { integerParam } from '../../http/params.ts';
 import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter, type RouterEnv } from '../../http/router.ts';
-import { endOfSecond, later, type Position, parsePosition, RelayStatus } from './feed-window.ts';
+import {
+  endOfSecond,
+  formatPosition,
+  later,
+  type Position,
+  parsePosition,
+  RelayStatus,
+} from './feed-page.ts';
 import { authorScope, DEFAULT_TOPICS, MAX_FEED_LIMIT, MAX_POSTS_LIMIT, topicScope } from './feeds.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';
 
@@ -72,7 +79,7 @@ const Post = component('NostrPost', {
   created_at: z.int().describe('Unix seconds'),
   content: z.string().describe('Plain text from an untrusted author: escape it'),
   kind: z.int(),
-  labels: z.array(z.string()).describe('Topic labels of the note'),
+  labels: z.array(z.string()).describe('Values of its `l` tags, of any namespace'),
   content_warning: z
     .string()
     .nullable()
@@ -100,7 +107,10 @@ const Page = component('NostrPage', {
   posts: z.array(Post),
   limit: z.int(),
   until: z.int().nullable(),
-  next_until: z.int().nullable().describe('May repeat posts of one second; next_cursor does not'),
+  next_until: z
+    .int()
+    .nullable()
+    .describe('Skips the rest of a second that has more posts than a page; next_cursor does not'),
   next_cursor: z.string().nullable(),
   relay_status: z.array(RelayStatus),
   as_of: z.iso.datetime().nullable(),
@@ -222,11 +232,11 @@ const startOf = (until: number | undefined, cursor: Position | undefined): Posit
 
 const EMPTY = { posts: [], next_until: null, next_cursor: null, as_of: null, stale: false };
 
-function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) {
+function shown({ posts, next, relays, asOf, stale }: FeedPage) {
   return {
     posts: [...posts],
-    next_until: nextUntil,
-    next_cursor: nextCursor,
+    next_until: next?.createdAt ?? null,
+    next_cursor: next && formatPosition(next),
     relay_status: [...relays],
     as_of: new Date(asOf).toISOString(),
     stale,
