@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ERRORS } from '../src/core/errors.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationPage, exampleSettings } from './configuration-page.ts';
+import { confusablesModule } from './confusables-page.ts';
 import { documentOf } from './documents/write-documents.ts';
 import { withErrors } from './errors-page.ts';
 import { withLicences } from './licences-page.ts';
@@ -23,5 +24,6 @@ export function generatedPages(): Record<string, string> {
     'docs/scale.md': withCosts(page('docs/scale.md')),
     'SKILL.md': withCodes(page('SKILL.md'), ERRORS, document),
     'packages/client/src/operations.ts': clientTypes(document),
+    'src/chain/solana/confusables.ts': confusablesModule(),
   };
 }

@@ -4,62 +4,7 @@
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-
-/**
- * Per Latin letter: letters of other scripts that a reader cannot distinguish from it. Words of other languages are not
- * treated as imitations.
- * @see UTS #39, confusables.txt
- */
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
-  A: 'АΑᎪꓮᴀ',
-  B: 'ВΒᏴꓐʙ',
-  C: 'СᏟꓚᴄ',
-  D: 'Ꭰꓓᴅ',
-  E: 'ЕΕᎬꓰᴇ',
-  H: 'НΗᎻꓧʜ',
-  I: 'ІΙӀꓲɪ',
-  J: 'ЈᎫꓙᴊͿ',
-  K: 'КΚᏦꓗᴋ',
-  L: 'Ꮮꓡʟ',
-  M: 'МΜᎷꓟᴍ',
-  N: 'Νꓠɴ',
-  O: 'ОΟՕꓳᴏ',
-  P: 'РΡᏢꓑᴘ',
-  R: 'Ꭱꓣʀ',
-  S: 'ЅՏᏚꓢꜱ',
-  T: 'ТΤᎢꓔᴛ',
-  U: 'Սꓴᴜ',
-  W: 'ԜᎳꓪᴡ',
-  Y: 'ΥҮꓬʏ',
-  a: 'аαɑ',
-  b: 'Ь',
-  c: 'с',
-  d: 'ԁ',
-  e: 'еҽ',
-  h: 'һհ',
-  i: 'іιı',
-  j: 'јϳ',
-  k: 'кκ',
-  l: 'ӏ',
-  n: 'ո',
-  o: 'оοօ',
-  p: 'рρ',
-  s: 'ѕ',
-  t: 'τ',
-  u: 'υս',
-  w: 'ԝ',
-  y: 'уү',
-};
-
-const LATIN: ReadonlyMap<string, string> = new Map(
-  Object.entries(LOOK_ALIKES).flatMap(([latin, others]) =>
-    [...others].map((other) => [other, latin] as const),
-  ),
-);
-
-/** A text as a reader perceives it: every look-alike letter becomes the Latin one. */
-export const asLatin = (text: string): string =>
-  [...text].map((letter) => LATIN.get(letter) ?? letter).join('');
+import { contains, readsAs } from './look-alikes.ts';
 
 export const MAX_NAME_BYTES = 32;
 export const MAX_SYMBOL_BYTES = 10;
@@ -71,6 +16,32 @@ export const MAX_URI_BYTES = 200;
  * characters: bidirectional marks, zero-width characters, fillers, variation selectors.
  */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
+/** A picture with its presentation or skin tone. */
+const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?';
+/** What follows the black flag in those of England, Scotland and Wales: invisible letters. */
+const FLAG_TAGS = ['eng', 'sct', 'wls'].map((land) =>
+  [...`gb${land}`, '\u007F'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join(''),
+);
+/** Emoji with their joiners and variation selectors, keycaps, and flags of tags. */
+const EMOJI = new RegExp(
+  `\\u{1F3F4}(?:${FLAG_TAGS.join('|')})|${PICTURE}(?:\\u200D${PICTURE})*|[0-9#*]\\uFE0F?\\u20E3`,
+  'gu',
+);
+/** The visible characters of an emoji; the dots keep apart what it kept apart. */
+const bareEmoji = (emoji: string): string => emoji.replaceAll(/[\u200D\uFE0F\u{E0061}-\u{E007F}]/gu, '.');
+/** The sign of Indic scripts that removes a vowel: a joiner beside it selects the form of the conjunct. */
+const VIRAMA =
+  '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D3B\u0D3C\u0D4D\u0DCA\u0E3A\u0F84\u1039\u17D2\u1B44\uA953\uA8C4';
+/** Scripts whose letters connect: a non-joiner between two letters separates them. */
+const CURSIVE = '[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Nko}]';
+/**
+ * Joiners that spelling needs: after a virama, before one in Bengali and Malayalam, and between letters that would connect.
+ * @see RFC 5892 appendix A
+ */
+const SPELLING_JOINER = new RegExp(
+  `(?<=[${VIRAMA}])[\u200C\u200D]|(?<=\\p{L})\u200D(?=[\u09CD\u0D4D\u0DCA])|(?<=${CURSIVE}\\p{M}*)\u200C(?=${CURSIVE})`,
+  'gu',
+);
 /** White space that a reader cannot see: at the start, at the end, or two in a row. */
 const BLANK = /^\p{White_Space}|\p{White_Space}$|\p{White_Space}{2}/u;
 /** White space other than the plain space. */
@@ -82,7 +53,8 @@ export type TextFault =
   | 'hidden_character'
   | 'not_normalized'
   | 'spaces'
-  | 'ill_formed';
+  | 'ill_formed'
+  | 'reserved';
 
 /** The fault in a text that wallets show, or undefined. `maxBytes` is in bytes of UTF-8. */
 export function textFault(text: string, maxBytes: number): TextFault | undefined {
@@ -90,7 +62,7 @@ export function textFault(text: string, maxBytes: number): TextFault | undefined
   if (text.length > maxBytes) return 'too_long';
   if (!text.isWellFormed()) return 'ill_formed';
   if (utf8ToBytes(text).length > maxBytes) return 'too_long';
-  if (HIDDEN.test(text)) return 'hidden_character';
+  if (HIDDEN.test(text.replace(EMOJI, bareEmoji).replace(SPELLING_JOINER, ''))) return 'hidden_character';
   if (text.normalize('NFC') !== text) return 'not_normalized';
   return ODD_SPACE.test(text) || BLANK.test(text) ? 'spaces' : undefined;
 }
@@ -107,40 +79,36 @@ export function descriptionFault(text: string): TextFault | undefined {
   return undefined;
 }
 
-/** Symbols and names whose look-alikes mislead; compared as a reader perceives them, ignoring case. */
-const WELL_KNOWN = new Set([
-  'btc',
-  'bitcoin',
-  'eth',
-  'ethereum',
-  'sol',
-  'solana',
-  'wsol',
-  'wrapped sol',
-  'usdc',
-  'usd coin',
-  'usdt',
-  'tether',
-  'tether usd',
-  'usd1',
-  'pyusd',
-  'dai',
-  'bonk',
-  'jup',
-  'jupiter',
-  'wif',
-  'dogwifhat',
-  'jitosol',
-  'msol',
-  'cbbtc',
-  'wbtc',
-  'wrapped bitcoin',
-  'absr',
-  'asry',
-]);
+/** The fault in the name or symbol of a token: those of `textFault`, and a text that a reader takes for one of ours. */
+export const nameFault = (text: string, maxBytes: number): TextFault | undefined =>
+  textFault(text, maxBytes) ?? (contains(text, OWN_NAMES) ? 'reserved' : undefined);
+
+/** Names of this service and its tokens. No other token may have one. */
+const OWN_NAMES = ['absr', 'asry', 'sluice'];
+
+/** Symbols and names whose look-alikes mislead, without gaps. */
+const WELL_KNOWN = [
+  ...['btc', 'bitcoin', 'wbtc', 'wrappedbitcoin', 'cbbtc', 'tbtc', 'eth', 'ethereum', 'weth', 'wrappedether'],
+  ...['sol', 'solana', 'wsol', 'wrappedsol', 'jitosol', 'jupsol', 'bsol', 'msol', 'jto', 'jito'],
+  ...['usdc', 'usdcoin', 'usdt', 'tether', 'tetherusd', 'usd1', 'usds', 'usde', 'usdg', 'pyusd', 'paypalusd'],
+  ...['fdusd', 'eurc', 'dai', 'bnb', 'xrp', 'doge', 'dogecoin', 'link', 'chainlink', 'xaut', 'paxg'],
+  ...[
+    'bonk',
+    'jup',
+    'jupiter',
+    'wif',
+    'dogwifhat',
+    'pyth',
+    'ray',
+    'raydium',
+    'orca',
+    'pump',
+    'pumpfun',
+    'trump',
+  ],
+];
 
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /** Whether a reader would take a name or symbol for a well-known one. */
-export const isWellKnown = (text: string): boolean =>
-  WELL_KNOWN.has(foldText(asLatin(text.normalize('NFKC'))).trim());
+export const isWellKnown = (text: string): boolean => readsAs(text, WELL_KNOWN) || contains(text, OWN_NAMES);

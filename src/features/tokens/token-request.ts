@@ -10,7 +10,7 @@ import {
   MAX_NAME_BYTES,
   MAX_SYMBOL_BYTES,
   MAX_URI_BYTES,
-  textFault,
+  nameFault,
 } from '../../chain/solana/token-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { tooManyBytes, withGiven } from '../../http/validation-messages.ts';
@@ -27,8 +27,8 @@ export type TokenRequest = Omit<TokenDesign, 'uri' | 'program'> & {
 export function checkedProgram(request: TokenRequest): TokenDesign['program'] {
   const { image, metaplex, program, supply } = request;
   const faults = [
-    ['name', textFault(request.name, MAX_NAME_BYTES)],
-    ['symbol', textFault(request.symbol, MAX_SYMBOL_BYTES)],
+    ['name', nameFault(request.name, MAX_NAME_BYTES)],
+    ['symbol', nameFault(request.symbol, MAX_SYMBOL_BYTES)],
     ['description', descriptionFault(request.description)],
     ['image', image === null ? undefined : imageFault(image)],
   ] as const;
@@ -93,6 +93,8 @@ export function faultWords(field: string, fault: string, text: string): string {
       return 'must be in Unicode normalization form C';
     case 'spaces':
       return 'must not begin or end with a space, contain two in a row, or contain any other kind of space';
+    case 'reserved':
+      return 'must not read like ABSR, ASRY or Sluice, which name the tokens of this service';
     case 'not_an_https_url':
       return 'must be an https URL of visible ASCII characters without a user name';
     default:

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import skeletons from 'unhomoglyph/data.json' with { type: 'json' };
 import { expect, it } from 'vitest';
 import {
   descriptionFault,
@@ -6,6 +7,7 @@ import {
   MAX_DESCRIPTION_BYTES,
   MAX_NAME_BYTES,
   MAX_SYMBOL_BYTES,
+  nameFault,
   textFault,
 } from '../../../src/chain/solana/token-text.ts';
 
@@ -67,13 +69,117 @@ it.each([
   '\u1d1b\u1d07\u1d1b\u029c\u1d07\u0280',
   'b\u0456tc\u043ein',
   ' SOL ',
+  'S0L',
+  'US DC',
+  'bit-coin',
 ])('recognizes %j as a well-known name', (text) => {
   expect(isWellKnown(text)).toBe(true);
 });
 
-it.each(['USDCC', 'US DC', 'Solana Cat', '', 'bit coin', 'кот', 'Мир', 'ΑΘΗΝΑ', 'S0L', 'DAL'])(
+it.each(['USDCC', 'Solana Cat', '', 'кот', 'Мир', 'ΑΘΗΝΑ', 'DAL', 'дай', 'Ray of Light'])(
   'does not recognize %j as a well-known name',
   (text) => {
     expect(isWellKnown(text)).toBe(false);
   },
 );
+
+/** Names of the service and its tokens as a reader takes them, one or more for each script and each trick. */
+const OURS = [
+  ['Latin', 'ABSR', 'asry', 'Sluice', 'sIuice'],
+  ['Cyrillic', 'АВЅR', 'аbѕг', 'АSЯУ'],
+  ['Greek', 'ΑΒSR', 'ΛSRΥ'],
+  ['Armenian', 'ABՏR', 'Slսice'],
+  ['Cherokee', 'ᎪᏴᏚᎡ', 'ꭺᏼꮪꭱ'],
+  ['Lisu', 'ꓮꓐꓢꓣ', 'ꓢꓡꓴꓲꓚꓰ'],
+  ['Coptic', 'ⲀⲂSR', 'АSRⲨ'],
+  ['Canadian syllabics', 'ᗩᗷᔕᖇ', 'ᔕᒪᑌIᑕE'],
+  ['Gothic', '𐌰𐌱𐍃𐍂'],
+  ['Old Italic', '𐌀𐌁SR'],
+  ['Runic', 'ᚨᛒᛋᚱ'],
+  ['Carian', '𐊠𐊡SR'],
+  ['Deseret', 'SLUI𐐕E'],
+  ['Georgian', 'ASRყ'],
+  ['Han', '卂乃丂尺'],
+  ['Katakana', 'ムBSR'],
+  ['Thai', 'ABรR'],
+  ['Hebrew', 'Sוuice'],
+  ['Arabic', 'Sاuice'],
+  ['Bengali', 'sluiceও'],
+  ['phonetic letters', 'ᴀʙꜱʀ', 'ɐbsr', 'slᴜɪᴄᴇ'],
+  ['mathematical letters', '𝔸𝕓𝕤𝕣', '𝐀𝐒𝐑𝐘'],
+  ['wide letters', 'ＡＢＳＲ', 'Ａ-ＳＲＹ'],
+  ['enclosed letters', 'ⓢⓛⓤⓘⓒⓔ', '🅰🅱🆂🆁', '⒜⒝⒮⒭'],
+  ['flags', '🇦🇧🇸🇷'],
+  ['raised letters', 'ᴬᴮˢᴿ'],
+  ['strokes and hooks', 'ȺɃSɌ', 'ASRɎ'],
+  ['marks', 'ÁB\u0308S\u0323R', 'A\u0336B\u0336S\u0336R'],
+  ['a long s, which NFKC reads as s and the table as f', 'ſluice'],
+  ['separators', 'A B S R', 'a.b.s.r', 'A-S-R-Y', 'Official A S R Y'],
+  ['invisible characters', 'AB\u200bSR', 'A\u2060SRY', 'sl\u200duice', 'A\u{E0041}BSR'],
+  ['digits and signs', '4B5R', 'A8$R', '5lu1ce', '@SRY', 'S|uice'],
+  ['words around it', 'Official ABSR', 'ABSR2', 'wABSR', 'ASRY 🚀', 'New Sluice Token'],
+].flatMap(([trick, ...texts]) => texts.map((text) => [trick, text] as const));
+
+it.each(OURS)('with %s, nobody else may use the name %j', (_trick, text) => {
+  expect(isWellKnown(text)).toBe(true);
+  expect(nameFault(text, 64)).toMatch(/reserved|hidden_character|not_normalized/);
+});
+
+it('every character that Unicode confuses with a letter of ABSR is refused in its place', () => {
+  const alone = Object.entries(skeletons).filter(([, skeleton]) => /^[ABSRabsr]$/.test(skeleton));
+  expect(alone.length).toBeGreaterThan(150);
+  for (const [character, skeleton] of alone) {
+    const imitation = 'absr'.replace(skeleton.toLowerCase(), character);
+    expect([imitation, isWellKnown(imitation)]).toEqual([imitation, true]);
+  }
+});
+
+it.each([
+  'Grassy',
+  'Bas Ryder',
+  'Absolute',
+  'Moon Cat',
+  'Abacus',
+  'Asr',
+  'Sauce',
+  '月亮猫',
+  'Кошка',
+  '🐱',
+  'Easy Street',
+])('the name %j is free', (text) => {
+  expect(nameFault(text, MAX_NAME_BYTES)).toBeUndefined();
+  expect(isWellKnown(text)).toBe(false);
+});
+
+it.each([
+  ['Persian', 'می\u200cخواهم'],
+  ['Persian after a letter that does not connect', 'کار\u200cها'],
+  ['Hindi', 'क्\u200dष'],
+  ['Hindi that shows the sign', 'क्\u200cष'],
+  ['Bengali', 'র\u200d্য'],
+  ['Sinhala', 'ශ්\u200dරී'],
+  ['a heart', '❤\ufe0f'],
+  ['a family', '👨\u200d👩\u200d👧'],
+  ['a profession with a skin tone', '👩🏽\u200d🚀'],
+  ['a keycap', '1\ufe0f\u20e3'],
+  ['a flag', '🇺🇦'],
+  ['a flag of tags', '🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}'],
+])('a name in %s keeps its joiners', (_what, text) => {
+  expect(textFault(text, MAX_NAME_BYTES)).toBeUndefined();
+});
+
+it.each([
+  'a\u200cb',
+  'a\u200db',
+  'क\u200dष',
+  '\u200dक',
+  'a\ufe0f',
+  '❤\ufe0f\ufe0f',
+  '❤\u200d',
+  'م\u200c',
+  'م\u200c❤',
+  '🏴\u{E0061}\u{E007F}',
+  'م\u200d❤',
+])('a joiner without effect is refused in %j', (text) => {
+  expect(textFault(text, MAX_NAME_BYTES)).toBe('hidden_character');
+});

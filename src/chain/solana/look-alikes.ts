@@ -1,0 +1,150 @@
+/**
+ * Finds words in a text as a reader perceives them: in letters of other scripts, with marks, digits, separators or
+ * invisible characters.
+ * @see UTS #39, confusables.txt
+ * @module
+ */
+import { CONFUSABLES } from './confusables.ts';
+
+/** Letters that Unicode's table leaves out, because a reader recognizes the letter without mistaking it for the other. */
+const STYLED: Readonly<Record<string, string>> = {
+  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4',
+  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8',
+  c: 'Ȼɕ匚ᑕ©',
+  d: 'ᵭᶁ𐌳ᴅ∂',
+  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3',
+  g: 'ᶃ𐌲ɢ₲',
+  h: 'ⱨ卄ʜ',
+  I: 'Il1|',
+  i: 'ᶖ丨ɪ!¡',
+  j: 'ﾌᴊ',
+  k: 'ⱪᶄ𐌺Ҝᴋк',
+  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£',
+  m: 'Ɱᶆ𐌼爪ᗰᴍм',
+  n: 'ɲȠᶇŋŊ𐌽几ᑎɴИип',
+  o: 'ⱺᴓㄖ口0●◯○◎',
+  p: 'Ᵽᵱᶈ𐍀卩ᴘ₱',
+  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ',
+  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5',
+  t: 'ʈⱦƫ𐍄ᛏㄒ丅ᴛт†7',
+  u: 'ʉᶙ𐌿ㄩµμцЦ',
+  w: 'Ⱳⱳ山ᗯ₩шШ',
+  y: 'ㄚ¥',
+};
+
+/** Reads as i or as l. */
+const STROKE = 'I';
+
+const LETTERS: ReadonlyMap<string, readonly string[]> = [CONFUSABLES, STYLED].reduce((letters, table) => {
+  for (const [latin, others] of Object.entries(table))
+    for (const other of others) letters.set(other, [...(letters.get(other) ?? []), latin]);
+  return letters;
+}, new Map<string, string[]>());
+
+/** Latin letters drawn white on black, and flags, which are pairs of letters: each row begins with A. */
+const DRAWN_ROWS = [0x1f150, 0x1f170, 0x1f1e6];
+
+function drawnLetter(character: string): string | undefined {
+  const code = character.codePointAt(0) ?? 0;
+  const start = DRAWN_ROWS.find((first) => code >= first && code < first + 26);
+  return start === undefined ? undefined : String.fromCharCode(97 + code - start);
+}
+
+/** What a reader does not see: marks, and characters without a shape. */
+const UNSEEN_ONLY = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
+const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const NO_LETTER = /[^\p{L}\p{N}]/gu;
+
+/** The forms of a character that may look like Latin letters: some small letters look like one only as a capital. */
+function formsOf(character: string): readonly string[] {
+  if (character < '\u0080') return [character];
+  const plain = character.normalize('NFKC');
+  return [character, plain].flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
+}
+
+const withoutMarks = (text: string): string => text.normalize('NFD').replace(UNSEEN, '');
+
+/** Readings by character, so that a page of names costs little. Cleared when full. */
+const remembered = new Map<string, readonly string[]>();
+const REMEMBERED = 5_000;
+
+/** Every text of letters and digits that a reader may see in one character; none for a gap between words. */
+function readingsOf(character: string): readonly string[] {
+  const known = remembered.get(character);
+  if (known) return known;
+  if (remembered.size >= REMEMBERED) remembered.clear();
+  const readings = readingsFrom(character);
+  remembered.set(character, readings);
+  return readings;
+}
+
+function readingsFrom(character: string): readonly string[] {
+  const readings = new Set([drawnLetter(character) ?? '']);
+  for (const form of formsOf(character)) {
+    for (const known of LETTERS.get(form) ?? []) readings.add(known);
+    const letters = [...withoutMarks(form)];
+    const read = letters.map((letter) => LETTERS.get(letter)?.[0] ?? letter.toLowerCase());
+    readings.add(read.join('').replace(NO_LETTER, ''));
+    readings.add(letters.join('').toLowerCase().replace(NO_LETTER, ''));
+  }
+  readings.delete('');
+  return [...readings];
+}
+
+/** What is read of a word, character by character. */
+type Word = readonly (readonly string[])[];
+
+/** The words of a text. */
+function wordsOf(text: string): readonly Word[] {
+  const words: (readonly string[])[][] = [[]];
+  for (const character of text) {
+    if (UNSEEN_ONLY.test(character)) continue;
+    const readings = readingsOf(character);
+    if (readings.length === 0) words.push([]);
+    else words.at(-1)?.push(readings);
+  }
+  return words.filter((word) => word.length > 0);
+}
+
+const isSame = (read: string, letter: string | undefined): boolean =>
+  read === letter || (read === STROKE && (letter === 'i' || letter === 'l'));
+
+/** Follows every reading in one pass. @param where `whole`: from the first character to the last; `inside`: anywhere */
+function reads(characters: Word, sought: string, where: 'whole' | 'inside'): boolean {
+  let offsets = new Set([0]);
+  for (const readings of characters) {
+    const next = new Set<number>(where === 'inside' ? [0] : []);
+    for (const offset of offsets)
+      for (const reading of readings)
+        if ([...reading].every((letter, at) => isSame(letter, sought[offset + at])))
+          next.add(offset + reading.length);
+    if (where === 'inside' && next.has(sought.length)) return true;
+    if (next.size === 0) return false;
+    offsets = next;
+  }
+  return offsets.has(sought.length);
+}
+
+/** Two letters drawn close together look like one. */
+const variantsOf = (text: string): readonly (readonly Word[])[] =>
+  [...new Set([text, text.replace(/rn/gi, 'm').replace(/vv/gi, 'w')])].map(wordsOf);
+
+/** Whether a whole text reads as one of the words, which consist of a-z and digits. Gaps are ignored. */
+export const readsAs = (text: string, sought: Iterable<string>): boolean => {
+  const variants = variantsOf(text).map((words) => words.flat());
+  return [...sought].some((word) => variants.some((characters) => reads(characters, word, 'whole')));
+};
+
+/** Whether a word of the text contains one of the words sought, or several words together read as it. */
+export const contains = (text: string, sought: Iterable<string>): boolean => {
+  const variants = variantsOf(text);
+  const isIn = (words: readonly Word[], word: string): boolean =>
+    words.some(
+      (each, first) =>
+        reads(each, word, 'inside') ||
+        words
+          .slice(first + 1)
+          .some((_, more) => reads(words.slice(first, first + more + 2).flat(), word, 'whole')),
+    );
+  return [...sought].some((word) => variants.some((words) => isIn(words, word)));
+};
