@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
+import { POWER_WORDS } from '../../src/chain/solana/token-powers.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { CopyButton, Identifier } from './copyable.tsx';
@@ -29,20 +30,20 @@ const Authority = ({
   return address === null ? <span>none</span> : <Identifier text={address} label={label} ends={8} />;
 };
 
-/** The meaning of the rights over a token for its holders. */
-export const holderFacts = ({
-  mint_authority: minter,
-  freeze_authority: freezer,
-  update_authority: editor,
-}: Token): string[] => [
-  minter === null
-    ? 'The supply is fixed: no key can create more.'
-    : 'The supply can grow: one address can create more.',
-  freezer === null ? 'No key can freeze your tokens.' : 'One address can freeze the tokens of any holder.',
-  editor === null
-    ? 'Name, symbol and picture can never change.'
-    : 'One address can change the name, symbol and picture.',
-];
+const UNREADABLE = 'The rights over this token could not be read from the chain.';
+
+/** The meaning of the rights over a token for its holders. Only a mint that gives nobody a power is described as safe. */
+export function holderFacts({ powers, update_authority: editor }: Token): string[] {
+  if (!powers) return [UNREADABLE];
+  const canRename = 'One address can change the name, symbol and picture.';
+  if (powers.length > 0)
+    return [...powers.map((power) => POWER_WORDS[power][1]), ...(editor === null ? [] : [canRename])];
+  return [
+    'The supply is fixed: no key can create more.',
+    'No key can freeze your tokens.',
+    editor === null ? 'Name, symbol and picture can never change.' : canRename,
+  ];
+}
 
 /** Copies the address of this page. A prerendered page has no origin yet. */
 function ShareLink({ mint }: { mint: string }) {
@@ -135,11 +136,9 @@ export function TokenFacts({ token }: { token: Token }) {
         <div class="stack">
           <h2 class="minor">For holders</h2>
           <ul class="holders">
-            {token.as_of === null ? (
-              <li>The rights over this token could not be read from the chain.</li>
-            ) : (
-              holderFacts(token).map((fact) => <li>{fact}</li>)
-            )}
+            {holderFacts(token).map((fact) => (
+              <li>{fact}</li>
+            ))}
           </ul>
           {token.creator_address === null ? null : (
             <p>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
+import { isPlainToken, POWER_WORDS, type TokenPower } from '../../src/chain/solana/token-powers.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
@@ -10,19 +11,25 @@ import { Failed } from './notice.tsx';
 import { Foreign, Initial } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
+/** A power of the creator's choice is a warning; every other power is worse. */
+const markOf = (power: TokenPower): string => (power === 'mint' ? 'mark warn' : 'mark bad');
+
+const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
+  if (powers === null) return <span class="mark warn">rights not known</span>;
+  if (powers.length === 0) return <span class="mark good">supply fixed</span>;
+  return (
+    <>
+      {powers.map((power) => (
+        <span class={markOf(power)}>{POWER_WORDS[power][0]}</span>
+      ))}
+    </>
+  );
+};
+
 export const TokenBadges = ({ token }: { token: Token }) => (
   <span class="badges">
     {token.listed_at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>}
-    {token.as_of === null ? null : (
-      <>
-        {token.mint_authority === null ? (
-          <span class="mark good">supply fixed</span>
-        ) : (
-          <span class="mark warn">can mint more</span>
-        )}
-        {token.freeze_authority === null ? null : <span class="mark bad">can freeze accounts</span>}
-      </>
-    )}
+    <PowerMarks powers={token.powers} />
     <span class="mark">{token.token_program === 'token-2022' ? 'Token-2022' : 'SPL token'}</span>
     {token.warning === null ? null : <span class="mark warn">well-known name</span>}
   </span>
@@ -53,25 +60,32 @@ const NEWEST_POLL_MS = 15_000;
 /** Tokens of one row on a wide screen. */
 const NEWEST_SHOWN = 3;
 
-/** The newest tokens, for the overview. */
+/** Enough that a few tokens with a warning leave some to show. */
+const NEWEST_READ = 50;
+
+/** The newest tokens, for the overview. Those with a warning stand in the full list only. */
 export const NewestTokens = () => (
   <Loaded
-    query={useQuery('listTokens', {}, NEWEST_POLL_MS)}
+    query={useQuery('listTokens', { limit: NEWEST_READ }, NEWEST_POLL_MS)}
     waiting="Reading the newest tokens."
     hasAge={false}
-    show={({ tokens }) =>
-      tokens.length === 0 ? (
-        <p class="empty">No token has been created yet. Yours could be the first.</p>
-      ) : (
-        <ul class="token-rows">
-          {tokens.slice(0, NEWEST_SHOWN).map((token) => (
-            <TokenRow token={token} />
-          ))}
-        </ul>
-      )
-    }
+    show={({ tokens }) => <Newest listed={tokens} />}
   />
 );
+
+function Newest({ listed }: { listed: readonly Token[] }) {
+  const plain = listed.filter(isPlainToken).slice(0, NEWEST_SHOWN);
+  if (listed.length === 0)
+    return <p class="empty">No token has been created yet. Yours could be the first.</p>;
+  if (plain.length === 0) return <p class="empty">The newest tokens have warnings. The list shows them.</p>;
+  return (
+    <ul class="token-rows">
+      {plain.map((token) => (
+        <TokenRow token={token} />
+      ))}
+    </ul>
+  );
+}
 
 const SEARCH_DELAY_MS = 250;
 /** Longest query that the service accepts. */

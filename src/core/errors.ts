@@ -225,6 +225,9 @@ const CODES = {
   CREATION_REFUSED: badRequest('The chain rejects this creation in a simulation. Nothing was charged.'),
   NOT_A_MINT: badRequest('The chain has no token mint at this address.'),
   NO_METADATA: badRequest('The token has no name on the chain, by either metadata standard.'),
+  LISTING_REFUSED: badRequest(
+    'A key or rule of the mint can take or stop the tokens of every holder; details.powers names which.',
+  ),
   ALREADY_LISTED: permanent(409, 'none', 'The token is already listed; details.tokenId names it.'),
   INVALID_SIGNATURE: badRequest('tx_signature is not a Solana signature.'),
   PAYMENT_FAILED: badRequest('The transaction failed on the chain.'),

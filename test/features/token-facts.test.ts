@@ -122,6 +122,41 @@ describe("the chain's data in a record", () => {
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
   });
 
+  it('powers are those of the mint now, and null for a mint that could not be read', async () => {
+    expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({ powers: ['freeze', 'mint'] });
+    expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ powers: null });
+    const data = extended(mintBytes(1n, null), 1, [[12, new Uint8Array(32).fill(9)]]);
+    chain.set(wallet(77), { owner: TOKEN_2022_PROGRAM, data });
+    expect(await bodyOf(row(wallet(77), 'token-2022'))).toMatchObject({
+      mint_authority: null,
+      freeze_authority: null,
+      powers: ['permanent_delegate'],
+    });
+    state.down = true;
+    expect(await bodyOf(row(wallet(78), 'token-2022'))).toMatchObject({ powers: null, as_of: null });
+  });
+
+  it.each([
+    ['an undecodable Metaplex account', [], Uint8Array.of(4, 1)],
+    ['a pointer to a foreign account', [[18, metadataPointer(wallet(79))]], undefined],
+    [
+      'metadata that names another mint',
+      [
+        [18, metadataPointer(wallet(77))],
+        [19, tokenMetadata(wallet(79), NAMES)],
+      ],
+      undefined,
+    ],
+  ] as [string, [number, Uint8Array][], Uint8Array | undefined][])(
+    'a token with %s has an unknown power',
+    async (_name, extensions, beside) => {
+      const mint = wallet(77);
+      chain.set(mint, { owner: TOKEN_2022_PROGRAM, data: extended(mintBytes(1n, null), 1, extensions) });
+      if (beside) chain.set(metaplexAddress(mint), { owner: METAPLEX_PROGRAM, data: beside });
+      expect(await bodyOf(row(mint, 'token-2022'))).toMatchObject({ powers: ['unknown'] });
+    },
+  );
+
   it("keeps a token's chain data for a minute, and the absence of a mint as well", async () => {
     await read(rows);
     state.now += 59_000;
@@ -154,7 +189,7 @@ it.each([
   ['TETHER usd', 'AAA', 'well_known_name'],
   ['Wrapped SOL', 'AAA', 'well_known_name'],
   ['Solar', 'SOLX', null],
-  ['Bit coin', 'BTCX', null],
+  ['Bit coin', 'BTCX', 'well_known_name'],
 ] as const)('the token %s (%s) has the warning: %s', async (name, symbol, warning) => {
   expect(await bodyOf(row(MODERN, 'token', { name, symbol }))).toMatchObject({ warning });
 });

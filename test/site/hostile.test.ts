@@ -40,6 +40,7 @@ const token = (text: string) => ({
   mint_authority: text,
   freeze_authority: text,
   update_authority: text,
+  powers: ['permanent_delegate' as const, 'unknown' as const],
   as_of: text,
   description: text,
   image: text,

@@ -12,6 +12,8 @@ import { Agreement } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
+import { TokenRow } from '../../site/parts/token-list.tsx';
+import { isPlainToken, POWER_WORDS, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
 
@@ -132,20 +134,36 @@ it('the status names the kinds of operations in words', () => {
     expect(html).toContain(`>${name}</td>`);
 });
 
-const none = { mint_authority: null, freeze_authority: null, update_authority: null };
-const example = { ...exampleOf('getToken'), ...none };
-it.each([
-  ['mint_authority', 'can create more', 'The supply is fixed'],
-  ['freeze_authority', 'can freeze the tokens', 'No key can freeze'],
-  ['update_authority', 'can change the name', 'can never change'],
-] as const)(
-  'the token page names the risk of %s only if an address has this authority',
-  (right, risk, safe) => {
-    expect(holderFacts(example).join(' ')).toContain(safe);
-    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).toContain(risk);
-    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).not.toContain(safe);
-  },
-);
+const harmless = { ...exampleOf('getToken'), update_authority: null, powers: [] };
+const holderText = (token: Parameters<typeof holderFacts>[0]): string => holderFacts(token).join(' ');
+const SAFE = /The supply is fixed|No key can freeze|can never change/;
+
+it('the token page describes a token as safe only if its mint was read and gives nobody a power', () => {
+  expect(holderText(harmless)).toMatch(/The supply is fixed.*No key can freeze.*can never change/);
+  expect(holderText({ ...harmless, powers: null })).not.toMatch(SAFE);
+  expect(holderText({ ...harmless, update_authority: 'address' })).toContain('can change the name');
+});
+
+it.each(TOKEN_POWERS)('token page and list warn of %s and say nothing of safety', (power) => {
+  const token = { ...harmless, powers: [power] };
+  expect(holderText(token)).toBe(POWER_WORDS[power][1]);
+  expect(String(TokenRow({ token }))).toContain(POWER_WORDS[power][0]);
+  expect(String(TokenRow({ token }))).not.toContain('supply fixed');
+});
+
+it('the list says so when the rights over a token are not known', () => {
+  expect(String(TokenRow({ token: { ...harmless, powers: null, as_of: null } }))).toContain(
+    'rights not known',
+  );
+});
+
+it('only a token without a warning and without a power of an extension may stand among the newest', () => {
+  expect(isPlainToken({ ...harmless, powers: ['freeze', 'mint'] })).toBe(true);
+  for (const power of TOKEN_POWERS.filter((each) => each !== 'freeze' && each !== 'mint'))
+    expect(isPlainToken({ ...harmless, powers: [power] })).toBe(false);
+  expect(isPlainToken({ ...harmless, powers: null })).toBe(false);
+  expect(isPlainToken({ ...harmless, warning: 'well_known_name' })).toBe(false);
+});
 
 it('shows an author’s key as Nostr clients do, and any other text unchanged', () => {
   expect(npubOf('7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e')).toBe(

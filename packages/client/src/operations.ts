@@ -419,7 +419,11 @@ export type Token = {
   /** Address that may mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
   /** Address that may freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
   /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
-  /** When supply and authorities were read from the chain; null when they could not be read */ as_of: string | null;
+  /** What keys or rules of the mint can do to every holder; null when the mint could not be read */ powers: Array<
+    | 'permanent_delegate' | 'default_frozen' | 'pausable' | 'freeze' | 'non_transferable' | 'transfer_hook' | 'transfer_fee'
+    | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
+    | 'confidential_supply' | 'unknown'> | null;
+  /** When supply, authorities and powers were read from the chain; null when they could not be read */ as_of: string | null;
   description: string;
   image: string | null;
   uri: string | null;
@@ -749,8 +753,8 @@ export type ErrorCode =
   | 'DEPOSIT_WRONG_ASSET' | 'DEX_NON_JSON' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_CURRENCY_UNKNOWN'
   | 'EXCHANGE_OUTCOME_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_REUSED'
   | 'INSUFFICIENT_BALANCE' | 'INTERNAL' | 'INVALID_IDEMPOTENCY_KEY' | 'INVALID_INPUT' | 'INVALID_JSON' | 'INVALID_SIGNATURE'
-  | 'INVALID_TOKEN_TEXT' | 'INVOICE_IN_PROGRESS' | 'METAPLEX_UNAVAILABLE' | 'METHOD_NOT_ALLOWED' | 'NOT_A_MINT' | 'NOT_CONFIGURED'
-  | 'NOT_FOUND' | 'NO_METADATA' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND'
+  | 'INVALID_TOKEN_TEXT' | 'INVOICE_IN_PROGRESS' | 'LISTING_REFUSED' | 'METAPLEX_UNAVAILABLE' | 'METHOD_NOT_ALLOWED' | 'NOT_A_MINT'
+  | 'NOT_CONFIGURED' | 'NOT_FOUND' | 'NO_METADATA' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND'
   | 'PAYMENT_NOT_FINAL' | 'PRICE_DIVERGENT' | 'PRICE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'QUOTE_REFUSED' | 'RATE_LIMITED' | 'REFUND_DUE'
   | 'RELAYS_FAILED' | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
   | 'TOO_MANY_OPEN_REQUESTS' | 'UNAUTHORIZED' | 'UNSUPPORTED_CONTENT_TYPE' | 'UPSTREAM_FAILED';
@@ -840,9 +844,9 @@ export const OPERATIONS = {
   listListings: get<{ limit?: number; cursor?: string; token_id?: number }, Listings, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
   /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
   requestListing: post<ListingRequest, ListingRequested,
-    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND'
-    | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'
-    | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA'
+    | 'LISTING_REFUSED' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL'
+    | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
   /** Confirms the payment of a listing and waits up to 25 seconds for it. */
   confirmListing: post<ListingConfirm, ListingConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'

@@ -45,11 +45,14 @@ export const metaplexAddress = (mint: string): string =>
  * followed.
  */
 export function metadataInMint(address: string, { extensions }: Mint): TokenMetadata | undefined {
-  const pointer = extensions.get(METADATA_POINTER);
   const metadata = extensions.get(TOKEN_METADATA);
-  if (!pointer || !metadata) return undefined;
-  const target = orUndefined(() => getAddressDecoder().decode(pointer, AFTER_AUTHORITY));
-  return target === address ? readMetadata(metadata, 0, address) : undefined;
+  return metadata && pointerTarget(extensions) === address ? readMetadata(metadata, 0, address) : undefined;
+}
+
+/** The account that a mint names for its metadata; the system program's address for none; undefined without a pointer. */
+function pointerTarget(extensions: Mint['extensions']): string | undefined {
+  const pointer = extensions.get(METADATA_POINTER);
+  return pointer && orUndefined(() => getAddressDecoder().decode(pointer, AFTER_AUTHORITY));
 }
 
 /** The metadata in a mint's Metaplex account. The caller checks the owner program. */
@@ -113,6 +116,19 @@ export function tokenAuthorities(
   return { mintAuthority, freezeAuthority, updateAuthority };
 }
 
+/**
+ * Whether every account that may hold the names of a token was read and understood. Otherwise an authority over them may exist
+ * that `tokenAuthorities` does not show.
+ * @param metaplex data of the mint's Metaplex account, if there is one
+ */
+export function areNamesUnderstood(address: string, mint: Mint, metaplex: Uint8Array | undefined): boolean {
+  if (metaplex && !readMetaplex(metaplex)) return false;
+  if (!mint.extensions.has(METADATA_POINTER)) return true;
+  const target = pointerTarget(mint.extensions);
+  if (target === address) return metadataInMint(address, mint) !== undefined;
+  return target === NO_KEY || (target === metaplexAddress(address) && metaplex !== undefined);
+}
+
 /** OptionalNonZeroPubkey: all zeros mean none, and decode as the system program's address. */
 function leadingKey(value: Uint8Array | undefined): string | null {
   if (value === undefined || value.length < 32) return null;
@@ -132,6 +148,9 @@ const METAPLEX = getStructDecoder([
 
 /** Null when the account is marked as immutable. */
 function metaplexAuthority(data: Uint8Array): string | null {
-  const read = data[0] === METADATA_V1 ? orUndefined(() => METAPLEX.decode(data, 1)) : undefined;
+  const read = readMetaplex(data);
   return read?.isMutable ? read.updateAuthority : null;
 }
+
+const readMetaplex = (data: Uint8Array) =>
+  data[0] === METADATA_V1 ? orUndefined(() => METAPLEX.decode(data, 1)) : undefined;

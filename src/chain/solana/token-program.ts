@@ -17,31 +17,36 @@ const MULTISIG_LENGTH = 355;
 
 const KINDS = { mint: { base: 82, mark: 1 }, account: { base: 165, mark: 2 } } as const;
 
+/** Extension values by type. */
+type Extensions = {
+  readonly extensions: ReadonlyMap<number, Uint8Array>;
+  /** Whether bytes follow that are no extension, or a type occurs twice: then the account is not fully understood. */
+  readonly hasUnreadBytes: boolean;
+};
+
 /**
- * Extension values by type, empty for a plain account; undefined when the data is of a different kind.
+ * Empty for a plain account; undefined when the data is of a different kind.
  *
  * @param owner program that owns the account
  */
-function tokenExtensions(
-  owner: string,
-  data: Uint8Array,
-  kind: keyof typeof KINDS,
-): ReadonlyMap<number, Uint8Array> | undefined {
+function tokenExtensions(owner: string, data: Uint8Array, kind: keyof typeof KINDS): Extensions | undefined {
   const { base, mark } = KINDS[kind];
-  if (data.length === base && (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM)) return new Map();
+  if (data.length === base && (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM))
+    return { extensions: new Map(), hasUnreadBytes: false };
   const extended = owner === TOKEN_2022_PROGRAM && data.length > PADDED_LENGTH;
   if (!extended || data.length === MULTISIG_LENGTH || data[PADDED_LENGTH] !== mark) return undefined;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const extensions = new Map<number, Uint8Array>();
-  for (let at = PADDED_LENGTH + 1; at + 4 <= data.length; ) {
+  let at = PADDED_LENGTH + 1;
+  while (at + 4 <= data.length) {
     const type = view.getUint16(at, true);
     const end = at + 4 + view.getUint16(at + 2, true);
     // Type 0 is unused space. A value longer than the remaining bytes means that no list follows.
-    if (type === 0 || end > data.length) break;
+    if (type === 0 || end > data.length || extensions.has(type)) break;
     extensions.set(type, data.slice(at + 4, end));
     at = end;
   }
-  return extensions;
+  return { extensions, hasUnreadBytes: data.subarray(at).some((byte) => byte !== 0) };
 }
 
 /** Undefined for anything except a live token account. */
@@ -79,7 +84,7 @@ export function movableAtoms(owner: string, data: Uint8Array, mint: string, key:
 }
 
 /** A mint: the supply of a token and its decimals. */
-export type Mint = {
+export type Mint = Extensions & {
   /** The program that owns the mint. */
   readonly program: string;
   /** Mint authority; null if none. */
@@ -89,8 +94,6 @@ export type Mint = {
   /** Supply in atoms. */
   readonly supply: bigint;
   readonly decimals: number;
-  /** Values by type; empty under the classic program. */
-  readonly extensions: ReadonlyMap<number, Uint8Array>;
 };
 
 /**
@@ -98,8 +101,8 @@ export type Mint = {
  * @returns undefined for anything except an initialized mint
  */
 export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
-  const extensions = tokenExtensions(owner, data, 'mint');
-  if (!extensions) return undefined;
+  const list = tokenExtensions(owner, data, 'mint');
+  if (!list) return undefined;
   const { isInitialized, mintAuthority, freezeAuthority, supply, decimals } = getMintDecoder().decode(data);
   if (!isInitialized) return undefined;
   return {
@@ -108,6 +111,6 @@ export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
     freezeAuthority: unwrapOption(freezeAuthority),
     supply,
     decimals,
-    extensions,
+    ...list,
   };
 }

@@ -153,6 +153,7 @@ const requestRoute = createRoute({
       'INVALID_TOKEN_TEXT',
       'NOT_A_MINT',
       'NO_METADATA',
+      'LISTING_REFUSED',
       'TOO_MANY_OPEN_REQUESTS',
     ]),
   },

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { isAddress } from '../../chain/solana/address.ts';
+import { POWER_WORDS } from '../../chain/solana/token-powers.ts';
 import { grouped } from '../../core/amount.ts';
 import { limitReads } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
@@ -18,16 +19,16 @@ const MAX_DESCRIPTION_CHARS = 300;
 /** The text without characters that are invisible or change the writing direction. */
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
 
+function powerBadges({ powers }: TokenBody): string[] {
+  if (powers === null) return ['rights not known'];
+  return powers.length === 0 ? ['supply fixed'] : powers.map((power) => POWER_WORDS[power][0]);
+}
+
 /** Facts that a reader should see before the name of a token. */
 const badges = (token: TokenBody): string[] => [
   ...(token.warning === null ? [] : ['Its name or symbol resembles a well-known token']),
   token.listed_at === null ? 'Not listed' : 'Listed',
-  ...(token.as_of === null
-    ? ['rights not known']
-    : [
-        token.mint_authority === null ? 'supply fixed' : 'can mint more',
-        ...(token.freeze_authority === null ? [] : ['can freeze accounts']),
-      ]),
+  ...powerBadges(token),
 ];
 
 function headOf(token: TokenBody, origin: string): PageHead {

@@ -1,7 +1,9 @@
-import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { metadataOf, metaplexAddress } from '../../chain/solana/token-metadata.ts';
-import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
-import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, MAX_URI_BYTES, textFault } from '../../chain/solana/token-text.ts';
+import {
+  type ListedToken,
+  type ListingFault,
+  listingAccounts,
+  listingFacts,
+} from '../../chain/solana/listed-token.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { faultWords } from './token-request.ts';
@@ -22,23 +24,23 @@ export type RequestListingDeps = {
 const MAX_RECORDS = 100;
 
 /** Names a token by our number, or by its mint if it was created elsewhere. */
-export type ListedToken = { readonly tokenId: number } | { readonly mint: string };
+export type TokenName = { readonly tokenId: number } | { readonly mint: string };
 
 /**
- * Opens a request to list a token; for a listed token, returns its listing record. Name and symbol are read
- * from the chain, never taken from the caller.
+ * Opens a request to list a token; for a listed token, returns its listing record. Every fact of an unlisted
+ * token is read from the chain now: a row of an earlier request may be older than a change of the mint.
  * @throws AppError
  */
 export async function requestListing(
   d: RequestListingDeps,
-  listed: ListedToken,
+  asked: TokenName,
   client: string,
 ): Promise<RequestView> {
-  const token = 'mint' in listed ? await d.tokens.byMint(listed.mint) : await knownToken(d, listed.tokenId);
+  const token = 'mint' in asked ? await d.tokens.byMint(asked.mint) : await knownToken(d, asked.tokenId);
   const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
   if (listing) return listing;
-  if (!token) d.takeChainRead(client);
-  const subject = token ? subjectOf(token) : await readToken(d, 'mint' in listed ? listed.mint : '');
+  d.takeChainRead(client);
+  const subject = await readToken(d, 'mint' in asked ? asked.mint : (token?.mint ?? ''));
   const opened = await d.custody.openRequest({
     kind: 'listing',
     subject,
@@ -61,46 +63,34 @@ async function knownToken(d: RequestListingDeps, tokenId: number): Promise<Token
   return token;
 }
 
-const subjectOf = (token: TokenRow) => ({
-  mint: token.mint,
-  name: token.name,
-  symbol: token.symbol,
-  decimals: token.decimals,
-  supply: token.supply.toString(),
-  program: token.program,
-  creator: token.creator,
-  uri: token.uri,
-});
-
-/** Mint and metadata of a token, from either token program and either metadata standard. */
-async function readToken(d: RequestListingDeps, address: string) {
-  const [account, beside] = (await d.readAccounts([address, metaplexAddress(address)])).accounts;
-  const mint = account && decodeMint(account.owner, account.data);
-  if (!mint) throw new AppError('NOT_A_MINT', 'The chain has no token mint at this address.');
-  const metadata = metadataOf(address, mint, beside);
-  if (!metadata) {
-    throw new AppError('NO_METADATA', 'This token has no name on the chain, so a search could not find it.');
-  }
-  const { name, symbol, uri } = metadata;
-  for (const [field, text, maximum] of [
-    ['name', name, MAX_NAME_BYTES],
-    ['symbol', symbol, MAX_SYMBOL_BYTES],
-  ] as const) {
-    const fault = textFault(text, maximum);
-    if (fault)
-      throw new AppError('INVALID_TOKEN_TEXT', `The token's ${field} ${faultWords(field, fault, text)}`, {
-        details: { field, fault },
-      });
-  }
-  if (utf8ToBytes(uri.toWellFormed()).length > MAX_URI_BYTES)
-    throw new AppError('INVALID_TOKEN_TEXT', `The token's uri ${faultWords('uri', 'too_long', uri)}`, {
-      details: { field: 'uri', fault: 'too_long' },
-    });
-  return { mint: address, name, symbol, uri, creator: null, ...facts(mint) };
+/** @throws AppError why the token cannot be listed */
+async function readToken(d: RequestListingDeps, mint: string): Promise<ListedToken> {
+  const [account, metaplex] = (await d.readAccounts(listingAccounts(mint))).accounts;
+  const facts = listingFacts(mint, account, metaplex);
+  if (facts.type === 'listable') return facts.token;
+  throw faultError(facts.fault);
 }
 
-const facts = (mint: Mint) => ({
-  decimals: mint.decimals,
-  supply: mint.supply.toString(),
-  program: mint.program === TOKEN_2022_PROGRAM ? 'token-2022' : 'token',
-});
+function faultError(fault: ListingFault): AppError {
+  switch (fault.type) {
+    case 'not_a_mint':
+      return new AppError('NOT_A_MINT', 'The chain has no token mint at this address.');
+    case 'no_metadata':
+      return new AppError(
+        'NO_METADATA',
+        'This token has no name on the chain, so a search could not find it.',
+      );
+    case 'text': {
+      const message = `The token's ${fault.field} ${faultWords(fault.field, fault.fault, fault.text)}`;
+      return new AppError('INVALID_TOKEN_TEXT', message, {
+        details: { field: fault.field, fault: fault.fault },
+      });
+    }
+    case 'powers':
+      return new AppError(
+        'LISTING_REFUSED',
+        `A key or rule of this mint can take or stop the tokens of every holder: ${fault.powers.join(', ')}.`,
+        { details: { powers: fault.powers } },
+      );
+  }
+}

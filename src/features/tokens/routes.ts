@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
+import { TOKEN_POWERS } from '../../chain/solana/token-powers.ts';
 import { isWellKnown } from '../../chain/solana/token-text.ts';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
@@ -39,9 +40,15 @@ export const Token = component('Token', {
   mint_authority: authority('Address that may mint more'),
   freeze_authority: authority('Address that may freeze token accounts'),
   update_authority: authority('Address that may change name, symbol and uri'),
+  powers: z
+    .array(z.enum(TOKEN_POWERS))
+    .nullable()
+    .describe('What keys or rules of the mint can do to every holder; null when the mint could not be read'),
   as_of: instant
     .nullable()
-    .describe('When supply and authorities were read from the chain; null when they could not be read'),
+    .describe(
+      'When supply, authorities and powers were read from the chain; null when they could not be read',
+    ),
   description: z.string(),
   image: z.string().nullable(),
   uri: z.string().nullable(),
@@ -64,6 +71,7 @@ const tokenBody = (token: TokenRow, facts: TokenFacts | undefined) => ({
   mint_authority: facts?.mintAuthority ?? null,
   freeze_authority: facts?.freezeAuthority ?? null,
   update_authority: facts?.updateAuthority ?? null,
+  powers: facts ? [...facts.powers] : null,
   as_of: facts ? new Date(facts.asOf).toISOString() : null,
   description: token.description,
   image: token.image,

@@ -1,16 +1,18 @@
 /**
- * Current facts about tokens from the chain: supply and authorities. Cached for a minute per mint, and read
+ * Current facts about tokens from the chain: supply, authorities and powers over holders. Cached for a minute per mint, and read
  * for many mints in one call. While the chain cannot be read, the last facts are returned with their time.
  * @module
  */
 
 import {
+  areNamesUnderstood,
   METAPLEX_PROGRAM,
   metaplexAddress,
   type TokenAuthorities,
   tokenAuthorities,
 } from '../../chain/solana/token-metadata.ts';
-import { decodeMint } from '../../chain/solana/token-program.ts';
+import { type TokenPower, tokenPowers } from '../../chain/solana/token-powers.ts';
+import { decodeMint, type Mint } from '../../chain/solana/token-program.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';
@@ -18,6 +20,7 @@ import type { TokenRow } from './token-store.ts';
 type Facts = TokenAuthorities & {
   /** Atoms. */
   readonly supply: bigint;
+  readonly powers: readonly TokenPower[];
 };
 /** `asOf` in Unix milliseconds. */
 export type TokenFacts = Facts & { readonly asOf: number };
@@ -74,7 +77,17 @@ async function readFacts(
       const mint = account ? decodeMint(account.owner, account.data) : undefined;
       const beside = found.get(metaplexAddress(address));
       const metaplex = beside?.owner === METAPLEX_PROGRAM ? beside.data : undefined;
-      return [address, mint ? { supply: mint.supply, ...tokenAuthorities(address, mint, metaplex) } : null];
+      return [address, mint ? factsOf(address, mint, metaplex) : null];
     }),
   );
+}
+
+function factsOf(address: string, mint: Mint, metaplex: Uint8Array | undefined): Facts {
+  const powers = tokenPowers(mint);
+  const isUnknown = !powers.includes('unknown') && !areNamesUnderstood(address, mint, metaplex);
+  return {
+    supply: mint.supply,
+    ...tokenAuthorities(address, mint, metaplex),
+    powers: isUnknown ? [...powers, 'unknown'] : powers,
+  };
 }

@@ -103,6 +103,7 @@ describe('a metadata account as the client writes it', () => {
     supply: 0n,
     decimals: 0,
     extensions: new Map(),
+    hasUnreadBytes: false,
   };
   const account = (more: { isMutable?: boolean; creators?: number; name?: string } = {}): Uint8Array =>
     getMetadataAccountDataSerializer().serialize({
@@ -172,6 +173,7 @@ describe('the update authority of a Token-2022 mint', () => {
     supply: 1n,
     decimals: 0,
     extensions: new Map(extensions),
+    hasUnreadBytes: false,
   });
   /** Metaplex's account of the same mint, which its update authority may change. */
   const beside = Uint8Array.from([

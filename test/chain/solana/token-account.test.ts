@@ -54,6 +54,7 @@ it('accounts and mints are read as the token library wrote them, under both toke
       supply: U64_MAX,
       decimals: 6,
       extensions: new Map(),
+      hasUnreadBytes: false,
     });
     expect(decodeMint(program, mintBytes(true, null))?.mintAuthority).toBeNull();
   }

@@ -21,6 +21,7 @@ const mintWith = (...extensions: [number, Uint8Array][]): Mint => ({
   supply: 0n,
   decimals: 6,
   extensions: new Map(extensions),
+  hasUnreadBytes: false,
 });
 
 it('the metadata address of USDC is the one on mainnet', () => {
