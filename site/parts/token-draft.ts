@@ -8,8 +8,8 @@ import {
   MAX_NAME_BYTES,
   MAX_SYMBOL_BYTES,
   MAX_URI_BYTES,
+  nameFault,
   type TextFault,
-  textFault,
 } from '../../src/chain/solana/token-text.ts';
 import { parseAmount } from '../../src/core/amount.ts';
 import { count } from './format.ts';
@@ -67,6 +67,8 @@ const faultText = (
       return `Too long: it counts as ${count(byteLength(text))} letters, and ${count(maxBytes)} fit. An accent counts as two, an emoji as four.`;
     case 'spaces':
       return 'No space at either end, and only single plain spaces between words.';
+    case 'reserved':
+      return 'It reads like ABSR, ASRY or Sluice, which nobody else may use.';
     default:
       return `It contains characters that wallets cannot show (${fault.replaceAll('_', ' ')}).`;
   }
@@ -96,8 +98,8 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
   const atoms = supplyAtoms(draft);
   const image = draft.image.trim();
   const found: Record<keyof DraftFaults, string | undefined> = {
-    name: faultText(draft.name, textFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES, 'River Otter'),
-    symbol: faultText(draft.symbol, textFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES, 'OTTER'),
+    name: faultText(draft.name, nameFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES, 'River Otter'),
+    symbol: faultText(draft.symbol, nameFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES, 'OTTER'),
     description: faultText(
       draft.description,
       descriptionFault(draft.description),

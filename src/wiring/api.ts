@@ -298,6 +298,8 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
       const err = await rpc.first((node) => node.simulate(base64.encode(wire)));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
+    ownerOf: async (address) => (await readAccounts([address])).accounts[0]?.owner ?? null,
+    ownAddresses: ownAddresses(sources),
     isProgram: async (address) =>
       (await memory.read(`program:${address}`, RENT_POLICY, () => readAccounts([address]))).value
         .accounts[0] !== null,
@@ -317,6 +319,16 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     now: Date.now,
   };
 }
+
+const ownAddresses = ({ config, reserve, treasuryAddress }: Sources): ReadonlySet<string> =>
+  new Set(
+    [
+      reserve.solanaAddress,
+      treasuryAddress,
+      config.ASRY_SOURCE_ACCOUNT,
+      ...knownMints(config).map(({ mint }) => mint),
+    ].filter((address) => address != null),
+  );
 
 const knownMints = (config: Config) =>
   Object.entries({

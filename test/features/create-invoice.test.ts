@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { METAPLEX_FEE } from '../../src/chain/solana/token-creation.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import {
   chargedFee,
   createInvoice,
@@ -7,7 +8,15 @@ import {
   creationFee,
 } from '../../src/features/tokens/create-invoice.ts';
 import type { TokenRequest } from '../../src/features/tokens/token-request.ts';
-import { CREATOR, invoiceDeps, newTokenService, rentOf, type TokenService } from './token-service.ts';
+import {
+  CREATOR,
+  invoiceDeps,
+  newTokenService,
+  RESERVE,
+  rentOf,
+  type TokenService,
+  TREASURY,
+} from './token-service.ts';
 
 const asked = (over: Partial<TokenRequest> = {}): TokenRequest => ({
   name: 'Moon Cat',
@@ -114,5 +123,39 @@ describe('before anything is charged', () => {
       code: 'TOO_MANY_OPEN_REQUESTS',
       retryAfterSeconds: 600,
     });
+  });
+});
+
+describe('the creator of a token', () => {
+  const SYSTEM = '11111111111111111111111111111111';
+  const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
+
+  it.each([
+    ['the reserve', RESERVE, null],
+    ['the treasury', TREASURY, null],
+    ['the system program', SYSTEM, null],
+    ['the token program', TOKEN_PROGRAM, null],
+    ['a mint or a token account', CREATOR, TOKEN_PROGRAM],
+    ['a program', CREATOR, LOADER],
+  ])('is not %s, and no request is opened', async (_what, creator, creatorOwner) => {
+    const service = { ...newTokenService(), creatorOwner };
+    await expect(create(service, { creator })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { issues: [{ path: 'creator_address' }] },
+    });
+    expect(service.opened).toEqual([]);
+  });
+
+  it.each([null, SYSTEM])('is a wallet if its account is owned by: %s', async (creatorOwner) => {
+    const service = { ...newTokenService(), creatorOwner };
+    await create(service);
+    expect(service.opened).toHaveLength(1);
+  });
+
+  it('is not accepted while no node shows its account', async () => {
+    const service = newTokenService();
+    const deps = { ...invoiceDeps(service), ownerOf: () => Promise.reject(new Error('the node is down')) };
+    await expect(createInvoice(deps, asked(), 'client')).rejects.toThrow('the node is down');
+    expect(service.opened).toEqual([]);
   });
 });

@@ -21,6 +21,8 @@ export type TokenService = {
   /** The reason with which the chain refuses a simulation. */
   refuses: string | null;
   metaplex: boolean;
+  /** Owner program of the creator's account; null if it does not exist. */
+  creatorOwner: string | null;
 };
 
 export const newTokenService = (): TokenService => ({
@@ -28,6 +30,7 @@ export const newTokenService = (): TokenService => ({
   simulated: [],
   refuses: null,
   metaplex: true,
+  creatorOwner: null,
 });
 
 export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
@@ -46,6 +49,8 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   },
   messageVersion: 0,
   isProgram: async () => service.metaplex,
+  ownerOf: async () => service.creatorOwner,
+  ownAddresses: new Set([RESERVE, TREASURY]),
   reserve: { solanaAddress: RESERVE },
   takeChainRead: () => undefined,
   invoiceMargin: 10_000_000n,

@@ -6,10 +6,11 @@ import {
   type TokenDesign,
 } from '../../chain/solana/token-creation.ts';
 import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata.ts';
-import type { MessageVersion } from '../../chain/solana/transaction.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chain/solana/token-program.ts';
+import { type MessageVersion, SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { checkedProgram, type TokenRequest } from './token-request.ts';
+import { checkedProgram, invalid, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
@@ -23,7 +24,11 @@ export type CreateInvoiceDeps = {
   readonly messageVersion: MessageVersion;
   /** Whether an account at this address is a program. */
   isProgram(address: string): Promise<boolean>;
+  /** The owner program of an account; null if no account exists at the address. @throws AppError UPSTREAM_FAILED */
+  ownerOf(address: string): Promise<string | null>;
   readonly reserve: { readonly solanaAddress: string | null };
+  /** Accounts of the service, its mints among them: none of them is a creator's wallet. */
+  readonly ownAddresses: ReadonlySet<string>;
   readonly invoiceMargin: bigint;
   /** A fresh unused address, for the simulation. */
   readonly randomAddress: () => string;
@@ -45,7 +50,9 @@ export async function createInvoice(
   client: string,
 ): Promise<Invoice> {
   const design = designOf(d, order);
+  if (d.ownAddresses.has(design.creator) || PROGRAMS.has(design.creator)) throw notAWallet(design.creator);
   d.takeChainRead(client);
+  await checkWallet(d, design.creator);
   const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
   await simulateCreation(d, design, fee);
   const opened = await d.custody.openRequest({
@@ -71,6 +78,30 @@ export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: Tok
   const uri = `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`;
   return { ...design, program: checkedProgram(order), uri };
 }
+
+/** Refused without a read, because the system program's address is a point of the curve. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  METAPLEX_PROGRAM,
+]);
+
+/**
+ * An account that any other program owns, such as a mint or a program, can never sign for the tokens. A wallet that never received
+ * lamports has no account.
+ */
+async function checkWallet({ ownerOf }: CreateInvoiceDeps, creator: string): Promise<void> {
+  const owner = await ownerOf(creator);
+  if (owner !== null && owner !== SYSTEM_PROGRAM) throw notAWallet(creator);
+}
+
+const notAWallet = (creator: string): AppError =>
+  invalid(
+    'creator_address',
+    'must be a wallet: not a mint, a program or an account of this service',
+    creator,
+  );
 
 async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: FeeBreakdown): Promise<void> {
   const reserve = d.reserve.solanaAddress;

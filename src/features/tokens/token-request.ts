@@ -60,7 +60,7 @@ export function checkedProgram(request: TokenRequest): TokenDesign['program'] {
   return program ?? (metaplex ? 'token' : 'token-2022');
 }
 
-function invalid(field: string, rule: string, given: unknown): AppError {
+export function invalid(field: string, rule: string, given: unknown): AppError {
   const message = withGiven(rule, given);
   return new AppError('INVALID_INPUT', `${field} ${message}`, {
     details: { issues: [{ in: 'json', path: field, message }] },
