@@ -134,11 +134,12 @@ it('a payment is recorded although 1,000 unreadable transactions wait', async ()
   const request = world.open();
   for (let at = 0; at < 1_000; at++)
     world.storage.exec(
-      'INSERT INTO unread_transactions (signature, source, reason, tries, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO unread_transactions (signature, source, reason, tries, final_at, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       `unreadable-${at}`,
       'node',
       'unreadable',
       1,
+      world.state.now,
       world.state.now,
       world.state.now + DAY_MS,
     );

@@ -346,6 +346,40 @@ export async function readLists<T>(
   return lists;
 }
 
+/** The largest page that nodes return. */
+const PAGE = 1_000;
+
+/** Where a list continues: below `before`, with the entry `first`, which the previous page had too. */
+export type Cursor = { readonly before: string; readonly first: string };
+
+/**
+ * The pages of a list of transactions, newest first. Each page repeats the last entry of the one before it. So an empty
+ * page from a machine that lacks this entry never looks like the end of the list.
+ * @param pages maximum number of pages
+ * @param from  continues an earlier list
+ * @returns new entries, and where the list continues; undefined at its end
+ * @throws AppError UPSTREAM_FAILED
+ */
+export async function* pagesDown(
+  read: (page: { readonly limit: number; readonly before?: string }) => Promise<readonly SignatureEntry[]>,
+  pages: number,
+  from?: Cursor,
+): AsyncGenerator<{ readonly entries: readonly SignatureEntry[]; readonly next: Cursor | undefined }> {
+  let cursor = from;
+  for (let count = 0; count < pages; count++) {
+    const page = await read({ limit: PAGE, ...(cursor ? { before: cursor.before } : {}) });
+    if (cursor && page[0]?.signature !== cursor.first) throw upstreamFailed('solana-rpc', 'list_changed');
+    const entries = cursor ? page.slice(1) : page;
+    const [before, first] = page.slice(-2);
+    cursor =
+      page.length >= PAGE && before && first
+        ? { before: before.signature, first: first.signature }
+        : undefined;
+    yield { entries, next: cursor };
+    if (!cursor) return;
+  }
+}
+
 /** The union of all lists, newest first. */
 export function unionOf(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
   const found = new Map<string, SignatureEntry>();

@@ -6,13 +6,13 @@
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { type Backoff, backoff } from '../kernel/retries.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 import { DUST } from './payment-matching.ts';
 import type { PaymentPorts } from './payment-requests.ts';
-import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
+import type { Queued, TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'reserveAddress' | 'transaction'> &
   Pick<ModuleTools, 'storage' | 'now' | 'log'> & {
@@ -21,12 +21,10 @@ export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'reserveAddres
     readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => BookingResult | MayBeReturned;
   };
 
-/**
- * Maximum unread transactions per node; at this limit its list is read only up to the next unreadable one.
- */
-const MAX_UNREAD = 1_000;
-/** Signatures remembered as read, so that a transaction in several nodes' lists is read once. */
-const REMEMBERED = 5_000;
+/** Transactions per node that were never read. At this limit the node's list waits. */
+const MAX_QUEUED = 20_000;
+/** Transactions per node that no quorum shows. Above this limit those that were tried most often are dropped. */
+export const MAX_ABSENT = 1_000;
 const RETRIES: Backoff = { first: 2_000, most: HOUR_MS };
 /** An unread transaction is reported once it has been retried for about four minutes. */
 const TRIES_BEFORE_ALARM = 7;
@@ -45,7 +43,6 @@ export type MayBeReturned = 'may_be_returned';
 
 export class Booking {
   readonly #p: BookingPorts;
-  readonly #seen = new Set<string>();
 
   constructor(p: BookingPorts) {
     this.#p = p;
@@ -53,14 +50,18 @@ export class Booking {
 
   /** Books one payment, unless it must wait. A second call has no effect. */
   #book(transaction: ChainTransaction): MayBeReturned | undefined {
+    if (transaction.failed) return undefined;
     const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
-    if (!payment) return undefined;
     const isOurs = transaction.signers.some(
       (signer) => signer === this.#p.treasuryAddress || signer === this.#p.reserveAddress,
     );
     return this.#p.storage.transaction(() => {
-      const known = this.#p.payments.purposeOf(payment.signature);
+      const known = this.#p.payments.purposeOf(transaction.signature);
       if (known) return undefined;
+      if (!payment) {
+        this.#p.payments.record({ ...transaction, lamports: 0n, payer: null }, null);
+        return undefined;
+      }
       const taken = isOurs ? { purpose: null } : this.#p.take(payment, transaction);
       if (taken === 'may_be_returned') return taken;
       this.#p.payments.record(payment, taken.purpose);
@@ -111,39 +112,79 @@ export class Booking {
     if (tries === (isLasting ? 1 : TRIES_BEFORE_ALARM))
       this.#p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
     const dueAt = this.#p.now() + backoff(tries, RETRIES);
-    this.#p.payments.putUnread({ signature, source, reason, tries, firstAt, dueAt });
+    const finalAt = known?.finalAt ?? firstAt;
+    this.#p.payments.putUnread({ signature, source, reason, tries, finalAt, firstAt, dueAt });
   }
 
-  /** Whether a listed transaction has already been read or recorded. */
+  /** Whether a transaction was read, or a read has failed and will be repeated. One that is only queued is not known. */
   isKnown(signature: string): boolean {
     const { payments } = this.#p;
-    return (
-      this.#seen.has(signature) ||
-      payments.purposeOf(signature) !== undefined ||
-      payments.unread(signature) !== undefined
+    return payments.purposeOf(signature) !== undefined || (payments.unread(signature)?.tries ?? 0) > 0;
+  }
+
+  /** Whether a quorum of nodes has shown a listed transaction. */
+  isShown({ signature, slot }: SignatureEntry): boolean {
+    return this.#p.payments.isShown(signature, slot);
+  }
+
+  /**
+   * Queues the transactions of a node's list that were not read yet.
+   * @param since Unix milliseconds; a transaction without a block time was not final before
+   * @returns false, and queues nothing, while the queue of this node is full
+   */
+  queue(entries: readonly SignatureEntry[], source: string, since: number): boolean {
+    const { payments, storage, now } = this.#p;
+    const fresh = entries.filter(
+      ({ err, signature }) => err === null && payments.purposeOf(signature) === undefined,
     );
+    if (payments.countQueued(source) + fresh.length > MAX_QUEUED) return false;
+    const at = now();
+    storage.transaction(() => {
+      for (const { signature, blockTime } of fresh.toReversed()) {
+        const { reason, tries, dueAt } = payments.unread(signature) ?? { reason: 'new', tries: 0, dueAt: at };
+        const finalAt = blockTime === null ? Math.min(since, at) : blockTime * 1_000;
+        payments.putUnread({ signature, source, reason, tries, finalAt, firstAt: at, dueAt });
+      }
+    });
+    return true;
+  }
+
+  /** What is queued and was never read; undefined if nothing. */
+  queued(): Queued | undefined {
+    return this.#p.payments.queued(this.#p.now());
+  }
+
+  /** Reads the newest and the oldest queued transactions of each node. Stops while the nodes fail. */
+  async readQueue(budget: { reads: number }): Promise<void> {
+    const { payments } = this.#p;
+    const sources = payments.queuedSources();
+    const share = Math.max(Math.floor(budget.reads / (2 * sources.length)), 1);
+    for (const source of sources)
+      for (const signature of payments.queuedOf(source, share)) {
+        if (payments.unread(signature)?.tries !== 0) continue;
+        budget.reads--;
+        if ((await this.read(signature, source)) === 'stop') return;
+      }
   }
 
   /**
    * Reads a listed transaction and books it, or records it for a retry.
    * @param source the node that listed it
-   * @returns `stop` if the nodes fail or too many transactions are unread. The walk then keeps its position
+   * @returns `stop` if the nodes fail: each further read would fail too
    */
   async read(signature: string, source: string): Promise<'read' | 'stop'> {
     const reason = await this.#attempt(signature);
     if (reason === undefined) {
-      if (this.#seen.size >= REMEMBERED) this.#seen.clear();
-      this.#seen.add(signature);
+      this.#p.payments.deleteUnread(signature);
       return 'read';
     }
-    if (this.#p.payments.countUnread(source) >= MAX_UNREAD) {
-      this.#p.log({ level: 'alarm', event: 'payments_unread_limit', node: source, limit: MAX_UNREAD });
-      return 'stop';
-    }
     this.#postpone(signature, source, reason);
-    // A failing node would put every transaction of the list on the retry list, so the read stops after the
-    // first.
     return reason.startsWith('upstream_') ? 'stop' : 'read';
+  }
+
+  /** Drops transactions of a node that no quorum shows, if there are too many. Returns whether it dropped any. */
+  trimAbsent(source: string): boolean {
+    return this.#p.payments.trimAbsent(source, MAX_ABSENT);
   }
 
   /** Retries unread transactions that are due. */

@@ -7,6 +7,7 @@ import { dueTime, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ModuleTools } from '../kernel/module.ts';
+import { pagesDown } from '../kernel/quorum.ts';
 import type { Booking } from './booking.ts';
 import type { PaymentPorts } from './payment-requests.ts';
 import type { PaymentRequest, RequestStore } from './request-store.ts';
@@ -113,11 +114,7 @@ export class PaymentSearch {
 const ASKED_PER_RUN = 8;
 const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
-/**
- * Entries per page of a list, and maximum pages. A page costs one call, however long it is. A reference with more
- * entries than all pages was flooded on purpose.
- */
-const PAGE = 1_000;
+/** Pages of a reference's list. A reference with more entries was flooded on purpose. */
 const MAX_PAGES = 5;
 /**
  * Transactions of one reference that one run reads, so that a flooded reference does not delay other
@@ -185,22 +182,16 @@ class ReferenceChecks {
   /** Reads one node's list for a reference; the next check uses the next node. */
   async #check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
     let reads = Math.min(READS_PER_REFERENCE, budget.reads);
-    let before: string | undefined;
-    for (let pages = 0; pages < MAX_PAGES && reads > 0; pages++) {
-      const page = await node.signaturesFor(reference, {
-        limit: PAGE,
-        commitment: 'finalized',
-        ...(before === undefined ? {} : { before }),
-      });
-      for (const { signature, err } of page) {
+    const read = (page: { limit: number; before?: string }) =>
+      node.signaturesFor(reference, { ...page, commitment: 'finalized' });
+    for await (const { entries } of pagesDown(read, MAX_PAGES)) {
+      for (const { signature, err } of entries) {
         if (err !== null || this.#p.booking.isKnown(signature)) continue;
         if (reads === 0) return;
         reads--;
         budget.reads--;
         if ((await this.#p.booking.read(signature, node.name)) === 'stop') return;
       }
-      before = page.at(-1)?.signature;
-      if (page.length < PAGE) return;
     }
   }
 

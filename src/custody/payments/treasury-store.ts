@@ -16,13 +16,16 @@ const SCHEMA = [
     purpose TEXT
   )`,
   `CREATE TABLE IF NOT EXISTS unread_transactions (
-    signature TEXT PRIMARY KEY,
+    signature TEXT NOT NULL,
     source TEXT NOT NULL,
     reason TEXT NOT NULL,
     tries INTEGER NOT NULL,
+    final_at INTEGER NOT NULL,
     first_at INTEGER NOT NULL,
-    due_at INTEGER NOT NULL
+    due_at INTEGER NOT NULL,
+    PRIMARY KEY (signature, source)
   )`,
+  'CREATE INDEX IF NOT EXISTS unread_transactions_queue ON unread_transactions (source, final_at) WHERE tries = 0',
   'CREATE INDEX IF NOT EXISTS unread_transactions_due ON unread_transactions (due_at)',
 ] as const;
 
@@ -32,22 +35,33 @@ export type TreasuryPayment = {
   readonly slot: bigint;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** Lamports that the treasury gained; above zero. */
+  /** Lamports that the treasury gained; zero if the transaction pays it nothing. */
   readonly lamports: bigint;
   /** The only signer that paid; null if several did. */
   readonly payer: string | null;
 };
 
-/** A listed transaction whose content is not read yet. */
+/** A listed transaction whose content is not read yet. Each node that lists it has its own row. */
 export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */
   readonly source: string;
   readonly reason: string;
+  /** Failed reads; the queue has the rows with none. */
   readonly tries: number;
-  /** Unix milliseconds. */
+  /** Unix milliseconds: it was not final before, was first listed, and is read again. */
+  readonly finalAt: number;
   readonly firstAt: number;
   readonly dueAt: number;
+};
+
+/** The transactions that were never read. Unix milliseconds. */
+export type Queued = {
+  /** The node that lists the one that was queued first, and when that was. */
+  readonly source: string;
+  readonly since: number;
+  /** None of them was final before. */
+  readonly finalAt: number;
 };
 
 const unreadOf = (row: SqlRow): UnreadTransaction => ({
@@ -55,6 +69,7 @@ const unreadOf = (row: SqlRow): UnreadTransaction => ({
   source: String(row.source),
   reason: String(row.reason),
   tries: Number(row.tries),
+  finalAt: Number(row.final_at),
   firstAt: Number(row.first_at),
   dueAt: Number(row.due_at),
 });
@@ -92,36 +107,104 @@ export class TreasuryStore {
     return this.#exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
   }
 
-  /** Unread transactions that are due, oldest first. @param longest the longest wait for a retry, in milliseconds */
+  /** Whether a quorum of nodes has shown this transaction in this slot. */
+  isShown(signature: string, slot: bigint): boolean {
+    const query = 'SELECT 1 FROM treasury_payments WHERE signature = ? AND slot = ?';
+    return this.#exec(query, signature, Number(slot)).length > 0;
+  }
+
+  /** Transactions whose read has failed and that are due, oldest first. @param longest the longest wait, in milliseconds */
   unreadDue(now: number, longest: number, limit: number): UnreadTransaction[] {
     return this.#exec(
-      'SELECT * FROM unread_transactions WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
+      `SELECT * FROM unread_transactions WHERE tries > 0 AND (due_at <= ? OR due_at > ?)
+       GROUP BY signature ORDER BY due_at LIMIT ?`,
       now,
       now + longest,
       limit,
     ).map(unreadOf);
   }
 
-  countUnread(source: string): number {
-    return (
-      numberOf(this.#exec, 'SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ?', source) ?? 0
+  /** Number of transactions that a node lists and that were never read. */
+  countQueued(source: string): number {
+    const query = 'SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ? AND tries = 0';
+    return numberOf(this.#exec, query, source) ?? 0;
+  }
+
+  /** Nodes that list transactions that were never read. */
+  queuedSources(): string[] {
+    return this.#exec('SELECT DISTINCT source FROM unread_transactions WHERE tries = 0').map(({ source }) =>
+      String(source),
     );
   }
 
-  putUnread({ signature, source, reason, tries, firstAt, dueAt }: UnreadTransaction): void {
+  /** Transactions of a node that were never read: `share` of the newest, then `share` of the oldest. */
+  queuedOf(source: string, share: number): readonly string[] {
+    const ordered = (direction: 'ASC' | 'DESC') =>
+      this.#exec(
+        `SELECT signature FROM unread_transactions WHERE source = ? AND tries = 0
+         ORDER BY final_at ${direction}, rowid ${direction} LIMIT ?`,
+        source,
+        share,
+      ).map(({ signature }) => String(signature));
+    return [...ordered('DESC'), ...ordered('ASC')];
+  }
+
+  /** What was never read; undefined if nothing. A time after `now` was stored before the clock went back. */
+  queued(now: number): Queued | undefined {
+    const [row] = this.#exec(
+      `SELECT source, MIN(first_at) AS since, (SELECT MIN(final_at) FROM unread_transactions WHERE tries = 0) AS final_at
+       FROM unread_transactions WHERE tries = 0`,
+    );
+    if (typeof row?.source !== 'string') return undefined;
+    const since = Number(row.since);
+    if (since > now)
+      this.#exec('UPDATE unread_transactions SET first_at = ? WHERE tries = 0 AND first_at > ?', now, now);
+    return {
+      source: row.source,
+      since: Math.min(since, now),
+      finalAt: Math.min(Number(row.final_at), now),
+    };
+  }
+
+  /** Stores a node's row. All rows of a transaction share the reason, the failed reads and the time of the next one. */
+  putUnread(row: UnreadTransaction): void {
     this.#exec(
-      `INSERT INTO unread_transactions (signature, source, reason, tries, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (signature) DO UPDATE SET reason = excluded.reason, tries = excluded.tries, due_at = excluded.due_at`,
-      signature,
-      source,
-      reason,
-      tries,
-      firstAt,
-      dueAt,
+      `INSERT INTO unread_transactions (signature, source, reason, tries, final_at, first_at, due_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      row.signature,
+      row.source,
+      row.reason,
+      row.tries,
+      row.finalAt,
+      row.firstAt,
+      row.dueAt,
+    );
+    this.#exec(
+      'UPDATE unread_transactions SET reason = ?, tries = ?, due_at = ? WHERE signature = ?',
+      row.reason,
+      row.tries,
+      row.dueAt,
+      row.signature,
     );
   }
 
   deleteUnread(signature: string): void {
     this.#exec('DELETE FROM unread_transactions WHERE signature = ?', signature);
+  }
+
+  /**
+   * Deletes a node's rows of transactions that no quorum has shown, those tried most often first, until `most` are left.
+   * @returns whether it deleted any
+   */
+  trimAbsent(source: string, most: number): boolean {
+    return (
+      this.#exec(
+        `DELETE FROM unread_transactions WHERE rowid IN (
+           SELECT rowid FROM unread_transactions WHERE source = ? AND tries > 0 AND reason = 'absent'
+           ORDER BY tries, first_at DESC LIMIT -1 OFFSET ?) RETURNING 1`,
+        source,
+        most,
+      ).length > 0
+    );
   }
 }

@@ -12,7 +12,7 @@ import { stringifyJson } from '../../core/json.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
-import { type History, type HistoryNode, readLists } from '../kernel/quorum.ts';
+import { type History, type HistoryNode, pagesDown, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 import { statusesOf } from './evidence.ts';
 
@@ -41,10 +41,9 @@ const MAX_TXIDS = 5;
 const BLOCK_TIME_SKEW = 7_200;
 
 /**
- * Limits of the search for a refund: signatures per page, pages per check, transactions read per check, and those read at
+ * Limits of the search for a refund: pages per check, transactions read per check, and those read at
  * the same time. Each check lists all that is left, so a few checks with many reads cost less than many small ones.
  */
-const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
 const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
@@ -117,12 +116,12 @@ async function findPayment(
  */
 async function listSince(node: HistoryNode, until: string, slot: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
-  for (let pages = 0; pages < REFUND_PAGES; pages++) {
-    const before = listed.at(-1)?.signature;
-    const next = before === undefined ? {} : { before };
-    const page = await node.signatures({ limit: REFUND_LIST, until, ...next });
-    listed.push(...page);
-    if (page.length < REFUND_LIST || (listed.at(-1)?.slot ?? slot) < slot)
+  for await (const { entries, next } of pagesDown(
+    (page) => node.signatures({ ...page, until }),
+    REFUND_PAGES,
+  )) {
+    listed.push(...entries);
+    if (!next || (listed.at(-1)?.slot ?? slot) < slot)
       return listed.filter((entry) => entry.err === null && entry.slot >= slot).toReversed();
   }
   throw upstreamFailed('solana-rpc', 'history_too_long');

@@ -108,12 +108,16 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('no request expires after an outage while its payment lies below newer transactions', async () => {
+  it('no request expires after an outage while its payment lies between many transactions', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.run();
+    const others = (count: number) => {
+      for (let n = 0; n < count; n++) world.pay(1_000_000n + BigInt(n));
+    };
+    others(60);
     world.pay(fee(request));
-    for (let n = 0; n < 60; n++) world.pay(1_000_000n + BigInt(n));
+    others(60);
     world.state.now += 7 * 60 * MINUTE;
     await world.payments.run();
     expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
