@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS operations (
 );
 CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq DESC);
 CREATE INDEX IF NOT EXISTS operations_landed_swaps ON operations (seq DESC) WHERE kind = 'swap' AND landed_slot IS NOT NULL;
+CREATE INDEX IF NOT EXISTS operations_ended ON operations (updated_at) WHERE status <> 'waiting';
 CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block_time, 0) DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
 
@@ -65,6 +66,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 );
 CREATE INDEX IF NOT EXISTS tokens_of_creator ON tokens (creator_address, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_newest_listed ON tokens (token_id DESC) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_listed_at ON tokens (listed_at) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
 
@@ -119,6 +121,7 @@ CREATE TABLE IF NOT EXISTS refunds (
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
+CREATE INDEX IF NOT EXISTS refunds_newest ON refunds (created_at);
 
 -- ASRY claims and epochs.
 CREATE TABLE IF NOT EXISTS asry_claims (

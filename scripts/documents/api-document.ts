@@ -36,7 +36,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Waiting.** The state of a swap and of an invoice can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes.
 - **Limits.** \`details.limit\` of a refusal names the limit, and \`Retry-After\` has the seconds until the next call can succeed.
-- **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
+- **Age.** \`as_of\` is the time when figures were read. Figures of the reserve include every operation that ended two seconds ago or earlier, and every other transaction within a minute.
 - **Support.** Every response has \`X-Request-Id\`: the one that was sent, or a new one.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
 - **Versions.** Members, codes, routes and optional parameters may be added at any time. Nothing is removed or changes its meaning before it was \`deprecated\` in this document, and its responses had \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594), for 6 months.

@@ -1,6 +1,7 @@
 /**
  * Values of slow or scarce upstreams: kept in this isolate's memory and, if the cron reads them, in KV for all isolates.
- * Freshness depends on the time inside the value, never on where it was found. A failed load is never stored.
+ * Freshness depends on the time inside the value, never on where it was found: a value is valid if it was read after the
+ * last change of an operation and is not too old. A failed load is never stored.
  * @module
  */
 import { AppError } from '../core/errors.ts';
@@ -12,8 +13,10 @@ export type CachePolicy = {
   readonly freshMs: number;
   /** Milliseconds after `freshMs` for which the value is still served at once while a refresh runs. */
   readonly revalidateMs: number;
-  /** Maximum age of a value that is served, marked stale, while the upstream fails. */
+  /** Maximum age of a value that is served, marked stale, while the upstream fails or does not respond in time. */
   readonly staleMs: number;
+  /** The service's own operations change the value: one that was read before their last change is read again. */
+  readonly changedByOperations?: boolean;
   /** Unix ms. A value read before this time is read again, regardless of its age. */
   readonly notBefore?: number;
   /**
@@ -23,7 +26,10 @@ export type CachePolicy = {
   readonly kv?: 'read' | 'write';
 };
 
-/** `asOf` in Unix milliseconds: when the value was read from its source. */
+/**
+ * `asOf` in Unix milliseconds: when the value was read from its source. `stale`: a later read has failed, or has not
+ * responded in time.
+ */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
 /** A loaded value with the time when its source was read, which is earlier than the load. */
@@ -37,7 +43,8 @@ export class Dated<T> {
   }
 }
 
-type Entry = Cached<unknown>;
+type Entry = Omit<Cached<unknown>, 'stale'>;
+type Failure = { readonly error: unknown; readonly at: number };
 /** A load that is running. @property began Unix ms */
 type Load = { readonly entry: Promise<Entry>; readonly began: number };
 
@@ -47,6 +54,8 @@ type CacheOptions = {
   /** Part of the keys in KV: a release does not read the values of another one, whose form may differ. */
   readonly release?: string;
   readonly now: () => number;
+  /** Unix ms of the last change of an operation; 0 without one. Absent if no value is changed by operations. */
+  readonly lastChange?: () => Promise<number>;
   /** Keeps a background promise alive after the response was sent. */
   readonly defer: (work: Promise<unknown>) => void;
 };
@@ -60,6 +69,17 @@ const MAX_ENTRIES = 500;
  * cancelled request, so a later request loads the value itself.
  */
 const JOIN_MS = 10_000;
+/** A load may take this long before requests get an older value. */
+const PATIENCE_MS = 3_000;
+
+const LAST_CHANGE = 'last-change';
+/** An isolate reads the last change at most once in this time. */
+const CHANGE_PAUSE_MS = 1_000;
+/** Longest wait for the last change. Without it, only the age of a value counts. */
+const CHANGE_WAIT_MS = 1_000;
+/** A source may show an operation this much later than the nodes of the custodian. */
+const SOURCE_LAG_MS = 2_000;
+const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
 /** The caller has used up its own share, which says nothing about the upstream or other callers. */
 const isOwnRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'RATE_LIMITED';
@@ -67,7 +87,7 @@ const isOwnRefusal = (error: unknown): boolean => error instanceof AppError && e
 export class Cache {
   readonly #memory = new Map<string, Entry>();
   readonly #loads = new Map<string, Load>();
-  readonly #failures = new Map<string, { readonly error: unknown; readonly until: number }>();
+  readonly #failures = new Map<string, Failure>();
   readonly #options: CacheOptions;
 
   constructor(options: CacheOptions) {
@@ -79,28 +99,67 @@ export class Cache {
    * @throws what `load` threw, when no recent enough value exists
    */
   async read<T>(key: string, policy: CachePolicy, load: () => Promise<T | Dated<T>>): Promise<Cached<T>> {
-    const { now } = this.#options;
     const { freshMs, revalidateMs, staleMs, notBefore = 0 } = policy;
-    const ageOf = (entry: Entry | undefined): number =>
-      entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
-    // KV caches a missing key for a minute, so a value that must be loaded again is not looked up in KV.
-    const isInKv = policy.kv !== undefined && notBefore <= now();
-    if (isInKv && ageOf(this.#memory.get(key)) >= freshMs) await this.#readKv(key);
+    let validFrom = notBefore;
+    if (policy.changedByOperations || policy.kv)
+      [validFrom] = await Promise.all([this.#validFrom(policy), this.#readKv(key, policy)]);
     const known = this.#memory.get(key);
-    if (known && ageOf(known) < freshMs + revalidateMs) {
-      if (ageOf(known) >= freshMs) this.#load(key, policy, load).catch(() => undefined);
-      return known as Cached<T>;
+    const age = known && known.asOf >= validFrom ? this.#ageOf(known) : Number.POSITIVE_INFINITY;
+    if (known && age < freshMs + revalidateMs) {
+      if (age >= freshMs && !this.#running(key)) this.#load(key, policy, load).catch(() => undefined);
+      return this.#shown<T>(key, known);
     }
+    const older = known && this.#ageOf(known) < staleMs ? known : undefined;
     try {
-      for (;;) {
-        const running = this.#running(key);
-        if (!running) return (await this.#load(key, policy, load)) as Cached<T>;
-        const joined = await this.#join(running);
-        if (joined) return joined as Cached<T>;
-      }
+      const loaded = await this.#loadOrJoin(key, policy, load, validFrom, older && PATIENCE_MS);
+      if (loaded) return this.#shown<T>(key, loaded);
     } catch (error) {
-      if (known && now() - known.asOf < staleMs) return { ...known, stale: true } as Cached<T>;
-      throw error;
+      if (!older) throw error;
+    }
+    return { ...older, stale: true } as Cached<T>;
+  }
+
+  #ageOf({ asOf }: Entry): number {
+    return this.#options.now() - asOf;
+  }
+
+  #shown<T>(key: string, { value, asOf }: Entry): Cached<T> {
+    const stale = (this.#failures.get(key)?.at ?? Number.NEGATIVE_INFINITY) > asOf;
+    return { value, asOf, stale } as Cached<T>;
+  }
+
+  /** Unix ms before which a value was read too early. */
+  async #validFrom({ changedByOperations = false, notBefore = 0 }: CachePolicy): Promise<number> {
+    const { lastChange, now } = this.#options;
+    if (!changedByOperations || !lastChange) return notBefore;
+    const read = this.read(LAST_CHANGE, CHANGE_POLICY, lastChange).catch(() => undefined);
+    const { value = 0 } = (await within(read, CHANGE_WAIT_MS)) ?? this.#memory.get(LAST_CHANGE) ?? {};
+    return Math.max(notBefore, Math.min(Number(value) + SOURCE_LAG_MS, now() - CHANGE_PAUSE_MS));
+  }
+
+  /**
+   * Joins a load that does not begin too early, or loads the value.
+   * @param validFrom Unix ms; a time in the future joins any load
+   * @param patienceMs undefined: unlimited
+   * @returns undefined if the load takes longer
+   */
+  async #loadOrJoin(
+    key: string,
+    policy: CachePolicy,
+    load: () => Promise<unknown>,
+    validFrom: number,
+    patienceMs: number | undefined,
+  ): Promise<Entry | undefined> {
+    const { now } = this.#options;
+    for (;;) {
+      const found = this.#running(key);
+      const running = found && (found.began >= validFrom || validFrom > now()) ? found : undefined;
+      const loading = running ? this.#join(running) : this.#load(key, policy, load);
+      const loaded = await (patienceMs === undefined
+        ? loading
+        : within(loading, Math.max(0, (running?.began ?? now()) + patienceMs - now())));
+      const isSlow = patienceMs !== undefined && this.#running(key) === running;
+      if (loaded || !running || isSlow) return loaded;
     }
   }
 
@@ -114,13 +173,14 @@ export class Cache {
     load: (missing: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<ReadonlyMap<string, Cached<T>>> {
     const { now } = this.#options;
+    const began = now();
     const isYounger = (key: string, ms: number): boolean =>
       now() - (this.#memory.get(key)?.asOf ?? Number.NEGATIVE_INFINITY) < ms;
     const missing = keys.filter((key) => !isYounger(key, freshMs) && !this.#failureOf(key));
     if (missing.length > 0)
       try {
         const loaded = await load(missing);
-        for (const [key, value] of loaded) this.#remember(key, { value, asOf: now(), stale: false });
+        for (const [key, value] of loaded) this.#remember(key, { value, asOf: began });
       } catch (error) {
         for (const key of missing) this.#noteFailure(key, error);
       }
@@ -147,11 +207,9 @@ export class Cache {
     return within(entry.catch(unlessOwn), began + JOIN_MS - this.#options.now());
   }
 
-  /** Loads the value, unless a load of this key is running or has just failed. */
+  /** Loads the value, unless a load of this key has just failed. */
   #load(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
     const { now, defer } = this.#options;
-    const running = this.#running(key);
-    if (running) return running.entry;
     const failure = this.#failureOf(key);
     if (failure) return Promise.reject(failure.error);
     const own: Load = { entry: this.#store(key, policy, load), began: now() };
@@ -165,17 +223,21 @@ export class Cache {
 
   async #store(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
     const { kv, now, defer } = this.#options;
+    const began = now();
     try {
       const loaded = await load();
       const stored =
-        loaded instanceof Dated ? { value: loaded.value, asOf: loaded.asOf } : { value: loaded, asOf: now() };
-      this.#failures.delete(key);
-      this.#remember(key, { ...stored, stale: false });
+        loaded instanceof Dated ? { value: loaded.value, asOf: loaded.asOf } : { value: loaded, asOf: began };
+      // A load that began later may have ended earlier.
+      if (stored.asOf >= (this.#memory.get(key)?.asOf ?? 0)) {
+        this.#failures.delete(key);
+        this.#remember(key, stored);
+      }
       if (kv && policy.kv === 'write') {
         const expirationTtl = Math.ceil((policy.freshMs + policy.staleMs) / 1_000);
         defer(kv.put(this.#kvKey(key), stringifyJson(stored), { expirationTtl }).catch(() => undefined));
       }
-      return { ...stored, stale: false };
+      return stored;
     } catch (error) {
       this.#noteFailure(key, error);
       throw error;
@@ -183,23 +245,26 @@ export class Cache {
   }
 
   /** The error of the last load, during the pause in which the upstream is not contacted. */
-  #failureOf(key: string): { readonly error: unknown } | undefined {
+  #failureOf(key: string): Failure | undefined {
     const failure = this.#failures.get(key);
-    return failure && failure.until > this.#options.now() ? failure : undefined;
+    return failure && failure.at + FAILURE_PAUSE_MS > this.#options.now() ? failure : undefined;
   }
 
   #noteFailure(key: string, error: unknown): void {
     if (isOwnRefusal(error)) return;
-    this.#failures.set(key, { error, until: this.#options.now() + FAILURE_PAUSE_MS });
-    if (this.#failures.size > MAX_ENTRIES) this.#failures.clear();
+    keepNewest(this.#failures, key, { error, at: this.#options.now() });
   }
 
-  /** Takes the value in KV if it is newer than the one in memory. */
-  async #readKv(key: string): Promise<void> {
-    const { kv } = this.#options;
-    const found = await kv?.get<Pick<Entry, 'value' | 'asOf'>>(this.#kvKey(key), 'json').catch(() => null);
+  /** Takes the value in KV if the one in memory is not fresh and older. */
+  async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
+    const { kv, now } = this.#options;
+    const known = this.#memory.get(key);
+    // KV caches a missing key for a minute, so a value that must be loaded again is not looked up in KV.
+    const isFresh = known && known.asOf >= notBefore && this.#ageOf(known) < freshMs;
+    if (use === undefined || isFresh || notBefore > now()) return;
+    const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
     if (typeof found?.asOf !== 'number' || found.asOf <= (this.#memory.get(key)?.asOf ?? -1)) return;
-    this.#remember(key, { value: found.value, asOf: found.asOf, stale: false });
+    this.#remember(key, { value: found.value, asOf: found.asOf });
   }
 
   #kvKey(key: string): string {
@@ -207,11 +272,16 @@ export class Cache {
   }
 
   #remember(key: string, entry: Entry): void {
-    this.#memory.delete(key);
-    this.#memory.set(key, entry);
-    const oldest = this.#memory.keys().next().value;
-    if (this.#memory.size > MAX_ENTRIES && oldest !== undefined) this.#memory.delete(oldest);
+    keepNewest(this.#memory, key, entry);
   }
+}
+
+/** Stores an entry as the newest, and deletes the oldest beyond `MAX_ENTRIES`. */
+function keepNewest<T>(entries: Map<string, T>, key: string, entry: T): void {
+  entries.delete(key);
+  entries.set(key, entry);
+  const oldest = entries.keys().next().value;
+  if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
 }
 
 /** A copy in KV may be a minute old in a location, and the cron writes each minute. */
@@ -238,11 +308,6 @@ export const owned = (policy: CachePolicy, notBefore = Number.POSITIVE_INFINITY)
   kv: 'write',
 });
 
-/** True: the cron reads the value again. A Unix time in ms: a value that was read before this time is read again. */
-export type Refresh = boolean | number;
-
-/**
- * The same policy with a refresh. The last good value is still served, marked stale, while the source fails.
- */
-export const refreshing = (policy: CachePolicy, refresh: Refresh): CachePolicy =>
-  refresh === true ? owned(policy) : refresh === false ? policy : { ...policy, notBefore: refresh };
+/** The policy of a read, or of the cron if `refresh` is true. */
+export const refreshing = (policy: CachePolicy, refresh: boolean): CachePolicy =>
+  refresh ? owned(policy) : policy;

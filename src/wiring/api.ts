@@ -22,7 +22,7 @@ import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
 import { getSummary } from '../features/reserves/get-summary.ts';
-import { createAbsrStore, createProofStore } from '../features/reserves/reserves-store.ts';
+import { createAbsrStore, createProofStore, readLastChange } from '../features/reserves/reserves-store.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
@@ -49,7 +49,13 @@ type Sources = ReturnType<typeof sourcesOf>;
 function sourcesOf(env: Env) {
   const config = wired(env);
   const newCache = (kv?: KVNamespace) =>
-    new Cache({ kv, release: env.VERSION?.id, now: Date.now, defer: waitUntil });
+    new Cache({
+      kv,
+      release: env.VERSION?.id,
+      lastChange: () => readLastChange(env.DB),
+      now: Date.now,
+      defer: waitUntil,
+    });
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const reserve = {
     solanaAddress: config.RESERVE_SOLANA_ADDRESS ?? null,
@@ -212,7 +218,7 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
     absrMint: config.ABSR_MINT_ADDRESS ?? null,
     absr: createAbsrStore(sources.reads),
     readReserve: bitcoinAddress
-      ? (refresh) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
+      ? (refresh: boolean) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
       : null,
     readPrices,
     custody: sources.custody,

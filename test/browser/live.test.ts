@@ -61,7 +61,7 @@ const at = (path: string, origin = siteUrl): string => new URL(path, origin).hre
 
 async function read<T>(path: string, origin = siteUrl): Promise<T> {
   // As a page does after a change: the service reads every value again that is older than its last operation.
-  return (await (await fetch(at(path, origin), { headers: { 'cache-control': 'no-cache' } })).json()) as T;
+  return (await (await fetch(at(path, origin))).json()) as T;
 }
 
 /** Polls the API until the answer is as expected, at most until the test's own time limit. */

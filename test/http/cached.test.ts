@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
 import { Cache, type CachePolicy, Dated, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
 
@@ -115,8 +117,7 @@ describe('KV', () => {
   it('KV stores no value that a request loaded', async () => {
     const { upstream, stored, isolate } = platform();
     await isolate()(prewarmed(900_000));
-    await isolate()(refreshing(prewarmed(900_000), 1));
-    expect(upstream.calls).toBe(2);
+    expect(upstream.calls).toBe(1);
     expect(stored.size).toBe(0);
   });
 
@@ -161,7 +162,7 @@ describe('KV', () => {
     // An operation has changed: every isolate reads again at the same moment.
     await Promise.all(
       isolates.map((isolate) =>
-        isolate.read('minute', refreshing(policies.minute, Date.now()), load('minute')),
+        isolate.read('minute', { ...policies.minute, notBefore: Date.now() }, load('minute')),
       ),
     );
     expect(kv.refused).toEqual([]);
@@ -172,6 +173,114 @@ describe('KV', () => {
     const cache = new Cache({ kv: kv as unknown as KVNamespace, now: () => 0, defer: (work) => void work });
     expect((await cache.read('key', owned(LONG), async () => 1)).value).toBe(1);
   });
+});
+
+type Change = { readonly at: number; readonly isOwn: boolean };
+
+it('shows own changes within 2 seconds and others within a minute, in each isolate, while KV lags', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+  const step = 250;
+  const arbitraryChange = fc.record({ at: fc.nat(300_000), isOwn: fc.boolean() });
+  const arbitraryReads = fc.array(fc.boolean(), { minLength: 16, maxLength: 64 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitraryChange, { maxLength: 6 }), arbitraryReads, async (changes, reads) => {
+      vi.setSystemTime(0);
+      const seenAt = (at: number, isSeen: (change: Change) => boolean): number =>
+        changes.filter((change) => change.at <= at && isSeen(change)).length;
+      const stored = new Map<string, string>();
+      const kv = new PlatformKv({
+        get: async (key: string) => stored.get(key) ?? null,
+        put: async (key: string, text: string) => void stored.set(key, text),
+      } as unknown as KVNamespace);
+      const database = { reads: 0 };
+      const isolates = [kv.location(), kv.location()].map((location) => {
+        const lastChange = async () => {
+          database.reads += 1;
+          return Math.max(0, ...changes.flatMap(({ at, isOwn }) => (isOwn && at <= Date.now() ? at : [])));
+        };
+        return new Cache({ kv: location, now: Date.now, lastChange, defer: () => undefined });
+      });
+      /** A node shows a transaction a second after the custodian has seen it. */
+      const load = async () => ({
+        own: seenAt(Date.now() - 1_000, ({ isOwn }) => isOwn),
+        others: seenAt(Date.now(), ({ isOwn }) => !isOwn),
+      });
+      for (let now = 0; now < 310_000; now += step) {
+        vi.setSystemTime(now);
+        const turn = now / step;
+        if (now % 60_000 === 0) await isolates[(now / 60_000) % 2]?.read('key', owned(CHAIN_POLICY), load);
+        if (!reads[turn % reads.length]) continue;
+        const { value } = (await isolates[turn % 2]?.read('key', CHAIN_POLICY, load)) ?? {};
+        expect(value?.own).toBeGreaterThanOrEqual(seenAt(now - 2_000, ({ isOwn }) => isOwn));
+        expect(value?.others).toBeGreaterThanOrEqual(seenAt(now - 60_000, ({ isOwn }) => !isOwn));
+      }
+      expect(database.reads).toBeLessThanOrEqual(2 * 310);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it('does not join a load that began before the last change', async () => {
+  const time = { now: 10_000, changed: 0 };
+  const lastChange = async () => time.changed;
+  const cache = new Cache({ now: () => time.now, lastChange, defer: () => undefined });
+  const before = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const first = cache.read('key', CHAIN_POLICY, () => {
+    begun.resolve();
+    return before.promise;
+  });
+  await begun.promise;
+  time.changed = 12_000;
+  time.now = 15_000;
+  expect((await cache.read('key', CHAIN_POLICY, async () => 'after')).value).toBe('after');
+  before.resolve('before');
+  expect((await first).value).toBe('before');
+  expect((await cache.read('key', CHAIN_POLICY, async () => 'again')).value).toBe('after');
+});
+
+it.each([
+  ['fails', () => Promise.reject(new Error('D1'))],
+  ['hangs', () => new Promise<never>(() => undefined)],
+])('the age alone decides while the last change %s', async (_how, lastChange) => {
+  vi.useFakeTimers();
+  const cache = new Cache({ now: Date.now, lastChange, defer: () => undefined });
+  const read = async (value: string) => {
+    const found = cache.read('key', CHAIN_POLICY, async () => value);
+    await vi.advanceTimersByTimeAsync(1_000);
+    return (await found).value;
+  };
+  expect(await read('one')).toBe('one');
+  expect(await read('two')).toBe('one');
+});
+
+it('a value is stale from the first failed read on, and until one succeeds', async () => {
+  const { time, upstream, isolate } = platform();
+  const read = isolate();
+  await read(SHORT);
+  upstream.fails = true;
+  time.now += 10_000;
+  expect((await read(SHORT)).stale).toBe(false);
+  time.now += 1;
+  expect((await read(SHORT)).stale).toBe(true);
+  upstream.fails = false;
+  time.now += 2_000;
+  await read(SHORT);
+  expect((await read(SHORT)).stale).toBe(false);
+});
+
+it('serves an older value as stale after 3 seconds while the upstream hangs, and then at once', async () => {
+  vi.useFakeTimers();
+  const cache = new Cache({ now: Date.now, defer: () => undefined });
+  await cache.read('key', SHORT, async () => 'one');
+  await vi.advanceTimersByTimeAsync(30_000);
+  const read = () => cache.read('key', SHORT, () => new Promise<string>(() => undefined));
+  const first = read();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(await first).toMatchObject({ value: 'one', stale: true });
+  const second = read();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await second).toMatchObject({ value: 'one', stale: true });
 });
 
 it('loads several keys together, and each key at most once while it is fresh', async () => {

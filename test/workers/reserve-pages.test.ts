@@ -33,12 +33,13 @@ const proof = {
   offline: false,
 };
 
-type World = { sats: bigint; now: number; isHung?: boolean };
+type World = { sats: bigint; now: number; isHung?: boolean; lastChange?: number };
 
 function service(world: World) {
   const cache = new Cache({
     kv: undefined,
     release: undefined,
+    lastChange: async () => world.lastChange ?? 0,
     now: () => world.now,
     defer: () => undefined,
   });
@@ -65,7 +66,6 @@ function service(world: World) {
     sleep: async () => undefined,
     custody: { signingState: async () => ({ watchOnly: false }) },
     proofs: { newest: async () => proof },
-    absr: { lastChange: async () => 0 },
     now: () => world.now,
   };
   const app = createApp(() => ({ log: () => undefined, reserves }) as object as Deps);
@@ -98,17 +98,18 @@ it('the HTML of the reserves page contains its first figures', async () => {
   expect(text).not.toContain('Reading both chains.');
 });
 
-it('the first figures of a page are at most 30 seconds older than those of the API', async () => {
-  const world = { sats: 5n, now: NOW };
+it.each([
+  ['an own operation, 2 seconds after it ended', 2_000, 0],
+  ['a transaction of others, a minute later', 60_000, null],
+])('the HTML of a page shows the effect of %s', async (_what, laterMs, endedAfterMs) => {
+  const world: World = { sats: 5n, now: NOW };
   const page = service(world);
   await page('/');
   world.sats = 7n;
-  world.now += 30_000;
-  // The reads below the page have their own freshness.
-  const { text } = await page('/');
-  expect(text).toContain('the address holds 5 sats');
-  world.now += 200_000;
+  if (endedAfterMs !== null) world.lastChange = NOW + endedAfterMs;
+  world.now += laterMs;
   expect((await page('/')).text).toContain('the address holds 7 sats');
+  expect((await page('/reserves')).text).toContain('7 sats');
 });
 
 it('returns a page without its first figures while a source hangs', async () => {

@@ -282,7 +282,6 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
       listEpochs(c.var.deps.asry),
       allowanceText(c.var.deps.asry),
     ]);
-    c.header('Cache-Control', 'public, max-age=5');
     const as_of = new Date(c.var.deps.asry.now()).toISOString();
     const { treasuryAddress: address, depositMints: mints } = c.var.deps.asry;
     const deposit = { address, mints, decimals: DOLLAR_DECIMALS };

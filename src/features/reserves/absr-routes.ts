@@ -6,11 +6,10 @@ import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/
 import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
-import { type LastChangeDeps, refreshFor } from './last-change.ts';
+import { backingOf, getSummary, readSummary, type SummaryDeps } from './get-summary.ts';
 import { type AbsrStore, type AbsrTransaction, absrKey } from './reserves-store.ts';
 
-export type AbsrDeps = SummaryDeps & LastChangeDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
+export type AbsrDeps = SummaryDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
 
 const number = (description: string) => z.number().nullable().openapi({ description });
 const text = (description: string) => z.string().nullable().openapi({ description });
@@ -99,10 +98,6 @@ const badgeRoute = createRoute({
   },
 });
 
-/** Seconds for which image proxies cache the badge. */
-const BADGE_MAX_AGE = 60;
-const BADGE_UNSURE_MAX_AGE = 15;
-
 /** A failed upstream gives an unknown state: a page that embeds the badge would show an error as a broken image. */
 async function readBadge(d: SummaryDeps): Promise<BadgeState> {
   const parts = await readSummary(d).catch((error: unknown) => {
@@ -149,17 +144,10 @@ function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
 export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(badgeRoute, async (c) => {
     const state = await readBadge(c.var.deps.reserves);
-    const isSure = state.sats !== null && state.staleSince === null;
-    c.header('Cache-Control', `public, max-age=${isSure ? BADGE_MAX_AGE : BADGE_UNSURE_MAX_AGE}`);
     return c.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
   })
   .openapi(summaryRoute, async (c) => {
-    const parts = await readSummary(
-      c.var.deps.reserves,
-      await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
-    );
-    c.header('Cache-Control', 'public, max-age=10');
-    return c.json(summaryOf(...parts), 200);
+    return c.json(await getSummary(c.var.deps.reserves), 200);
   })
   .openapi(transactionsRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');

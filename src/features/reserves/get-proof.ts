@@ -12,7 +12,7 @@ export type GetProofDeps = {
 };
 
 /** A proof contains its own time, so a reader sees how old it is. */
-const POLICY = prewarmed(DAY_MS);
+const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 /** A proof is due each hour. If the newest is older, the Worker calls the custodian, whose alarm may have been lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 

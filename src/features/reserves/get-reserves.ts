@@ -2,7 +2,7 @@ import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
-import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
+import { type Cache, type Cached, type CachePolicy, refreshing } from '../../http/cached.ts';
 import {
   absent,
   attempt,
@@ -31,8 +31,17 @@ export type ReservesDeps = {
   readonly custody: Pick<CustodianApi, 'signingState'>;
 };
 
-/** Balances and lists are at most 15 minutes old; a longer outage is an error. */
-export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
+/**
+ * A figure of the chains: a stranger's transaction is shown within a minute, although KV and the cron may each lag by a
+ * minute. While the sources fail, a figure of up to 15 minutes is shown; a longer outage is an error.
+ */
+export const CHAIN_POLICY: CachePolicy = {
+  freshMs: 20_000,
+  revalidateMs: 30_000,
+  staleMs: HOUR_MS / 4,
+  changedByOperations: true,
+  kv: 'read',
+};
 
 /** Amounts are decimal text, for a cache. */
 type StoredBitcoin = NonNullable<ReturnType<typeof chooseBalance>>;
@@ -45,9 +54,9 @@ type StoredSolana = { readonly lamports: string; readonly slot: string; readonly
 export function readBitcoinReserve(
   d: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
   address: string,
-  refresh: Refresh,
+  refresh: boolean,
 ): Promise<Cached<StoredBitcoin>> {
-  return d.cache.read('reserves:bitcoin', refreshing(RESERVE_POLICY, refresh), async () => {
+  return d.cache.read('reserves:bitcoin', refreshing(CHAIN_POLICY, refresh), async () => {
     const results = await querySources(d.bitcoinSources, d.sleep, (source) => source.balance(address));
     const balance = chooseBalance(results);
     if (!balance) throw failureOf(results);
@@ -59,9 +68,9 @@ export function readBitcoinReserve(
 function readSolanaReserve(
   d: Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'>,
   address: string,
-  refresh: Refresh,
+  refresh: boolean,
 ): Promise<Cached<StoredSolana>> {
-  return d.cache.read('reserves:solana', refreshing(RESERVE_POLICY, refresh), async () => {
+  return d.cache.read('reserves:solana', refreshing(CHAIN_POLICY, refresh), async () => {
     const ask = (node: (typeof d.solanaSources)[number]) => node.balance(address, 'finalized');
     const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isNewer);
     return { lamports: value.lamports.toString(), slot: value.slot.toString(), source: name };
@@ -86,7 +95,7 @@ async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'c
  * error.
  * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
  */
-export async function getReserves(d: ReservesDeps, refresh: Refresh = false) {
+export async function getReserves(d: ReservesDeps, refresh = false) {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [btc, sol, watchOnly] = await Promise.all([
     bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),

@@ -6,7 +6,8 @@ import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { agreePrices, isConfirmed, type PriceReport, USD_DECIMALS, valueUsd } from '../../core/price.ts';
-import { type Cache, type Cached, Dated, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
+import { type Cache, type Cached, Dated, prewarmed, refreshing } from '../../http/cached.ts';
+import { CHAIN_POLICY } from './get-reserves.ts';
 import { absent, attempt, bestOf, errorsOf, isNewer, querySources } from './query-sources.ts';
 
 export type Supply = { readonly atoms: bigint; readonly decimals: number };
@@ -91,18 +92,16 @@ export type SummaryDeps = ReadPriceDeps & {
     tokenSupply(mint: string, commitment: 'finalized'): Promise<Supply & { readonly slot: bigint }>;
   }[];
   /** Confirmed sats of the reserve as decimal text; null without a configured address. */
-  readonly readReserve: ((refresh: Refresh) => Promise<Cached<{ readonly confirmed: string }>>) | null;
+  readonly readReserve: ((refresh: boolean) => Promise<Cached<{ readonly confirmed: string }>>) | null;
   readonly sleep: (ms: number) => Promise<void>;
 };
-
-const SUPPLY_POLICY = prewarmed(HOUR_MS / 4);
 
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
 /** The finalized supply from the node at the highest slot. */
-function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cached<StoredSupply>> {
-  return d.cache.read('absr:supply', refreshing(SUPPLY_POLICY, refresh), async () => {
+function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
+  return d.cache.read('absr:supply', refreshing(CHAIN_POLICY, refresh), async () => {
     const ask = (node: (typeof d.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
     const { value } = bestOf(await querySources(d.supplySources, d.sleep, ask), isNewer);
     return { atoms: value.atoms.toString(), decimals: value.decimals };
@@ -115,15 +114,13 @@ function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cac
  * @returns all venues' prices, the agreed price, the reserve, the supply, and the errors
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
-export async function readSummary(d: SummaryDeps, refresh: Refresh = false) {
+export async function readSummary(d: SummaryDeps, refresh = false) {
   const { absrMint, readReserve } = d;
-  // A time in `refresh` means: an operation ended. Operations change no prices, so only the other parts are read again.
-  const prices = refresh === true;
   // The venues are read first: the price is chosen from their newest responses.
-  const venuesRead = readVenues(d, prices).catch(() => null);
+  const venuesRead = readVenues(d, refresh).catch(() => null);
   const [venues, price, reserve, supply] = await Promise.all([
     venuesRead,
-    venuesRead.then(() => attempt('prices', readPrice(d, prices))),
+    venuesRead.then(() => attempt('prices', readPrice(d, refresh))),
     readReserve === null ? absent : attempt('reserve', readReserve(refresh)),
     absrMint === null ? absent : attempt('supply', readSupply(d, absrMint, refresh)),
   ]);

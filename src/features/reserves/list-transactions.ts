@@ -2,10 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
-import { type Cache, type Cached, type Refresh, refreshing } from '../../http/cached.ts';
+import { type Cache, type Cached, refreshing } from '../../http/cached.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
-import { RESERVE_POLICY } from './get-reserves.ts';
+import { CHAIN_POLICY } from './get-reserves.ts';
 import { bestOf, failureOf, querySources } from './query-sources.ts';
 
 export type ListBitcoinDeps = {
@@ -36,12 +36,9 @@ const MAX_PAGES = LIST_LIMIT;
  * used, or that of the next index.
  * @throws AppError UPSTREAM_FAILED when no index gives a complete list; NOT_CONFIGURED without an address
  */
-export async function listBitcoin(
-  d: ListBitcoinDeps,
-  refresh: Refresh = false,
-): Promise<Cached<List<BitcoinEntry>>> {
+export async function listBitcoin(d: ListBitcoinDeps, refresh = false): Promise<Cached<List<BitcoinEntry>>> {
   const address = bitcoinAddress(d);
-  const policy = refreshing(RESERVE_POLICY, refresh);
+  const policy = refreshing(CHAIN_POLICY, refresh);
   return d.cache.read('reserves:bitcoin-transactions', policy, () => readBitcoinList(d, address));
 }
 
@@ -195,12 +192,9 @@ export type SolanaEntry = z.infer<typeof SolanaEntry>;
  * the nodes' lists is shown, because a node may lag or store no history.
  * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
  */
-export async function listSolana(
-  d: ListSolanaDeps,
-  refresh: Refresh = false,
-): Promise<Cached<List<SolanaEntry>>> {
+export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Cached<List<SolanaEntry>>> {
   const address = solanaAddress(d);
-  const policy = refreshing(RESERVE_POLICY, refresh);
+  const policy = refreshing(CHAIN_POLICY, refresh);
   return d.cache.read('reserves:solana-transactions', policy, () => readSolanaList(d, address));
 }
 

@@ -18,8 +18,6 @@ export type ReservePageDeps = ReservesRouteDeps &
   GetProofDeps &
   SummaryDeps & { readonly assets: Pick<Fetcher, 'fetch'> };
 
-/** A page shows what an isolate read at most 30 seconds ago. */
-const POLICY = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 0 };
 /** A page does not wait longer for a figure; its script reads the figure again anyway. */
 const WAIT_MS = 500;
 
@@ -109,16 +107,13 @@ const responsesOf = ({ reserves, summary, proof }: Figures) => [
   ...answer('getProof', proof),
 ];
 
-const figuresNow = async (d: ReservePageDeps): Promise<Figures> =>
-  (await d.memory.read('pages:figures', POLICY, () => readFigures(d))).value;
-
 async function overview(d: ReservePageDeps): Promise<SitePage> {
-  const figures = await figuresNow(d);
+  const figures = await readFigures(d);
   return { figures: overviewFigures(figures), responses: responsesOf(figures) };
 }
 
 async function reservesPage(d: ReservePageDeps): Promise<SitePage> {
-  const figures = await figuresNow(d);
+  const figures = await readFigures(d);
   return {
     islands: figures.reserves ? { wallets: wallets(figures.reserves) } : {},
     responses: responsesOf(figures),

@@ -131,7 +131,6 @@ const HistoryKey = z.tuple([z.iso.datetime()]);
 
 export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   .openapi(proofRoute, async (c) => {
-    c.header('Cache-Control', 'public, max-age=60');
     return c.json(shownProof(await getProof(c.var.deps.reserves)), 200);
   })
   .openapi(historyRoute, async (c) => {

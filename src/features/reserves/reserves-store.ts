@@ -41,18 +41,25 @@ export type AbsrKey = readonly [blockTime: number, seq: number];
 export const absrKey = ({ blockTime, seq }: AbsrTransaction): AbsrKey => [blockTime ?? 0, seq];
 const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];
 
-/** Old operations rarely change, so the newest ones determine the last change. */
-const LAST_CHANGE = `SELECT MAX(updated_at) AS at FROM
-  (SELECT updated_at FROM operations ORDER BY seq DESC LIMIT 50)`;
+/** Ended operations, payments that listed a token or bought nothing, and proofs, whose ids are their times. */
+const LAST_CHANGE = `SELECT MAX(at) AS at FROM (
+  SELECT MAX(updated_at) AS at FROM operations INDEXED BY operations_ended WHERE status <> 'waiting'
+  UNION ALL SELECT MAX(listed_at) FROM tokens INDEXED BY tokens_listed_at WHERE listed_at IS NOT NULL
+  UNION ALL SELECT MAX(created_at) FROM refunds
+  UNION ALL SELECT MAX(id) FROM proofs)`;
+
+/**
+ * Unix ms of the last change of an ended operation or payment, or of the newest proof; 0 without any.
+ * @param db the primary: a replica may lag
+ */
+export async function readLastChange(db: Pick<D1Database, 'prepare'>): Promise<number> {
+  const at = await db.prepare(LAST_CHANGE).first<string>('at');
+  return at === null ? 0 : Date.parse(at);
+}
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
 export const createAbsrStore = (db: D1Reads) => ({
-  /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
-  async lastChange(): Promise<number> {
-    const at = await db.prepare(LAST_CHANGE).first<string>('at');
-    return at === null ? 0 : Date.parse(at);
-  },
   /** Newest first. @param after key of the last row shown */
   newest: (limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> =>
     rowsOf(db, AbsrRow, NEWEST, ...after, limit),

@@ -7,7 +7,6 @@ import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { getReserves, type ReservesDeps } from './get-reserves.ts';
-import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import {
   BitcoinEntry,
   bitcoinAfter,
@@ -22,7 +21,6 @@ import {
 } from './list-transactions.ts';
 
 export type ReservesRouteDeps = ReservesDeps &
-  LastChangeDeps &
   ListBitcoinDeps &
   ListSolanaDeps & {
     /** This isolate's memory only, because callers choose its keys. */
@@ -170,28 +168,21 @@ const SolanaKey = z.tuple([z.string().refine(isSignature)]);
 export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }>()
   .openapi(reservesRoute, async (c) => {
     const deps = c.var.deps.reserves;
-    const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    const reserves = await getReserves(deps, refresh);
-    c.header('Cache-Control', 'public, max-age=10');
-    return c.json(reserves, 200);
+    return c.json(await getReserves(deps), 200);
   })
   .openapi(bitcoinListRoute, async (c) => {
     const deps = c.var.deps.reserves;
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(BITCOIN, BitcoinKey, cursor)?.[0];
-    c.header('Cache-Control', 'public, max-age=10');
     if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(deps, after), limit), 200);
-    const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    return c.json(bitcoinPage(await listBitcoin(deps, refresh), limit), 200);
+    return c.json(bitcoinPage(await listBitcoin(deps), limit), 200);
   })
   .openapi(solanaListRoute, async (c) => {
     const deps = c.var.deps.reserves;
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(SOLANA, SolanaKey, cursor)?.[0];
-    c.header('Cache-Control', 'public, max-age=10');
     if (after !== undefined) return c.json(solanaPage(await solanaAfter(deps, after), limit), 200);
-    const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    return c.json(solanaPage(await listSolana(deps, refresh), limit), 200);
+    return c.json(solanaPage(await listSolana(deps), limit), 200);
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.reserves.treasuryAddress;

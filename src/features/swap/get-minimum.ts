@@ -56,7 +56,7 @@ export type SwapMinimum = Awaited<ReturnType<typeof getMinimum>>;
 /** The bridge's terms change slowly; a day-old minimum is still a useful hint, marked as stale. */
 const MINIMUM_EVERY_MS = 600_000;
 const MINIMUM_POLICY = prewarmed(DAY_MS, MINIMUM_EVERY_MS);
-const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
+const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000, changedByOperations: true };
 
 async function readMinimum(d: SwapMinimumDeps): Promise<Dated<string | null>> {
   const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, null), d.readPrices()]);

@@ -104,7 +104,6 @@ export const swapQuoteRoutes = newRouter<{ readonly swap: SwapQuoteDeps }>()
   .openapi(minimumRoute, async (c) => {
     c.var.deps.swap.requireSwaps();
     const minimum = await getMinimum(c.var.deps.swap);
-    c.header('Cache-Control', 'public, max-age=3');
     return c.json(
       {
         minAmountSol: sol(minimum.minimum),
