@@ -38,7 +38,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     'restore the storage of the custodian (never tried in production)',
     '<ISO time>',
   ),
-  republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
+  republish: plain('republish', 'send every row to D1 again, and list the rows that it refuses'),
   'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
   balances: reading('balances', 'show the balances of reserve and treasury'),
   probe: reading('probe', 'let the deployed Worker call every source once'),

@@ -163,8 +163,8 @@ export type CustodyReport = {
   readonly undeliveredSinceMs: number | null;
   /** Rows that D1 has refused repeatedly while it accepted others. */
   readonly refusedRows: number;
-  /** True while rows are compared with a D1 that was restored to an older state. */
-  readonly republishing: boolean;
+  /** True after D1 was restored to an older state, until every row was sent again. */
+  readonly mirrorRestored: boolean;
   /** Every limit and its current use. */
   readonly limits: readonly LimitUse[];
 };

@@ -43,7 +43,6 @@ import { frozenReason, SigningGate } from './kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
-import { Republishing } from './kernel/outbox.ts';
 import type { Log, Mirror, Signer, Storage, Within } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
 import { Retries } from './kernel/retries.ts';
@@ -53,6 +52,7 @@ import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits } from './limits.ts';
 import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
 import { creationCost } from './payments/request-store.ts';
+import { Republishing } from './recovery/republish.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { Swaps } from './swap/create-swap.ts';
@@ -195,7 +195,11 @@ export class Custodian implements CustodianApi {
       ...(token ? { tokens: { kinds: { token } } } : {}),
       ...(this.#claims ? { asry: this.#claims } : {}),
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
-      mirror: new Republishing(tools, this.#d.mirror, mirrored),
+      mirror: new Republishing(tools, {
+        mirror: this.#d.mirror,
+        sources: mirrored,
+        flush: () => this.#background.publish(),
+      }),
       ...(this.#mints ? { mint: this.#mints } : {}),
       ...(this.#proofs ? { proof: this.#proofs } : {}),
     };

@@ -154,7 +154,7 @@ describe('the report', () => {
       heldOperations: 0,
       undeliveredSinceMs: null,
       refusedRows: 0,
-      republishing: false,
+      mirrorRestored: false,
     });
     const used: Readonly<Record<string, bigint>> = {
       hour: SOL,

@@ -41,7 +41,7 @@ const CALM: StatusReport = {
     mint: { day: '2026-11-20', state: 'minted', reason: null, ok: true },
     mirrorBehindSince: null,
     mirrorRefusedRows: 0,
-    mirrorRepublishing: false,
+    mirrorRestored: false,
     limits: [],
     nodes: NODES,
   },
@@ -60,7 +60,7 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
   ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
   ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
   ['database_refuses_rows', custody({ mirrorRefusedRows: 1 }), SOL],
-  ['database_restored', custody({ mirrorRepublishing: true }), SOL],
+  ['database_restored', custody({ mirrorRestored: true }), SOL],
   [
     'supply_above_reserve',
     { ...CALM, backing: { ...CALM.backing, ok: false, gapSatoshis: '-1', ratio: 0.9 } },

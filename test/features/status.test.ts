@@ -43,7 +43,7 @@ const HEALTHY: StatusReportDeps = {
       heldOperations: 0,
       undeliveredSinceMs: null,
       refusedRows: 0,
-      republishing: false,
+      mirrorRestored: false,
       limits: [
         { name: 'hour', ...cap },
         { name: 'day', ...cap },

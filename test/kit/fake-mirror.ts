@@ -51,11 +51,6 @@ export function createFakeMirror(): FakeMirror {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       return mark;
     },
-    async journalsOf(entity, ids) {
-      reading();
-      const found = mirror.records(entity).filter(({ id }) => ids.includes(id));
-      return new Map(found.map(({ id, journal }) => [id, journal]));
-    },
     remember() {
       const kept = { rows: [...rows], mark };
       return () => {

@@ -158,7 +158,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
   scheduler.at(Math.min(scenario.cronMs, scenario.calmAt + CALM_CRON / 2), tick);
 }
 
-/** Faults end; the operator resumes, and pays owed refunds. */
+/** Faults end; the operator resumes, sends a restored D1 its rows, and pays owed refunds. */
 function calmDown(world: World, actors: Actors, production: Production): void {
   const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
@@ -175,6 +175,7 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   });
   // A pause whose response was lost is repeated, possibly after the resumption.
   if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
+  if (state.wasD1Restored && !state.isLost) operate(world, production, 'republish');
   if (scenario.seed % 2 === 0) {
     state.calmUntil = Math.max(state.calmUntil, scheduler.now() + 30_000);
     scheduler.after(30_000, () => payBack(world, actors));
@@ -196,7 +197,7 @@ function retryAll(world: World, production: Production): void {
 }
 
 /** An operator without a response repeats the command. */
-function operate(world: World, production: Production, name: 'pause' | 'resume'): void {
+function operate(world: World, production: Production, name: 'pause' | 'resume' | 'republish'): void {
   const { host, scheduler, trace } = world;
   void host
     .event('ops', (custodian) => custodian.ops({ name }))

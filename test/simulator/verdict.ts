@@ -115,10 +115,8 @@ export async function judge(world: World, actors: Actors, production: Production
     judgeBooks(world, operations, landed);
     judgeSums(world, operations);
     judgeCurve(world);
-    if (!world.state.wasD1Restored) {
-      judgeMirror(world, operations);
-      judgeRecords(world);
-    }
+    judgeMirror(world, operations);
+    judgeRecords(world);
     await judgeRequests(world, actors, operations);
     await judgeClaims(world, actors);
     await judgeMint(world);

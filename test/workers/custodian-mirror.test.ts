@@ -1,12 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import {
-  columnsOf,
-  decodeOperation,
-  encodeOperation,
-  type Operation,
-} from '../../src/custody/kernel/operation.ts';
+import { columnsOf, decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore, QuoteBudget } from '../../src/features/swap/swap-store.ts';
@@ -174,13 +169,6 @@ describe('a batch', () => {
 });
 
 describe("the mirror's contents", () => {
-  it('reads mirrored rows by id and returns the text that the journal stored', async () => {
-    const op = planned({ id: 'swap:a' });
-    await apply(op, planned({ id: 'swap:b', seq: 2 }));
-    const found = await mirror.journalsOf('operation', ['swap:a', 'swap:none']);
-    expect([...found]).toEqual([['swap:a', encodeOperation(op)]]);
-  });
-
   it("reads the mirror's rows page by page in the order of the keys, with their exact amounts", async () => {
     const rows = [
       signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),

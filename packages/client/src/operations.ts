@@ -54,7 +54,7 @@ export type Status = {
     } | null;
     mirrorBehindSince: string | null;
     /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
-    /** True while a restored D1 receives its rows again */ mirrorRepublishing: boolean;
+    /** True after D1 was restored, until it has every row again */ mirrorRestored: boolean;
     /** Every cap */ limits: Array<{
       name: string;
       /** What it bounds */ label: string;

@@ -8,7 +8,7 @@ import type { OpsAnswer, OpsCommand } from '../api.ts';
 import { frozenReason, isSuspect, unfreeze } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import { isTerminal, type Operation } from './operation.ts';
-import { isRepublishing, startRepublishing } from './outbox.ts';
+import { isMirrorRestored } from './outbox.ts';
 import type { Mirror } from './ports.ts';
 import { code, isHeld, reasonText } from './reason.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
@@ -66,16 +66,6 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       return retry(p, id ?? '');
     case 'write-off':
       return writeOff(p, id ?? '');
-    case 'republish': {
-      const rows = journal.setAside(LIST);
-      journal.retryRefused(p.now());
-      startRepublishing(journal);
-      return {
-        ok: true,
-        message: `Refused rows are tried again now: ${rows.length}. Every row is compared with D1 in the background.`,
-        rows,
-      };
-    }
     case 'unfreeze':
       return endFreeze(p);
     case 'restore-storage':
@@ -202,7 +192,7 @@ export function custodyReport({ journal, now }: OpsPorts, limits: readonly Limit
     heldOperations: open.filter((operation) => awaitsOperator(operation, now())).length,
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
-    republishing: isRepublishing(journal),
+    mirrorRestored: isMirrorRestored(journal),
     limits: limits.map((limit) => limitUse(limit, entries, now())),
   };
 }

@@ -34,8 +34,6 @@ export type Mirror = {
   apply(rows: readonly MirrorRow[], mark: number): Promise<number>;
   /** The mark of the newest batch; 0 when there is none. */
   mark(): Promise<number>;
-  /** The `journal` column of the rows with these ids, by id. An id without a row is left out. */
-  journalsOf(entity: Entity, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
   /** The `journal` column of the rows whose id follows `id`, ordered by id. */

@@ -132,9 +132,9 @@ function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: num
       rows: mirrorRefusedRows,
     }),
     ...when(
-      custody.mirrorRepublishing,
+      custody.mirrorRestored,
       'database_restored',
-      'D1 is older than it was, and its rows are being published again.',
+      'D1 was restored to an older state. `ops republish` sends its rows again.',
     ),
   ];
 }

@@ -78,7 +78,7 @@ const custodyStatus = (report: CustodyReport) => ({
   mint: report.mint,
   mirrorBehindSince: isoOrNull(report.undeliveredSinceMs),
   mirrorRefusedRows: report.refusedRows,
-  mirrorRepublishing: report.republishing,
+  mirrorRestored: report.mirrorRestored,
   limits: report.limits.map(limitStatus),
   nodes: {
     configured: report.solana.nodes,

@@ -103,7 +103,7 @@ const status = createRoute({
               .describe("The day's mint of ABSR"),
             mirrorBehindSince: asOf.nullable(),
             mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
-            mirrorRepublishing: z.boolean().describe('True while a restored D1 receives its rows again'),
+            mirrorRestored: z.boolean().describe('True after D1 was restored, until it has every row again'),
             limits: z
               .array(
                 z.object({

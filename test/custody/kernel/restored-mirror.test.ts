@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { bitcoinTx } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
-import { done, NOW, signingOf } from '../../kit/sample-operations.ts';
+import { done, signingOf } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 const TXID = 'a'.repeat(64);
@@ -21,16 +21,20 @@ async function swapped() {
 }
 const restorations = (w: CustodianWorld) => w.logged.filter((event) => event === 'mirror_restored').length;
 
+const republish = (w: CustodianWorld) => w.custody.ops({ name: 'republish' });
+
 describe('a D1 that was restored to an older state', () => {
-  it('the next cron run detects a D1 restored to an older state, sends its rows again, and signs nothing', async () => {
+  it('the next cron run reports a D1 restored to an older state, and the command republish sends its rows again', async () => {
     const { w, restore } = await swapped();
     const signatures = w.signatures();
     restore();
-    expect(w.mirror.operation('swap:key-a')).not.toMatchObject({ state: 'done' });
     await w.pass(2 * MINUTE, true);
+    expect(w.mirror.operation('swap:key-a')).not.toMatchObject({ state: 'done' });
+    expect(await w.custody.report()).toMatchObject({ frozen: null, mirrorRestored: true });
+    expect(await republish(w)).toMatchObject({ ok: true, rows: [] });
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
     expect([restorations(w), w.signatures()]).toEqual([1, signatures]);
-    expect(await w.custody.report()).toMatchObject({ frozen: null, republishing: false });
+    expect(await w.custody.report()).toMatchObject({ mirrorRestored: false });
   });
 
   it('the next batch detects a D1 restored to an older state, without a cron run', async () => {
@@ -39,7 +43,6 @@ describe('a D1 that was restored to an older state', () => {
     await w.custody.createSwap(keyed('b', { client: 'other' }));
     await w.pass(2_000);
     expect(restorations(w)).toBe(1);
-    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
   it('a new instance detects a D1 restored to an older state, and its journal is not frozen', async () => {
@@ -47,92 +50,64 @@ describe('a D1 that was restored to an older state', () => {
     restore();
     const next = w.start();
     await next.wake();
-    await next.alarm();
     expect(restorations(w)).toBe(1);
-    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
     expect((await next.report()).frozen).toBeNull();
   });
 
-  it('an empty D1 receives every row again', async () => {
+  /** Inserts operations, delivers them, and empties D1. */
+  async function emptied(rows: number) {
     const w = createCustodianWorld();
     const empty = w.mirror.remember();
     w.storage.transaction(() => {
-      for (let at = 0; at < 250; at++)
+      for (let at = 0; at < rows; at++)
         w.journal.insert(done({ id: `swap:${at}`, dueAt: null, signing: signingOf(`${at}`) }));
     });
     await w.pass(2 * MINUTE, true);
     const before = [...w.mirror.rows];
     empty();
     await w.pass(2 * MINUTE, true);
-    expect(w.mirror.rows.size).toBe(250);
+    return { w, before, empty };
+  }
+
+  it('an empty D1 receives every row again', async () => {
+    const { w, before } = await emptied(250);
+    await republish(w);
     expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
   });
 
-  it('a D1 restored to an older state is sent only the rows that it lacks', async () => {
-    const w = createCustodianWorld();
-    const insert = (from: number, to: number) =>
-      w.storage.transaction(() => {
-        for (let at = from; at < to; at++)
-          w.journal.insert(done({ id: `swap:${at}`, dueAt: null, signing: signingOf(`${at}`) }));
-      });
-    insert(0, 300);
-    await w.pass(2 * MINUTE, true);
-    const restore = w.mirror.remember();
-    insert(300, 303);
-    await w.pass(2 * MINUTE, true);
-    restore();
-    const sent: string[] = [];
+  it('one command sends a bounded number of rows, and a repeated command continues after them', async () => {
+    const { w } = await emptied(2_050);
+    expect(await republish(w)).toMatchObject({
+      ok: true,
+      message: expect.stringContaining('again to continue'),
+    });
+    expect([w.mirror.rows.size, (await w.custody.report()).mirrorRestored]).toEqual([2_000, true]);
+    expect(await republish(w)).toMatchObject({ ok: true });
+    expect([w.mirror.rows.size, (await w.custody.report()).mirrorRestored]).toEqual([2_050, false]);
+  });
+
+  it('the command continues where a crash or an outage of D1 has stopped it', async () => {
+    const { w } = await emptied(250);
     const { apply } = w.mirror;
-    w.mirror.apply = async (rows, mark) => {
-      sent.push(...rows.map(({ id }) => id));
-      return apply(rows, mark);
+    w.mirror.apply = async (...batch) => {
+      if (w.mirror.rows.size >= 80) w.mirror.state = 'down';
+      return apply(...batch);
     };
-    await w.pass(2 * MINUTE, true);
-    expect(sent).toEqual(['swap:300', 'swap:301', 'swap:302']);
-  });
-
-  it('a D1 that is restored again during the comparison is compared from the beginning', async () => {
-    const { w, restore } = await swapped();
-    restore();
-    await w.custody.wake();
-    const { journalsOf } = w.mirror;
-    w.mirror.journalsOf = async (...asked) => {
-      const found = await journalsOf(...asked);
-      w.mirror.journalsOf = journalsOf;
-      // The rows that this page saw are lost now.
-      restore();
-      w.storage.transaction(() => w.journal.publish('invoices', 'i', { journal: '{}' }, NOW));
-      await w.custody.wake();
-      return found;
-    };
-    await w.pass(3 * MINUTE, true);
-    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
-  });
-
-  it('a row that changes during the comparison is never sent to D1 in its older form', async () => {
-    const { w, restore } = await swapped();
-    restore();
-    const { journalsOf } = w.mirror;
-    w.mirror.journalsOf = async (...asked) => {
-      const found = await journalsOf(...asked);
-      w.mirror.journalsOf = journalsOf;
-      const row = w.journal.get('swap:key-a');
-      if (row) w.journal.update(row, { ...row, detail: 'newer' }, NOW);
-      return found;
-    };
-    await w.pass(2 * MINUTE, true);
-    expect(w.mirror.operation('swap:key-a')).toMatchObject({ detail: 'newer' });
-  });
-
-  it('a D1 that is unavailable again after its restoration receives its rows once it is back', async () => {
-    const { w, restore } = await swapped();
-    restore();
-    await w.custody.wake();
-    w.mirror.state = 'down';
-    await w.pass(10 * MINUTE, true);
+    expect(await republish(w)).toMatchObject({ ok: false });
+    w.mirror.apply = apply;
     w.mirror.state = 'up';
-    await w.pass(10 * MINUTE, true);
-    expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
+    expect(await w.start().ops({ name: 'republish' })).toMatchObject({ ok: true });
+    expect(w.mirror.rows.size).toBe(250);
+  });
+
+  it('a D1 that is restored again between two commands receives every row from the first one on', async () => {
+    const { w, empty } = await emptied(2_050);
+    await republish(w);
+    empty();
+    await w.pass(2 * MINUTE, true);
+    await republish(w);
+    await republish(w);
+    expect(w.mirror.rows.size).toBe(2_050);
   });
 });
 

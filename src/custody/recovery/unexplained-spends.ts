@@ -4,8 +4,8 @@
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
-import { orUnreadable } from './solana-view.ts';
+import { type History, type HistoryNode, quorumOf, readLists, unionOf } from '../kernel/quorum.ts';
+import { orUnreadable } from '../kernel/solana-view.ts';
 
 export type SpendPorts = {
   readonly reserveAddress: string;

@@ -1,0 +1,107 @@
+/**
+ * Sends every row to D1 again on the operator's command, after D1 was restored to an older state.
+ * @module
+ */
+import type { OpsAnswer } from '../api.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import { columnsOf } from '../kernel/operation.ts';
+import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
+import type { Columns, Entity, Mirror } from '../kernel/ports.ts';
+
+/** Rows that are queued and delivered together. */
+const PAGE = 100;
+/** Maximum rows of one command, so that its response is not late. */
+const MOST = 2_000;
+/** Refused rows in one response. */
+const LIST = 50;
+
+type Place = { readonly table: Entity; readonly after: string };
+
+/** Rows that D1 mirrors. An operation has a revision of its own; a record takes the next one. */
+type Source = {
+  readonly table: Entity;
+  rowsAfter(
+    id: string,
+    limit: number,
+  ): readonly { readonly id: string; readonly columns: Columns; readonly revision?: number }[];
+};
+
+export type RepublishPorts = {
+  readonly mirror: Pick<Mirror, 'mark'>;
+  /** The tables of every module, which may be created after this one. */
+  sources(): readonly MirrorSource[];
+  /** Delivers queued rows, unless D1 does not respond. */
+  flush(): Promise<void>;
+};
+
+export class Republishing implements CustodyModule {
+  readonly commands = { republish: () => this.#republish() };
+  readonly #tools: ModuleTools;
+  readonly #ports: RepublishPorts;
+
+  constructor(tools: ModuleTools, ports: RepublishPorts) {
+    this.#tools = tools;
+    this.#ports = ports;
+  }
+
+  async onCron(): Promise<void> {
+    const { journal, storage, log } = this.#tools;
+    const acknowledged = journal.acknowledged();
+    const found = await this.#ports.mirror.mark();
+    storage.transaction(() => compareMark(journal, log, acknowledged, found));
+  }
+
+  /** The place is stored with each page, so a repeated command continues where the last one stopped. */
+  async #republish(): Promise<OpsAnswer> {
+    const { journal, storage, now } = this.#tools;
+    const refused = journal.setAside(LIST);
+    journal.retryRefused(now());
+    for (let queued = 0; queued < MOST; ) {
+      const page = storage.transaction(() => this.#queuePage());
+      await this.#ports.flush();
+      if (page === 'end') return { ok: true, message: 'Every row was sent to D1 again.', rows: refused };
+      if (journal.isQueued())
+        return { ok: false, message: `D1 did not accept every row. ${CONTINUE}`, rows: refused };
+      queued += page;
+    }
+    return {
+      ok: true,
+      message: `${MOST} rows were sent to D1 again, and more are left. ${CONTINUE}`,
+      rows: refused,
+    };
+  }
+
+  /** Queues the next rows. @returns their number, or that none is left */
+  #queuePage(): number | 'end' {
+    const { journal, now } = this.#tools;
+    const tables = this.#tables();
+    const stored = journal.getMeta(REPUBLISHED_TO);
+    const { table, after } = stored ? (JSON.parse(stored) as Place) : { table: tables[0]?.table, after: '' };
+    const at = tables.findIndex((source) => source.table === table);
+    const rows = tables[at]?.rowsAfter(after, PAGE) ?? [];
+    for (const { id, columns, revision } of rows)
+      journal.publish(tables[at]?.table ?? 'operation', id, columns, now(), revision);
+    const last = rows.at(-1);
+    const next = last ? table : tables[at + 1]?.table;
+    journal.setMeta(REPUBLISHED_TO, next ? JSON.stringify({ table: next, after: last?.id ?? '' }) : '');
+    if (next) return rows.length;
+    journal.setMeta(RESTORED, '');
+    return 'end';
+  }
+
+  #tables(): Source[] {
+    const { journal } = this.#tools;
+    const operations: Source = {
+      table: 'operation',
+      rowsAfter: (id, limit) =>
+        journal.after(id, limit).map((operation) => ({
+          id: operation.id,
+          columns: columnsOf(operation),
+          revision: operation.revision,
+        })),
+    };
+    return [operations, ...this.#ports.sources()];
+  }
+}
+
+const CONTINUE = 'Type `ops republish` again to continue.';
