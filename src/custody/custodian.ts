@@ -109,7 +109,7 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     log,
     now,
     reserveAddress: signer.address,
-    history: d.swap.history,
+    history: d.swap.historyOf(signer.address),
     transaction: d.swap.transaction,
     balance: async () => (await chain.balance(0n)).lamports,
     isChainStalled: () => chain.agreement().stalledSince !== null,
@@ -121,6 +121,7 @@ function openKernel(platform: Storage, d: CustodyDeps) {
   const shared = {
     journal,
     storage,
+    reserveAddress: signer.address,
     readBalance: createBalanceReader(chain, now),
     boundsOf: (kind: Kind) => bounds.of(kind),
     retries: new Retries(storage, now, log),
@@ -238,7 +239,7 @@ export class Custodian implements CustodianApi {
     try {
       const balance = await tools.readBalance(tools.journal.releasedSlot());
       if (balance.slot < tools.journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-      const operations = tools.journal.counting(tools.now());
+      const operations = tools.journal.counting(tools.reserveAddress, tools.now());
       return bounds.saleRefusal(cost, payments.openSales(), balance, operations, tools.now());
     } catch (error) {
       return upstreamRefusal(upstreamFailure(error));

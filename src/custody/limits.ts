@@ -81,7 +81,15 @@ export class CustodyBounds {
     const amount = lamports(0n);
     const verdict = checkIntent({ bounds: { limits, keeps }, amount, reserved, balance, operations, now });
     if (!verdict.ok) return verdict.code === 'LIMIT_REACHED' ? spendingRefusal(verdict, now) : FLOAT_SPENT;
-    const creation = plannedOperation({ id: '', kind: 'token', amount, reserved: amount, plan: {}, now });
+    const creation = plannedOperation({
+      id: '',
+      kind: 'token',
+      signer: '',
+      amount,
+      reserved: amount,
+      plan: {},
+      now,
+    });
     for (const limit of limits) {
       const sold = { ...creation, rows: Number(smaller(open.count, limit.maximum / 2n)) };
       const reached = checkLimit(limit, [...operations, sold], { amount, cost: 0n }, now);

@@ -138,7 +138,6 @@ export function composeCustody(
     mirror: createD1Mirror(platform.database),
     signer,
     swap: {
-      reserveAddress,
       bitcoinAddress,
       route: platform.route,
       maxCostBps: config.SWAP_MAX_COST_BPS,
@@ -146,7 +145,7 @@ export function composeCustody(
       latestBlockhash: () => solana.latestBlockhash(),
       bitcoinViews: (txid) =>
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
-      history: solana.history,
+      historyOf: (address) => solana.historyOf(address),
       transaction: (signature) => solana.transaction(signature),
       now,
     },
@@ -179,7 +178,6 @@ type Accounts = Pick<DepositTerms, 'reserve' | 'treasury' | 'heldSenders'>;
 function asryRewards(config: Config, solana: SolanaView, accounts: Accounts): Pick<CustodyDeps, 'asry'> {
   const { ASRY_MINT_ADDRESS: mint, ASRY_SOURCE_ACCOUNT: source } = config;
   if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
-  const { reserve: reserveAddress } = accounts;
   const terms = depositTerms({ ...accounts, mints: config.DOLLAR_MINTS });
   const program = {
     startsAt: config.ASRY_EPOCH_START ?? null,
@@ -187,7 +185,7 @@ function asryRewards(config: Config, solana: SolanaView, accounts: Accounts): Pi
     ...PROGRAM_TERMS,
   };
   return {
-    asry: createAsryPorts(solana, { reserveAddress, mint, ...(source ? { source } : {}), terms, program }),
+    asry: createAsryPorts(solana, { mint, ...(source ? { source } : {}), terms, program }),
   };
 }
 
@@ -242,7 +240,7 @@ function reserveModules(
 function paidRequests(
   config: Wired,
   solana: SolanaView,
-  { reserve: reserveAddress, treasury: treasuryAddress, heldSenders: heldPayers }: Accounts,
+  { treasury: treasuryAddress, heldSenders: heldPayers }: Accounts,
   { rpc, mintKeys, randomBytes, randomId }: CustodyPlatform,
 ): Pick<CustodyDeps, 'payments' | 'tokenKind'> {
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
@@ -250,7 +248,6 @@ function paidRequests(
   return {
     payments: {
       treasuryAddress,
-      reserveAddress,
       heldPayers,
       balanceOf: (address) => solana.balanceOf(address),
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
@@ -262,7 +259,6 @@ function paidRequests(
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
     },
     tokenKind: createTokenKind({
-      reserveAddress,
       signMint: mintKeys.sign,
       rentExemption: async (bytes) =>
         (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],

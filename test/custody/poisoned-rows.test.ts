@@ -30,9 +30,9 @@ async function withPoisonedOperations() {
   await w.custody.wake();
   land(w.chain, { debit: 0n as never });
   const { views } = w.chain;
-  w.chain.views = async (signing) => {
+  w.chain.views = async (signing, signer) => {
     if (signing.signature.includes('poisoned')) throw new TypeError('cannot read a member of undefined');
-    return views(signing);
+    return views(signing, signer);
   };
   const request = createPaymentWorld().open();
   new RequestStore(w.storage).put({

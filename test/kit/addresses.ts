@@ -1,5 +1,8 @@
 import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
 
+/** Address of the reserve in unit tests. */
+export const RESERVE = encodeBase58(new Uint8Array(32).fill(3));
+
 const wallets = new Map<number, string>();
 
 /** Addresses of wallets, different for every number. They are cached, because finding one is slow. */

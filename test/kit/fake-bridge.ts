@@ -8,10 +8,10 @@ import type { PriceReport } from '../../src/core/price.ts';
 import type { SwapPorts } from '../../src/custody/swap/operation.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import { RESERVE } from './addresses.ts';
 import { historyOf } from './history.ts';
 import { NOW, SIGNED_AT, SOL } from './sample-operations.ts';
 
-export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
 export const BTC_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 export const BLOCKHASH = base58.encode(new Uint8Array(32).fill(200));
 
@@ -74,7 +74,6 @@ export type FakeSwapPorts = SwapPorts & {
 
 export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
   const ports: FakeSwapPorts = {
-    reserveAddress: RESERVE,
     bitcoinAddress: BTC_ADDRESS,
     route,
     maxCostBps: 200,
@@ -85,11 +84,13 @@ export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
     readPrices: async () => ports.prices,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, ...SIGNED_AT }),
     bitcoinViews: async (txid) => ports.indexes.map((index) => index(txid)),
-    history: historyOf(async ({ limit, before, until }) => {
-      const from = before === undefined ? 0 : ports.listed.findIndex((e) => e.signature === before) + 1;
-      const end = ports.listed.findIndex((e) => e.signature === until);
-      return ports.listed.slice(from, end < 0 ? undefined : end).slice(0, limit);
-    }),
+    historyOf: (address) =>
+      historyOf(async ({ limit, before, until }) => {
+        if (address !== RESERVE) return [];
+        const from = before === undefined ? 0 : ports.listed.findIndex((e) => e.signature === before) + 1;
+        const end = ports.listed.findIndex((e) => e.signature === until);
+        return ports.listed.slice(from, end < 0 ? undefined : end).slice(0, limit);
+      }),
     transaction: async (signature) => ports.transactions.get(signature) ?? null,
     now: () => NOW + HOUR_MS,
   };

@@ -11,6 +11,7 @@ import type { Operation, OperationKind, Prepared, Settled } from '../../src/cust
 import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { Retries } from '../../src/custody/kernel/retries.ts';
 import { CustodyBounds, type CustodyLimits } from '../../src/custody/limits.ts';
+import { RESERVE } from './addresses.ts';
 import { createFakeChain } from './fake-chain.ts';
 import { LIMITS } from './limits.ts';
 import { CREATION, FEE, NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from './sample-operations.ts';
@@ -43,6 +44,7 @@ export function createTools(
   return {
     journal: new Journal(storage),
     storage,
+    reserveAddress: RESERVE,
     readBalance: async (slot) => ({ lamports: lamports(1_000_000n * SOL), slot }),
     boundsOf: (kind) => bounds.of(kind),
     retries: new Retries(storage, now, log),
@@ -96,7 +98,7 @@ export function createKernel(
       },
     },
     signer: {
-      address: 'reserve',
+      address: RESERVE,
       async sign() {
         order.push('sign');
         return new Uint8Array(64).fill(++signatures);

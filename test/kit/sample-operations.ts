@@ -9,6 +9,7 @@ import {
 import { code } from '../../src/custody/kernel/reason.ts';
 import type { KindRules, NodeView } from '../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { RESERVE } from './addresses.ts';
 
 export const NOW = 1_790_000_000_000;
 export const SOL = 1_000_000_000n;
@@ -46,6 +47,7 @@ export const planned = (change: Partial<Operation> = {}): Operation => ({
   ...plannedOperation({
     id: 'swap:one',
     kind: 'swap',
+    signer: RESERVE,
     amount: lamports(SOL),
     reserved: lamports(SOL + FEE),
     plan: { bodyHash: null },

@@ -21,27 +21,25 @@ const RETURN_MS = DAY_MS;
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If treasury
- * and reserve share an address, tokens that a bridge returns look like a deposit.
+ * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If the treasury is the
+ * address of a key that signs swaps, tokens that a bridge returns look like a deposit.
  *
- * @param p.isDepositAddress whether one of our swaps paid the sender
- * @param p.sharesAddress    whether treasury and reserve share an address
- * @param p.unsettledSince   start of each swap whose proceeds are missing, in Unix milliseconds
+ * @param p.isOwnSender    whether one of our swaps paid the sender, or the sender is the reserve, now or earlier
+ * @param p.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix milliseconds
  */
 export function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
   p: {
-    readonly isDepositAddress: boolean;
-    readonly sharesAddress: boolean;
+    readonly isOwnSender: boolean;
     readonly unsettledSince: readonly number[];
   },
 ): 'own_movement' | 'swap_unsettled' | undefined {
-  if (p.isDepositAddress) return 'own_movement';
+  if (p.isOwnSender) return 'own_movement';
   const paidAt = deposit.blockTime * 1_000;
   const mayReturn = p.unsettledSince.some(
     (since) => paidAt >= since - BLOCK_TIME_LAG_MS && paidAt <= since + RETURN_MS,
   );
-  return p.sharesAddress && mayReturn ? 'swap_unsettled' : undefined;
+  return mayReturn ? 'swap_unsettled' : undefined;
 }
 
 /** A claim that is not stored yet, and its epoch after the claim. */

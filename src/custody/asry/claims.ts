@@ -248,9 +248,12 @@ export class Claims implements CustodyModule {
     if (usedFor !== undefined && usedFor !== claimPurpose(signature))
       return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedFor.split(':')[0] ?? '' }));
     const own = ownMoney(deposit, {
-      isDepositAddress: journal.consumerOf(`deposit:${sender}`) !== undefined,
-      sharesAddress: terms.treasury === terms.reserve,
-      unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
+      isOwnSender: journal.consumerOf(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
+      unsettledSince: journal
+        .open()
+        .flatMap(({ signer, unsettled, createdAt }) =>
+          signer === terms.treasury && unsettled > 0n ? [createdAt] : [],
+        ),
     });
     if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));
     if (own) return refused(refusal('CLAIMS_PAUSED', { reason: own }));

@@ -47,7 +47,6 @@ export type PayoutAccounts = {
 };
 
 export type AsryPayoutPorts = {
-  readonly reserveAddress: string;
   readonly mint: string;
   /** Token account that pays, with the reserve's key as its delegate; absent for the reserve's own account. */
   readonly source?: string;
@@ -70,9 +69,9 @@ export const payoutId = (deposit: string, number: number): string => `asry:${dep
 /** The purpose with which the journal records the payment of a claimed deposit. */
 export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
 
-function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
+function transferOf({ id, signer, plan }: Operation): TokenTransfer {
   return {
-    from,
+    from: signer,
     to: String(plan.receiver),
     mint: String(plan.mint),
     program: String(plan.program),
@@ -91,7 +90,7 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
     async prepare(operation): Promise<Prepared> {
       const [accounts] = await ports.readAccounts([String(operation.plan.receiver)]);
       if (!accounts) return { ok: false, reason: 'unread' };
-      const transfer = transferOf(operation, ports.reserveAddress);
+      const transfer = transferOf(operation);
       const wrong = objection(accounts, transfer);
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();
@@ -117,7 +116,7 @@ export type Mint = { readonly program: string; readonly decimals: number };
 /** The chain reads of claims and payouts. */
 export function createAsryPorts(
   solana: SolanaView,
-  p: Pick<AsryPorts, 'reserveAddress' | 'mint' | 'source' | 'terms' | 'program'>,
+  p: Pick<AsryPorts, 'mint' | 'source' | 'terms' | 'program'>,
 ): Omit<AsryPorts, 'lookUp'> {
   let known: Mint | undefined;
 
@@ -143,7 +142,7 @@ export function createAsryPorts(
       if (!mint)
         return recipients.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
       const accountOf = (holder: string) => findAta(holder, p.mint, mint.program);
-      const addresses = [p.source ?? accountOf(p.reserveAddress), ...recipients.map(accountOf)];
+      const addresses = [p.source ?? accountOf(p.terms.reserve), ...recipients.map(accountOf)];
       const views = await solana.agreed(
         `recipients ${recipients.join(' ').slice(0, 100)}`,
         async (node) => {
@@ -152,7 +151,7 @@ export function createAsryPorts(
           const owners = theirs.map(
             (account) => (account && decodeTokenAccount(account.owner, account.data)?.owner) ?? null,
           );
-          const atoms = source ? movableAtoms(source.owner, source.data, p.mint, p.reserveAddress) : 0n;
+          const atoms = source ? movableAtoms(source.owner, source.data, p.mint, p.terms.reserve) : 0n;
           return { owners, atoms };
         },
         ({ owners }) => owners,

@@ -16,6 +16,8 @@ import { type Balance, type Bounds, checkIntent, type SpendingVerdict, solText }
 export type BeginContext = {
   readonly journal: Journal;
   readonly storage: Storage;
+  /** Address of the key that signs new operations. */
+  readonly reserveAddress: string;
   readonly readBalance: BalanceReader;
   readonly boundsOf: (kind: Kind) => Bounds;
   readonly now: () => number;
@@ -92,21 +94,22 @@ export async function beginOperation<Declined = never>(
 }
 
 function insert<Declined>(
-  { journal, boundsOf, now }: BeginContext,
+  context: BeginContext,
   kind: Kind,
   id: string,
   balance: Balance,
   decide: () => Decision<Declined>,
 ): Begun<Declined> | 'outdated' {
+  const { journal, reserveAddress, boundsOf, now } = context;
   const decision = decide();
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
   // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
   if (balance.slot < journal.releasedSlot()) return 'outdated';
   const { amount, reserved } = decision.intent;
-  const operations = journal.counting(now());
+  const operations = journal.counting(reserveAddress, now());
   const verdict = checkIntent({ bounds: boundsOf(kind), amount, reserved, balance, operations, now: now() });
   if (!verdict.ok) return { type: 'refused', why: verdict };
-  return { type: 'begun', operation: queueOperation({ journal, now }, kind, id, decision.intent) };
+  return { type: 'begun', operation: queueOperation(context, kind, id, decision.intent) };
 }
 
 /**
@@ -114,13 +117,17 @@ function insert<Declined>(
  * because its cost was set aside at the sale. Call inside a storage transaction.
  */
 export function queueOperation(
-  { journal, now }: Pick<BeginContext, 'now'> & { readonly journal: Pick<Journal, 'insert'> },
+  {
+    journal,
+    reserveAddress: signer,
+    now,
+  }: Pick<BeginContext, 'reserveAddress' | 'now'> & { readonly journal: Pick<Journal, 'insert'> },
   kind: Kind,
   id: string,
   { amount, reserved, plan, store }: Intent,
 ): Operation {
   store?.();
-  return journal.insert(plannedOperation({ id, kind, amount, reserved, plan, now: now() }));
+  return journal.insert(plannedOperation({ id, kind, signer, amount, reserved, plan, now: now() }));
 }
 
 /** The balance is from a slot before the outcome of an operation that no longer reserves lamports. */

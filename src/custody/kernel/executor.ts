@@ -2,7 +2,7 @@
  * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await, the
  * stored row alone determines the next step. No other module lets the signer sign a transaction. The critical section
  * that stores the signed bytes checks the limits again, and the names that may be used only once, such as
- * `deposit:<address>`. Only stored bytes are sent.
+ * `deposit:<address>`. Only stored bytes are sent. An operation of an earlier key is watched and settled, and never signed.
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
@@ -21,7 +21,7 @@ import type {
   Signing,
 } from './operation.ts';
 import type { Signer } from './ports.ts';
-import { code, held, type Reason, upstream } from './reason.ts';
+import { code, held, KEY_ROTATED, type Reason, upstream } from './reason.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Balance, checkLimit, reservedLamports } from './spending-limits.ts';
 import {
@@ -41,7 +41,7 @@ export type Assemble = (
   cosignatures: readonly Uint8Array[],
 ) => { wire: string; signature: string };
 
-export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive'> & {
+export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'reserveAddress'> & {
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
@@ -139,11 +139,11 @@ export class Executor {
 
   async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     const { journal, chain, log } = this.#p;
-    const views = await chain.views(signing);
+    const views = await chain.views(signing, op.signer);
     const verdict = attemptVerdict(signing, views, chain.quorum);
     let landing: Landing | null = null;
     if (verdict === 'landed') {
-      landing = await chain.landing(signing.signature).catch(() => null);
+      landing = await chain.landing(signing.signature, op.signer).catch(() => null);
     } else if (verdict === 'unseen') {
       // The bytes are sent even when every node's view failed, because a node that cannot report may still forward
       // them.
@@ -193,6 +193,9 @@ export class Executor {
 
   /** Signs a planned operation and stores the signature, or records the reason against it. Sends nothing. */
   async #prepare(op: Operation, kind: OperationKind): Promise<void> {
+    // Nothing of a planned operation can land: it was never signed, or a quorum has proven that its last attempt ended.
+    if (op.signer !== this.#p.signer.address)
+      return void this.#observe(op, kind, { type: 'refused', reason: KEY_ROTATED });
     let balance: Balance | undefined;
     try {
       if (kind.rules.coveredAt === 'signature')
@@ -223,11 +226,11 @@ export class Executor {
    * @param cost 0 until it is known
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {
-    const { journal, boundsOf, now } = this.#p;
+    const { journal, boundsOf, signer, now } = this.#p;
     const stopped = this.#p.gate.stop(op.kind);
     if (stopped !== undefined) return { reason: { type: 'stopped', by: stopped } };
     const { limits, keeps } = boundsOf(op.kind);
-    const counted = journal.counting(now());
+    const counted = journal.counting(signer.address, now());
     const signed = counted.filter(({ state }) => state !== 'planned');
     for (const limit of limits) {
       const verdict = checkLimit(limit, signed, { amount: op.amount, cost }, now());

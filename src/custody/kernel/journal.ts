@@ -4,6 +4,7 @@
  * @module
  */
 
+import { lamports } from '../../core/amount.ts';
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
@@ -19,6 +20,7 @@ const SCHEMA = [
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
+    signer TEXT NOT NULL,
     signature TEXT UNIQUE,
     due_at INTEGER,
     counts INTEGER NOT NULL,
@@ -29,6 +31,7 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
+  `CREATE INDEX IF NOT EXISTS operations_by_signer ON operations (signer)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS calls_by_client ON calls (purpose, client, at)`,
   `CREATE TABLE IF NOT EXISTS claims (
@@ -156,12 +159,14 @@ export class Journal {
     // rows of the last day, regardless of `counts`.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     this.#exec(
-      `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO operations (seq, id, kind, signer, signature, due_at, counts, created_at, row)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts,
          created_at = excluded.created_at, row = excluded.row`,
       row.seq,
       row.id,
       row.kind,
+      row.signer,
       row.signing?.signature ?? null,
       row.dueAt === null ? null : Math.ceil(row.dueAt),
       counts,
@@ -210,11 +215,21 @@ export class Journal {
     return this.#operations.first('WHERE signature = ?', signature);
   }
 
-  /** What the spending limits add up: open operations, and those created or signed in the last day, in any state. */
-  counting(now: number): Operation[] {
+  /**
+   * What the spending limits add up: open operations, and those created or signed in the last day, in any state. An
+   * operation of an earlier key counts against the limits, but it reserves nothing of the balance of `reserveAddress`.
+   */
+  counting(reserveAddress: string, now: number): Operation[] {
     // With an OR, SQLite would read the whole table.
     const closed = this.#operations.all('WHERE counts = 0 AND created_at > ?', now - DAY_MS);
-    return [...this.#operations.all('WHERE counts = 1'), ...closed];
+    return [...this.#operations.all('WHERE counts = 1'), ...closed].map((row) =>
+      row.signer === reserveAddress ? row : { ...row, reserved: lamports(0n) },
+    );
+  }
+
+  /** Whether an operation names this address as its signer, so that it is the reserve's address now or was it earlier. */
+  isSigner(address: string): boolean {
+    return this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0;
   }
 
   /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */

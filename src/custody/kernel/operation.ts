@@ -69,6 +69,8 @@ export type Operation = {
   /** Natural key, such as `swap:<request key>`. */
   readonly id: string;
   readonly kind: Kind;
+  /** Address of the reserve's key when it was planned. No other key ever signs it. */
+  readonly signer: string;
   readonly state: State;
   /** More precise than the state, for display: sent, landed, refunded, expired ... */
   readonly detail: string;
@@ -189,7 +191,9 @@ const BLANK = {
 export function plannedOperation({
   now,
   ...intent
-}: Pick<Operation, 'id' | 'kind' | 'amount' | 'reserved' | 'plan'> & { readonly now: number }): Operation {
+}: Pick<Operation, 'id' | 'kind' | 'signer' | 'amount' | 'reserved' | 'plan'> & {
+  readonly now: number;
+}): Operation {
   return {
     ...BLANK,
     ...intent,

@@ -14,7 +14,7 @@ import { code, isHeld, reasonText } from './reason.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
 import { STUCK_AFTER_MS } from './state-machine.ts';
 
-export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
+export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress' | 'now'> & {
   readonly mirror: Pick<Mirror, 'apply'>;
   /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
@@ -174,6 +174,7 @@ const CHANGED: OpsAnswer = { ok: false, message: 'The operation has changed in t
 const summary = (operation: Operation) => ({
   id: operation.id,
   kind: operation.kind,
+  signer: operation.signer,
   state: operation.state,
   detail: operation.detail,
   reason: reasonText(operation.reason),
@@ -184,8 +185,8 @@ const summary = (operation: Operation) => ({
 });
 
 /** Which operations are open, and how much of each limit is used. */
-export function custodyReport({ journal, now }: OpsPorts, limits: readonly Limit[]) {
-  const entries = journal.counting(now());
+export function custodyReport({ journal, reserveAddress, now }: OpsPorts, limits: readonly Limit[]) {
+  const entries = journal.counting(reserveAddress, now());
   const open = journal.open();
   return {
     openOperations: open.filter((operation) => !isTerminal(operation)).length,

@@ -27,6 +27,9 @@ export const held = (by: Held): Reason => ({ type: 'held', by });
 export const upstream = (by: string): Reason => ({ type: 'upstream', by });
 export const code = (by: string): Reason => ({ type: 'code', by });
 
+/** Why an operation of an earlier key ended: no key may sign it any more. Its cause begins another operation. */
+export const KEY_ROTATED = code('key_rotated');
+
 export const isHeld = (reason: Reason | null): boolean => reason?.type === 'held';
 
 /** `held_unproven`, `limit_day`, `quote_too_expensive` ... */

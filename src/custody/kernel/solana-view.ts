@@ -49,10 +49,10 @@ export type ChainPort = {
   balance(minSlot: bigint): Promise<Balance>;
   /** Sends to every node; true when at least one accepted it. */
   send(wire: string): Promise<boolean>;
-  /** Each node's view; failing nodes are left out. */
-  views(signing: Signing): Promise<NodeView[]>;
-  /** How the finalized transaction changed the reserve, or null without a quorum. */
-  landing(signature: string): Promise<Landing | null>;
+  /** Each node's view of an attempt of this signer; failing nodes are left out. */
+  views(signing: Signing, signer: string): Promise<NodeView[]>;
+  /** How the finalized transaction changed its signer's balance, or null without a quorum. */
+  landing(signature: string, signer: string): Promise<Landing | null>;
   /**
    * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
    * chain is noticed even without operations.
@@ -82,8 +82,6 @@ export type SolanaViewPorts = {
 
 export class SolanaView implements ChainPort {
   readonly quorum: number;
-  /** The reserve's own transactions. */
-  readonly history: History;
   readonly #p: SolanaViewPorts;
   readonly #questions: Quorum<SolanaNode>;
   #finality = NO_SLOT;
@@ -94,10 +92,15 @@ export class SolanaView implements ChainPort {
     this.#p = { ...p, nodes };
     this.#questions = new Quorum(this.#p);
     this.quorum = this.#questions.size;
-    this.history = {
+  }
+
+  /** The transactions of an address that is the reserve's, now or earlier. */
+  historyOf(address: string): History {
+    const { nodes } = this.#p;
+    return {
       nodes: nodes.map((node) => ({
         name: node.name,
-        signatures: (page) => node.signaturesFor(p.reserveAddress, { ...page, commitment: 'finalized' }),
+        signatures: (page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
         firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
       isAbsent: (entry) => isAbsentFrom(nodes, entry),
@@ -255,19 +258,19 @@ export class SolanaView implements ChainPort {
     return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
   }
 
-  async views(signing: Signing): Promise<NodeView[]> {
-    return valuesOf(await this.#fromMost((node) => viewOf(node, signing, this.#p.reserveAddress)));
+  async views(signing: Signing, signer: string): Promise<NodeView[]> {
+    return valuesOf(await this.#fromMost((node) => viewOf(node, signing, signer)));
   }
 
   #fromMost<T>(call: (node: SolanaNode) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
     return settled(this.#p.nodes.map(call), this.quorum, this.#p.within);
   }
 
-  async landing(signature: string): Promise<Landing | null> {
+  async landing(signature: string, signer: string): Promise<Landing | null> {
     const found = await this.transaction(signature);
     // A transaction that contradicts the finalized status is not its landing.
     if (!found || found.failed || found.signature !== signature) return null;
-    const change = lamportsChange(found, this.#p.reserveAddress);
+    const change = lamportsChange(found, signer);
     if (change === undefined) return null;
     const { slot, blockTime, fee } = found;
     return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
@@ -332,7 +335,7 @@ export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable
 }
 
 /** The order matters: the status is read after the heights, so that it cannot be older than they are. */
-async function viewOf(node: SolanaNode, signing: Signing, reserveAddress: string): Promise<NodeView> {
+async function viewOf(node: SolanaNode, signing: Signing, signer: string): Promise<NodeView> {
   const { slot, blockHeight } = await node.epochInfo('finalized');
   const { slot: statusSlot, statuses } = await node.signatureStatuses([signing.signature]);
   const status = statuses[0] ?? null;
@@ -349,22 +352,18 @@ async function viewOf(node: SolanaNode, signing: Signing, reserveAddress: string
       commitment: status.commitment,
       charged:
         status.err !== null && status.commitment === 'finalized'
-          ? await wasCharged(node, signing.signature, reserveAddress).catch(() => null)
+          ? await wasCharged(node, signing.signature, signer).catch(() => null)
           : null,
     },
     firstAvailableSlot: past ? await node.firstAvailableBlock() : null,
   };
 }
 
-/** Whether a failed transaction of the reserve took lamports from it, or null while the node does not show it as failed. */
-async function wasCharged(
-  node: SolanaNode,
-  signature: string,
-  reserveAddress: string,
-): Promise<boolean | null> {
+/** Whether a failed transaction took lamports from its signer, or null while the node does not show it as failed. */
+async function wasCharged(node: SolanaNode, signature: string, signer: string): Promise<boolean | null> {
   const found = await node.transaction(signature, 'finalized');
   if (!found?.failed || found.signature !== signature) return null;
-  const change = lamportsChange(found, reserveAddress);
+  const change = lamportsChange(found, signer);
   return change === undefined ? null : change < 0n;
 }
 

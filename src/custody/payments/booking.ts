@@ -14,8 +14,10 @@ import { DUST } from './payment-matching.ts';
 import type { PaymentPorts } from './payment-requests.ts';
 import type { Queued, TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
-export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'reserveAddress' | 'transaction'> &
+export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'transaction'> &
   Pick<ModuleTools, 'storage' | 'now' | 'log'> & {
+    /** Whether an address is the reserve's, now or earlier. */
+    readonly isReserve: (address: string) => boolean;
     readonly payments: TreasuryStore;
     /** Decides the purpose of a payment and books it, inside the storage transaction. */
     readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => BookingResult | MayBeReturned;
@@ -53,7 +55,7 @@ export class Booking {
     if (transaction.failed) return undefined;
     const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
     const isOurs = transaction.signers.some(
-      (signer) => signer === this.#p.treasuryAddress || signer === this.#p.reserveAddress,
+      (signer) => signer === this.#p.treasuryAddress || this.#p.isReserve(signer),
     );
     return this.#p.storage.transaction(() => {
       const known = this.#p.payments.purposeOf(transaction.signature);

@@ -42,8 +42,8 @@ const MOST_RETURN_FEE = 10n;
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Whether a payment to an address of the reserve may be a sum that a bridge returned. True if its amount is close to
- * what an unsettled operation sent, and the payment is not older than that operation.
+ * Whether a payment may be a sum that a bridge returned to the signer of these operations. True if its amount is close
+ * to what an unsettled operation sent, and the payment is not older than that operation.
  */
 export function mayBeReturned(
   payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,

@@ -86,13 +86,14 @@ export class Payments implements CustodyModule {
   readonly #refunds: Refunds;
 
   constructor(tools: ModuleTools, p: PaymentsPorts) {
-    const { journal, storage, now, log } = tools;
+    const { journal, storage, reserveAddress, now, log } = tools;
     const store = new RequestStore(storage);
     const payments = new TreasuryStore(storage);
     const refunds = new Refunds(tools, store, p);
     const changes = new RequestChanges(tools, { ...p, store, refunds });
     const take: BookingPorts['take'] = (payment, transaction) => changes.take(payment, transaction);
-    const booking = new Booking({ ...p, storage, payments, take, now, log });
+    const isReserve = (address: string) => address === reserveAddress || journal.isSigner(address);
+    const booking = new Booking({ ...p, storage, payments, take, isReserve, now, log });
     this.#tools = tools;
     this.#p = p;
     this.#store = store;

@@ -17,7 +17,6 @@ const REFUND_RULES: KindRules = {
 };
 
 export type RefundKindPorts = {
-  readonly reserveAddress: string;
   /** Finalized lamports of an account. */
   balanceOf(address: string): Promise<bigint>;
   /** Minimum balance of an account in lamports. */
@@ -32,14 +31,13 @@ export function createRefundKind(ports: RefundKindPorts): OperationKind {
   return {
     rules: REFUND_RULES,
 
-    async prepare({ plan, amount, id }): Promise<Prepared> {
+    async prepare({ plan, amount, signer, id }): Promise<Prepared> {
       const payer = String(plan.payer);
       const [balance, least] = await Promise.all([ports.balanceOf(payer), ports.leastBalance()]);
       // The chain rejects a transfer that leaves an account below the minimum.
       if (balance + amount < least) return { ok: false, reason: 'payer_account_closed' };
       const lifetime = await ports.latestBlockhash();
-      const from = ports.reserveAddress;
-      const transfer = { from, to: payer, amount: lamports(amount), memo: id, lifetime };
+      const transfer = { from: signer, to: payer, amount: lamports(amount), memo: id, lifetime };
       return plainlyPrepared(memoTransferMessage(transfer), lifetime);
     },
 

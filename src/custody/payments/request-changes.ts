@@ -26,7 +26,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 const UNMATCHED: BookingResult = { purpose: null };
 
-type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress' | 'reserveAddress'> & {
+type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress'> & {
   readonly store: RequestStore;
   readonly refunds: Refunds;
 };
@@ -55,9 +55,8 @@ export class RequestChanges {
     if (!request) return UNMATCHED;
     // A payment with our reference is not a sum that a bridge returned, because a bridge adds no reference.
     const isNamed = transaction.accounts.includes(request.reference);
-    const sharesAddress = this.#p.treasuryAddress === this.#p.reserveAddress;
-    if (!isNamed && sharesAddress && mayBeReturned(payment, this.#tools.journal.open(), this.#tools.now()))
-      return 'may_be_returned';
+    const swaps = this.#tools.journal.open().filter(({ signer }) => signer === this.#p.treasuryAddress);
+    if (!isNamed && mayBeReturned(payment, swaps, this.#tools.now())) return 'may_be_returned';
     const purpose = purposeOf(request);
     const name = `payment:${payment.signature}`;
     if (this.#tools.journal.consumerOf(name) !== undefined) return UNMATCHED;

@@ -265,7 +265,8 @@ export class DailyMint implements CustodyModule {
     const lifetime = await this.#ports.latestBlockhash();
     const late = this.#closed(operation);
     if (late) return { ok: false, reason: late, outcome: figures };
-    const { reserveAddress: authority, mint, treasury: owner } = this.#ports;
+    const { mint, treasury: owner } = this.#ports;
+    const { signer: authority } = operation;
     const { atoms, program } = decision;
     const { decimals } = figures;
     // The mint's memo contains the hash of the newest proof, so the chain shows that this proof is older than the mint.

@@ -192,7 +192,7 @@ export class Swaps {
   }
 
   async #preview(request: Omit<SwapRequest, 'key'>): Promise<DryRun> {
-    const { journal, readBalance, now } = this.#tools;
+    const { journal, reserveAddress, readBalance, now } = this.#tools;
     const why = await this.#tools.stopBeginning('swap');
     if (why !== undefined) return refused(swapsStopped(why));
     const { amountLamports, client } = request;
@@ -202,7 +202,7 @@ export class Swaps {
     const early = this.#knownRefusal(amountLamports) ?? this.#quotas.clientRefusal(request) ?? quotaRefusal();
     if (early) return refused(early);
     try {
-      const operations = journal.counting(now());
+      const operations = journal.counting(reserveAddress, now());
       const balance = await readBalance(journal.releasedSlot());
       const verdict = this.#check(amountLamports, balance, operations);
       if (!verdict.ok) return refused(limitRefusal(verdict, now()));
@@ -252,8 +252,8 @@ export class Swaps {
 
   /** @throws AppError UPSTREAM_FAILED when the balance cannot be read */
   async room(): Promise<SwapRoom> {
-    const { journal, readBalance, boundsOf, now } = this.#tools;
-    const operations = journal.counting(now());
+    const { journal, reserveAddress, readBalance, boundsOf, now } = this.#tools;
+    const operations = journal.counting(reserveAddress, now());
     const balance = await readBalance(journal.releasedSlot());
     const why = await this.#tools.stopBeginning('swap');
     const left = spendable(balance, operations, boundsOf('swap').keeps);

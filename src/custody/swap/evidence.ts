@@ -17,7 +17,7 @@ export function swapEvidence(journal: Pick<Journal, 'get' | 'bySignature'>, id: 
   const operation = journal.get(id) ?? journal.bySignature(id);
   if (operation?.kind !== 'swap' || !operation.signing)
     return { ok: false, message: 'No signed swap has this id.' };
-  const { state, detail, reason, amount, signing, signedAt, landing, plan, outcome } = operation;
+  const { state, detail, reason, signer, amount, signing, signedAt, landing, plan, outcome } = operation;
   const { signedQuote, ...agreed } = plan;
   const { bridgeStatuses: _statuses, refundSearch: _search, ...result } = outcome;
   const evidence = {
@@ -27,6 +27,7 @@ export function swapEvidence(journal: Pick<Journal, 'get' | 'bySignature'>, id: 
     agreed,
     deposit: {
       signature: signing.signature,
+      from: signer,
       signedAt: signedAt === null ? null : new Date(signedAt).toISOString(),
       lamports: amount.toString(),
       slot: landing?.slot.toString() ?? null,

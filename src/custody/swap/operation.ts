@@ -94,7 +94,7 @@ async function prepareSwap(ports: SwapPorts, operation: Operation): Promise<Prep
   if (depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
   // The blockhash is read last, because it ages from here and the quote may have taken seconds.
   const lifetime = await ports.latestBlockhash();
-  const message = transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime });
+  const message = transferMessage({ from: operation.signer, to: depositAddress, amount, lifetime });
   return {
     ...plainlyPrepared(message, lifetime),
     cost: priced.cost,

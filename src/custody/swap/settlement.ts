@@ -17,14 +17,14 @@ import { orUnreadable } from '../kernel/solana-view.ts';
 import { statusesOf } from './evidence.ts';
 
 export type SettlementPorts = {
-  readonly reserveAddress: string;
   readonly bitcoinAddress: string;
   /** Most that a swap may cost, in basis points of its amount. */
   readonly maxCostBps: number;
   readonly route: SwapRoute;
   /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
-  readonly history: History;
+  /** The transactions of an address. */
+  historyOf(address: string): History;
   transaction(signature: string): Promise<ChainTransaction | null>;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -110,7 +110,7 @@ async function findPayment(
 }
 
 /**
- * Successful transactions of the reserve in a node's list that follow `until`, oldest first, including all dust. A node
+ * Successful transactions of the swap's signer in a node's list that follow `until`, oldest first, including all dust. A node
  * that does not know `until` lists its whole history, so a slot bounds the list as well.
  * @throws AppError UPSTREAM_FAILED; the next check lists them again
  */
@@ -139,7 +139,7 @@ async function readTransactions(ports: SettlementPorts, signatures: readonly str
   return read;
 }
 
-/** The finalized credit to the reserve that the bridge reports. Without an announced sum, only an old credit is accepted. */
+/** The finalized credit to the swap's signer that the bridge reports. Without an announced sum, only an old credit is accepted. */
 async function findRefund(
   ports: SettlementPorts,
   report: Extract<BridgeReport, { state: 'refunded' }>,
@@ -152,7 +152,7 @@ async function findRefund(
   const isFree = ({ signature }: SignatureEntry) => !isTaken(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
   // One list is enough: a refund that is not found is searched again.
-  const lists = await readLists(ports.history, 1, async (node): Promise<RefundList> => {
+  const lists = await readLists(ports.historyOf(operation.signer), 1, async (node): Promise<RefundList> => {
     const { retry = [], ...search } = before[node.name] ?? {};
     const { last = until, slot = landedAt } = search;
     const fresh = (await listSince(node, last, BigInt(slot))).filter(isFree);
@@ -170,7 +170,7 @@ async function findRefund(
       transaction &&
       !transaction.failed &&
       transaction.slot >= landedAt &&
-      lamportsChange(transaction, ports.reserveAddress);
+      lamportsChange(transaction, operation.signer);
     if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
     if (credit === report.amount) return refundedBy(operation, found);

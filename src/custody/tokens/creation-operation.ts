@@ -28,7 +28,6 @@ const TOKEN_RULES: KindRules = {
 export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };
 
 export type TokenPorts = {
-  readonly reserveAddress: string;
   readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
   /** Lamports that exempt an account of so many bytes from rent, as a quorum of nodes gives them. */
   rentExemption(bytes: number): Promise<bigint>;
@@ -80,7 +79,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const cost = otherRent.reduce((sum, rent) => sum + rent, mintRent + fees);
       // The rent at the sale was wrong: more lamports would leave the reserve than were set aside for the creation.
       if (cost > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
-      const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
+      const message = creationMessage({ design, mint, reserve: operation.signer, mintRent, lifetime });
       const cosignatures = [ports.signMint(invoiceId, message)];
       return { ...plainlyPrepared(message, lifetime), cosignatures };
     },

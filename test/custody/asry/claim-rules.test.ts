@@ -6,7 +6,7 @@ const SECOND = 1_000;
 const DAY = 86_400;
 const SWAP_AT = 1_800_000_000;
 
-const facts = { isDepositAddress: false, sharesAddress: true, unsettledSince: [SWAP_AT * SECOND] };
+const facts = { isOwnSender: false, unsettledSince: [SWAP_AT * SECOND] };
 
 it.each([
   ['more than two minutes before the swap', SWAP_AT - 121, undefined],
@@ -22,12 +22,11 @@ it.each([
 );
 
 it('no deposit is treated as our own money at a separate treasury address, or without an unsettled swap', () => {
-  expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
   expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
 });
 
 it('a deposit from an address that one of our swaps paid is treated as our own money', () => {
-  const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
+  const fromBridge = { isOwnSender: true, unsettledSince: [] };
   expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
 });
 

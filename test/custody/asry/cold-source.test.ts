@@ -68,16 +68,16 @@ function portsWith(allowance: bigint, delegate: string | null = RESERVE) {
   })) as unknown as SolanaNode[];
   const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => 0, within, log: () => undefined });
   return createAsryPorts(view, {
-    reserveAddress: RESERVE,
     mint: MINT,
     source: SOURCE,
-    terms: {} as never,
+    terms: { reserve: RESERVE } as never,
     program: {} as never,
   });
 }
 
 const payout = (atoms: bigint) =>
   plannedOperation({
+    signer: RESERVE,
     id: 'asry:deposit:1',
     kind: 'asry',
     amount: lamports(0n),

@@ -36,7 +36,6 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   };
   const now = () => state.now;
   const claims = new Claims(createTools(storage, now), {
-    reserveAddress: terms.reserve,
     mint: wallet(900_005),
     terms,
     program: PROGRAM,

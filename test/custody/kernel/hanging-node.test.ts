@@ -78,7 +78,8 @@ it.each<[string, number, (view: SolanaView) => Promise<unknown>]>([
   [
     'the state of an attempt',
     1_500,
-    (view: SolanaView) => view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }),
+    (view: SolanaView) =>
+      view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }, 'reserve'),
   ],
 ])('returns a result before the time limit of the node that hangs: %s', async (_what, most, read) => {
   const { view, onPlatform } = setUp(['a.test']);

@@ -67,7 +67,7 @@ function setUp(...fakes: Fake[]) {
   const checked = async () => {
     const isComplete = await checkJournal({
       ...shared,
-      history: view.history,
+      history: view.historyOf(RESERVE),
       log: () => undefined,
       transaction: (signature: string) => view.transaction(signature),
       balance: async () => 9n * SOL,
@@ -77,7 +77,7 @@ function setUp(...fakes: Fake[]) {
   const spends = async (explained: readonly string[] = []) => {
     const found = await unexplainedSpends({
       reserveAddress: RESERVE,
-      history: view.history,
+      history: view.historyOf(RESERVE),
       transaction: (signature: string) => view.transaction(signature),
       isExplained: (signature) => explained.includes(signature),
     });

@@ -115,7 +115,7 @@ describe('the sums over rows', () => {
         // An ended row that is a day old does not count, although it still shows its amounts.
         const known = all.filter((op) => open.includes(op) || (op.signedAt ?? op.createdAt) > now - DAY_MS);
         expect(ids(journal.open())).toEqual(ids(open));
-        expect(ids(journal.counting(now))).toEqual(ids(known));
+        expect(ids(journal.counting('reserve', now))).toEqual(ids(known));
         expect(journal.releasedSlot()).toBe(highest);
       }),
     );
@@ -132,7 +132,7 @@ describe('the sums over rows', () => {
         return storage.exec(query, ...params);
       },
     });
-    journal.counting(NOW);
+    journal.counting('reserve', NOW);
     expect(plans).toEqual([
       expect.stringMatching(/^SEARCH operations USING INDEX operations_recent/),
       expect.stringMatching(/^(SCAN|SEARCH) operations USING INDEX operations_counting/),

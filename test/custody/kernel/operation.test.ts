@@ -29,6 +29,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
   seq: fc.nat(),
   id: fc.string(),
   kind: fc.constantFrom('swap' as const, 'asry' as const),
+  signer: fc.string(),
   state: fc.constantFrom(
     'planned' as const,
     'signed' as const,

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Custodian } from '../../../src/custody/custodian.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
+import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
-import { credit, RESERVE } from '../../kit/fake-bridge.ts';
+import { credit } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { SOL } from '../../kit/sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';

@@ -141,7 +141,7 @@ describe('a swap whose key is in the service', () => {
     const peer = createVaultPeer(3);
     const remote = signerOver(peer);
     const bridge = createFakeBridge();
-    const swap = { ...createSwapPorts(bridge), reserveAddress: peer.address };
+    const swap = createSwapPorts(bridge);
     const w = createCustodianWorld({
       signer: remote.signer,
       swap,

@@ -57,7 +57,7 @@ const node = (height: number, status: unknown, first = 0): Record<string, Answer
 describe('views', () => {
   it('reads the block height of a node first, then the status, and the first slot of its history last', async () => {
     const { chain, methods, ids } = setUp(node(1_001, null), { getEpochInfo: down });
-    await chain.views(signingOf(ids));
+    await chain.views(signingOf(ids), RESERVE);
     expect(methods().filter((call) => call.startsWith('0'))).toEqual([
       '0 getEpochInfo',
       '0 getSignatureStatuses',
@@ -67,7 +67,7 @@ describe('views', () => {
 
   it('asks all nodes for finalized data, and for statuses with a search of the history', async () => {
     const { chain, requests, ids } = setUp(node(1_001, null), node(1_001, null));
-    await chain.views(signingOf(ids));
+    await chain.views(signingOf(ids), RESERVE);
     const of = (method: string) =>
       requests.find(({ body }) => Reflect.get(Object(body), 'method') === method)?.body;
     expect(of('getEpochInfo')).toMatchObject({ params: [{ commitment: 'finalized' }] });
@@ -81,7 +81,7 @@ describe('views', () => {
     ['when a status was seen', node(1_001, SEEN)],
   ])('does not read the start of the history of a node %s', async (_name, answers) => {
     const { chain, methods, ids } = setUp(answers, answers);
-    const views = await chain.views(signingOf(ids));
+    const views = await chain.views(signingOf(ids), RESERVE);
     expect(methods()).not.toContain('0 getFirstAvailableBlock');
     expect(views.map((view) => view.firstAvailableSlot)).toEqual([null, null]);
   });
@@ -91,7 +91,7 @@ describe('views', () => {
       node(1_001, null, 7),
       node(900, { ...SEEN, err: 'x', confirmationStatus: 'confirmed', confirmations: 1 }),
     );
-    expect(await chain.views(signingOf(ids))).toEqual([
+    expect(await chain.views(signingOf(ids), RESERVE)).toEqual([
       {
         node: ids[0],
         finalizedSlot: 500n,
@@ -118,12 +118,12 @@ describe('views', () => {
     ['no history', { ...node(1_001, null), getFirstAvailableBlock: refusal(-32601, 'Method not found') }],
   ])('leaves out the view of a node that gives %s', async (_name, broken) => {
     const { chain, ids } = setUp(broken, node(1_001, null));
-    expect((await chain.views(signingOf(ids))).map((view) => view.node)).toEqual([ids[1]]);
+    expect((await chain.views(signingOf(ids), RESERVE)).map((view) => view.node)).toEqual([ids[1]]);
   });
 
   it('there are no views when every node is down', async () => {
     const { chain, ids } = setUp({ getEpochInfo: down }, { getEpochInfo: down });
-    expect(await chain.views(signingOf(ids))).toEqual([]);
+    expect(await chain.views(signingOf(ids), RESERVE)).toEqual([]);
   });
 });
 
@@ -198,7 +198,7 @@ describe('a finalized failure', () => {
   const charge = async (status: unknown, transaction: Answer): Promise<unknown> => {
     const answers = { ...node(900, status), getTransaction: transaction };
     const { chain, ids } = setUp(answers, {}, 1);
-    return (await chain.views(signingOf(ids)))[0]?.status?.charged;
+    return (await chain.views(signingOf(ids), RESERVE))[0]?.status?.charged;
   };
   const shown = (change: Parameters<typeof transactionWith>[0]) =>
     result(transactionWith({ err: 'x', ...change }));
@@ -228,7 +228,7 @@ describe('landing', () => {
 
   it('the debit of a landed transaction is the sum that it took from the reserve, fee included', async () => {
     const { chain, requests } = both(result(transactionWith()));
-    expect(await chain.landing(SIGNATURE)).toEqual(landed);
+    expect(await chain.landing(SIGNATURE, RESERVE)).toEqual(landed);
     expect(requests[0]?.body).toMatchObject({ params: [SIGNATURE, { commitment: 'finalized' }] });
   });
 
@@ -238,12 +238,12 @@ describe('landing', () => {
     ['show it failed, which the finalized status did not', result(transactionWith({ err: 'x' }))],
     ['show one that the reserve has no part in', result(transactionWith({ accounts: ['a', 'b'] }))],
   ])('the debit of a landed transaction is null when the nodes %s', async (_name, answer) => {
-    expect(await both(answer).chain.landing(SIGNATURE)).toBeNull();
+    expect(await both(answer).chain.landing(SIGNATURE, RESERVE)).toBeNull();
   });
 
   it('the debit of a landed transaction is null while one of two nodes does not have it', async () => {
     const { chain } = setUp({ getTransaction: result(transactionWith()) }, { getTransaction: result(null) });
-    expect(await chain.landing(SIGNATURE)).toBeNull();
+    expect(await chain.landing(SIGNATURE, RESERVE)).toBeNull();
   });
 });
 

@@ -47,7 +47,7 @@ function setUp() {
     storage,
     payments,
     treasuryAddress: 'treasury',
-    reserveAddress: 'reserve',
+    isReserve: (address) => address === 'reserve',
     take() {
       if (state.error !== undefined) throw new Error(state.error);
       return { purpose: state.taken };

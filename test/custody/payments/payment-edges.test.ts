@@ -502,10 +502,11 @@ describe('a request', () => {
 describe('money that a bridge may have returned, where treasury and reserve share an address', () => {
   /** An operation is unsettled with about the sum of a request, whose exact amount then arrives. */
   async function arrival(p: { reserve?: string; unsettled: (fee: bigint) => bigint; named?: boolean }) {
-    const world = createPaymentWorld({ reserve: p.reserve ?? TREASURY });
+    const world = createPaymentWorld();
     const request = world.open();
     const swap = settling({
       id: 'swap:a',
+      signer: p.reserve ?? TREASURY,
       unsettled: lamports(p.unsettled(fee(request))),
       createdAt: world.state.now,
     });

@@ -90,6 +90,7 @@ export function createPaymentWorld(
     else if (end !== 'never') finish(id, end);
   }
   const tools = createTools(storage, () => state.now, {
+    reserveAddress: options.reserve ?? 'reserve',
     limits: { refunds_day: 100_000_000n },
     log: (line) => {
       if (line.level === 'alarm') alarms.push(line);
@@ -107,7 +108,6 @@ export function createPaymentWorld(
   };
   const ports: PaymentPorts = {
     treasuryAddress: TREASURY,
-    reserveAddress: options.reserve ?? 'reserve',
     heldPayers: new Set(options.heldPayers),
     nodes: [
       {

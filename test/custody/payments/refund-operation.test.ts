@@ -11,7 +11,6 @@ const REFUND = depositSignature(1);
 
 const kind = (over: Partial<RefundKindPorts> = {}) =>
   createRefundKind({
-    reserveAddress: RESERVE,
     balanceOf: async () => 1_000_000n,
     leastBalance: async () => 890_880n,
     latestBlockhash: async () => ({ blockhash: wallet(83), slot: 5n, witnesses: [] }),
@@ -20,6 +19,7 @@ const kind = (over: Partial<RefundKindPorts> = {}) =>
 
 const operation = () =>
   plannedOperation({
+    signer: RESERVE,
     id: `refund:${REFUND}:1`,
     kind: 'refund',
     amount: lamports(70_000n),

@@ -63,7 +63,7 @@ function stageOf(nodeCount: number) {
     storage,
     payments,
     treasuryAddress: 'treasury',
-    reserveAddress: 'reserve',
+    isReserve: (address) => address === 'reserve',
     take(found) {
       if (found.signature === fault.poison) throw new Error('cannot be booked');
       if (found.lamports !== 100n) return { purpose: null };

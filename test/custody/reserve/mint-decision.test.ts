@@ -263,6 +263,7 @@ describe('the decision', () => {
 
 const row = (day: string, change: Partial<Operation> = {}): Operation => ({
   ...plannedOperation({
+    signer: PUBLIC_KEY,
     id: `absr:${day}`,
     kind: 'absr',
     amount: lamports(0n),

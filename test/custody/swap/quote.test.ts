@@ -6,6 +6,7 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { PriceReport } from '../../../src/core/price.ts';
 import { priceQuote, quoteSwap, swapKind } from '../../../src/custody/swap/operation.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
+import { RESERVE } from '../../kit/addresses.ts';
 import {
   BLOCKHASH,
   createFakeBridge,
@@ -13,7 +14,6 @@ import {
   MARKET,
   oneSol,
   quoteFor,
-  RESERVE,
 } from '../../kit/fake-bridge.ts';
 import { planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
 

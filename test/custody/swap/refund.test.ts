@@ -8,8 +8,9 @@ import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import type { Fetch } from '../../../src/providers/http.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
+import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
-import { credit, type FakeSwapPorts, RESERVE } from '../../kit/fake-bridge.ts';
+import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { NOW, SOL, settling } from '../../kit/sample-operations.ts';
 import { settleSwap } from './settle-swap.ts';
@@ -328,7 +329,7 @@ it('finds a refund within three minutes behind 1,000 long memos while a node inv
     log: () => undefined,
   });
   Object.assign(w.swap, {
-    history: view.history,
+    historyOf: (address: string) => view.historyOf(address),
     transaction: (signature: string) => view.transaction(signature),
   });
   expect(await delay(w)).toBeLessThan(180_000);

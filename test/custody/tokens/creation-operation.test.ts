@@ -17,7 +17,6 @@ const RESERVED = 15_000_006n;
 function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, rent = 1_000_000n) {
   const signed: [string, Uint8Array][] = [];
   const kind = createTokenKind({
-    reserveAddress: RESERVE,
     signMint(invoiceId, message) {
       signed.push([invoiceId, message]);
       return new Uint8Array(64).fill(5);
@@ -27,6 +26,7 @@ function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, re
     findMint: async () => found,
   });
   const operation = plannedOperation({
+    signer: RESERVE,
     id: 'token:one',
     kind: 'token',
     amount: lamports(0n),
