@@ -43,8 +43,19 @@ export class Dated<T> {
   }
 }
 
+/** Thrown by a load: the source says that there is no such value. The cache remembers it, and throws `reason`. */
+export class Miss extends Error {
+  readonly reason: Error;
+
+  constructor(reason: Error) {
+    super(reason.message);
+    this.reason = reason;
+  }
+}
+
 type Entry = Omit<Cached<unknown>, 'stale'>;
-type Failure = { readonly error: unknown; readonly at: number };
+/** @property pauseMs how long the upstream is not contacted again */
+type Failure = { readonly error: unknown; readonly at: number; readonly pauseMs: number };
 /** A load that is running. @property began Unix ms */
 type Load = { readonly entry: Promise<Entry>; readonly began: number };
 
@@ -62,6 +73,7 @@ type CacheOptions = {
 
 /** After a failed load the upstream is not contacted for this time. */
 const FAILURE_PAUSE_MS = 2_000;
+const MISS_PAUSE_MS = 60_000;
 /** Maximum entries in one isolate's memory; the oldest is evicted first. */
 const MAX_ENTRIES = 500;
 /**
@@ -114,7 +126,8 @@ export class Cache {
       const loaded = await this.#loadOrJoin(key, policy, load, validFrom, older && PATIENCE_MS);
       if (loaded) return this.#shown<T>(key, loaded);
     } catch (error) {
-      if (!older) throw error;
+      // A miss has deleted the older value.
+      if (!older || !this.#memory.has(key)) throw error;
     }
     return { ...older, stale: true } as Cached<T>;
   }
@@ -239,20 +252,25 @@ export class Cache {
       }
       return stored;
     } catch (error) {
-      this.#noteFailure(key, error);
-      throw error;
+      if (!(error instanceof Miss)) {
+        this.#noteFailure(key, error);
+        throw error;
+      }
+      this.#memory.delete(key);
+      this.#noteFailure(key, error.reason, MISS_PAUSE_MS);
+      throw error.reason;
     }
   }
 
   /** The error of the last load, during the pause in which the upstream is not contacted. */
   #failureOf(key: string): Failure | undefined {
     const failure = this.#failures.get(key);
-    return failure && failure.at + FAILURE_PAUSE_MS > this.#options.now() ? failure : undefined;
+    return failure && failure.at + failure.pauseMs > this.#options.now() ? failure : undefined;
   }
 
-  #noteFailure(key: string, error: unknown): void {
+  #noteFailure(key: string, error: unknown, pauseMs = FAILURE_PAUSE_MS): void {
     if (isOwnRefusal(error)) return;
-    keepNewest(this.#failures, key, { error, at: this.#options.now() });
+    keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs });
   }
 
   /** Takes the value in KV if the one in memory is not fresh and older. */

@@ -8,6 +8,7 @@ import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoi
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
+import { wallet } from '../kit/addresses.ts';
 import { routerOver } from '../kit/router.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 
@@ -27,6 +28,9 @@ type Parts = {
   answers?: readonly PaymentConfirmed[];
   asked?: ConfirmRequest[];
   clock?: { ms: number };
+  /** Times at which the custodian and the chain were read. */
+  custodianReads?: number[];
+  chainReads?: number[];
 };
 
 const next = <T>(items: T[]): T | undefined => (items.length > 1 ? items.shift() : items[0]);
@@ -56,6 +60,7 @@ function service(parts: Parts) {
   const custody: InvoiceDeps['custody'] = {
     ...base.custody,
     findRequest: async () => {
+      parts.custodianReads?.push(now());
       if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not respond.');
       const detail = next(details);
       return detail ? view({ detail }) : (parts.known ?? null);
@@ -74,7 +79,11 @@ function service(parts: Parts) {
     tokens,
     search: { search: async () => ({ tokens: [], next: null }) },
     facts: { memory: { readMany: async () => new Map() }, readAccounts: async () => ({ accounts: [] }) },
-    readAccounts: async () => ({ accounts: [] }),
+    readAccounts: async () => {
+      parts.chainReads?.push(now());
+      return { accounts: [null, null] };
+    },
+    memory: newCache(),
     listingFee: 1n,
   };
   const request = routerOver(
@@ -130,6 +139,23 @@ describe('reading an invoice', () => {
   ])('reading an invoice returns the right error: %s', async (_name, parts, status, error_code) => {
     expect(await service(parts)(PATH)).toMatchObject({ status, body: { error_code } });
   });
+});
+
+it('asks the custodian once a minute for an unknown invoice, and the chain for an unknown mint', async () => {
+  const custodianReads: number[] = [];
+  const chainReads: number[] = [];
+  const clock = { ms: 0 };
+  const get = service({ custodianReads, chainReads, clock });
+  for (const [path, body, error_code] of [
+    [PATH, undefined, 'NOT_FOUND'],
+    ['/api/listings/request', { mint_address: wallet(1) }, 'NOT_A_MINT'],
+  ] as const)
+    for (const at of [0, 30_000, 59_999, 60_000]) {
+      clock.ms = at;
+      expect((await get(path, body)).body).toMatchObject({ error_code });
+    }
+  expect(custodianReads).toEqual([0, 60_000]);
+  expect(chainReads).toEqual([0, 60_000]);
 });
 
 const details = ['awaiting_payment', 'seen'];

@@ -5,6 +5,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { requestListing, type TokenName } from '../../src/features/tokens/request-listing.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { borshString, extended, keyBytes, metaplexMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
 
@@ -55,6 +56,7 @@ async function opened(mint: Chain, metaplex: Chain, asked: TokenName = { mint: M
       tokens: { byId: async () => UNLISTED, byMint: async () => UNLISTED, listings: async () => [] },
       readAccounts: async () => ({ accounts: [mint, metaplex] }),
       takeChainRead: () => undefined,
+      memory: new Cache({ now: Date.now, defer: () => undefined }),
       listingFee: 1n,
     },
     asked,

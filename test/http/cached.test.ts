@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
-import { Cache, type CachePolicy, Dated, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
+import { Cache, type CachePolicy, Dated, Miss, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
 
 const SHORT: CachePolicy = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 600_000 };
@@ -99,6 +99,50 @@ it('the cache contacts a failed upstream again only after a pause', async () => 
   time.now += 2_000;
   upstream.fails = false;
   expect((await read(SHORT)).value).toBe('one');
+});
+
+describe('a miss', () => {
+  const unknown = new Error('unknown');
+  function cacheWith(kv?: KVNamespace) {
+    const time = { now: 0 };
+    const state = { loads: 0, exists: false };
+    const cache = new Cache({ now: () => time.now, defer: () => undefined, ...(kv && { kv }) });
+    const read = (key = 'key', policy = SHORT) =>
+      cache.read(key, policy, async () => {
+        state.loads += 1;
+        if (!state.exists) throw new Miss(unknown);
+        return 'there';
+      });
+    return { time, state, read };
+  }
+
+  it('is remembered for a minute in memory only, and its reason is thrown', async () => {
+    const put = vi.fn();
+    const kv = { get: async () => null, put } as unknown as KVNamespace;
+    const { time, state, read } = cacheWith(kv);
+    for (time.now of [0, 59_999]) await expect(read('key', owned(SHORT, 0))).rejects.toBe(unknown);
+    expect([state.loads, put.mock.calls]).toEqual([1, []]);
+    time.now = 60_000;
+    state.exists = true;
+    expect((await read()).value).toBe('there');
+  });
+
+  it('takes the place of an older value', async () => {
+    const { time, state, read } = cacheWith();
+    state.exists = true;
+    await read();
+    time.now = 30_000;
+    state.exists = false;
+    for (let request = 0; request < 2; request += 1) await expect(read()).rejects.toBe(unknown);
+    expect(state.loads).toBe(2);
+  });
+
+  it('of more than 500 keys, only the oldest one is forgotten', async () => {
+    const { state, read } = cacheWith();
+    for (let key = 0; key <= 500; key += 1) await read(String(key)).catch(() => undefined);
+    for (const key of ['1', '500', '0']) await read(key).catch(() => undefined);
+    expect(state.loads).toBe(502);
+  });
 });
 
 describe('KV', () => {

@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
 import type { RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
+import { Miss } from '../../http/cached.ts';
 import { integerMember, snakeCased } from '../../http/params.ts';
 import { admitRead, clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { BOOKMARK_HEADER } from '../../http/read-session.ts';
@@ -236,7 +237,11 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     };
     const request = await (isOwnRead
       ? read()
-      : deps.waiting.read(c, { key: `invoice:${id}`, read, stateOf: openState }));
+      : deps.waiting.read(c, {
+          key: `invoice:${id}`,
+          read: () => read().catch(missIfUnknown),
+          stateOf: openState,
+        }));
     return c.json(invoiceBody(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
@@ -262,6 +267,11 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       200,
     );
   });
+
+/** The custodian chooses ids at random, so an unknown one never becomes known. */
+function missIfUnknown(error: unknown): never {
+  throw error instanceof AppError && error.code === 'NOT_FOUND' ? new Miss(error) : error;
+}
 
 /** A member of an invoice's subject as text. */
 const part = (request: RequestView, name: string): string | null => {

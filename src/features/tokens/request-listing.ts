@@ -6,6 +6,7 @@ import {
 } from '../../chain/solana/listed-token.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { type Cache, Miss } from '../../http/cached.ts';
 import { faultWords } from './token-request.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
@@ -13,6 +14,8 @@ export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
   /** Counts reads of the chain for an unpaid request. @throws AppError RATE_LIMITED for the client's own share */
   readonly takeChainRead: (client: string) => void;
+  /** This isolate's memory only. */
+  readonly memory: Pick<Cache, 'read'>;
   readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
   readonly readAccounts: (
     addresses: readonly string[],
@@ -39,8 +42,7 @@ export async function requestListing(
   const token = 'mint' in asked ? await d.tokens.byMint(asked.mint) : await knownToken(d, asked.tokenId);
   const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
   if (listing) return listing;
-  d.takeChainRead(client);
-  const subject = await readToken(d, 'mint' in asked ? asked.mint : (token?.mint ?? ''));
+  const subject = await readToken(d, 'mint' in asked ? asked.mint : (token?.mint ?? ''), client);
   const opened = await d.custody.openRequest({
     kind: 'listing',
     subject,
@@ -63,12 +65,20 @@ async function knownToken(d: RequestListingDeps, tokenId: number): Promise<Token
   return token;
 }
 
+/** Each request reads the token as it is now; only a miss is remembered. */
+const POLICY = { freshMs: 0, revalidateMs: 0, staleMs: 0 };
+
 /** @throws AppError why the token cannot be listed */
-async function readToken(d: RequestListingDeps, mint: string): Promise<ListedToken> {
-  const [account, metaplex] = (await d.readAccounts(listingAccounts(mint))).accounts;
-  const facts = listingFacts(mint, account, metaplex);
-  if (facts.type === 'listable') return facts.token;
-  throw faultError(facts.fault);
+async function readToken(d: RequestListingDeps, mint: string, client: string): Promise<ListedToken> {
+  const { value } = await d.memory.read(`listing:${mint}`, POLICY, async () => {
+    d.takeChainRead(client);
+    const [account, metaplex] = (await d.readAccounts(listingAccounts(mint))).accounts;
+    const facts = listingFacts(mint, account, metaplex);
+    if (facts.type === 'listable') return facts.token;
+    const error = faultError(facts.fault);
+    throw facts.fault.type === 'not_a_mint' ? new Miss(error) : error;
+  });
+  return value;
 }
 
 function faultError(fault: ListingFault): AppError {
