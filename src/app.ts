@@ -16,7 +16,8 @@ import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts
 import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
 import { type OpenApiDeps, openApiRoutes } from './features/openapi/routes.ts';
 import { type OpsDeps, opsRoutes } from './features/ops/routes.ts';
-import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
+import type { ConfiguredPoolDeps } from './features/pools/get-pool.ts';
+import { poolsRoutes } from './features/pools/routes.ts';
 import { type AbsrDeps, absrRoutes } from './features/reserves/absr-routes.ts';
 import { type ReservePageDeps, reservePageRoutes } from './features/reserves/page-routes.ts';
 import { proofRoutes } from './features/reserves/proof-routes.ts';
@@ -43,7 +44,7 @@ export type Deps = {
   readonly nostr: NostrFeedDeps;
   readonly openapi: OpenApiDeps;
   readonly ops: OpsDeps;
-  readonly pools: PoolsDeps;
+  readonly pools: ConfiguredPoolDeps;
   readonly reserves: ReservePageDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;

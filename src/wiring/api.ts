@@ -14,14 +14,15 @@ import { lamports } from '../core/amount.ts';
 import { CALL_LIMITS } from '../core/call-limits.ts';
 import { SHARES, SharedBudget } from '../core/client-network.ts';
 import { HOUR_MS } from '../core/durations.ts';
-import { AppError, failureReason, notConfigured } from '../core/errors.ts';
+import { AppError, failureReason, notConfigured, upstreamFailed } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import type { PriceReport } from '../core/price.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
-import { getSummary } from '../features/reserves/get-summary.ts';
+import { getSummary, readVenues, reportOf } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore, readLastChange } from '../features/reserves/reserves-store.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
@@ -192,11 +193,12 @@ function opsDeps(sources: Sources): Deps['ops'] {
 }
 
 function poolsDeps(sources: Sources): Deps['pools'] {
-  const { config, orca, log, memory } = sources;
+  const { config, orca, log, cache, memory } = sources;
   return {
     orca,
     readAccounts: accountReader(sources),
     addresses: config.POOL_ADDRESSES ?? {},
+    cache,
     memory,
     now: Date.now,
     log,
@@ -260,7 +262,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
       solanaAddress && bitcoinAddress
         ? swapRoute(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil)).quote
         : () => Promise.reject(notConfigured(missing)),
-    readPrices: sources.readPrices,
+    readPrices: () => sharedPrices(sources),
     quoteBudget: new QuoteBudget(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: lamports(config.SWAP_MAX_SOL),
@@ -272,6 +274,13 @@ function swapDeps(sources: Sources): Deps['swap'] {
     waiting: sources.waiting,
     now: Date.now,
   };
+}
+
+/** The venues' prices as all isolates see them. @throws AppError UPSTREAM_FAILED while no venue responds */
+async function sharedPrices({ cache, readPrices }: Sources): Promise<PriceReport[]> {
+  const { value, stale } = await readVenues({ cache, readPrices }, false);
+  if (stale) throw upstreamFailed('prices', 'no_venue');
+  return value.map(reportOf);
 }
 
 /** Rents and programs change rarely. A creation that costs more than its invoice has set aside is not signed. */

@@ -5,6 +5,7 @@
 import type { Deps } from '../app.ts';
 import { AppError, failureReason } from '../core/errors.ts';
 import { prewarmCurrencies } from '../features/exchange/quote.ts';
+import { findPool } from '../features/pools/get-pool.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
@@ -51,6 +52,7 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
     { name: 'wake', run: () => custody.wake() },
     { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
     ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
+    ...prewarmedPools(deps),
     { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
   ];
 }
@@ -102,6 +104,13 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
       changenow && prewarmCurrencies({ ...exchange, changenow }, reserves.now()).catch(() => undefined),
   },
 ];
+
+/** If this read fails, the status shows why, and requests get the last value. */
+const prewarmedPools = ({ pools }: Deps): readonly ScheduledTask[] =>
+  [...new Set(Object.values(pools.addresses))].map((address) => ({
+    name: 'prewarm_pool',
+    run: () => findPool(pools, address, true).catch(() => undefined),
+  }));
 
 /** A watch-only reserve has no proof before the operator's first signature. */
 function ignoreNotConfigured(error: unknown): void {

@@ -8,7 +8,8 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { base64 } from '@scure/base';
-import { type PoolsDeps, poolsRoutes } from '../../src/features/pools/routes.ts';
+import type { ConfiguredPoolDeps } from '../../src/features/pools/get-pool.ts';
+import { poolsRoutes } from '../../src/features/pools/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-rpc.ts';
@@ -74,16 +75,17 @@ export async function startPoolUpstreams() {
       isChainDown = false;
     },
     /** A service with an empty cache; `timeoutMs` is how long it waits for the pool API. */
-    service(over: Partial<PoolsDeps> = {}, timeoutMs?: number) {
+    service(over: Partial<ConfiguredPoolDeps> = {}, timeoutMs?: number) {
       const solana = createSolanaRpc({ urls: [rpc.url], fetch });
       const logged: Readonly<Record<string, unknown>>[] = [];
-      const deps: PoolsDeps = {
+      const deps: ConfiguredPoolDeps = {
         orca: createOrca({
           baseUrl: `${orca.url}/v2/solana`,
           fetch,
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
         }),
         readAccounts: (addresses) => solana.first((node) => node.accounts(addresses, 'confirmed')),
+        cache: new Cache({ now: over.now ?? Date.now, defer: (work) => void work }),
         memory: new Cache({ now: over.now ?? Date.now, defer: (work) => void work }),
         now: Date.now,
         log: (line) => logged.push(line),
@@ -91,6 +93,7 @@ export async function startPoolUpstreams() {
         ...over,
       };
       return {
+        deps,
         logged,
         get: routerOver(
           () => ({ pools: deps }),

@@ -1,6 +1,8 @@
 import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
+import { findPool } from '../../src/features/pools/get-pool.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import {
   ADAPTIVE_POOL,
@@ -441,6 +443,48 @@ describe('invalid addresses', () => {
       action: 'fix_request',
       details: { issues: [{ in: 'param', path: 'address' }] },
     });
+  });
+});
+
+describe('caching of pools', () => {
+  it('a configured pool that the cron has read is served by every isolate without asking again', async () => {
+    const stored = new Map<string, string>();
+    const kv = {
+      get: async (key: string) => JSON.parse(stored.get(key) ?? 'null') as unknown,
+      put: async (key: string, text: string) => void stored.set(key, text),
+    } as unknown as KVNamespace;
+    const isolate = () =>
+      upstreams.service({
+        addresses: { default: FIXED_POOL },
+        cache: new Cache({ kv, now: Date.now, defer: (work) => void work }),
+      });
+    upstreams.answerWith(send(200, POOL));
+    await findPool(isolate().deps, FIXED_POOL, true);
+    for (const service of [isolate(), isolate()]) expect(await (await service.get(PATH)).text()).toBe(POOL);
+    expect(upstreams.requests).toHaveLength(1);
+    await isolate().get(`/api/dex/pool/${ADAPTIVE_POOL}`);
+    expect([...stored.keys()]).toEqual([`cache::pool:${FIXED_POOL}`]);
+  });
+
+  it.each([
+    ['an address that is no pool', send(404, '{"message":"unknown"}'), 404, 1],
+    ['an upstream that is overloaded', send(429, '{}'), 429, 2],
+  ])('%s is asked for again after a pause unless it is a miss', async (_name, handler, status, asked) => {
+    let now = 0;
+    const service = upstreams.service({ now: () => now });
+    upstreams.answerWith(handler);
+    for (now of [0, 30_000]) expect((await service.get(PATH)).status).toBe(status);
+    expect(upstreams.requests).toHaveLength(asked);
+    expect(upstreams.chainReads).toHaveLength(asked);
+  });
+
+  it('refuses the figures of another pool', async () => {
+    upstreams.answerWith(send(200, POOL));
+    const response = await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`);
+    expect([response.status, await response.json()]).toMatchObject([
+      502,
+      { error_code: 'UPSTREAM_FAILED', details: { reason: 'other_pool' } },
+    ]);
   });
 });
 

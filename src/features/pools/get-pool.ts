@@ -1,18 +1,31 @@
 import * as z from 'zod';
-import { AppError, type ErrorCode } from '../../core/errors.ts';
+import { AppError, type ErrorCode, upstreamFailed } from '../../core/errors.ts';
 import { tryJson } from '../../core/json.ts';
-import type { Cache } from '../../http/cached.ts';
+import { type Cache, type CachePolicy, Miss, prewarmed, refreshing } from '../../http/cached.ts';
 import type { UpstreamResponse } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';
-import { type ChainReads, correctBalances, hasZeroBalances, readUpstreamPool } from './upstream-pool.ts';
+import {
+  type ChainReads,
+  correctBalances,
+  hasZeroBalances,
+  isOtherPool,
+  readUpstreamPool,
+} from './upstream-pool.ts';
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
-  /** This isolate's memory only, because callers choose its keys. */
+  /** This isolate's memory only, for pools that callers choose. */
   memory: Pick<Cache, 'read'>;
   now: () => number;
   log: (line: Readonly<Record<string, unknown>>) => void;
+};
+
+export type ConfiguredPoolDeps = PoolDeps & {
+  /** The configured pools by name. */
+  readonly addresses: Readonly<Partial<Record<'default' | 'saeth-sausd' | 'sausd-usdc', string>>>;
+  /** Shared by all isolates; the cron reads the configured pools. */
+  readonly cache: Pick<Cache, 'read'>;
 };
 
 /** The JSON is passed to the caller as text, so that no byte of it changes. */
@@ -30,7 +43,9 @@ export type PoolAnswer = {
 
 type Kept = { readonly text: string; readonly source: 'orca' | 'chain_rpc' };
 
-const POLICY = { freshMs: 10_000, revalidateMs: 50_000, staleMs: 900_000 };
+const STALE_MS = 900_000;
+const CONFIGURED_POLICY = prewarmed(STALE_MS);
+const OTHER_POLICY = { freshMs: 10_000, revalidateMs: 50_000, staleMs: STALE_MS };
 /** A pool is about 6 KB; a larger response is passed on but not cached. */
 const MAX_KEPT_CHARS = 256 * 1024;
 const PREVIEW_CHARS = 500;
@@ -48,12 +63,30 @@ class NotKept extends Error {
 export type NonJson = Pick<PoolAnswer, 'status' | 'retryAfter'> & { readonly preview: string };
 
 /**
+ * A configured pool as the cron has read it, or any other pool, read for this caller.
+ * @param refresh true: the cron reads a configured pool for all isolates
+ * @throws AppError like `getPool`
+ */
+export const findPool = (d: ConfiguredPoolDeps, address: string, refresh = false) =>
+  Object.values(d.addresses).includes(address)
+    ? readPool(d, d.cache, refreshing(CONFIGURED_POLICY, refresh), address)
+    : getPool(d, address);
+
+/**
  * A pool from the upstream, else from the chain, else the upstream's refusal.
  * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not answer
  */
-export async function getPool(d: PoolDeps, address: string): Promise<PoolAnswer | NonJson> {
+export const getPool = (d: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
+  readPool(d, d.memory, OTHER_POLICY, address);
+
+async function readPool(
+  d: PoolDeps,
+  kept: Pick<Cache, 'read'>,
+  policy: CachePolicy,
+  address: string,
+): Promise<PoolAnswer | NonJson> {
   try {
-    const { value, asOf, stale } = await d.memory.read(`pool:${address}`, POLICY, () => load(d, address));
+    const { value, asOf, stale } = await kept.read(`pool:${address}`, policy, () => load(d, address));
     return { status: 200, ...value, asOf, stale };
   } catch (error) {
     if (error instanceof NotKept) return error.answer;
@@ -72,10 +105,13 @@ async function load(d: PoolDeps, address: string): Promise<Kept> {
       throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: d.now() });
     }
   }
-  const text = await orLog(d, address, () => readPoolFromChain(d, address));
-  if (text !== undefined) return kept({ text, source: 'chain_rpc' }, d.now());
+  const found = await orLog(d, address, async () => ({ text: await readPoolFromChain(d, address) }));
+  if (found?.text !== undefined) return kept({ text: found.text, source: 'chain_rpc' }, d.now());
   if (!('status' in upstream)) throw upstream.failure;
-  throw refusalOf(upstream);
+  const refusal = refusalOf(upstream, address);
+  // Both sources know that there is no such pool. Any other refusal may pass.
+  const isMiss = found !== undefined && ([400, 404].includes(upstream.status) || isSuccess(upstream.status));
+  throw isMiss ? new Miss(refusal) : refusal;
 }
 
 async function askUpstream(d: PoolDeps, address: string): Promise<UpstreamResponse | { failure: AppError }> {
@@ -103,7 +139,8 @@ function kept(answer: Kept, asOf: number): Kept {
   return answer;
 }
 
-function refusalOf({ status, text, headers }: UpstreamResponse): NotKept {
+function refusalOf({ status, text, headers }: UpstreamResponse, address: string): NotKept | AppError {
+  if (isSuccess(status) && isOtherPool(text, address)) return upstreamFailed('orca', 'other_pool');
   const isError = status >= 400 && status <= 599;
   const wait = headers.get('retry-after');
   const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? { retryAfter: wait } : {};

@@ -7,12 +7,7 @@ import { ADDRESS } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, Problem } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';
-import { getPool, type NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
-
-export type PoolsDeps = PoolDeps & {
-  /** The configured pools by name. */
-  readonly addresses: Readonly<Partial<Record<'default' | 'saeth-sausd' | 'sausd-usdc', string>>>;
-};
+import { type ConfiguredPoolDeps, findPool, type NonJson, type PoolAnswer } from './get-pool.ts';
 
 const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
 
@@ -92,10 +87,13 @@ const poolRoute = createRoute({
   },
 });
 
-export const poolsRoutes = newRouter<{ readonly pools: PoolsDeps }>().openapi(poolRoute, async (c) => {
-  const pool = await getPool(c.var.deps.pools, c.req.valid('param').address);
-  return 'preview' in pool ? nonJson(c, pool) : answer(c, pool);
-});
+export const poolsRoutes = newRouter<{ readonly pools: ConfiguredPoolDeps }>().openapi(
+  poolRoute,
+  async (c) => {
+    const pool = await findPool(c.var.deps.pools, c.req.valid('param').address);
+    return 'preview' in pool ? nonJson(c, pool) : answer(c, pool);
+  },
+);
 
 function answer(c: Context, pool: PoolAnswer): Response {
   const { status, text, source, asOf, stale, retryAfter } = pool;
@@ -108,7 +106,7 @@ function answer(c: Context, pool: PoolAnswer): Response {
 }
 
 function nonJson(
-  c: Context<RouterEnv<{ readonly pools: PoolsDeps }>>,
+  c: Context<RouterEnv<{ readonly pools: ConfiguredPoolDeps }>>,
   { status, preview, retryAfter }: NonJson,
 ): Response {
   const { action, retryable } = ERRORS.DEX_NON_JSON;

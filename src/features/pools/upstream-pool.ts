@@ -37,11 +37,19 @@ export type UpstreamPool = z.infer<typeof PoolBody>['data'];
 
 /** The pool in an upstream body; undefined when the body has none or a different one. */
 export function readUpstreamPool(text: string, address: string): UpstreamPool | undefined {
+  const pool = poolIn(text);
+  return pool && (pool.address ?? address) === address ? pool : undefined;
+}
+
+/** Whether the body is about a pool that nobody asked for. */
+export const isOtherPool = (text: string, address: string): boolean =>
+  (poolIn(text)?.address ?? address) !== address;
+
+function poolIn(text: string): UpstreamPool | undefined {
   const parsed = PoolBody.safeParse(tryJson(text, parseUpstreamJson));
   if (!parsed.success) return undefined;
   const pool = parsed.data.data;
-  if (POOL_MEMBERS.every((name) => pool[name] === undefined)) return undefined;
-  return (pool.address ?? address) === address ? pool : undefined;
+  return POOL_MEMBERS.every((name) => pool[name] === undefined) ? undefined : pool;
 }
 
 /** Both balances are present and zero: the upstream's response for pools whose vaults it does not follow. */
