@@ -175,6 +175,12 @@ export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
 /** Returned by every method instead of its result while these variables are missing or invalid. */
 export type NotConfigured = { readonly notConfigured: readonly string[] };
 
+/** Name of the only object that signs. It is the same for every key of the reserve, so a rotation keeps its storage. */
+export const CUSTODIAN_NAME = 'custodian';
+
+/** Returned by every method of an object with another name, which reads and writes nothing. */
+export type NotCustodian = { readonly notCustodian: true };
+
 /** Returned by a read instead of its result while too many calls of this read are in progress. */
 export type Busy = { readonly busy: true };
 
@@ -392,7 +398,7 @@ export type CustodianApi = {
 export type CustodianRpc = {
   [Verb in keyof CustodianApi]: (
     ...args: Parameters<CustodianApi[Verb]>
-  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | Busy>;
+  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | NotCustodian | Busy>;
 };
 
 /** Amounts in atoms of the deposit's asset; the entitlement and its remainder in atoms of ASRY. */

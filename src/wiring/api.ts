@@ -81,7 +81,6 @@ function sourcesOf(env: Env) {
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
     custody: new CustodianClient({
       env,
-      reserveAddress: reserve.solanaAddress,
       missing: missingFor(config, 'custody'),
       log,
     }),

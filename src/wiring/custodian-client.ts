@@ -1,14 +1,16 @@
 import { AppError, notConfigured } from '../core/errors.ts';
-import type {
-  Busy,
-  ClaimRequest,
-  ConfirmRequest,
-  CustodianApi,
-  CustodianRpc,
-  NotConfigured,
-  OpenRequest,
-  OpsCommand,
-  SwapRequest,
+import {
+  type Busy,
+  type ClaimRequest,
+  type ConfirmRequest,
+  CUSTODIAN_NAME,
+  type CustodianApi,
+  type CustodianRpc,
+  type NotConfigured,
+  type NotCustodian,
+  type OpenRequest,
+  type OpsCommand,
+  type SwapRequest,
 } from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
 import type { Line } from './telemetry.ts';
@@ -16,17 +18,19 @@ import type { Line } from './telemetry.ts';
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
 
-type Result<T> = T | NotConfigured | Busy;
+type Result<T> = T | NotConfigured | NotCustodian | Busy;
 
 const isBusy = (result: unknown): result is Busy =>
   typeof result === 'object' && result !== null && 'busy' in result;
+
+const isNotCustodian = (result: unknown): result is NotCustodian =>
+  typeof result === 'object' && result !== null && 'notCustodian' in result;
 
 const unavailable = (message: string, cause?: unknown): AppError =>
   new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: 5, cause });
 
 type Options = {
   readonly env: Pick<Env, 'CUSTODIAN'>;
-  readonly reserveAddress: string | null;
   /** Settings without which the custodian does not start. */
   readonly missing: readonly string[];
   readonly log: (line: Line) => void;
@@ -110,15 +114,16 @@ export class CustodianClient implements CustodianApi {
   }
 
   async #call<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
-    const { env, reserveAddress, missing, log } = this.#options;
-    if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
+    const { env, missing, log } = this.#options;
+    if (missing.length > 0) throw notConfigured(missing);
     let result: Result<T>;
     try {
-      result = await verb(env.CUSTODIAN.getByName(reserveAddress));
+      result = await verb(env.CUSTODIAN.getByName(CUSTODIAN_NAME));
     } catch (cause) {
       log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
       throw unavailable('The custodian does not respond.', cause);
     }
+    if (isNotCustodian(result)) throw unavailable('The object that was called is not the custodian.');
     if (isBusy(result)) throw unavailable('The custodian serves as many reads as it can.');
     if (isNotConfigured(result)) throw notConfigured(result.notConfigured);
     return result;

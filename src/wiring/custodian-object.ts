@@ -1,19 +1,21 @@
 /**
- * The Durable Object: one instance per reserve key, and the only code that signs. The platform exposes only the methods
- * of its prototype, so nothing else of the custodian is reachable.
+ * The Durable Object named `custodian`, the only code that signs. An object with another name refuses every call and writes
+ * nothing. The platform exposes only the methods of its prototype, so nothing else of the custodian is reachable.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
 import { AppError } from '../core/errors.ts';
-import type {
-  Busy,
-  ClaimRequest,
-  ConfirmRequest,
-  CustodianRpc,
-  NotConfigured,
-  OpenRequest,
-  OpsCommand,
-  SwapRequest,
+import {
+  type Busy,
+  type ClaimRequest,
+  type ConfirmRequest,
+  CUSTODIAN_NAME,
+  type CustodianRpc,
+  type NotConfigured,
+  type NotCustodian,
+  type OpenRequest,
+  type OpsCommand,
+  type SwapRequest,
 } from '../custody/api.ts';
 import { Custodian } from '../custody/custodian.ts';
 import type { Storage } from '../custody/kernel/ports.ts';
@@ -24,15 +26,18 @@ import { custodyDeps } from './custody.ts';
 const MAX_READS = 32;
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
-  /** An AppError if settings are incomplete. After any other error in its creation, the platform resets the object. */
-  readonly #custodian: Custodian | AppError;
+  /**
+   * An AppError if settings are incomplete, undefined in an object with another name. After any other error in its
+   * creation, the platform resets the object.
+   */
+  readonly #custodian: Custodian | AppError | undefined;
   readonly #slots = new CallSlots();
   /** Calls in progress of each verb that anyone can call and that signs nothing. */
   readonly #reads = new Map<keyof CustodianRpc, number>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#custodian = custodianOf(ctx, env);
+    this.#custodian = ctx.id.name === CUSTODIAN_NAME ? custodianOf(ctx, env) : undefined;
   }
 
   createSwap(request: SwapRequest) {
@@ -94,6 +99,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   override async alarm(): Promise<void> {
+    if (this.#custodian === undefined) return this.ctx.storage.deleteAlarm();
     await this.#call((custodian) => custodian.alarm());
   }
 
@@ -104,7 +110,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   async #read<T>(
     verb: keyof CustodianRpc,
     work: (custodian: Custodian) => Promise<T>,
-  ): Promise<T | NotConfigured | Busy> {
+  ): Promise<T | NotConfigured | NotCustodian | Busy> {
     const running = this.#reads.get(verb) ?? 0;
     if (running >= MAX_READS) return { busy: true };
     this.#reads.set(verb, running + 1);
@@ -119,8 +125,9 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   async #call<T>(
     work: (custodian: Custodian) => Promise<T>,
     priority: Priority = 'own',
-  ): Promise<T | NotConfigured> {
+  ): Promise<T | NotConfigured | NotCustodian> {
     const custodian = this.#custodian;
+    if (custodian === undefined) return { notCustodian: true };
     try {
       if (custodian instanceof AppError) throw custodian;
       return await this.#slots.run(priority, () => work(custodian));

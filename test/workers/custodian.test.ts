@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
+import { CUSTODIAN_NAME, type SwapAnswer, type SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
@@ -52,7 +52,7 @@ afterEach(() => {
   AbortSignal.timeout = realTimeout;
 });
 
-const custodian = () => env.CUSTODIAN.getByName(RESERVE);
+const custodian = () => env.CUSTODIAN.getByName(CUSTODIAN_NAME);
 const request = (client: string, key?: string): SwapRequest => ({
   amountLamports: SOL,
   client,
@@ -107,7 +107,6 @@ describe('the custodian in the Workers runtime', () => {
     const CUSTODIAN = { getByName: earlier } as unknown as Env['CUSTODIAN'];
     const client = new CustodianClient({
       env: { CUSTODIAN },
-      reserveAddress: RESERVE,
       missing: [],
       log: () => undefined,
     });
@@ -126,7 +125,7 @@ describe('the custodian in the Workers runtime', () => {
   });
 
   it('tells the caller of a refused read when to repeat it', async () => {
-    const client = new CustodianClient({ env, reserveAddress: RESERVE, missing: [], log: () => undefined });
+    const client = new CustodianClient({ env, missing: [], log: () => undefined });
     const reads = await Promise.allSettled(
       Array.from({ length: 100 }, () => client.findSwap('u'.repeat(88))),
     );
@@ -238,20 +237,58 @@ describe('the custodian in the Workers runtime', () => {
       spendableLamports: expect.any(BigInt),
       refusal: null,
     });
-    const { limits } = await clientOf(RESERVE).report();
+    const { limits } = await clientOf().report();
     expect(limits.find(({ name }) => name === 'day')).toMatchObject({ maximum: 10n * SOL });
   });
 });
 
-const clientOf = (reserveAddress: string, missing: readonly string[] = []) =>
-  new CustodianClient({ env, reserveAddress, missing, log: () => undefined });
+const clientOf = (missing: readonly string[] = []) =>
+  new CustodianClient({ env, missing, log: () => undefined });
 
 it('the client calls the custodian only if all variables of the custodian are set', async () => {
-  const client = clientOf(RESERVE);
+  const client = clientOf();
   expect(await client.findSwap('unknown')).toBeNull();
   expect((await client.report()).watchOnly).toBe(true);
-  await expect(clientOf(RESERVE, ['PUBLIC_BASE_URL']).report()).rejects.toMatchObject({
+  await expect(clientOf(['PUBLIC_BASE_URL']).report()).rejects.toMatchObject({
     code: 'NOT_CONFIGURED',
+  });
+});
+
+describe('an object with another name', () => {
+  const other = () => env.CUSTODIAN.getByName(RESERVE);
+  const TABLES = "SELECT name FROM sqlite_master WHERE name NOT GLOB '_cf_*'";
+
+  it('refuses every call, and writes nothing', async () => {
+    const verbs = Object.getOwnPropertyNames(CustodianClient.prototype).filter(
+      (name) => name !== 'constructor',
+    );
+    for (const verb of verbs)
+      expect(await Reflect.apply(Reflect.get(other(), verb), other(), ['argument']), verb).toEqual({
+        notCustodian: true,
+      });
+    await runInDurableObject(other(), async (_instance, { storage }) => {
+      expect(storage.sql.exec(TABLES).toArray()).toEqual([]);
+      expect(await storage.getAlarm()).toBeNull();
+    });
+    expect(upstreams.sent.size).toBe(0);
+  });
+
+  it('deletes its alarm when it fires, and signs nothing that it has stored', async () => {
+    await runInDurableObject(other(), (_instance, { storage }) => storage.setAlarm(Date.now() + 60_000));
+    await evictDurableObject(other());
+    await runDurableObjectAlarm(other());
+    await runInDurableObject(other(), async (_instance, { storage }) => {
+      expect(await storage.getAlarm()).toBeNull();
+      expect(storage.sql.exec(TABLES).toArray()).toEqual([]);
+    });
+    expect(upstreams.sent.size).toBe(0);
+  });
+
+  it('the custodian knows its name in an alarm after an eviction', async () => {
+    await createSwap(request('c1'));
+    await evictDurableObject(custodian());
+    upstreams.isFinal = true;
+    await alarms(stateIs('settling'));
   });
 });
 
@@ -263,7 +300,7 @@ it('the object exposes only its verbs and the alarm, so no caller can start an o
 
 describe('a custodian whose keys do not match the settings', () => {
   const others = 'US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx';
-  const client = (address = RESERVE) => clientOf(address);
+  const client = () => clientOf();
   /** Runs `work` on an object that starts with these variables, then evicts it. */
   async function during(changed: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<void> {
     const kept = Object.keys(changed).map((name) => [name, Reflect.get(env, name)] as const);

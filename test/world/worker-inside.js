@@ -17,8 +17,8 @@ const actions = {
         .all()
     ).results,
   '/pageViews': async (env, { sql }) => env.PAGE_VIEWS.getByName('0').query(sql),
-  '/evict': (env, { reserve }) =>
-    env.CUSTODIAN.getByName(reserve)
+  '/evict': (env) =>
+    env.CUSTODIAN.getByName('custodian')
       .evict()
       .catch(() => null),
 };

@@ -17,7 +17,7 @@ export interface InsideCalls {
   readonly scheduled: { readonly cron: string; readonly time: number };
   readonly query: { readonly sql: string; readonly params: readonly unknown[] };
   readonly pageViews: { readonly sql: string };
-  readonly evict: { readonly reserve: string };
+  readonly evict: Record<string, never>;
 }
 
 export interface WorkerFiles {

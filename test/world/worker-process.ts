@@ -30,8 +30,8 @@ export interface WorkerProcess {
   query(sql: string, params: readonly unknown[]): Promise<unknown>;
   /** Rows of the object of the page views. */
   pageViews(sql: string): Promise<unknown>;
-  /** The custodian of a reserve loses its memory; its storage stays. */
-  evict(reserve: string): Promise<unknown>;
+  /** The custodian loses its memory; its storage stays. */
+  evict(): Promise<unknown>;
   /** The Worker's console output, newest last. */
   logs(): readonly string[];
 }
@@ -122,7 +122,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     scheduled: (cron, time) => call('scheduled', { cron, time }),
     query: (sql, params) => call('query', { sql, params }),
     pageViews: (sql) => call('pageViews', { sql }),
-    evict: (reserve) => call('evict', { reserve }),
+    evict: () => call('evict', {}),
     logs: () => logs,
   };
 }

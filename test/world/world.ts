@@ -366,7 +366,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         logs: worker.logs,
         query: (sql, params = []) => worker.query(sql, params),
         pageViews: worker.pageViews,
-        evict: async () => void (await worker.evict(solana.reserve.address)),
+        evict: async () => void (await worker.evict()),
       },
       solana,
       bitcoin,
