@@ -294,7 +294,19 @@ export const VARIABLES = {
     schema: address,
     areas: ['mint'],
     required: true,
-    about: 'Mint of ABSR; the reserve is its mint authority.',
+    about: 'Mint of ABSR. Its mint authority is the reserve, or `ABSR_MINT_AUTHORITY`.',
+  },
+  ABSR_MINT_AUTHORITY: {
+    schema: address,
+    areas: ['mint'],
+    about:
+      'Multisig account of the reserve and the [witness](deploy.md#the-mint-witness), 2 of 2, that mints ABSR. Empty: the reserve mints alone.',
+  },
+  ABSR_WITNESS_URL: {
+    schema: url,
+    areas: ['mint'],
+    about:
+      'Origin of the witness, required with `ABSR_MINT_AUTHORITY`: it signs each mint that it can verify.',
   },
 
   ASRY_MINT_ADDRESS: {

@@ -12,6 +12,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
   mcp: ['core', 'chain', 'providers', '../packages/client/src/index.ts'],
+  // A Worker of its own. It shares the custodian's rules of agreement, and none of its sources.
+  witness: [
+    ...['core', 'chain', 'providers', 'config.ts', 'custody/kernel/quorum.ts', 'custody/kernel/signer.ts'],
+    ...['custody/kernel/ports.ts', 'custody/reserve/reserve-views.ts'],
+  ],
   wiring: ['core', 'chain', 'providers', 'bridges', 'custody', 'features', 'http', 'app.ts', 'config.ts'],
 };
 const IMPURE =
@@ -57,16 +62,25 @@ it.each(files.filter((file) => file.startsWith('custody/kernel/')))('%s names no
   expect(read(file)).not.toMatch(/'(swap|token|asry|absr|refund)'/);
 });
 
-it('only the executor and the proof request signatures', () => {
+it('only the executor, the proof and the witness request signatures', () => {
   const callers = files.filter((file) => /\bsigner\.sign\(/.test(read(file)));
-  expect(callers).toEqual(['custody/kernel/executor.ts', 'custody/reserve/proof.ts']);
+  expect(callers).toEqual([
+    'custody/kernel/executor.ts',
+    'custody/reserve/proof.ts',
+    'witness/witness-object.ts',
+  ]);
 });
 
-it('only the composition imports the domains of custody', () => {
+it('only the composition, and the witness for what sources agree on, import the domains of custody', () => {
   const outside = files.filter((file) => !file.startsWith('custody/'));
+  const isShared = (file: string, target: string) =>
+    file.startsWith('witness/') && target === 'custody/reserve/reserve-views.ts';
   const users = outside.filter((file) =>
     imports(file).some(
-      (target) => DOMAINS.includes(target.split('/')[1] ?? '') && target.startsWith('custody/'),
+      (target) =>
+        DOMAINS.includes(target.split('/')[1] ?? '') &&
+        target.startsWith('custody/') &&
+        !isShared(file, target),
     ),
   );
   expect(users.filter((file) => !file.startsWith('wiring/'))).toEqual([]);
@@ -120,13 +134,13 @@ it('only custody and the declarations name a secret key', () => {
 });
 
 // The MCP server is a separate program on the agent's machine: it reads API_BASE_URL and holds no secret.
-it('only config.ts reads settings, and only custody/secrets.ts reads secret keys', () => {
+it('only config.ts reads settings, and only custody/secrets.ts and the witness read secret keys', () => {
   const readers = files
     .filter((file) => !file.startsWith('mcp/'))
     .filter((file) =>
       /\benv\.[A-Z][A-Z_]+|\benv\[|Reflect\.get\(env\b|\bprocess\.env\b/.test(
-        read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN|PAGE_VIEWS)\b/g, ''),
+        read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN|PAGE_VIEWS|WITNESS)\b/g, ''),
       ),
     );
-  expect(readers).toEqual(['config.ts', 'custody/secrets.ts']);
+  expect(readers).toEqual(['config.ts', 'custody/secrets.ts', 'witness/settings.ts']);
 });

@@ -56,6 +56,11 @@ export const AREAS: readonly Area[] = [
     also: ['payout-view', 'restored-claims'].map((name) => `test/custody/asry/${name}.test.ts`),
   },
   {
+    name: 'witness',
+    files: ['src/chain/solana/mint-request.ts', 'src/witness/decision.ts', 'src/witness/cosign.ts'],
+    also: [],
+  },
+  {
     name: 'signed messages',
     files: [
       'src/chain/bitcoin/bip137.ts',

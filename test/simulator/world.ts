@@ -11,7 +11,7 @@ import type { LimitName } from '../../src/core/operation-limits.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
-import { MINT_CONFIRMATIONS } from '../../src/custody/reserve/daily-mint.ts';
+import { MINT_CONFIRMATIONS } from '../../src/custody/reserve/reserve-views.ts';
 import type { ChainTransaction, SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
 import { type Bitcoin, createBitcoin } from './bitcoin.ts';

@@ -55,6 +55,8 @@ export const mintTo = (p: {
   mint: string;
   account: string;
   authority: string;
+  /** The keys that sign, in order, when the authority is a multisig account. */
+  signers?: readonly string[];
   atoms: bigint;
   decimals: number;
 }): Instruction =>
@@ -62,7 +64,8 @@ export const mintTo = (p: {
     {
       mint: address(p.mint),
       token: address(p.account),
-      mintAuthority: signerAt(p.authority),
+      mintAuthority: p.signers ? address(p.authority) : signerAt(p.authority),
+      multiSigners: (p.signers ?? []).map(signerAt),
       amount: p.atoms,
       decimals: p.decimals,
     },

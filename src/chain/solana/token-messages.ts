@@ -92,12 +92,16 @@ const transferChecked = ({ from, source, to, mint, program, atoms, decimals }: T
  */
 const MINT_BUDGET: ComputeBudget = { units: 160_000, unitPrice: 10_000n };
 
-/** Network fee in lamports, excluding the rent of a missing account. */
-export const MINT_FEE = networkFee(MINT_BUDGET);
+/** Network fee in lamports, excluding the rent of a missing account. Each signature costs 5,000 lamports. */
+export const mintFee = (signatures: 1 | 2): bigint => networkFee(MINT_BUDGET, BigInt(signatures));
+
+/** The native multisig account, 2 of 2, that is the mint authority: the payer of the mint and the witness. */
+export type MintMultisig = { readonly address: string; readonly witness: string };
 
 export type TokenMint = Pick<TokenTransfer, 'mint' | 'program' | 'atoms' | 'decimals'> & {
-  /** Mint authority and fee payer: the only signer. */
-  readonly authority: string;
+  /** Pays and signs first. Without a multisig, it is the mint authority and the only signer. */
+  readonly payer: string;
+  readonly multisig?: MintMultisig | undefined;
   /** Owner of the receiving associated account. */
   readonly owner: string;
   /** The daily mint writes `proof:` and the hash of the newest ownership proof; absent before the first proof. */
@@ -105,9 +109,14 @@ export type TokenMint = Pick<TokenTransfer, 'mint' | 'program' | 'atoms' | 'deci
 };
 
 /** The message that mints to an associated account, which is created if missing. */
-export const mintMessage = (p: TokenMint, lifetime: Lifetime): Uint8Array =>
-  compileMessage(p.authority, lifetime, MINT_BUDGET, [
-    createAtaIdempotent({ payer: p.authority, owner: p.owner, mint: p.mint, program: p.program }),
-    ...(p.memo === undefined ? [] : [memoInstruction(p.memo)]),
-    mintTo({ ...p, account: findAta(p.owner, p.mint, p.program) }),
+export function mintMessage(request: TokenMint, lifetime: Lifetime): Uint8Array {
+  const { payer, multisig, owner, mint, program, atoms, decimals, memo } = request;
+  const authority = multisig
+    ? { authority: multisig.address, signers: [payer, multisig.witness] }
+    : { authority: payer };
+  return compileMessage(payer, lifetime, MINT_BUDGET, [
+    createAtaIdempotent({ payer, owner, mint, program }),
+    ...(memo === undefined ? [] : [memoInstruction(memo)]),
+    mintTo({ ...authority, mint, program, atoms, decimals, account: findAta(owner, mint, program) }),
   ]);
+}

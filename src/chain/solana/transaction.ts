@@ -54,6 +54,12 @@ export type Lifetime = {
   readonly version?: MessageVersion;
 };
 
+/**
+ * Blocks after which a transaction can no longer land, counted from a height at which its blockhash was seen: 150 (Agave,
+ * MAX_PROCESSING_AGE), and a margin of 32 for a node whose responses come from several machines.
+ */
+export const EXPIRY_BLOCKS = 182n;
+
 /** Lamports per signature. */
 const SIGNATURE_FEE = 5_000n;
 

@@ -41,10 +41,13 @@ export function addressOfSecret(text: string): string | undefined {
   return bytes && encodeBase58(bytes.slice(32));
 }
 
-/** @throws AppError NOT_CONFIGURED when the key is malformed; the error never contains its text */
-export function createSigner(text: string): Signer {
+/**
+ * @param setting names the key in errors
+ * @throws AppError NOT_CONFIGURED when the key is malformed; the error never contains its text
+ */
+export function createSigner(text: string, setting = 'SOLANA_PRIVATE_KEY'): Signer {
   const bytes = decodeSecret(text);
-  if (!bytes) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  if (!bytes) throw notConfigured([setting]);
   const der = Uint8Array.from([...PKCS8_PREFIX, ...bytes.slice(0, 32)]);
   const key = crypto.subtle.importKey('pkcs8', der, 'Ed25519', false, ['sign']);
   return {

@@ -7,6 +7,7 @@
  * given by a quorum of the configured nodes, shows that it can never land.
  * @module
  */
+import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
@@ -34,11 +35,6 @@ export type NodeView = {
 
 export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 
-/** A transaction can land within this number of blocks after the one of its blockhash (Agave, MAX_PROCESSING_AGE). */
-const BLOCKHASH_LIFE = 150n;
-/** Additional blocks, for a node whose responses come from several machines. */
-const LIFE_MARGIN = 32n;
-
 /**
  * The finalized height that a node must exceed before its response proves that an attempt expired. It is derived from
  * the node's own height after it had seen the blockhash. A node's prediction for a blockhash (`lastValidBlockHeight`)
@@ -49,7 +45,7 @@ export const expiryHeight = (signing: Signing, node: string): bigint | undefined
   return witness && expiryOf(witness);
 };
 
-const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + BLOCKHASH_LIFE + LIFE_MARGIN;
+const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + EXPIRY_BLOCKS;
 
 /**
  * The verdict of the configured nodes on an attempt.

@@ -5,7 +5,7 @@
  * late or missing ticks change nothing: the day is the operation's key.
  * @module
  */
-import { MINT_FEE, mintMessage } from '../../chain/solana/token-messages.ts';
+import { mintFee, mintMessage } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
@@ -27,7 +27,12 @@ import { reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { newestProof } from './proof.ts';
-import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
+import {
+  type AgreementRefusal,
+  agreeAtDepth,
+  MINT_CONFIRMATIONS,
+  type ReserveView,
+} from './reserve-views.ts';
 
 /**
  * Attempts per day. Each is proven to have ended before the next begins, so an outage of a quarter of an hour does not
@@ -45,7 +50,7 @@ const ABSR_RULES: KindRules = {
  */
 const ACCOUNT_RENT = 3_000_000n;
 /** Maximum lamports that a mint takes from the reserve. */
-const MINT_RESERVED = MINT_FEE + ACCOUNT_RENT;
+const MINT_RESERVED = mintFee(1) + ACCOUNT_RENT;
 
 const U64_MAX = 2n ** 64n - 1n;
 const NONE = lamports(0n);
@@ -70,9 +75,6 @@ export type PreviousMints = {
   /** The newest landed mint; every view must include its supply. */
   readonly last: { readonly slot: bigint; readonly day: string } | null;
 };
-
-/** Confirmations that received sats need before a mint includes them. */
-export const MINT_CONFIRMATIONS = 3;
 
 export type MintFacts = {
   readonly reserves: readonly ReserveView[];
@@ -266,13 +268,13 @@ export class DailyMint implements CustodyModule {
     const late = this.#closed(operation);
     if (late) return { ok: false, reason: late, outcome: figures };
     const { mint, treasury: owner } = this.#ports;
-    const { signer: authority } = operation;
+    const { signer: payer } = operation;
     const { atoms, program } = decision;
     const { decimals } = figures;
     // The mint's memo contains the hash of the newest proof, so the chain shows that this proof is older than the mint.
     const proofHash = newestProof(this.#tools.journal)?.hash;
     const memo = proofHash && `proof:${proofHash}`;
-    const message = mintMessage({ authority, mint, program, owner, atoms, decimals, memo }, lifetime);
+    const message = mintMessage({ payer, mint, program, owner, atoms, decimals, memo }, lifetime);
     return {
       ...plainlyPrepared(message, lifetime),
       plan: {

@@ -110,7 +110,7 @@ export function ownMessages(version: MessageVersion): OwnMessage[] {
     ...TOKENS.map((program) => ({
       name: `a mint under ${program}`,
       bytes: mintMessage(
-        { authority: OWN, mint: MINT, program, owner: OTHER, atoms: 77n, decimals: 8, memo: 'proof:x' },
+        { payer: OWN, mint: MINT, program, owner: OTHER, atoms: 77n, decimals: 8, memo: 'proof:x' },
         lifetime,
       ),
       signers,

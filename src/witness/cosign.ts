@@ -1,0 +1,121 @@
+/**
+ * The witness: it looks for itself and signs one mint at a time. It retries, sends and pays nothing.
+ * @module
+ */
+import {
+  type MintRequest,
+  type MintTerms,
+  type RequestRefusal,
+  readMintRequest,
+} from '../chain/solana/mint-request.ts';
+import { decodeMint } from '../chain/solana/token-program.ts';
+import { decodeBase64 } from '../core/base64.ts';
+import { upstreamFailed } from '../core/errors.ts';
+import { succeeded } from '../custody/kernel/quorum.ts';
+import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/reserve/reserve-views.ts';
+import type { SolanaNode } from '../providers/solana-rpc.ts';
+import { decideCosignature, type LastSigned, type MintView, type Refusal } from './decision.ts';
+
+/** The reads of one node. */
+export type WitnessNode = Pick<SolanaNode, 'name' | 'id' | 'epochInfo' | 'accounts' | 'isBlockhashValid'>;
+
+export type WitnessPorts = {
+  readonly terms: MintTerms;
+  readonly nodes: readonly WitnessNode[];
+  /** Number of configured Bitcoin indexes. */
+  readonly indexes: number;
+  /** One view for each index that responds. */
+  reserveViews(depth: number): Promise<ReserveView[]>;
+  /** The ed25519 signature of the witness's key, 64 bytes. */
+  sign(message: Uint8Array): Promise<Uint8Array>;
+  /** The one row. A stored row is durable before `store` resolves. */
+  readonly row: { read(): LastSigned | undefined; store(row: LastSigned): Promise<void> };
+  readonly now: () => number;
+};
+
+export type Cosigned =
+  | { readonly type: 'signed'; readonly signature: Uint8Array }
+  | { readonly type: 'refused'; readonly refusal: RequestRefusal | Refusal | 'busy' | 'blockhash_expired' };
+
+/** Maximum number of remembered transactions whose blockhash no node accepts. */
+const MAX_EXPIRED = 2_000;
+
+export class Witness {
+  readonly #ports: WitnessPorts;
+  #isBusy = false;
+  /**
+   * Ids of old transactions that somebody copied from the chain. Each of them costs the reads of one request once.
+   */
+  readonly #expired = new Set<string>();
+
+  constructor(ports: WitnessPorts) {
+    this.#ports = ports;
+  }
+
+  /** @param transaction base64 of a mint that the custodian has signed */
+  async cosign(transaction: string): Promise<Cosigned> {
+    const wire = decodeBase64(transaction);
+    const request = wire ? await readMintRequest(wire, this.#ports.terms) : 'not_a_mint';
+    if (typeof request === 'string') return { type: 'refused', refusal: request };
+    if (this.#expired.has(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
+    // Two mints that are each covered alone exceed the reserve together.
+    if (this.#isBusy) return { type: 'refused', refusal: 'busy' };
+    this.#isBusy = true;
+    try {
+      return await this.#decide(request);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #decide(request: MintRequest): Promise<Cosigned> {
+    const { nodes, indexes, reserveViews, row, sign, now, terms } = this.#ports;
+    const last = row.read();
+    const [views, reserves] = await Promise.all([
+      succeeded(nodes.map((node) => viewOf(node, terms.mint, request.blockhash))),
+      reserveViews(MINT_CONFIRMATIONS),
+    ]);
+    const reserve = agreeAtDepth(reserves, MINT_CONFIRMATIONS, indexes);
+    const decision = decideCosignature({ request, last, views, nodes: nodes.length, reserve });
+    if (decision.type === 'refuse') {
+      if (decision.refusal === 'blockhash_unknown') this.#forget(request.signature);
+      return { type: 'refused', refusal: decision.refusal };
+    }
+    const { signature: id, atoms } = request;
+    const signature = await sign(request.message);
+    await row.store({ signature: id, atoms: atoms.toString(), at: now(), heights: decision.heights });
+    return { type: 'signed', signature };
+  }
+
+  #forget(signature: string): void {
+    const [oldest] = this.#expired;
+    if (this.#expired.size >= MAX_EXPIRED && oldest !== undefined) this.#expired.delete(oldest);
+    this.#expired.add(signature);
+  }
+}
+
+/** Slots by which a node's height may be older than its view of the blockhash: one URL may be two machines. */
+const MAX_LAG = 16n;
+
+/** @throws AppError UPSTREAM_FAILED */
+async function viewOf(node: WitnessNode, mintAddress: string, blockhash: string): Promise<MintView> {
+  const finalized = await node.epochInfo('finalized');
+  const { slot, accounts } = await node.accounts([mintAddress], 'finalized');
+  if (slot < finalized.slot) throw upstreamFailed(node.name, 'behind');
+  const [account] = accounts;
+  const mint = account && decodeMint(account.owner, account.data);
+  if (!mint) throw upstreamFailed(node.name, 'no_such_mint');
+  const { program, supply, decimals } = mint;
+  const seen = await node.isBlockhashValid(blockhash, 'confirmed');
+  const confirmed = await node.epochInfo('confirmed');
+  const hasSeen = seen.valid && confirmed.slot + MAX_LAG >= seen.slot;
+  const heightAtBlockhash = hasSeen ? confirmed.blockHeight : null;
+  return {
+    node: node.id,
+    finalizedHeight: finalized.blockHeight,
+    program,
+    supply,
+    decimals,
+    heightAtBlockhash,
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Whether the witness adds its signature to a mint. Its only rule: the supply never exceeds the sats that its own
+ * indexes confirm. Pure.
+ * @module
+ */
+import type { MintRequest } from '../chain/solana/mint-request.ts';
+import { EXPIRY_BLOCKS } from '../chain/solana/transaction.ts';
+import { quorumOf, sameByKey } from '../custody/kernel/quorum.ts';
+import type { Agreement, AgreementRefusal } from '../custody/reserve/reserve-views.ts';
+
+/** The chain as one node shows it to one request, in the order of the reads. */
+export type MintView = {
+  /** The node's `id`. */
+  readonly node: string;
+  /** Finalized block height. The supply is read afterwards, at the same slot or later. */
+  readonly finalizedHeight: bigint;
+  readonly program: string;
+  /** Finalized supply in atoms. */
+  readonly supply: bigint;
+  readonly decimals: number;
+  /** The node's block height after it has seen the blockhash of the request; null if it does not accept the blockhash. */
+  readonly heightAtBlockhash: bigint | null;
+};
+
+/** The transaction that the witness signed last. */
+export type LastSigned = {
+  /** The transaction's id. */
+  readonly signature: string;
+  readonly atoms: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Decimal block heights by the `id` of each node that had seen the blockhash. */
+  readonly heights: Readonly<Record<string, string>>;
+};
+
+export type MintFacts = {
+  readonly request: Pick<MintRequest, 'program' | 'atoms' | 'decimals'>;
+  readonly last: LastSigned | undefined;
+  /** One view for each node that responds. */
+  readonly views: readonly MintView[];
+  /** Number of configured nodes. */
+  readonly nodes: number;
+  /** The sats at the depth of a mint, by a quorum of the witness's indexes. */
+  readonly reserve: Agreement;
+};
+
+export type Refusal =
+  /** The last transaction may still land. */
+  | 'earlier_mint_open'
+  | 'blockhash_unknown'
+  /** Fewer nodes than a quorum respond. */
+  | 'nodes_unreachable'
+  | 'supplies_disagree'
+  | 'other_mint'
+  | AgreementRefusal
+  /** The supply leaves less room than the amount. */
+  | 'amount_above_reserve'
+  | 'supply_above_reserve';
+
+export type Decision =
+  | { readonly type: 'sign'; readonly heights: LastSigned['heights'] }
+  | { readonly type: 'refuse'; readonly refusal: Refusal };
+
+export function decideCosignature({ request, last, views, nodes, reserve }: MintFacts): Decision {
+  const quorum = quorumOf(nodes);
+  // A finalized supply from after the expiry of the last transaction contains it, or it never lands.
+  const current = views.filter((view) => !last || hasExpired(last, view));
+  if (views.length < quorum) return refuse('nodes_unreachable');
+  if (current.length < quorum) return refuse('earlier_mint_open');
+  const given = current.map((value) => ({ node: value.node, value }));
+  const [mint] =
+    sameByKey(given, quorum, ({ program, supply, decimals }) => [program, supply, decimals].join(' ')) ?? [];
+  if (!mint) return refuse('supplies_disagree');
+  if (mint.program !== request.program || mint.decimals !== request.decimals) return refuse('other_mint');
+  const heights = Object.fromEntries(
+    views.flatMap(({ node, heightAtBlockhash }) =>
+      heightAtBlockhash === null ? [] : [[node, heightAtBlockhash.toString()]],
+    ),
+  );
+  if (Object.keys(heights).length < quorum) return refuse('blockhash_unknown');
+  if (!reserve.ok) return refuse(reserve.reason);
+  const covered = reserve.sats * 10n ** BigInt(mint.decimals);
+  if (mint.supply > covered) return refuse('supply_above_reserve');
+  if (mint.supply + request.atoms > covered) return refuse('amount_above_reserve');
+  return { type: 'sign', heights };
+}
+
+const refuse = (refusal: Refusal): Decision => ({ type: 'refuse', refusal });
+
+/**
+ * Whether the last transaction can no longer land, by the node's own heights. A node that had not seen its blockhash uses
+ * the greatest of the stored heights, so it proves the expiry late, never early.
+ */
+function hasExpired({ heights }: LastSigned, { node, finalizedHeight }: MintView): boolean {
+  const own = heights[node];
+  const known = own === undefined ? Object.values(heights).map(BigInt) : [BigInt(own)];
+  return known.every((height) => finalizedHeight > height + EXPIRY_BLOCKS);
+}

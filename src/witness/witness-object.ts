@@ -1,0 +1,98 @@
+/**
+ * The Durable Object of the witness: one, named `witness`, so that two requests are never signed at the same time.
+ * @module
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { AppError } from '../core/errors.ts';
+import { succeeded } from '../custody/kernel/quorum.ts';
+import { readReserveView } from '../custody/reserve/reserve-views.ts';
+import { createEsplora } from '../providers/esplora.ts';
+import { createSolanaRpc } from '../providers/solana-rpc.ts';
+import { type Cosigned, Witness } from './cosign.ts';
+import type { LastSigned } from './decision.ts';
+import { readWitnessSettings, type WitnessSettings } from './settings.ts';
+
+/** What anyone may read: the addresses, and the mint that was signed last. */
+export type WitnessState = {
+  readonly type: 'state';
+  readonly witness: string;
+  readonly custodian: string;
+  readonly mintAuthority: string;
+  readonly mint: string;
+  /** `at` is ISO 8601, `atoms` decimal text. */
+  readonly lastSigned: { readonly signature: string; readonly atoms: string; readonly at: string } | null;
+};
+
+/** Settings that are missing or malformed. */
+export type NotConfigured = { readonly type: 'not_configured'; readonly settings: readonly string[] };
+
+const ROW = 'last';
+
+export class WitnessObject extends DurableObject<object> {
+  #opened: { readonly settings: WitnessSettings; readonly witness: Witness } | undefined;
+
+  cosign(transaction: string): Promise<Cosigned | NotConfigured> {
+    return this.#configured(({ witness }) => witness.cosign(transaction));
+  }
+
+  state(): Promise<WitnessState | NotConfigured> {
+    return this.#configured(async ({ settings }) => {
+      const { custodian, multisig, mint } = settings.terms;
+      const last = this.#row();
+      return {
+        type: 'state',
+        witness: multisig.witness,
+        custodian,
+        mintAuthority: multisig.address,
+        mint,
+        lastSigned: last
+          ? { signature: last.signature, atoms: last.atoms, at: new Date(last.at).toISOString() }
+          : null,
+      };
+    });
+  }
+
+  #row(): LastSigned | undefined {
+    return this.ctx.storage.kv.get<LastSigned>(ROW);
+  }
+
+  async #configured<T>(
+    work: (opened: { settings: WitnessSettings; witness: Witness }) => Promise<T>,
+  ): Promise<T | NotConfigured> {
+    try {
+      this.#opened ??= this.#open();
+      return await work(this.#opened);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'NOT_CONFIGURED') throw error;
+      const variables = error.details?.variables;
+      return { type: 'not_configured', settings: Array.isArray(variables) ? variables.map(String) : [] };
+    }
+  }
+
+  /** @throws AppError NOT_CONFIGURED */
+  #open() {
+    const settings = readWitnessSettings(this.env);
+    const { terms, signer, bitcoinAddress, nodeUrls, indexUrls } = settings;
+    const callUpstream = (url: string, init?: RequestInit) => fetch(url, init);
+    const indexes = indexUrls.map((baseUrl, at) =>
+      createEsplora({ baseUrl, name: `esplora-${at + 1}`, fetch: callUpstream }),
+    );
+    const witness = new Witness({
+      terms,
+      nodes: createSolanaRpc({ urls: nodeUrls, fetch: callUpstream }).nodes,
+      indexes: indexes.length,
+      reserveViews: (depth) =>
+        succeeded(indexes.map((index) => readReserveView(index, bitcoinAddress, depth))),
+      sign: (message) => signer.sign(message),
+      row: {
+        read: () => this.#row(),
+        store: async (row) => {
+          this.ctx.storage.kv.put(ROW, row);
+          await this.ctx.storage.sync();
+        },
+      },
+      now: Date.now,
+    });
+    return { settings, witness };
+  }
+}

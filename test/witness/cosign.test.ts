@@ -1,0 +1,175 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { base64 } from '@scure/base';
+import { address } from '@solana/web3.js';
+import { getMintEncoder } from '@solana-program/token';
+import { describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { mintMessage } from '../../src/chain/solana/token-messages.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { signedTransaction } from '../../src/chain/solana/transaction.ts';
+import { sats } from '../../src/core/amount.ts';
+import { type Cosigned, Witness, type WitnessNode } from '../../src/witness/cosign.ts';
+import type { LastSigned } from '../../src/witness/decision.ts';
+
+const keyOf = (seed: number) => new Uint8Array(32).fill(seed);
+const addressOf = (seed: number) => encodeBase58(ed25519.getPublicKey(keyOf(seed)));
+const TERMS = {
+  custodian: addressOf(1),
+  multisig: { address: addressOf(4), witness: addressOf(2) },
+  mint: addressOf(5),
+  owner: addressOf(6),
+};
+const blockhashAt = (height: number) => {
+  const bytes = new Uint8Array(32);
+  new DataView(bytes.buffer).setUint32(0, height);
+  return encodeBase58(bytes);
+};
+
+/** A chain of blocks with a mint, three nodes that show it, and a witness with storage that outlives it. */
+function start({ reserve = 500n } = {}) {
+  const chain = { height: 1_000, supply: 0n, reserve, reads: 0, fails: false, gate: Promise.resolve() };
+  const stored: { row: LastSigned | undefined; crash: boolean } = { row: undefined, crash: false };
+  const node = (name: string): WitnessNode => ({
+    name,
+    id: name,
+    epochInfo: async () => {
+      chain.reads += 1;
+      if (chain.fails) throw new Error('down');
+      return { slot: BigInt(chain.height), blockHeight: BigInt(chain.height) };
+    },
+    accounts: async () => ({
+      slot: BigInt(chain.height),
+      accounts: [{ owner: TOKEN_PROGRAM, data: mintData(chain.supply), lamports: 1n as never }],
+    }),
+    isBlockhashValid: async (blockhash) => ({
+      slot: BigInt(chain.height),
+      valid: Array.from({ length: 150 }, (_, age) => blockhashAt(chain.height - age)).includes(blockhash),
+    }),
+  });
+  const open = () =>
+    new Witness({
+      terms: TERMS,
+      nodes: ['a', 'b', 'c'].map(node),
+      indexes: 2,
+      reserveViews: async () => {
+        await chain.gate;
+        return ['x', 'y'].map((source) => ({
+          source,
+          tip: { height: 900, hash: 'h' },
+          confirmed: sats(chain.reserve),
+          pendingSpent: sats(0n),
+          young: [],
+        }));
+      },
+      sign: async (message) => ed25519.sign(message, keyOf(2)),
+      row: {
+        read: () => stored.row,
+        store: async (row) => {
+          stored.row = row;
+          if (stored.crash) throw new Error('replaced');
+        },
+      },
+      now: () => 5_000,
+    });
+  const request = (atoms: bigint, height = chain.height) => {
+    const message = mintMessage(
+      {
+        payer: TERMS.custodian,
+        multisig: TERMS.multisig,
+        owner: TERMS.owner,
+        mint: TERMS.mint,
+        program: TOKEN_PROGRAM,
+        atoms,
+        decimals: 2,
+      },
+      { blockhash: blockhashAt(height) },
+    );
+    const signature = ed25519.sign(message, keyOf(1));
+    return { message, text: base64.encode(signedTransaction(message, [signature, new Uint8Array(64)]).wire) };
+  };
+  return { chain, stored, open, request };
+}
+
+const mintData = (supply: bigint): Uint8Array =>
+  new Uint8Array(
+    getMintEncoder().encode({
+      mintAuthority: address(TERMS.multisig.address),
+      supply,
+      decimals: 2,
+      isInitialized: true,
+      freezeAuthority: null,
+    }),
+  );
+
+const outcome = (result: Cosigned) => (result.type === 'refused' ? result.refusal : result.type);
+
+describe('the witness', () => {
+  it('signs a covered mint with its key and stores what it signed first', async () => {
+    const { stored, open, request } = start();
+    const { message, text } = request(50_000n);
+    const result = await open().cosign(text);
+    expect(
+      result.type === 'signed' && ed25519.verify(result.signature, message, ed25519.getPublicKey(keyOf(2))),
+    ).toBe(true);
+    expect(stored.row).toMatchObject({
+      atoms: '50000',
+      at: 5_000,
+      heights: { a: '1000', b: '1000', c: '1000' },
+    });
+  });
+
+  it('signs one of two mints that arrive together, and the other one never exceeds the reserve afterwards', async () => {
+    const { chain, open, request } = start();
+    const witness = open();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    chain.gate = promise;
+    const first = witness.cosign(request(50_000n).text);
+    while (chain.reads === 0) await new Promise((done) => setTimeout(done));
+    expect(outcome(await witness.cosign(request(49_999n).text))).toBe('busy');
+    resolve();
+    expect(outcome(await first)).toBe('signed');
+    expect(outcome(await witness.cosign(request(49_999n).text))).toBe('earlier_mint_open');
+    chain.height += 183;
+    chain.supply = 50_000n;
+    expect(outcome(await witness.cosign(request(1n).text))).toBe('amount_above_reserve');
+  });
+
+  it('signs no second mint after a restart between the stored row and the response, until the first has expired', async () => {
+    const { chain, stored, open, request } = start();
+    stored.crash = true;
+    await expect(open().cosign(request(50_000n).text)).rejects.toThrow('replaced');
+    stored.crash = false;
+    expect(outcome(await open().cosign(request(50_000n).text))).toBe('earlier_mint_open');
+    chain.height += 182;
+    expect(outcome(await open().cosign(request(50_000n).text))).toBe('earlier_mint_open');
+    chain.height += 1;
+    expect(outcome(await open().cosign(request(50_000n).text))).toBe('signed');
+  });
+
+  it('reads its sources once for an old transaction that somebody repeats', async () => {
+    const { chain, open, request } = start();
+    const witness = open();
+    const old = request(1n, 700).text;
+    expect(outcome(await witness.cosign(old))).toBe('blockhash_unknown');
+    const { reads } = chain;
+    for (let time = 0; time < 100; time++)
+      expect(outcome(await witness.cosign(old))).toBe('blockhash_expired');
+    expect(chain.reads).toBe(reads);
+  });
+
+  it('reads no source for bytes that the custodian has not signed', async () => {
+    const { chain, open } = start();
+    for (const text of ['', '!', 'AAAA', base64.encode(new Uint8Array(1_232))])
+      expect(outcome(await open().cosign(text))).toBe('not_a_mint');
+    expect(chain.reads).toBe(0);
+  });
+
+  it('refuses while its nodes are down, and works again afterwards', async () => {
+    const { chain, open, request } = start();
+    const witness = open();
+    chain.fails = true;
+    expect(outcome(await witness.cosign(request(1n).text))).toBe('nodes_unreachable');
+    chain.fails = false;
+    expect(outcome(await witness.cosign(request(1n).text))).toBe('signed');
+  });
+});
