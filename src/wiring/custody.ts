@@ -5,12 +5,14 @@
 
 import { base64 } from '@scure/base';
 import type { SwapRoute } from '../bridges/route.ts';
+import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
+import { decodeBase58 } from '../chain/solana/address.ts';
 import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
-import { decodeMint } from '../chain/solana/token-program.ts';
+import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
 import { lamportsChange, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { isTimeOver } from '../core/due-time.ts';
-import { AppError, notConfigured } from '../core/errors.ts';
+import { AppError, notConfigured, upstreamFailed } from '../core/errors.ts';
 import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
@@ -18,6 +20,7 @@ import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { SignatureLookups } from '../custody/kernel/signature-lookups.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
+import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {
   type ReserveSources,
   reserveViews,
@@ -29,6 +32,7 @@ import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
 import type { Esplora } from '../providers/esplora.ts';
+import { createMintWitness } from '../providers/mint-witness.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
@@ -218,6 +222,7 @@ function reserveModules(
             supplyViews: () => supplyViews(sources),
             readPrices,
             latestBlockhash: () => solana.latestBlockhash(),
+            ...mintWitness(config, solana, signer.address),
           },
         }
       : {}),
@@ -233,6 +238,36 @@ function reserveModules(
           },
         }
       : {}),
+  };
+}
+
+/** The second key of the mint authority, if configured. */
+function mintWitness(config: Wired, solana: SolanaView, reserveAddress: string): Pick<AbsrPorts, 'witness'> {
+  const { ABSR_WITNESS_URL: baseUrl, ABSR_MINT_AUTHORITY: multisig } = config;
+  if (baseUrl === undefined || multisig === undefined) return {};
+  const { cosign } = createMintWitness({ baseUrl, fetch: fetchFor(config, 'ABSR_WITNESS_URL') });
+  return {
+    witness: {
+      multisig,
+      async readMultisig() {
+        const [found] = await solana.agreed(`multisig ${multisig}`, async (node) => {
+          const [account] = (await node.accounts([multisig], 'finalized')).accounts;
+          return (account && decodeMultisig(account.owner, account.data)) ?? null;
+        });
+        const witness = found?.signers.find((key) => key !== reserveAddress);
+        const isPair = found?.required === 2 && found.signers.length === 2;
+        return isPair && witness && found.signers.includes(reserveAddress)
+          ? { address: multisig, witness }
+          : null;
+      },
+      async cosign(message, signature, witness) {
+        const { wire } = signedTransaction(message, [signature, new Uint8Array(signature.length)]);
+        const cosignature = await cosign(base64.encode(wire));
+        const key = await verifyingKey(decodeBase58(witness, 32) ?? new Uint8Array());
+        if (key && (await isSignedBy(key, message, cosignature))) return cosignature;
+        throw upstreamFailed('witness', 'witness_wrong_signature');
+      },
+    },
   };
 }
 

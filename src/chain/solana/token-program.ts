@@ -4,7 +4,13 @@
  * @module
  */
 import { unwrapOption } from '@solana/web3.js';
-import { AccountState, getMintDecoder, getTokenDecoder, type Token } from '@solana-program/token';
+import {
+  AccountState,
+  getMintDecoder,
+  getMultisigDecoder,
+  getTokenDecoder,
+  type Token,
+} from '@solana-program/token';
 import { orUndefined } from '../../core/or-undefined.ts';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -81,6 +87,20 @@ export function movableAtoms(owner: string, data: Uint8Array, mint: string, key:
   if (account.owner === key) return amount;
   if (unwrapOption(delegate) !== key) return 0n;
   return delegatedAmount < amount ? delegatedAmount : amount;
+}
+
+/** The keys of a native multisig account, and how many of them must sign. */
+export type Multisig = { readonly required: number; readonly signers: readonly string[] };
+
+/**
+ * @param owner program that owns the account
+ * @returns undefined for anything except an initialized multisig account
+ */
+export function decodeMultisig(owner: string, data: Uint8Array): Multisig | undefined {
+  if (data.length !== MULTISIG_LENGTH || (owner !== TOKEN_PROGRAM && owner !== TOKEN_2022_PROGRAM))
+    return undefined;
+  const { m: required, n, isInitialized, signers } = getMultisigDecoder().decode(data);
+  return isInitialized ? { required, signers: signers.slice(0, n) } : undefined;
 }
 
 /** A mint: the supply of a token and its decimals. */

@@ -264,13 +264,11 @@ export class Executor {
     }
   }
 
-  async #sign(
-    op: Operation,
-    { message, cosignatures = [], signedAt }: Ready,
-  ): Promise<Signing | { seen: Observation }> {
+  async #sign(op: Operation, { message, cosign, signedAt }: Ready): Promise<Signing | { seen: Observation }> {
     const { assemble, signer } = this.#p;
     try {
-      const { wire, signature } = assemble(message, await signer.sign(message), cosignatures);
+      const own = await signer.sign(message);
+      const { wire, signature } = assemble(message, own, (await cosign?.(own)) ?? []);
       return { signature, wire, ...signedAt };
     } catch (error) {
       // Bytes that were signed but not stored are never sent, so the next try prepares and signs a new message.

@@ -245,8 +245,12 @@ export type Prepared =
       readonly ok: true;
       /** The transaction message. The reserve signs it as the fee payer. */
       readonly message: Uint8Array;
-      /** Signatures of the message's other signers, in their order after the fee payer. */
-      readonly cosignatures?: readonly Uint8Array[];
+      /**
+       * Signatures of the message's other signers, in their order after the fee payer; absent without other signers.
+       * @param signature the reserve's
+       * @throws AppError UPSTREAM_FAILED when a signer does not respond or refuses: nothing is stored
+       */
+      cosign?(signature: Uint8Array): Promise<readonly Uint8Array[]>;
       /** Where the chain was when the message's blockhash was read. */
       readonly signedAt: SignedAt;
       readonly plan: Facts;

@@ -5,7 +5,7 @@
  * late or missing ticks change nothing: the day is the operation's key.
  * @module
  */
-import { mintFee, mintMessage } from '../../chain/solana/token-messages.ts';
+import { type MintMultisig, mintFee, mintMessage } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
@@ -50,7 +50,7 @@ const ABSR_RULES: KindRules = {
  */
 const ACCOUNT_RENT = 3_000_000n;
 /** Maximum lamports that a mint takes from the reserve. */
-const MINT_RESERVED = mintFee(1) + ACCOUNT_RENT;
+const MINT_RESERVED = mintFee(2) + ACCOUNT_RENT;
 
 const U64_MAX = 2n ** 64n - 1n;
 const NONE = lamports(0n);
@@ -162,8 +162,27 @@ function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
   return first ?? 'supplies_disagree';
 }
 
+/** The second key of the mint authority, if there is one. */
+export type WitnessPorts = {
+  /** The multisig account that is the mint authority. */
+  readonly multisig: string;
+  /**
+   * The multisig as a quorum of nodes shows it.
+   * @returns null unless it is a multisig, 2 of 2, of the reserve and another key
+   * @throws AppError UPSTREAM_FAILED
+   */
+  readMultisig(): Promise<MintMultisig | null>;
+  /**
+   * The witness's verified signature of a mint that the reserve has signed.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  cosign(message: Uint8Array, signature: Uint8Array, witness: string): Promise<Uint8Array>;
+};
+
 export type AbsrPorts = {
   readonly reserveAddress: string;
+  /** Absent when the reserve's key alone is the mint authority. */
+  readonly witness?: WitnessPorts;
   readonly mint: string;
   /** Owner of the receiving account. */
   readonly treasury: string;
@@ -237,7 +256,8 @@ export class DailyMint implements CustodyModule {
   }
 
   async #readFacts(id: string): Promise<MintFacts> {
-    const { nodes, indexes, reserveAddress: authority, ...ports } = this.#ports;
+    const { nodes, indexes, reserveAddress, witness, ...ports } = this.#ports;
+    const authority = witness?.multisig ?? reserveAddress;
     const [reserves, supplies] = await Promise.all([
       ports.reserveViews(MINT_CONFIRMATIONS),
       ports.supplyViews(),
@@ -264,7 +284,9 @@ export class DailyMint implements CustodyModule {
     if (decision.verdict === 'wait') throw upstreamFailed('absr', decision.reason);
     const { figures } = decision;
     if (decision.verdict === 'none') return { ok: false, reason: decision.reason, outcome: figures };
-    const lifetime = await this.#ports.latestBlockhash();
+    const { witness } = this.#ports;
+    const [lifetime, multisig] = await Promise.all([this.#ports.latestBlockhash(), witness?.readMultisig()]);
+    if (multisig === null) return { ok: false, reason: 'not_mint_authority', outcome: figures };
     const late = this.#closed(operation);
     if (late) return { ok: false, reason: late, outcome: figures };
     const { mint, treasury: owner } = this.#ports;
@@ -274,9 +296,12 @@ export class DailyMint implements CustodyModule {
     // The mint's memo contains the hash of the newest proof, so the chain shows that this proof is older than the mint.
     const proofHash = newestProof(this.#tools.journal)?.hash;
     const memo = proofHash && `proof:${proofHash}`;
-    const message = mintMessage({ payer, mint, program, owner, atoms, decimals, memo }, lifetime);
+    const message = mintMessage({ payer, multisig, mint, program, owner, atoms, decimals, memo }, lifetime);
     return {
       ...plainlyPrepared(message, lifetime),
+      ...(witness && multisig
+        ? { cosign: async (signature) => [await witness.cosign(message, signature, multisig.witness)] }
+        : {}),
       plan: {
         ...figures,
         mintAtoms: atoms.toString(),

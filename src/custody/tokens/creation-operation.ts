@@ -80,8 +80,10 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       // The rent at the sale was wrong: more lamports would leave the reserve than were set aside for the creation.
       if (cost > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const message = creationMessage({ design, mint, reserve: operation.signer, mintRent, lifetime });
-      const cosignatures = [ports.signMint(invoiceId, message)];
-      return { ...plainlyPrepared(message, lifetime), cosignatures };
+      return {
+        ...plainlyPrepared(message, lifetime),
+        cosign: async () => [ports.signMint(invoiceId, message)],
+      };
     },
 
     settle: settlesByLanding,

@@ -7,6 +7,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
+import type { WitnessPorts } from '../../../src/custody/reserve/daily-mint.ts';
 import { assembleTransaction, createCustodianWorld } from '../../kit/custodian.ts';
 import { BLOCKHASH, MARKET } from '../../kit/fake-bridge.ts';
 import { FEE, SIGNED_AT, view } from '../../kit/sample-operations.ts';
@@ -32,6 +33,8 @@ export function createReserveService(p: {
   readonly lamports?: bigint;
   /** Whether mints are made. */
   readonly mints: boolean;
+  /** If given, the mint authority is its multisig. */
+  readonly witness?: WitnessPorts;
   /** If given, proofs are signed: with this Bitcoin key, or without one for a watch-only address. */
   readonly proof?: { readonly wif: string | undefined };
 }) {
@@ -41,6 +44,7 @@ export function createReserveService(p: {
   const solana = { isDown: false, lamports: p.lamports ?? 10n * SOL, lagOfSecondNode: 0n };
   const landed: { readonly signature: string; readonly slot: bigint; readonly atoms: bigint }[] = [];
   const memos: (string | null)[] = [];
+  const wires: string[] = [];
   const slotNow = (): bigint => 1_000n + BigInt(Math.floor((w.clock.now - p.at) / SLOT_MS));
   const final = (): bigint => slotNow() - FINALITY;
   const supplyAt = (slot: bigint): bigint =>
@@ -62,12 +66,13 @@ export function createReserveService(p: {
             source: `rpc-${index + 1}`,
             slot: final() - lag,
             program: TOKEN_PROGRAM,
-            mintAuthority: signer.address,
+            mintAuthority: p.witness?.multisig ?? signer.address,
             atoms: supplyAt(final() - lag),
             decimals: DECIMALS,
           })),
         latestBlockhash: async () => ({ blockhash: BLOCKHASH, ...SIGNED_AT }),
         readPrices: async () => [MARKET, { ...MARKET, source: 'two' }],
+        ...(p.witness && { witness: p.witness }),
       },
     }),
     ...(p.proof && {
@@ -97,6 +102,7 @@ export function createReserveService(p: {
       if (action.type === 'mint')
         landed.push({ signature, slot: slotNow() + LANDS_AFTER, atoms: action.atoms });
     memos.push(memo);
+    wires.push(wire);
     return true;
   };
   w.chain.views = async ({ signature }) => {
@@ -122,5 +128,6 @@ export function createReserveService(p: {
     /** Atoms and memos of the mints that were sent. */
     mints: () => landed.map(({ atoms }) => atoms),
     memos,
+    wires,
   };
 }
