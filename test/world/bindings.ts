@@ -1,5 +1,6 @@
 import { VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
 import { type BitcoinKey, randomHex } from './keys.ts';
+import type { WITNESS_UPSTREAMS } from './mint-witness.ts';
 import type { WorldPools } from './orca-pools.ts';
 import type { SolanaWorld } from './solana-world.ts';
 
@@ -14,10 +15,15 @@ export type UpstreamName =
   | 'orca'
   | 'changenow'
   | 'relay1'
-  | 'relay2';
+  | 'relay2'
+  | (typeof WITNESS_UPSTREAMS)[number];
 
-/** The URL of each upstream. Only a world of three nodes has `rpc3`. */
-export type Endpoints = Readonly<Record<Exclude<UpstreamName, 'rpc3'>, string>> & { readonly rpc3?: string };
+type Optional = 'rpc3' | (typeof WITNESS_UPSTREAMS)[number];
+
+/** The URL of each upstream. Only a world of three nodes has `rpc3`, only one with a witness the witness's. */
+export type Endpoints = Readonly<Record<Exclude<UpstreamName, Optional>, string>> & {
+  readonly [Name in Optional]?: string;
+};
 
 export const isUpstream = (endpoints: Endpoints, name: string): name is UpstreamName => name in endpoints;
 
@@ -28,6 +34,26 @@ export interface WorldSecrets {
   readonly quoteKey: string;
   readonly npub: string;
 }
+
+/** The settings of the witness: its own key, nodes and indexes. */
+export const witnessBindings = ({
+  endpoints,
+  solana,
+  reserveBitcoin,
+}: {
+  endpoints: Endpoints;
+  solana: SolanaWorld;
+  reserveBitcoin: BitcoinKey;
+}): Record<string, string> => ({
+  WITNESS_PRIVATE_KEY: solana.multisig?.witness.secretKey ?? '',
+  ABSR_MINT_AUTHORITY: solana.multisig?.address ?? '',
+  ABSR_MINT_ADDRESS: solana.mints.absr.mint,
+  RESERVE_SOLANA_ADDRESS: solana.reserve.address,
+  TREASURY_SOLANA_ADDRESS: solana.treasury.address,
+  RESERVE_BTC_ADDRESS: reserveBitcoin.address,
+  SOLANA_RPC_URL: `${endpoints.witnessRpc1},${endpoints.witnessRpc2}`,
+  ESPLORA_API_URLS: `${endpoints.witnessEsplora1}/api,${endpoints.witnessEsplora2}/api`,
+});
 
 /** The Worker's configuration: the names that operators set, with this world's values. */
 export function createBindings(options: {
@@ -62,6 +88,9 @@ export function createBindings(options: {
     CHANGENOW_API_KEY: secrets.changenowKey,
     NOSTR_RELAYS: `${endpoints.relay1},${endpoints.relay2}`,
     NOSTR_NPUB: secrets.npub,
+    ...(solana.multisig && endpoints.witness
+      ? { ABSR_MINT_AUTHORITY: solana.multisig.address, ABSR_WITNESS_URL: endpoints.witness }
+      : {}),
     MINT_KEY_SEED: randomHex(32),
     OPS_SECRET: randomHex(32),
   };

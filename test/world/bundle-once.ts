@@ -7,16 +7,18 @@ import { readWorkerOptions } from './worker-options.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** Bundles both Workers once for all worlds of a test run; each world takes them from `WORLD_BUNDLES`. */
+/** Bundles the Workers once for all worlds of a test run; each world takes them from `WORLD_BUNDLES`. */
 export async function setup(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bundles-'));
   // One after the other, because the first build creates the site that the second one also uses.
   await bundleWorker(ROOT, join(folder, 'bundle'), folder);
   await bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, 'wrangler.mcp.toml');
+  await bundleWorker(ROOT, join(folder, 'witness-bundle'), folder, 'wrangler.witness.toml');
   const keep = (name: string, options: unknown): void =>
     writeFileSync(join(folder, name), JSON.stringify(options));
   keep('options.json', readWorkerOptions(join(ROOT, 'wrangler.toml'), join(ROOT, 'schema.sql')));
   keep('mcp-options.json', readWorkerOptions(join(ROOT, 'wrangler.mcp.toml')));
+  keep('witness-options.json', readWorkerOptions(join(ROOT, 'wrangler.witness.toml')));
   process.env.WORLD_BUNDLES = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -4,7 +4,14 @@ import { startSolanaClock } from './solana-clock.ts';
 import { createSolanaLedger, type SolanaLedger } from './solana-ledger.ts';
 import { transferSol } from './solana-wallet.ts';
 import { startSurfpool } from './surfpool.ts';
-import { createMint, createTokenAccounts, mintTo, type TestToken, tokenAccountOf } from './test-tokens.ts';
+import {
+  createMint,
+  createPair,
+  createTokenAccounts,
+  mintTo,
+  type TestToken,
+  tokenAccountOf,
+} from './test-tokens.ts';
 
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 
@@ -17,6 +24,8 @@ export interface SolanaWorld {
   readonly bank: SolanaKey;
   readonly reserve: SolanaKey;
   readonly treasury: SolanaKey;
+  /** The mint authority of ABSR, 2 of 2 with the reserve; absent when the reserve mints alone. */
+  readonly multisig?: { readonly address: string; readonly witness: SolanaKey };
   readonly mints: Readonly<Record<'usdc' | 'usdt' | 'asry' | 'absr', TestToken>>;
   /** Sends lamports or token atoms to an address; returns the signature. */
   faucet(address: string, asset: FaucetAsset, amount: bigint): Promise<string>;
@@ -31,6 +40,8 @@ export interface SolanaWorldOptions {
   readonly reserveLamports: bigint;
   /** Smallest units of ASRY that the reserve holds for payouts. */
   readonly asrySupply: bigint;
+  /** Whether mints of ABSR need the signature of a witness. */
+  readonly witness?: boolean;
 }
 
 export async function startSolanaWorld(options: SolanaWorldOptions): Promise<SolanaWorld> {
@@ -48,11 +59,16 @@ export async function startSolanaWorld(options: SolanaWorldOptions): Promise<Sol
 
   await transferSol(ledger, bank.signer, reserve.address, options.reserveLamports);
   await transferSol(ledger, bank.signer, treasury.address, LAMPORTS_PER_SOL);
+  const witness = options.witness ? await createSolanaKey() : undefined;
+  const multisig = witness && {
+    address: await createPair(ledger, bank.signer, [reserve.address, witness.address]),
+    witness,
+  };
   const mints = {
     usdc: await createMint(ledger, bank.signer, bank.signer, 6),
     usdt: await createMint(ledger, bank.signer, bank.signer, 6),
     asry: await createMint(ledger, bank.signer, bank.signer, 9),
-    absr: await createMint(ledger, bank.signer, reserve.signer, 0),
+    absr: await createMint(ledger, bank.signer, reserve.signer, 0, multisig?.address),
   };
   await mintTo(ledger, bank.signer, mints.asry, reserve.address, options.asrySupply);
   const all = Object.values(mints).map(({ mint }) => mint);
@@ -65,6 +81,7 @@ export async function startSolanaWorld(options: SolanaWorldOptions): Promise<Sol
     reserve,
     treasury,
     mints,
+    ...(multisig && { multisig }),
     async faucet(address, asset, amount) {
       if (asset === 'sol') return (await transferSol(ledger, bank.signer, address, amount)).signature;
       return mintTo(ledger, bank.signer, mints[asset], address, amount);

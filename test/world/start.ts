@@ -44,6 +44,7 @@ const settings = {
   blockMs: number('WORLD_BLOCK_MS', 3000),
   settleDelayMs: number('WORLD_SETTLE_MS', 2000),
   mcp: true,
+  witness: true,
   // Claims with rewardUsd need a price.
   vars: { ASRY_PRICE_USD: '0.25' },
   onLog: process.env.WORLD_LOG === '1' ? (line: string) => console.error(line) : () => undefined,

@@ -4,6 +4,7 @@ import {
   findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstruction,
   getInitializeMint2Instruction,
+  getInitializeMultisig2Instruction,
   getMintToInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
@@ -25,6 +26,8 @@ export async function createMint(
   payer: KeyPairSigner,
   mintAuthority: KeyPairSigner,
   decimals: number,
+  /** The authority on the chain, where it is not a key. */
+  multisig?: string,
 ): Promise<TestToken> {
   const mint = await generateKeyPairSigner();
   await landTransaction(ledger, payer, [
@@ -35,9 +38,40 @@ export async function createMint(
       space: MINT_BYTES,
       programAddress: TOKEN_PROGRAM_ADDRESS,
     }),
-    getInitializeMint2Instruction({ mint: mint.address, decimals, mintAuthority: mintAuthority.address }),
+    getInitializeMint2Instruction({
+      mint: mint.address,
+      decimals,
+      mintAuthority: multisig === undefined ? mintAuthority.address : address(multisig),
+    }),
   ]);
   return { mint: mint.address, decimals, mintAuthority };
+}
+
+const MULTISIG_BYTES = 355;
+const MULTISIG_RENT_LAMPORTS = 3_361_680n;
+
+/** Creates a native multisig account of which both keys must sign. @returns its address */
+export async function createPair(
+  ledger: SolanaLedger,
+  payer: KeyPairSigner,
+  signers: readonly [string, string],
+): Promise<string> {
+  const multisig = await generateKeyPairSigner();
+  await landTransaction(ledger, payer, [
+    getCreateAccountInstruction({
+      payer,
+      newAccount: multisig,
+      lamports: MULTISIG_RENT_LAMPORTS,
+      space: MULTISIG_BYTES,
+      programAddress: TOKEN_PROGRAM_ADDRESS,
+    }),
+    getInitializeMultisig2Instruction({
+      multisig: multisig.address,
+      m: 2,
+      signers: signers.map((key) => address(key)),
+    }),
+  ]);
+  return multisig.address;
 }
 
 export async function tokenAccountOf(owner: string, mint: string): Promise<string> {

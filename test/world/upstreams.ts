@@ -4,6 +4,7 @@ import { startChangeNow } from './changenow.ts';
 import { startEsploraAdapter } from './esplora-adapter.ts';
 import type { FaultBook } from './fault-book.ts';
 import type { BitcoinKey, QuoteKey } from './keys.ts';
+import { startWitnessUpstreams } from './mint-witness.ts';
 import { createNostrSeed } from './nostr-seed.ts';
 import { startOneClick } from './one-click.ts';
 import { startOrca } from './orca.ts';
@@ -27,6 +28,8 @@ export interface UpstreamsOptions {
   readonly settleDelayMs: number;
   /** Number of Solana nodes. */
   readonly nodes: 2 | 3;
+  /** Where the Worker of the witness listens, null while it is down; absent without a witness. */
+  readonly witness?: () => string | null;
 }
 
 export interface Upstreams {
@@ -68,10 +71,23 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
       startOrca({ ledger, pools, faults, counts }),
       startChangeNow({ prices, faults, counts, apiKey: options.changenowKey }),
     ]);
+  const { witness: target } = options;
+  const witnessed = target && (await startWitnessUpstreams({ ledger, bitcoin, faults, counts, target }));
   for (const relay of [relay1, relay2]) relay.seed(seed.events);
 
   const nodes = { rpc1, rpc2, ...(rpc3 ? { rpc3 } : {}) };
-  const all = { ...nodes, esplora1, esplora2, oneclick, ...venues, orca, changenow, relay1, relay2 };
+  const all = {
+    ...nodes,
+    esplora1,
+    esplora2,
+    oneclick,
+    ...venues,
+    orca,
+    changenow,
+    relay1,
+    relay2,
+    ...witnessed,
+  };
   return {
     endpoints: Object.fromEntries(Object.entries(all).map(([name, { url }]) => [name, url])) as Endpoints,
     npub: seed.npub,

@@ -54,6 +54,7 @@ async function optionsOf(
 
 /** Name of the Worker that runs the custodian's object if the object has another release. */
 const OBJECT = 'sluice-object';
+const WITNESS = 'sluice-witness';
 const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
   className: 'Custodian',
   scriptName: objectBundlePath === undefined ? 'sluice' : OBJECT,
@@ -89,6 +90,19 @@ async function mcpWorker({ bundlePath, bindings, ...files }: NonNullable<WorkerS
     modulesRoot: dirname(bundlePath),
     modules: [{ type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') }],
     bindings: { ...vars, ...bindings },
+  };
+}
+
+/** The witness, on a port of its own: the service calls it over the network. */
+async function witnessWorker({ bundlePath, bindings, ...files }: NonNullable<WorkerSetup['witness']>) {
+  const { worker } = await optionsOf({ bundlePath, ...files });
+  return {
+    ...worker,
+    name: WITNESS,
+    modulesRoot: dirname(bundlePath),
+    modules: [{ type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') }],
+    bindings,
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
   };
 }
 
@@ -145,6 +159,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
           ? []
           : [{ ...serviceWorker(setup, options, OBJECT, objectBundlePath), assets: undefined }]),
         inside(setup, options),
+        ...(setup.witness === undefined ? [] : [await witnessWorker(setup.witness)]),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
       ],
     }),
@@ -156,7 +171,8 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
     await db.batch(schema.map((statement) => db.prepare(statement)));
   }
   const insideUrl = await miniflare.unsafeGetDirectURL('inside');
-  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, crons: options.crons });
+  const witnessUrl = setup.witness ? (await miniflare.unsafeGetDirectURL(WITNESS)).origin : null;
+  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, witnessUrl, crons: options.crons });
   return miniflare;
 }
 

@@ -7,6 +7,7 @@ export type FromWorkerProcess =
       readonly type: 'ready';
       readonly url: string;
       readonly insideUrl: string;
+      readonly witnessUrl: string | null;
       readonly crons: readonly string[];
     }
   | { readonly type: 'failed'; readonly reason: string }
@@ -41,6 +42,8 @@ export interface WorkerSetup extends WorkerFiles {
   /** Where the process may leave temporary files when it is killed. */
   readonly tempPath: string;
   readonly bindings: Readonly<Record<string, string>>;
+  /** The witness's Worker; absent where the reserve mints alone. */
+  readonly witness?: WorkerFiles & { readonly bindings: Readonly<Record<string, string>> };
   /** The MCP server's Worker; absent where the world has none. */
   readonly mcp?: WorkerFiles & { readonly bindings: Readonly<Record<string, string>> };
 }

@@ -16,6 +16,8 @@ export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'sch
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */
   url(): string | null;
+  /** Where the witness listens; null while it is down or absent. */
+  witnessUrl(): string | null;
   /** Starts this release; without one, the release that was started last. */
   start(release?: Release): Promise<void>;
   /** SIGKILL to the process and everything that it started; storage stays. */
@@ -43,6 +45,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
   let child: ChildProcess | null = null;
   let url: string | null = null;
   let insideUrl: string | null = null;
+  let witnessUrl: string | null = null;
   let crons: readonly string[] = [];
 
   function log(line: string): void {
@@ -75,6 +78,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
       if (child === started) child = null;
       url = null;
       insideUrl = null;
+      witnessUrl = null;
     });
     send(started, { type: 'start', setup: deployed });
     url = await new Promise<string>((resolve, reject) => {
@@ -82,6 +86,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
         if (message.type === 'ready') {
           crons = message.crons;
           insideUrl = message.insideUrl;
+          witnessUrl = message.witnessUrl;
           resolve(message.url);
         }
         if (message.type === 'failed') reject(new Error(message.reason));
@@ -115,6 +120,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
 
   return {
     url: () => url,
+    witnessUrl: () => witnessUrl,
     start,
     kill: () => end(killGroup),
     stop: () => end((running) => running.disconnect()),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SITE_FOLDER } from '../../site/build/build-site.ts';
 import { hostFiles } from '../../site/build/host-files.ts';
-import { createBindings, type Endpoints } from './bindings.ts';
+import { createBindings, type Endpoints, witnessBindings } from './bindings.ts';
 import { type BitcoinNode, startBitcoinNode } from './bitcoin-node.ts';
 import { payBitcoin } from './bitcoin-wallet.ts';
 import { startControl } from './control.ts';
@@ -59,6 +59,8 @@ export interface WorldOptions {
   readonly cron?: boolean;
   /** Whether the MCP server answers at /mcp. */
   readonly mcp?: boolean;
+  /** Whether a mint of ABSR needs the signature of a witness. */
+  readonly witness?: boolean;
   readonly onLog?: (line: string) => void;
 }
 
@@ -191,21 +193,22 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const build = () => bundleWorker(ROOT, join(bundles, 'bundle'), folder);
     const bundle = bundles === folder ? build() : Promise.resolve(join(bundles, 'bundle/worker.js'));
     bundle.catch(() => undefined);
-    const mcpConfig = join(ROOT, 'wrangler.mcp.toml');
-    const bundleMcp = () =>
+    const bundleOf = (name: 'mcp' | 'witness') =>
       bundles === folder
-        ? bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, mcpConfig)
-        : Promise.resolve(join(bundles, 'mcp-bundle/worker.js'));
-    const mcpBundle = options.mcp ? bundleMcp() : undefined;
-    mcpBundle?.catch(() => undefined);
+        ? bundleWorker(ROOT, join(folder, `${name}-bundle`), folder, `wrangler.${name}.toml`)
+        : Promise.resolve(join(bundles, `${name}-bundle/worker.js`));
+    const mcpBundle = options.mcp ? bundleOf('mcp') : undefined;
+    const witnessBundle = options.witness ? bundleOf('witness') : undefined;
+    for (const each of [mcpBundle, witnessBundle]) each?.catch(() => undefined);
     // A bundler that still runs would create the discarded folder again.
-    stops.push(async () => void (await Promise.allSettled([bundle, mcpBundle])));
+    stops.push(async () => void (await Promise.allSettled([bundle, mcpBundle, witnessBundle])));
     const optionsOf = (name: string) => (bundles === folder ? {} : { optionsPath: join(bundles, name) });
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
       finality: options.finality ?? FINALITY,
       reserveLamports: options.reserveLamports ?? 10_000_000_000n,
       asrySupply: 10n ** 18n,
+      witness: options.witness ?? false,
     });
     stops.push(() => solana.stop());
     const users = await createUsers(solana);
@@ -220,6 +223,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       stops.push(() => clearInterval(miner));
     }
 
+    let witnessUrl: () => string | null = () => null;
     const upstreams = await startUpstreams({
       solana,
       bitcoin,
@@ -232,6 +236,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       changenowKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
       nodes: options.nodes ?? 2,
+      ...(options.witness ? { witness: () => witnessUrl() } : {}),
     });
     stops.push(() => upstreams.stop());
 
@@ -280,11 +285,21 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         storagePath: join(folder, 'storage'),
         tempPath: folder,
         bindings,
+        ...(witnessBundle === undefined
+          ? {}
+          : {
+              witness: {
+                configPath: join(ROOT, 'wrangler.witness.toml'),
+                ...optionsOf('witness-options.json'),
+                bundlePath: await witnessBundle,
+                bindings: witnessBindings({ endpoints: upstreams.endpoints, solana, reserveBitcoin }),
+              },
+            }),
         ...(mcpBundle === undefined
           ? {}
           : {
               mcp: {
-                configPath: mcpConfig,
+                configPath: join(ROOT, 'wrangler.mcp.toml'),
                 ...optionsOf('mcp-options.json'),
                 bundlePath: await mcpBundle,
                 bindings: {
@@ -298,6 +313,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       options.onLog ?? (() => undefined),
     );
     target = worker.url;
+    witnessUrl = worker.witnessUrl;
     stops.push(() => worker.stop());
     await worker.start(options.release);
     if (options.cron ?? true)
