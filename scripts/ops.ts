@@ -10,7 +10,8 @@ import type { OpsReport } from '../src/features/ops/routes.ts';
 import { argumentsOrUsage, createFile, oneLine } from './command-line.ts';
 import { settingsFrom } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
-import { freshKeys, YOURS } from './ops/keygen.ts';
+import { freshKeys, freshWitnessKey, YOURS } from './ops/keygen.ts';
+import { handOverMintAuthority } from './ops/mint-authority.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -75,8 +76,14 @@ function print({ message = '', rows, tables = [], text }: Answer): void {
 const command = readCommandLine(process.argv.slice(2));
 if (command.type === 'usage') fail(USAGE, 2);
 if (command.type === 'keygen') await keygen(command.out);
+else if (command.type === 'witness-key') process.stdout.write(freshWitnessKey(randomBytes));
 else if (command.type === 'address') printAddress(command.settings);
-else {
+else if (command.type === 'mint-authority') {
+  const { settings: file = '.dev.vars', witness, send } = command;
+  await handOverMintAuthority({ settings: settingsFrom(file), witness, send }, (line) =>
+    console.log(line),
+  ).catch((error) => fail(oneLine(error)));
+} else {
   const { body, world, changes, prints } = command;
   const target = argumentsOrUsage(USAGE, () =>
     chooseTarget({ named: ['API_BASE_URL', process.env.API_BASE_URL], world, changes }),

@@ -72,7 +72,10 @@ export function readCommandLine(given: readonly string[]) {
   const world = args.length < given.length;
   const [first, flag, file] = args;
   const usage = { type: 'usage' as const };
+  if (first === 'mint-authority') return world ? usage : (mintAuthority(args.slice(1)) ?? usage);
   const hasOnly = (name: string) => !world && (args.length === 1 || (args.length === 3 && flag === name));
+  if (first === 'keygen' && flag === '--witness' && args.length === 2)
+    return { type: 'witness-key' as const };
   if (first === 'keygen') return hasOnly('--out') ? { type: 'keygen' as const, out: file } : usage;
   if (first === 'address')
     return hasOnly('--settings') ? { type: 'address' as const, settings: file } : usage;
@@ -85,14 +88,28 @@ export function readCommandLine(given: readonly string[]) {
   return usage;
 }
 
+/** `--witness ADDRESS [--settings FILE] [--send]` in any order. */
+function mintAuthority(args: readonly string[]) {
+  const send = args.includes('--send');
+  const pairs = args.filter((word) => word !== '--send');
+  const named = new Map(pairs.flatMap((word, at) => (at % 2 === 0 ? [[word, pairs[at + 1] ?? '']] : [])));
+  const witness = named.get('--witness');
+  const isKnown = [...named.keys()].every((name) => name === '--witness' || name === '--settings');
+  if (!witness || !isKnown || pairs.length !== 2 * named.size) return undefined;
+  return { type: 'mint-authority' as const, witness, settings: named.get('--settings'), send };
+}
+
 export const USAGE = [
   'npm run ops -- COMMAND [--world]',
   '  keygen [--out FILE]       create keys and secrets on this machine; with --out in a file that only you can read',
   '  address [--settings FILE] print the address of SOLANA_PRIVATE_KEY from the environment or FILE (.dev.vars)',
+  '  keygen --witness          create the key of a mint witness, and print it with its address',
+  '  mint-authority --witness ADDRESS [--settings FILE] [--send]',
+  '                            show, and with --send send, the hand-over of the mint authority of ABSR to two keys',
   ...Object.entries(REMOTE).map(
     ([name, { words, does }]) => `  ${[name, ...words].join(' ').padEnd(25)} ${does}`,
   ),
-  'All commands except keygen and address call the service at API_BASE_URL with OPS_SECRET, both from the environment,',
+  'All other commands call the service at API_BASE_URL with OPS_SECRET, both from the environment,',
   'and print this target first. With --world they call the offline world that runs on this machine. Commands that only',
   'read call it also without --world if API_BASE_URL and OPS_SECRET are not set.',
 ].join('\n');

@@ -19,6 +19,13 @@ export const YOURS = [
   ['ASRY_MINT_ADDRESS', 'the mint of ASRY'],
 ] as const;
 
+/** The settings and the address of a new key of a mint witness. */
+export function freshWitnessKey(randomBytes: (length: number) => Uint8Array): string {
+  const seed = randomBytes(32);
+  const publicKey = ed25519.getPublicKey(seed);
+  return `# The witness ${base58.encode(publicKey)}\nWITNESS_PRIVATE_KEY=${base58.encode(new Uint8Array([...seed, ...publicKey]))}\n`;
+}
+
 /**
  * The addresses of new keys, and settings as lines `NAME=value` with comments, which contain every secret.
  * @param randomBytes of cryptographic quality

@@ -13,7 +13,7 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
   ],
   // Their own tests run them as far as no account, key or real source is needed.
   resolved: [
-    /^npm run ops -- restore-storage /,
+    /^npm run ops -- (restore-storage|mint-authority) /,
     /^npm run doctor -- --settings \.staging/,
     /^npm run -s ops -- keygen --out /,
     /^npm run deploy -- /,
@@ -26,7 +26,7 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
   account: [/^npx wrangler /],
   // These need another project's program, the published package, the remote, or a copy of the repository.
   elsewhere: [
-    /^vault /,
+    /^(vault|spl-token) /,
     /^npm version /,
     /^git (pull|push --follow-tags|rev-parse HEAD|status --short)$/,
     /^(claude|codex|gemini) mcp add /,

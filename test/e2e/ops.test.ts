@@ -1,5 +1,7 @@
 import { Signer } from 'bip322-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { decodeMint, decodeMultisig } from '../../src/chain/solana/token-program.ts';
+import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -219,5 +221,55 @@ describe('the operator’s route', () => {
     const paused = await ops(['proof', 'message']);
     expect([paused.code, paused.stdout]).toEqual([1, expect.not.stringContaining(offlineKey.address)]);
     expect((await ops(['resume'])).code).toBe(0);
+  });
+});
+
+describe('the hand-over of the mint authority', () => {
+  const witness = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
+  const handOver = (...args: string[]) =>
+    runScript('ops', ['mint-authority', '--witness', witness, ...args], {
+      SOLANA_PRIVATE_KEY: world.bindings.SOLANA_PRIVATE_KEY,
+      SOLANA_RPC_URL: world.bindings.SOLANA_RPC_URL,
+      ABSR_MINT_ADDRESS: world.mints.absr,
+    });
+  const onChain = async <T>(address: string, decode: (owner: string, data: Uint8Array) => T) => {
+    const [url = ''] = world.bindings.SOLANA_RPC_URL?.split(',') ?? [];
+    const { nodes } = createSolanaRpc({ urls: [url], fetch: (target, init) => fetch(target, init) });
+    const [account] = (await nodes[0]?.accounts([address], 'confirmed'))?.accounts ?? [];
+    return account && decode(account.owner, account.data);
+  };
+  const authority = async () => (await onChain(world.mints.absr, decodeMint))?.mintAuthority;
+
+  it('is shown first, sent only with --send, and done once however often it is repeated', async () => {
+    const shown = await handOver();
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was sent') });
+    expect(await authority()).toBe(world.reserve.solana);
+    const sent = await handOver('--send');
+    expect(sent.code, sent.stderr).toBe(0);
+    const multisig = /ABSR_MINT_AUTHORITY=(\w+)/.exec(sent.stdout)?.[1] ?? '';
+    expect(shown.stdout).toContain(multisig);
+    expect(await authority()).toBe(multisig);
+    expect(await onChain(multisig, decodeMultisig)).toEqual({
+      required: 2,
+      signers: [world.reserve.solana, witness],
+    });
+    expect(await handOver('--send')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('is the mint authority already'),
+    });
+  });
+
+  it.each([
+    ['the reserve itself', () => world.reserve.solana],
+    ['a text that is no address', () => 'witness'],
+  ])('is refused with %s as the witness', async (_, key) => {
+    const result = await runScript('ops', ['mint-authority', '--witness', key()], {
+      SOLANA_PRIVATE_KEY: world.bindings.SOLANA_PRIVATE_KEY,
+      ABSR_MINT_ADDRESS: world.mints.absr,
+    });
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another key than the reserve'),
+    });
   });
 });

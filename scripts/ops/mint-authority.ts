@@ -1,0 +1,187 @@
+/**
+ * Hands the mint authority of ABSR to a multisig account of the reserve and a witness, 2 of 2. Runs on the operator's
+ * machine with the reserve's key; the service takes no part.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { base64 } from '@scure/base';
+import { address, createAddressWithSeed, type Instruction } from '@solana/web3.js';
+import { getCreateAccountWithSeedInstruction } from '@solana-program/system';
+import {
+  AuthorityType,
+  getInitializeMultisig2Instruction,
+  getSetAuthorityInstruction,
+} from '@solana-program/token';
+import { isAddress } from '../../src/chain/solana/address.ts';
+import {
+  decodeMint,
+  decodeMultisig,
+  type Mint,
+  type Multisig,
+} from '../../src/chain/solana/token-program.ts';
+import {
+  compileMessage,
+  networkFee,
+  signedTransaction,
+  signerAt,
+} from '../../src/chain/solana/transaction.ts';
+import { readConfig } from '../../src/config.ts';
+import { createSigner } from '../../src/custody/kernel/signer.ts';
+import { createSolanaRpc, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import type { Settings } from '../doctor/finding.ts';
+
+const MULTISIG_BYTES = 355;
+/** Compute units of creation, initialization and hand-over: 15,000 are used. */
+const BUDGET = { units: 40_000, unitPrice: 10_000n };
+/** The seed of an account may have 32 characters. */
+const SEED_CHARS = 32;
+const POLL_MS = 500;
+const POLLS = 240;
+
+export type HandOver = {
+  /** What the transaction does, one line each. */
+  readonly lines: readonly string[];
+  readonly multisig: string;
+  /** Empty when the multisig is the authority already. */
+  readonly instructions: readonly Instruction[];
+};
+
+/** What the chain shows. */
+export type AuthorityFacts = {
+  readonly mint: Mint;
+  /** The account at the address of the multisig; null if there is none. */
+  readonly account: Multisig | 'other' | null;
+  /** Lamports that exempt the multisig account from rent. */
+  readonly rent: bigint;
+};
+
+type Keys = { readonly reserve: string; readonly witness: string; readonly mint: string };
+
+/** Address and seed of the multisig of a reserve and a witness: derived, so that a repeated command finds it. */
+export async function multisigOf({ reserve, witness }: Keys, program: string) {
+  const seed = witness.slice(0, SEED_CHARS);
+  const multisig = await createAddressWithSeed({
+    baseAddress: address(reserve),
+    programAddress: address(program),
+    seed,
+  });
+  return { multisig, seed };
+}
+
+/** @throws Error when the reserve cannot hand over the authority */
+export async function planHandOver(keys: Keys, { mint, account, rent }: AuthorityFacts): Promise<HandOver> {
+  const { reserve, witness } = keys;
+  const { multisig, seed } = await multisigOf(keys, mint.program);
+  const isPair =
+    account !== null &&
+    account !== 'other' &&
+    account.required === 2 &&
+    account.signers.length === 2 &&
+    [reserve, witness].every((key) => account.signers.includes(key));
+  if (account !== null && !isPair)
+    throw new Error(`${multisig} exists and is no multisig of these two keys.`);
+  const shown = [
+    `Mint       ${keys.mint}`,
+    `Multisig   ${multisig}, 2 of 2`,
+    `           ${reserve} (reserve)`,
+    `           ${witness} (witness)`,
+  ];
+  if (mint.mintAuthority === multisig)
+    return { lines: [...shown, 'The multisig is the mint authority already.'], multisig, instructions: [] };
+  if (mint.mintAuthority !== reserve)
+    throw new Error(`The mint authority is ${mint.mintAuthority ?? 'nobody'}, not the reserve ${reserve}.`);
+  const programAddress = { programAddress: address(mint.program) };
+  const creation = [
+    getCreateAccountWithSeedInstruction({
+      payer: signerAt(reserve),
+      newAccount: multisig,
+      base: address(reserve),
+      seed,
+      amount: rent,
+      space: MULTISIG_BYTES,
+      ...programAddress,
+    }),
+    getInitializeMultisig2Instruction(
+      { multisig, m: 2, signers: [address(reserve), address(witness)] },
+      programAddress,
+    ),
+  ];
+  const handOver = getSetAuthorityInstruction(
+    {
+      owned: address(keys.mint),
+      owner: signerAt(reserve),
+      authorityType: AuthorityType.MintTokens,
+      newAuthority: multisig,
+    },
+    programAddress,
+  );
+  return {
+    lines: [
+      ...shown,
+      ...(isPair ? [] : [`Creates the multisig account for ${rent} lamports.`]),
+      'Makes the multisig the mint authority. After that, each mint and each change of the authority needs both keys.',
+      `Fee: ${networkFee(BUDGET)} lamports.`,
+    ],
+    multisig,
+    instructions: [...(isPair ? [] : creation), handOver],
+  };
+}
+
+/**
+ * Shows the hand-over, and sends it if asked to.
+ * @param print shows one line
+ * @throws Error with a text for the operator
+ */
+export async function handOverMintAuthority(
+  given: { readonly settings: Settings; readonly witness: string; readonly send: boolean },
+  print: (line: string) => void,
+): Promise<void> {
+  const { settings, witness, send } = given;
+  const { ABSR_MINT_ADDRESS: mint, SOLANA_RPC_URL: urls } = readConfig(settings);
+  if (!settings.SOLANA_PRIVATE_KEY || !mint)
+    throw new Error('SOLANA_PRIVATE_KEY and ABSR_MINT_ADDRESS must be set.');
+  const signer = createSigner(settings.SOLANA_PRIVATE_KEY);
+  if (!isAddress(witness) || witness === signer.address)
+    throw new Error('--witness takes the address of another key than the reserve.');
+  const rpc = createSolanaRpc({ urls, fetch: (url, init) => fetch(url, init) });
+  const keys = { reserve: signer.address, witness, mint };
+  const plan = await planHandOver(keys, await readFacts(rpc, keys));
+  for (const line of plan.lines) print(line);
+  if (plan.instructions.length === 0) return;
+  if (!send) return print('Nothing was sent. Repeat the command with --send to send it.');
+  const lifetime = await rpc.first((node) => node.latestBlockhash('confirmed'));
+  const message = compileMessage(signer.address, lifetime, BUDGET, plan.instructions);
+  const { wire, signature } = signedTransaction(message, [await signer.sign(message)]);
+  print(`Signature  ${signature}`);
+  await rpc.first((node) => node.send(base64.encode(wire)));
+  await untilFinal(rpc, signature);
+  const { mint: after } = await readFacts(rpc, keys);
+  if (after.mintAuthority !== plan.multisig)
+    throw new Error('The chain still shows another mint authority. Repeat the command.');
+  print(`Done. Set ABSR_MINT_AUTHORITY=${plan.multisig} at the witness and at the service.`);
+}
+
+async function readFacts(rpc: SolanaRpc, keys: Keys): Promise<AuthorityFacts> {
+  const { accounts } = await rpc.first((node) => node.accounts([keys.mint], 'finalized'));
+  const mint = accounts[0] && decodeMint(accounts[0].owner, accounts[0].data);
+  if (!mint) throw new Error(`${keys.mint} is not a mint.`);
+  const { multisig } = await multisigOf(keys, mint.program);
+  const [found] = (await rpc.first((node) => node.accounts([multisig], 'finalized'))).accounts;
+  const rent = await rpc.first((node) => node.rentExemption(MULTISIG_BYTES));
+  return { mint, account: found ? (decodeMultisig(found.owner, found.data) ?? 'other') : null, rent };
+}
+
+async function untilFinal(rpc: SolanaRpc, signature: string): Promise<void> {
+  for (let poll = 0; poll < POLLS; poll++) {
+    const { statuses } = await rpc.first((node) => node.signatureStatuses([signature]));
+    const [status] = statuses;
+    if (status?.commitment === 'finalized') {
+      if (status.err !== null)
+        throw new Error('The transaction failed on the chain. Nothing was handed over.');
+      return;
+    }
+    await sleep(POLL_MS);
+  }
+  throw new Error(
+    `${signature} is not final after two minutes. Repeat the command: it shows what the chain has.`,
+  );
+}
