@@ -8,6 +8,7 @@ import type { SwapRoute } from '../bridges/route.ts';
 import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
 import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
+import { type ListingFacts, listingAccounts, listingFacts } from '../chain/solana/listed-token.ts';
 import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
 import { lamportsChange, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
@@ -33,7 +34,7 @@ import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import { createMintWitness } from '../providers/mint-witness.ts';
-import type { SolanaRpc } from '../providers/solana-rpc.ts';
+import type { SolanaNode, SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
@@ -288,6 +289,16 @@ function paidRequests(
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
       nodes: rpc.nodes,
       transaction: (signature) => solana.transaction(signature),
+      listingFacts: async (mint) => {
+        const read = async (node: SolanaNode) => {
+          const [account, metaplex] = (await node.accounts(listingAccounts(mint), 'finalized')).accounts;
+          return listingFacts(mint, account, metaplex);
+        };
+        // Nodes differ in the supply while tokens are minted or burned.
+        const withoutSupply = (facts: ListingFacts) =>
+          facts.type === 'refused' ? facts : { ...facts.token, supply: null };
+        return (await solana.agreed(`listing of ${mint}`, read, withoutSupply))[0];
+      },
       randomBytes,
       randomId,
       mintAddress: mintKeys.address,

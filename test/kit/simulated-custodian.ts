@@ -170,7 +170,9 @@ export function simulateCustodian({
 
     /** Opens a request; throws if it is refused. */
     async open(kind: 'token' | 'listing', client = `ip-${++clients}`): Promise<RequestView> {
-      const subject = { ...SUBJECT, ...(kind === 'listing' && { mint: wallet(900_100 + clients) }) };
+      const mint = wallet(900_100 + clients);
+      if (kind === 'listing') ledger.nameMint(mint, { name: SUBJECT.name, symbol: SUBJECT.symbol });
+      const subject = { ...SUBJECT, ...(kind === 'listing' && { mint }) };
       const asked = { kind, subject, baseFeeLamports: 20_000_000n, client };
       const opened = await call((custody) => custody.openRequest(asked));
       if (opened?.type !== 'opened') throw new Error(`not opened: ${opened?.refusal.code}`);

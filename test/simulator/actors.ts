@@ -216,6 +216,7 @@ export function startActors(world: World): Actors {
     client: string,
   ): Promise<RequestView | undefined> {
     const baseFeeLamports = kind === 'token' ? CREATION_COST + MARGIN : LISTING_FEE;
+    if (kind === 'listing') world.ledger.nameMint(wallet(300 + index), { name: 'Moon', symbol: 'MOON' });
     const outcome = await host.event('openRequest', (custodian) =>
       custodian.openRequest({ kind, subject: subjectOf(kind, index), baseFeeLamports, client }),
     );

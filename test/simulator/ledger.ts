@@ -3,6 +3,7 @@
  * token atoms. `nodes.ts` models the nodes' views of it.
  * @module
  */
+import { TOKEN_2022_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Action, TokenFacts, Transaction } from './transactions.ts';
@@ -21,6 +22,14 @@ const TRANSFER_FEE = 5_000n;
 
 /** Slots `from` to `to` lost their blocks when the tip was at `at`. */
 type Gap = { readonly from: number; readonly to: number; readonly at: number };
+
+/** A mint; `names` if it contains its metadata. */
+export type MintFacts = {
+  readonly program: string;
+  readonly decimals: number;
+  readonly authority: string | null;
+  readonly names?: { readonly name: string; readonly symbol: string };
+};
 
 export type Entry = {
   readonly slot: number;
@@ -83,10 +92,7 @@ export function createLedger(p: {
   const elsewhere = new Set<string>();
   const state = new Map<string, bigint>();
   const tokenAccounts = new Map<string, TokenFacts>();
-  const mints = new Map<
-    string,
-    { readonly program: string; readonly decimals: number; readonly authority: string | null }
-  >();
+  const mints = new Map<string, MintFacts>();
 
   const tip = (): number => FIRST_SLOT + Math.floor(scheduler.now() / slotMs);
   const timeOf = (slot: number): number => (slot - FIRST_SLOT) * slotMs;
@@ -318,6 +324,12 @@ export function createLedger(p: {
     attempts: (signature: string): readonly Entry[] => bySignature.get(signature) ?? [],
     tokenAccounts: tokenAccounts as ReadonlyMap<string, TokenFacts>,
     mints,
+
+    /** A Token-2022 mint that a third party made, with its name inside. */
+    nameMint(mint: string, names: { readonly name: string; readonly symbol: string }): void {
+      mints.set(mint, { program: TOKEN_2022_PROGRAM, decimals: 9, authority: null, names });
+      endow(key.exists(mint), 1n);
+    },
 
     endow,
     /** A third party's transfer, which also names `references`; its sender gets the amount and the fee before. */

@@ -14,7 +14,8 @@ import type {
   SolanaRpc,
   TokenRow,
 } from '../../src/providers/solana-rpc.ts';
-import { type Entry, FINALITY, key, type Ledger } from './ledger.ts';
+import { extended, metadataPointer, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { type Entry, FINALITY, key, type Ledger, type MintFacts } from './ledger.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';
 import { blockhashOf, bornOf, readWire, type Transaction } from './transactions.ts';
@@ -192,7 +193,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       return {
         owner: mint.program,
         lamports: at(key.lamports(address)),
-        data: mintData(mint, supply < 0n ? 0n : supply),
+        data: mintData(address, mint, supply < 0n ? 0n : supply),
       };
     }
     const held = at(key.lamports(address));
@@ -396,7 +397,7 @@ function altered(shown: ChainTransaction): ChainTransaction {
 const bytesOf = (address: string): Uint8Array => decodeBase58(address, 32) ?? new Uint8Array(32);
 
 /** SPL Mint: authority, supply, decimals, initialized. */
-function mintData(mint: { decimals: number; authority: string | null }, supply: bigint): Uint8Array {
+function mintData(address: string, mint: MintFacts, supply: bigint): Uint8Array {
   const data = Buffer.alloc(82);
   if (mint.authority !== null) {
     data.writeUInt32LE(1, 0);
@@ -405,7 +406,13 @@ function mintData(mint: { decimals: number; authority: string | null }, supply: 
   data.writeBigUInt64LE(supply, 36);
   data[44] = mint.decimals;
   data[45] = 1;
-  return data;
+  const { names } = mint;
+  return names
+    ? extended(data, 1, [
+        [18, metadataPointer(address)],
+        [19, tokenMetadata(address, { ...names, uri: '' })],
+      ])
+    : data;
 }
 
 /** SPL Account: mint, owner, amount, initialized. */

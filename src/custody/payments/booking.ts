@@ -3,6 +3,7 @@
  * retried, so that it does not block others.
  * @module
  */
+import type { ListingFacts } from '../../chain/solana/listed-token.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
@@ -20,7 +21,16 @@ export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'transaction'>
     readonly isReserve: (address: string) => boolean;
     readonly payments: TreasuryStore;
     /** Decides the purpose of a payment and books it, inside the storage transaction. */
-    readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => BookingResult | MayBeReturned;
+    readonly take: (
+      payment: TreasuryPayment,
+      transaction: ChainTransaction,
+      checked: CheckedListing | undefined,
+    ) => BookingResult | Undecided;
+    /** Reads the token that a payment would list now; undefined if it lists none. @throws AppError UPSTREAM_FAILED */
+    readonly check: (
+      payment: TreasuryPayment,
+      transaction: ChainTransaction,
+    ) => Promise<CheckedListing | undefined>;
   };
 
 /** Transactions per node that were never read. At this limit the node's list waits. */
@@ -40,8 +50,14 @@ export type BookingResult = {
   readonly reason?: 'several_requests';
 };
 
-/** The payment may be money that a bridge returned. It is decided once the swap has settled. */
-export type MayBeReturned = 'may_be_returned';
+/** What the chain says of a mint immediately before its listing. */
+export type CheckedListing = { readonly mint: string; readonly facts: ListingFacts };
+
+/**
+ * Why a payment is not booked yet. `may_be_returned`: it may be money that a bridge returned, which is known once the swap has
+ * settled. `listing_unchecked`: it would list a token that was not read before.
+ */
+export type Undecided = 'may_be_returned' | 'listing_unchecked';
 
 export class Booking {
   readonly #p: BookingPorts;
@@ -51,7 +67,7 @@ export class Booking {
   }
 
   /** Books one payment, unless it must wait. A second call has no effect. */
-  #book(transaction: ChainTransaction): MayBeReturned | undefined {
+  #book(transaction: ChainTransaction, checked: CheckedListing | undefined): Undecided | undefined {
     if (transaction.failed) return undefined;
     const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
     const isOurs = transaction.signers.some(
@@ -64,8 +80,8 @@ export class Booking {
         this.#p.payments.record({ ...transaction, lamports: 0n, payer: null }, null);
         return undefined;
       }
-      const taken = isOurs ? { purpose: null } : this.#p.take(payment, transaction);
-      if (taken === 'may_be_returned') return taken;
+      const taken = isOurs ? { purpose: null } : this.#p.take(payment, transaction, checked);
+      if (typeof taken === 'string') return taken;
       this.#p.payments.record(payment, taken.purpose);
       if (taken.purpose === null && !isOurs && known === undefined)
         this.#reportUnmatched(payment, taken.reason);
@@ -80,6 +96,11 @@ export class Booking {
     else if (lamports > DUST) this.#p.log({ level: 'warn', event: 'payment_unmatched', ...facts });
   }
 
+  async #check(transaction: ChainTransaction): Promise<CheckedListing | undefined> {
+    const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
+    return payment && this.#p.check(payment, transaction);
+  }
+
   /** Reads and books one transaction. Returns the reason for a failure. */
   async #attempt(signature: string): Promise<string | undefined> {
     let transaction: ChainTransaction | null | 'unreadable';
@@ -91,8 +112,15 @@ export class Booking {
     if (transaction === 'unreadable') return 'unreadable';
     // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
     if (transaction === null || transaction.failed) return 'absent';
+    let checked: CheckedListing | undefined;
     try {
-      return this.#book(transaction);
+      checked = await this.#check(transaction);
+    } catch (error) {
+      // A mint may change so often that no quorum sees it. Other payments must not wait for it.
+      return `listing_${failureReason(error)}`;
+    }
+    try {
+      return this.#book(transaction, checked);
     } catch (error) {
       return `unbooked: ${String(error).slice(0, 200)}`;
     }
@@ -198,9 +226,11 @@ export class Booking {
     }
   }
 
-  /** Books a finalized transaction that a caller names. @throws when it cannot be booked */
-  confirm(transaction: ChainTransaction): void {
-    if (this.#book(transaction) === undefined) this.#p.payments.deleteUnread(transaction.signature);
+  /** Books a finalized transaction that a caller names. @throws when it cannot be booked, or its listing cannot be read */
+  async confirm(transaction: ChainTransaction): Promise<Undecided | undefined> {
+    const undecided = this.#book(transaction, await this.#check(transaction));
+    if (undecided === undefined) this.#p.payments.deleteUnread(transaction.signature);
+    return undecided;
   }
 }
 

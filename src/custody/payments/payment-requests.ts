@@ -5,6 +5,7 @@
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
+import type { ListingFacts } from '../../chain/solana/listed-token.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
@@ -61,6 +62,8 @@ export type PaymentPorts = RefundKindPorts &
     transaction(signature: string): Promise<ChainTransaction | null>;
     /** Looks up a payment that a caller names. */
     readonly lookUp: LookUp;
+    /** What a listing says of a mint now, as a quorum of nodes shows it. @throws AppError UPSTREAM_FAILED */
+    listingFacts(mint: string): Promise<ListingFacts>;
   };
 
 const KEPT_MS = 7 * DAY_MS;
@@ -91,9 +94,11 @@ export class Payments implements CustodyModule {
     const payments = new TreasuryStore(storage);
     const refunds = new Refunds(tools, store, p);
     const changes = new RequestChanges(tools, { ...p, store, refunds });
-    const take: BookingPorts['take'] = (payment, transaction) => changes.take(payment, transaction);
+    const take: BookingPorts['take'] = (payment, transaction, checked) =>
+      changes.take(payment, transaction, checked);
+    const check: BookingPorts['check'] = (payment, transaction) => changes.check(payment, transaction);
     const isReserve = (address: string) => address === reserveAddress || journal.isSigner(address);
-    const booking = new Booking({ ...p, storage, payments, take, isReserve, now, log });
+    const booking = new Booking({ ...p, storage, payments, take, check, isReserve, now, log });
     this.#tools = tools;
     this.#p = p;
     this.#store = store;
@@ -205,7 +210,7 @@ export class Payments implements CustodyModule {
     if (found.type === 'refused') return found.refusal;
     if (found.type !== 'final') return notFinal(found.type);
     const { transaction } = found;
-    this.#booking.confirm(transaction);
+    if ((await this.#booking.confirm(transaction)) === 'listing_unchecked') return notFinal('confirmed');
     this.#forgetReported(request.id, signature);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };

@@ -3,6 +3,7 @@
  * storage transaction contains the change, its D1 update and any refund.
  * @module
  */
+import type { ListingFault } from '../../chain/solana/listed-token.ts';
 import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { queueOperation } from '../kernel/begin-operation.ts';
@@ -10,7 +11,7 @@ import type { ModuleTools } from '../kernel/module.ts';
 import type { Facts } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
-import type { BookingResult, MayBeReturned } from './booking.ts';
+import type { BookingResult, CheckedListing, Undecided } from './booking.ts';
 import { checkPayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import type { PaymentsPorts } from './payment-requests.ts';
 import type { Refunds } from './refunds.ts';
@@ -26,7 +27,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 const UNMATCHED: BookingResult = { purpose: null };
 
-type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress'> & {
+type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress' | 'listingFacts'> & {
   readonly store: RequestStore;
   readonly refunds: Refunds;
 };
@@ -48,8 +49,28 @@ export class RequestChanges {
     this.#closed = rows('request_expired', (limit) => p.store.closed(this.#closedBefore, limit));
   }
 
+  /**
+   * Reads the token that a payment would list. Only a payment that completes a fee causes this read.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  async check(payment: TreasuryPayment, transaction: ChainTransaction): Promise<CheckedListing | undefined> {
+    const request = matchRequest(payment, transaction, this.#p.store, this.#tools.now());
+    const mint = request && request !== 'several' ? this.#listedBy(request, payment) : undefined;
+    return mint === undefined ? undefined : { mint, facts: await this.#p.listingFacts(mint) };
+  }
+
+  /** The mint that a payment of this request would list now. */
+  #listedBy(request: PaymentRequest, payment: TreasuryPayment): string | undefined {
+    const isPaid = checkPayment(request, payment, this.#tools.now()).type === 'paid';
+    return request.kind === 'listing' && isPaid ? String(request.subject.mint) : undefined;
+  }
+
   /** Books a payment once in the request to which it belongs. @returns a null purpose if none matches */
-  take(payment: TreasuryPayment, transaction: ChainTransaction): BookingResult | MayBeReturned {
+  take(
+    payment: TreasuryPayment,
+    transaction: ChainTransaction,
+    checked: CheckedListing | undefined,
+  ): BookingResult | Undecided {
     const request = matchRequest(payment, transaction, this.#p.store, this.#tools.now());
     if (request === 'several') return { purpose: null, reason: 'several_requests' };
     if (!request) return UNMATCHED;
@@ -60,8 +81,10 @@ export class RequestChanges {
     const purpose = purposeOf(request);
     const name = `payment:${payment.signature}`;
     if (this.#tools.journal.consumerOf(name) !== undefined) return UNMATCHED;
+    const mint = this.#listedBy(request, payment);
+    if (mint !== undefined && mint !== checked?.mint) return 'listing_unchecked';
     this.#tools.journal.consumeOnce(name, purpose, this.#tools.now());
-    this.#apply(request, payment);
+    this.#apply(request, payment, mint === undefined ? undefined : checked);
     return { purpose };
   }
 
@@ -142,16 +165,26 @@ export class RequestChanges {
   }
 
   /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
-  #apply(request: PaymentRequest, payment: TreasuryPayment): void {
+  #apply(request: PaymentRequest, payment: TreasuryPayment, checked: CheckedListing | undefined): void {
     const effect = checkPayment(request, payment, this.#tools.now());
     if (effect.type === 'owed') {
       this.#p.refunds.owe(request, payment, payment.lamports, effect.reason);
       return;
     }
-    if (effect.type === 'paid') this.#p.refunds.owe(request, payment, effect.excess, 'overpaid');
-    const changed = this.save(effect.request);
-    if (effect.type === 'part') return;
-    if (changed.kind === 'listing') this.#complete(changed);
-    else this.plan(changed);
+    if (effect.type === 'part') this.save(effect.request);
+    else if (checked?.facts.type === 'refused') this.#refuse(effect.request, checked.facts.fault);
+    else {
+      this.#p.refunds.owe(request, payment, effect.excess, 'overpaid');
+      const token = checked?.facts.token;
+      const changed = this.save({ ...effect.request, subject: { ...request.subject, ...token } });
+      if (token) this.#complete(changed);
+      else this.plan(changed);
+    }
+  }
+
+  /** A token that may no longer be listed when it is paid is not listed, and the whole payment is owed back. */
+  #refuse(request: PaymentRequest, fault: ListingFault): void {
+    const reason = `listing refused: ${fault.type}`;
+    this.#oweAll(this.save({ ...request, state: 'expired', reason }), 'failed');
   }
 }

@@ -66,9 +66,10 @@ export class Tokens {
    */
   numbered(subject: Subject, now: number): Subject {
     const mint = String(subject.mint);
-    const known = this.#byMint(mint) ?? { ...subject, mint, tokenId: this.#nextId(), listedAt: null };
-    if (!known.listedAt) this.#save({ ...known, createdAt: now }, now);
-    return { ...subject, tokenId: known.tokenId };
+    const known = this.#byMint(mint);
+    const tokenId = known?.tokenId ?? this.#nextId();
+    if (!known?.listedAt) this.#save({ ...subject, mint, tokenId, listedAt: null, createdAt: now }, now);
+    return { ...subject, tokenId };
   }
 
   /** Deletes tokens that no payment has listed and no request has named since a time. */

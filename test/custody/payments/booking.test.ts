@@ -48,6 +48,7 @@ function setUp() {
     payments,
     treasuryAddress: 'treasury',
     isReserve: (address) => address === 'reserve',
+    check: async () => undefined,
     take() {
       if (state.error !== undefined) throw new Error(state.error);
       return { purpose: state.taken };
@@ -56,9 +57,9 @@ function setUp() {
     now: () => state.now,
     log: (line) => void logged.push(line),
   });
-  const confirm = (signature: string): void => {
+  const confirm = async (signature: string): Promise<void> => {
     const found = state.transaction(signature);
-    if (found) booking.confirm(found);
+    if (found) await booking.confirm(found);
   };
   return { booking, confirm, payments, state, logged };
 }
@@ -154,7 +155,7 @@ describe('a listed transaction', () => {
     state.transaction = (signature) => paying(signature, 20_000n);
     expect(await booking.read('one', 'node')).toBe('read');
     state.taken = 'token:2';
-    confirm('one');
+    await confirm('one');
     expect(payments.purposeOf('one')).toBe('token:1');
     expect(logged).toEqual([]);
   });
@@ -188,7 +189,7 @@ describe('a listed transaction', () => {
     state.taken = null;
     state.transaction = (signature) => paying(signature, lamports);
     for (let calls = 0; calls < 2; calls++) {
-      confirm('one');
+      await confirm('one');
       expect(logged.map(({ reason }) => reason)).toEqual(reasons);
     }
   });

@@ -292,14 +292,71 @@ describe('how many requests may be open', () => {
     expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
   });
 
-  it('a listed token has the facts of the request that was paid, not of an earlier unpaid one', async () => {
-    const world = createPaymentWorld();
-    const subject = { mint: address(1), symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
-    const unpaid = world.open({ kind: 'listing', subject: { ...subject, name: 'Before' } });
-    world.openPaid({ kind: 'listing', subject: { ...subject, name: 'Now' } });
-    await world.payments.run();
-    const [{ row }] = world.storage.exec('SELECT row FROM tokens') as [{ row: string }];
-    expect(JSON.parse(row)).toMatchObject({ name: 'Now', tokenId: unpaid.subject.tokenId });
-    expect(JSON.parse(row)).not.toHaveProperty('requestId');
+  describe('a token at the payment of its listing', () => {
+    const MINT = address(1);
+    const subject = { mint: MINT, name: 'Then', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
+    const asked = { kind: 'listing', subject } as const;
+    const now = { mint: MINT, name: 'Now', symbol: 'NOW', uri: '', creator: null, decimals: 9, supply: '2' };
+    const listable = { type: 'listable', token: { ...now, program: 'token-2022' } } as const;
+    const tokens = (world: PaymentWorld) =>
+      world.storage
+        .exec('SELECT row FROM tokens')
+        .map(({ row }) => JSON.parse(String(row)) as Record<string, unknown>);
+
+    it('is listed as the chain shows it then, not as an earlier request found it', async () => {
+      const world = createPaymentWorld();
+      world.state.listing = async () => listable;
+      const unpaid = world.open(asked);
+      const { request, paid } = world.openPaid(asked);
+      expect((await world.confirm(request.id, paid)).type).toBe('confirmed');
+      expect(tokens(world)).toMatchObject([{ ...now, tokenId: unpaid.subject.tokenId }]);
+      expect(world.payments.find(request.id)?.subject).toMatchObject({ name: 'Now' });
+    });
+
+    it.each([
+      [{ type: 'powers', powers: ['pausable'] }],
+      [{ type: 'not_a_mint' }],
+      [{ type: 'text', field: 'name', fault: 'reserved', text: 'ABSR' }],
+    ] as const)('is not listed but refunded in full if it may no longer be listed: %j', async (fault) => {
+      const world = createPaymentWorld();
+      world.state.listing = async () => ({ type: 'refused', fault });
+      const request = world.open(asked);
+      const first = world.pay(1_000_000n, [request.reference]);
+      await world.payments.run();
+      const rest = world.pay(fee(request), [request.reference]);
+      expect(await world.confirm(request.id, rest)).toMatchObject({ refusal: { code: 'REFUND_DUE' } });
+      expect(tokens(world)).toMatchObject([{ listedAt: null }]);
+      expect(world.payments.find(request.id)).toMatchObject({
+        detail: 'refund_due',
+        reason: `listing refused: ${fault.type}`,
+        refunds: [
+          { signature: first, lamports: '1000000', reason: 'failed' },
+          { signature: rest, lamports: request.feeLamports, reason: 'failed' },
+        ],
+      });
+    });
+
+    it('waits with its payment until the chain can be read, and delays no other payment', async () => {
+      const world = createPaymentWorld();
+      world.state.listing = () => Promise.reject(new Error('no quorum'));
+      const { request, paid } = world.openPaid(asked);
+      const token = world.openPaid().request;
+      await world.payments.run();
+      expect(world.payments.find(token.id)).toMatchObject({ status: 'completed' });
+      expect(world.payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment' });
+      await expect(world.confirm(request.id, paid)).rejects.toThrow('no quorum');
+      world.state.listing = async () => listable;
+      await world.payments.run();
+      expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
+    });
+
+    it('is not read for a payment that does not complete the fee', async () => {
+      const world = createPaymentWorld();
+      world.state.listing = () => Promise.reject(new Error('not asked'));
+      const request = world.open(asked);
+      for (let dust = 0; dust < 5; dust++) world.pay(10n, [request.reference]);
+      await world.payments.run();
+      expect(world.payments.find(request.id)).toMatchObject({ receivedLamports: '50' });
+    });
   });
 });

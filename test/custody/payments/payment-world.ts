@@ -28,6 +28,8 @@ export const signature = (n: number): string =>
 
 export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
 
+const SUBJECT = { name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
+
 /** Creations and refunds are counted and end in the given state. */
 export function createPaymentWorld(
   options: { creates?: 'done' | 'failed' | 'never'; heldPayers?: string[]; reserve?: string } = {},
@@ -54,10 +56,14 @@ export function createPaymentWorld(
     unreadable: false,
     /** The result of each lookup; undefined for that of the chain. */
     lookedUp: undefined as LookedUp | undefined,
+    /** What the chain says of each mint to be listed; undefined for the texts of its newest request. */
+    listing: undefined as PaymentPorts['listingFacts'] | undefined,
     /** The result of every draw of two bytes; undefined for new ones each time. */
     drawn: undefined as readonly number[] | undefined,
   };
   const chain: ChainTransaction[] = [];
+  /** The texts of the newest request for each mint. */
+  const named = new Map<string, Partial<typeof SUBJECT>>();
   /** Confirmed transactions that are not final. */
   const confirmed: ChainTransaction[] = [];
   /** State and wait of each lookup. */
@@ -138,6 +144,14 @@ export function createPaymentWorld(
       if (!transaction) return { type: 'unknown' };
       return { type: 'confirmed', transaction: until === 'confirmed' ? transaction : null };
     },
+    async listingFacts(mint) {
+      if (state.listing) return state.listing(mint);
+      const { name, symbol, decimals, supply } = { ...SUBJECT, ...named.get(mint) };
+      return {
+        type: 'listable',
+        token: { mint, name, symbol, uri: '', creator: null, decimals, supply, program: 'token' },
+      };
+    },
     randomBytes: (length) =>
       Uint8Array.from(
         { length },
@@ -167,15 +181,9 @@ export function createPaymentWorld(
   }
   const payments = new ServedPayments(tools, { ...ports, tokens: new Tokens(tools) });
   const open = (over: Partial<OpenRequest> = {}) => {
-    const subject = {
-      name: 'Moon',
-      symbol: 'MOON',
-      decimals: 9,
-      supply: '1',
-      program: 'token',
-      mint: `thirdParty ${++state.random}`,
-      costLamports: '5000',
-    };
+    const subject = { ...SUBJECT, mint: `thirdParty ${++state.random}`, costLamports: '5000' };
+    const { mint, ...texts } = { ...subject, ...over.subject };
+    named.set(mint, texts);
     const opened = payments.open({
       kind: 'token',
       subject,

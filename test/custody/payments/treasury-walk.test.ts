@@ -64,6 +64,7 @@ function stageOf(nodeCount: number) {
     payments,
     treasuryAddress: 'treasury',
     isReserve: (address) => address === 'reserve',
+    check: async () => undefined,
     take(found) {
       if (found.signature === fault.poison) throw new Error('cannot be booked');
       if (found.lamports !== 100n) return { purpose: null };
