@@ -9,6 +9,8 @@ import { FEE, SOL, statusOf, view } from './sample-operations.ts';
 export type FakeChain = ChainPort & {
   /** Wire bytes in the order in which they were sent. */
   readonly sent: string[];
+  /** The signers whose attempts were looked up. */
+  readonly signers: Set<string>;
   reads: { balance: number; views: number; landing: number };
   /** The results of the next calls; a function may throw or wait. */
   nextBalance: (minSlot: bigint) => Promise<Balance>;
@@ -31,6 +33,7 @@ export function createFakeChain(): FakeChain {
   const chain: FakeChain = {
     quorum: 1,
     sent: [],
+    signers: new Set(),
     agreement: () => AGREEMENT,
     checkFinality: async () => undefined,
     memory: () => '',
@@ -51,11 +54,13 @@ export function createFakeChain(): FakeChain {
       chain.sent.push(wire);
       return chain.accepts;
     },
-    async views() {
+    async views(_signing, signer) {
+      chain.signers.add(signer);
       chain.reads.views++;
       return chain.nextViews();
     },
-    async landing() {
+    async landing(_signature, signer) {
+      chain.signers.add(signer);
       chain.reads.landing++;
       return chain.nextLanding();
     },

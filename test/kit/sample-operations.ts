@@ -162,6 +162,7 @@ export const PAID_REQUEST = {
   paidAt: NOW,
   completedAt: null,
   tokenId: null,
+  creations: 1,
   reason: null,
   changes: 0,
 } as const;

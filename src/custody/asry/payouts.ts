@@ -12,7 +12,7 @@ import { failureReason } from '../../core/errors.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { isTerminal, type Operation } from '../kernel/operation.ts';
-import { reasonText } from '../kernel/reason.ts';
+import { isRotated, reasonText } from '../kernel/reason.ts';
 import { backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
 import { saveClaim, saveEpoch } from './asry-records.ts';
 import { type AsryStore, type Claim, checksOf, type OwedReason, type Payout } from './asry-store.ts';
@@ -207,6 +207,8 @@ export class Payouts {
       const operation = this.#tools.journal.get(stored.operationId);
       if (!operation || !isTerminal(operation)) return;
       if (operation.state !== 'done') {
+        // A payout that no key has paid is checked from the start, like a new one.
+        if (isRotated(operation.reason)) return this.#save(claim, this.owe(stored, 'unread'));
         const because = reasonText(operation.reason);
         const reason = ENDING_REASONS.find((each) => each === because) ?? 'payout_failed';
         this.#save(claim, this.owe(stored, reason));

@@ -30,6 +30,9 @@ export const code = (by: string): Reason => ({ type: 'code', by });
 /** Why an operation of an earlier key ended: no key may sign it any more. Its cause begins another operation. */
 export const KEY_ROTATED = code('key_rotated');
 
+export const isRotated = (reason: Reason | null): boolean =>
+  reason?.type === KEY_ROTATED.type && reason.by === KEY_ROTATED.by;
+
 export const isHeld = (reason: Reason | null): boolean => reason?.type === 'held';
 
 /** `held_unproven`, `limit_day`, `quote_too_expensive` ... */

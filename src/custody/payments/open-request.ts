@@ -77,6 +77,7 @@ function newRequest(p: OpeningContext, asked: OpenRequest, fee: bigint): Payment
     paidAt: null,
     completedAt: null,
     tokenId: null,
+    creations: 1,
     reason: null,
     changes: 0,
   };

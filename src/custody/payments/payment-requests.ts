@@ -238,9 +238,10 @@ export class Payments implements CustodyModule {
   }
 
   /** Why a request waits. While a paid creation waits, the reason is stored in its operation. */
-  #reasonOf({ id, state, reason }: PaymentRequest): string | null {
+  #reasonOf(request: PaymentRequest): string | null {
+    const { state, reason } = request;
     if (reason !== null || state !== 'paid') return reason;
-    return reasonText(this.#tools.journal.get(creationId(id))?.reason ?? null);
+    return reasonText(this.#tools.journal.get(creationId(request))?.reason ?? null);
   }
 
   #viewOf(request: PaymentRequest): RequestView {
@@ -250,7 +251,7 @@ export class Payments implements CustodyModule {
 
   /** Continues a paid creation and books its end. */
   async #carryOn(request: PaymentRequest): Promise<void> {
-    await this.#tools.drive(creationId(request.id));
+    await this.#tools.drive(creationId(request));
     this.#changes.settleCreations(ENDED_BATCH);
   }
 

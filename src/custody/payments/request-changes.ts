@@ -9,7 +9,7 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { queueOperation } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Facts } from '../kernel/operation.ts';
-import { reasonText } from '../kernel/reason.ts';
+import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import type { BookingResult, CheckedListing, Undecided } from './booking.ts';
 import { checkPayment, matchRequest, mayBeReturned } from './payment-matching.ts';
@@ -93,9 +93,11 @@ export class RequestChanges {
    */
   settleCreations(limit: number): void {
     this.#ended.run(limit, (request) => {
-      const operation = this.#tools.journal.get(creationId(request.id));
+      const operation = this.#tools.journal.get(creationId(request));
       this.#tools.storage.transaction(() => {
         if (operation?.state === 'done') return this.#complete(request);
+        if (operation && isRotated(operation.reason))
+          return this.plan(this.save({ ...request, creations: request.creations + 1 }));
         this.#oweAll(
           this.save({ ...request, state: 'expired', reason: reasonText(operation?.reason ?? null) }),
           'failed',
@@ -155,9 +157,10 @@ export class RequestChanges {
    * Queues the creation of a paid request, if it has no operation yet. Its cost is reserved, and no other operation can use
    * it from then on. Call inside the storage transaction that books the payment.
    */
-  plan({ id, subject }: PaymentRequest): void {
-    if (this.#tools.journal.get(creationId(id))) return;
-    queueOperation(this.#tools, 'token', creationId(id), {
+  plan(request: PaymentRequest): void {
+    const { id, subject } = request;
+    if (this.#tools.journal.get(creationId(request))) return;
+    queueOperation(this.#tools, 'token', creationId(request), {
       amount: lamports(0n),
       reserved: lamports(creationCost(subject)),
       plan: { ...(subject as Facts), invoiceId: id },

@@ -67,14 +67,17 @@ export type PaymentRequest = {
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
+  /** Number of the newest creation, from 1. Another one begins only if a change of the key has ended the previous one. */
+  readonly creations: number;
   /** Reason why the request's work waits, or null. */
   readonly reason: string | null;
   /** Incremented with every change. */
   readonly changes: number;
 };
 
-/** The operation that creates the token of a request. */
-export const creationId = (requestId: string): string => `token:${requestId}`;
+/** The newest operation that creates the token of a request. */
+export const creationId = ({ id, creations }: Pick<PaymentRequest, 'id' | 'creations'>): string =>
+  creations === 1 ? `token:${id}` : `token:${id}:${creations}`;
 
 /** Lamports that a creation may take from the reserve: rent and fees. */
 export const creationCost = (subject: PaymentRequest['subject']): bigint =>
@@ -128,6 +131,8 @@ export type RefundDue = {
 
 const decodeRequest = (text: string): PaymentRequest => JSON.parse(text) as PaymentRequest;
 const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
+
+const CREATIONS = "json_extract(requests.row, '$.creations')";
 
 export class RequestStore {
   readonly #exec: Storage['exec'];
@@ -209,7 +214,7 @@ export class RequestStore {
   /** Paid token requests whose creation has ended. */
   creationsEnded(limit: number): PaymentRequest[] {
     return this.#requests.all(
-      `JOIN operations o ON o.id = 'token:' || requests.id
+      `JOIN operations o ON o.id = 'token:' || requests.id || IIF(${CREATIONS} > 1, ':' || ${CREATIONS}, '')
        WHERE requests.state = 'paid' AND o.due_at IS NULL ORDER BY requests.created_at LIMIT ?`,
       limit,
     );

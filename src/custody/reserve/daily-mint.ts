@@ -23,7 +23,7 @@ import {
   textOf,
 } from '../kernel/operation.ts';
 import { quorumOf, sameByKey } from '../kernel/quorum.ts';
-import { reasonText } from '../kernel/reason.ts';
+import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { newestProof } from './proof.ts';
@@ -121,8 +121,8 @@ type MintDecision =
 export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const ID = 'absr:';
-const mintId = (day: string): string => `${ID}${day}`;
-const dayOf = (id: string): string => id.slice(ID.length);
+const mintId = (day: string, number: number): string => `${ID}${day}${number === 1 ? '' : `:${number}`}`;
+const dayOf = (id: string): string => id.slice(ID.length, ID.length + '2026-11-20'.length);
 
 /** How much can be minted now. Pure. */
 export function decideMint(p: MintFacts): MintDecision {
@@ -272,7 +272,7 @@ export class DailyMint implements CustodyModule {
   #closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(this.#tools.now());
     const lastDay = this.#previous(id).last?.day ?? '';
-    if (id !== mintId(today) || lastDay > today) return 'day_over';
+    if (dayOf(id) !== today || lastDay > today) return 'day_over';
     return lastDay === today ? 'minted_today' : undefined;
   }
 
@@ -312,15 +312,21 @@ export class DailyMint implements CustodyModule {
     };
   }
 
-  #today(): Operation | undefined {
+  /** The day's operation, if it has begun, and its id. Another one follows only if a change of the key has ended it. */
+  #today(): { readonly day: string; readonly id: string; readonly row: Operation | undefined } {
     const { journal, now } = this.#tools;
-    return journal.get(mintId(utcDay(now())));
+    const day = utcDay(now());
+    for (let number = 1; ; number++) {
+      const id = mintId(day, number);
+      const row = journal.get(id);
+      if (!row || !isRotated(row.reason)) return { day, id, row };
+    }
   }
 
   /** Whether the mint of the day is due and has not begun. */
   #isDue(): boolean {
     const now = this.#tools.now();
-    return !this.#today() && now >= mintDueAt(now);
+    return !this.#today().row && now >= mintDueAt(now);
   }
 
   /** Why the last cron began no mint; stored, because the object is evicted before the next one. */
@@ -332,22 +338,21 @@ export class DailyMint implements CustodyModule {
    * Begins the day's operation once it is due. If something is missing, such as SOL, the next tick retries.
    */
   async onCron(): Promise<void> {
-    const { journal, now, log, drive } = this.#tools;
+    const { journal, log, drive } = this.#tools;
     if (!this.#isDue()) return;
-    const day = utcDay(now());
-    const begun = await beginOperation(this.#tools, 'absr', mintId(day), () => ({
+    const { day, id } = this.#today();
+    const begun = await beginOperation(this.#tools, 'absr', id, () => ({
       ok: true,
       intent: intentOf(day),
     }));
     const code = begun.type === 'refused' ? begun.why.code : '';
     if (this.#refused() !== (code || null)) journal.setMeta(REFUSED, code);
     if (code) log({ level: 'warn', event: 'mint_not_begun', day, code });
-    else await drive(mintId(day));
+    else await drive(id);
   }
 
   report(): MintReport {
-    const day = utcDay(this.#tools.now());
-    const row = this.#today();
+    const { day, row } = this.#today();
     const refused = this.#refused();
     if (!row) return { day, state: 'scheduled', reason: refused, ok: refused === null };
     const reason = reasonText(row.reason);
@@ -359,10 +364,10 @@ export class DailyMint implements CustodyModule {
 
   /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
   async preview(): Promise<MintPreview> {
-    const day = utcDay(this.#tools.now());
-    const facts = await this.#readFacts(mintId(day));
+    const { day, id } = this.#today();
+    const facts = await this.#readFacts(id);
     const decision = decideMint(facts);
-    const done = this.#today()?.state === 'done' || facts.earlier.last?.day === day;
+    const done = this.#today().row?.state === 'done' || facts.earlier.last?.day === day;
     const figures = decision.verdict === 'wait' ? null : decision.figures;
     return {
       day,

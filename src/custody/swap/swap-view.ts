@@ -78,6 +78,12 @@ const FAILED_CHECKS: Readonly<Record<string, Refusal>> = {
     code: 'QUOTE_REFUSED',
     message: "The quote's cost against an independent price is above our limit.",
   },
+  key_rotated: {
+    code: 'SWAPS_PAUSED',
+    message:
+      'The key of the reserve was changed before this swap was signed. Nothing was reserved or signed.',
+    retryAfterSeconds: 5,
+  },
   price_unavailable: NO_PRICE,
   price_divergent: NO_PRICE,
 };

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import type { Journal } from '../../src/custody/kernel/journal.ts';
+import { KEY_ROTATED } from '../../src/custody/kernel/reason.ts';
+import { type AbsrPorts, DailyMint } from '../../src/custody/reserve/daily-mint.ts';
+import { wallet } from '../kit/addresses.ts';
+import { createCustodianWorld, keyed } from '../kit/custodian.ts';
+import { land } from '../kit/fake-chain.ts';
+import { createKernel, createTools } from '../kit/kernel.ts';
+import {
+  deathProof,
+  FEE,
+  planned,
+  SOL,
+  settling,
+  signed,
+  signingOf,
+  statusOf,
+  view,
+} from '../kit/sample-operations.ts';
+import { createSqliteStorage } from '../kit/sqlite-storage.ts';
+import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
+import { createPaymentWorld } from './payments/payment-world.ts';
+
+const OLD = wallet(77);
+const KINDS = ['swap', 'token', 'asry', 'absr', 'refund'];
+
+describe('an operation of an earlier key', () => {
+  it.each(KINDS)('ends without a signature if it is planned: %s', async (kind) => {
+    const w = createKernel();
+    w.add(planned({ id: `${kind}:one`, kind, signer: OLD }));
+    await w.executor.drive(`${kind}:one`);
+    expect(w.row(`${kind}:one`)).toMatchObject({
+      state: 'failed',
+      reason: KEY_ROTATED,
+      signing: null,
+      reserved: 0n,
+      amount: 0n,
+      dueAt: null,
+    });
+    expect(w.order).toEqual([]);
+  });
+
+  it.each(KINDS)('is sent and watched until it lands if it is signed: %s', async (kind) => {
+    const w = createKernel();
+    land(w.chain);
+    w.add(signed({ id: `${kind}:one`, kind, signer: OLD }));
+    await w.executor.drive(`${kind}:one`);
+    w.clock.now += 60_000;
+    await w.executor.drive(`${kind}:one`);
+    expect(w.row(`${kind}:one`).state).toBe(kind === 'swap' ? 'settling' : 'done');
+    expect([...w.chain.signers]).toEqual([OLD]);
+    expect(w.chain.sent).toEqual([signingOf('one').wire]);
+    expect(w.order).not.toContain('sign');
+  });
+
+  it.each(KINDS)(
+    'ends without another signature once a quorum proves that it has expired: %s',
+    async (kind) => {
+      const w = createKernel();
+      w.add(signed({ id: `${kind}:one`, kind, signer: OLD, looks: 1 }));
+      await w.executor.drive(`${kind}:one`);
+      expect(w.row(`${kind}:one`).state).toBe('signed');
+      w.chain.nextViews = () => [deathProof()];
+      w.clock.now += 60_000;
+      await w.executor.drive(`${kind}:one`);
+      expect(w.row(`${kind}:one`)).toMatchObject({ state: 'failed', signing: kind === 'swap' ? {} : null });
+      expect(w.order).not.toContain('sign');
+    },
+  );
+
+  it('ends without another signature after a failure on the chain that a quorum shows', async () => {
+    const w = createKernel();
+    w.chain.nextViews = () => [view({ status: statusOf('finalized', true) })];
+    w.add(signed({ id: 'refund:one', kind: 'refund', signer: OLD, looks: 1 }));
+    await w.executor.drive('refund:one');
+    expect(w.row('refund:one')).toMatchObject({ state: 'failed', reason: KEY_ROTATED });
+    expect(w.order).not.toContain('sign');
+  });
+
+  it('reserves nothing of the balance of the new key, but counts against every limit', async () => {
+    const w = createKernel();
+    const intent = { amount: lamports(SOL), reserved: lamports(SOL + FEE) };
+    w.chain.nextBalance = async (slot) => ({ lamports: lamports(2n * SOL), slot });
+    const old = (number: number) =>
+      w.add(
+        signed({
+          id: `swap:old-${number}`,
+          signer: OLD,
+          signing: signingOf(`old-${number}`),
+          cost: lamports(0n),
+        }),
+      );
+    for (const number of [1, 2]) old(number);
+    expect(await w.begin('swap:new', intent)).toMatchObject({ type: 'begun' });
+    w.chain.nextBalance = async (slot) => ({ lamports: lamports(100n * SOL), slot });
+    for (const number of [3, 4, 5, 6]) old(number);
+    expect(await w.begin('swap:other', intent)).toMatchObject({
+      type: 'refused',
+      why: { code: 'LIMIT_REACHED' },
+    });
+  });
+});
+
+describe('after a rotation', () => {
+  it('a swap of the earlier key settles to its own address, and a new swap has the new key', async () => {
+    const w = createCustodianWorld();
+    w.add(settling({ id: 'swap:old', signer: OLD, signing: signingOf('old') }));
+    const searched: string[] = [];
+    const { historyOf } = w.swap;
+    Object.assign(w.swap, {
+      historyOf: (address: string) => {
+        searched.push(address);
+        return historyOf(address);
+      },
+    });
+    w.bridge.nextReport = () => ({ state: 'refunded', amount: lamports(SOL) });
+    await w.custody.wake();
+    searched.length = 0;
+    await w.pass(60_000);
+    expect(new Set(searched)).toEqual(new Set([OLD]));
+    expect(await w.custody.createSwap(keyed('new'))).toMatchObject({ type: 'created' });
+    expect(w.journal.get('swap:key-new')?.signer).toBe(w.deps.signer.address);
+    expect(w.journal.get('swap:old')?.signer).toBe(OLD);
+  });
+
+  it('the caller of a swap that was planned with the earlier key is told to create another one', async () => {
+    const w = createCustodianWorld();
+    w.add(planned({ id: 'swap:key-a', signer: OLD, plan: { bodyHash: `body-${SOL}` } }));
+    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'key_rotated' } },
+    });
+    expect(w.signatures()).toBe(0);
+  });
+
+  it('the journal stays verified, and nothing is frozen', async () => {
+    const w = createCustodianWorld();
+    w.add(settling({ id: 'swap:old', signer: OLD, signing: signingOf('old') }));
+    await w.custody.wake();
+    expect(await w.custody.report()).toMatchObject({ frozen: null, openOperations: 1 });
+  });
+});
+
+describe('the cause of an operation that ended with its key', () => {
+  /** Ends a planned operation as the executor of the new key does. */
+  function rotate(journal: Journal, id: string, now: number): void {
+    const operation = journal.get(id);
+    if (!operation) throw new Error(`no ${id}`);
+    const ended = { state: 'failed', reason: KEY_ROTATED, reserved: lamports(0n), dueAt: null } as const;
+    journal.update(operation, { ...operation, ...ended }, now);
+  }
+
+  it('a paid invoice gets one token, by another creation, and no refund is owed', async () => {
+    const w = createPaymentWorld({ creates: 'never' });
+    const { request } = w.openPaid();
+    await w.payments.run();
+    rotate(w.journal, `token:${request.id}`, w.state.now);
+    await w.payments.run();
+    expect(w.journal.get(`token:${request.id}:2`)).toMatchObject({
+      state: 'planned',
+      plan: { invoiceId: request.id },
+    });
+    expect(w.payments.find(request.id)).toMatchObject({ status: 'pending', refunds: [] });
+    w.state.creates = 'done';
+    await w.payments.run();
+    expect(w.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
+    expect(w.journal.get(`token:${request.id}:3`)).toBeUndefined();
+  });
+
+  it('a reward is owed again, and the next operation pays it', async () => {
+    const w = createStoredClaims();
+    await w.claims.claim(CLAIM);
+    rotate(w.journal, `asry:${DEPOSIT.signature}:1`, w.state.now);
+    await w.claims.run();
+    w.state.now += 60_000;
+    await w.claims.run();
+    expect(w.journal.get(`asry:${DEPOSIT.signature}:2`)?.state).toBe('planned');
+    expect(w.journal.get(`asry:${DEPOSIT.signature}:3`)).toBeUndefined();
+  });
+
+  it('a day gets one mint, by another operation', async () => {
+    const now = Date.UTC(2026, 0, 2, 12);
+    const tools = createTools(createSqliteStorage(), () => now);
+    const mints = new DailyMint(tools, { mint: 'mint' } as AbsrPorts);
+    await mints.onCron();
+    rotate(tools.journal, 'absr:2026-01-02', now);
+    expect(mints.report()).toMatchObject({ state: 'scheduled', ok: true });
+    for (let ticks = 0; ticks < 3; ticks++) await mints.onCron();
+    expect(mints.history(9)).toMatchObject([
+      { day: '2026-01-02', state: 'planned' },
+      { day: '2026-01-02', state: 'failed', reason: 'key_rotated' },
+    ]);
+  });
+});
