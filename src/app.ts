@@ -138,11 +138,11 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.use(logRequest);
   app.use(except(OPS_PATH, openToBrowsers));
   app.use(addHeaders);
-  app.use(emptyIsAbsent);
   app.use(async function provideDeps(c, next) {
     c.set('deps', await depsFor(c.env));
     await next();
   });
+  app.use(emptyIsAbsent);
 
   app.route('/api', statusRoutes);
   app.route('/api', reservesRoutes);

@@ -37,9 +37,12 @@ export function preferredWaitMs(header: string | undefined): number | undefined 
   return undefined;
 }
 
-/** The members of a comma-separated list; a comma inside a quoted string does not separate. */
+/**
+ * The members of a comma-separated list; a comma inside a quoted string does not separate. A string without an end
+ * takes the rest, so that no character is read twice.
+ */
 const splitList = (text: string): string[] =>
-  (text.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g) ?? []).map((member) => member.trim());
+  (text.match(/(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^,"])+/gs) ?? []).map((member) => member.trim());
 
 /**
  * Maximum waiting requests of one isolate. A further one gets the current state at once, without
