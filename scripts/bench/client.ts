@@ -11,7 +11,7 @@ export function openClient(connections: number) {
       callers += 1;
       // A different address each time, so that no limit per address applies.
       const ip = `10.${(callers >> 16) & 255}.${(callers >> 8) & 255}.${callers & 255}`;
-      const json = { 'content-type': 'application/json', 'user-agent': 'Mozilla/5.0 bench' };
+      const json = { 'content-type': 'application/json', 'user-agent': 'Mozilla/5.0 (bench)' };
       const headers = { 'cf-connecting-ip': ip, ...(body === undefined ? {} : json) };
       const sent = request(
         address,

@@ -109,11 +109,13 @@ const pair = () => {
   };
 };
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
+
 it('sends all views of a visitor to the same object, and spreads visitors over all objects', async () => {
   const { received, objects } = pair();
   const deps = { pageViews: () => objects, siteHost: undefined };
   for (let n = 0; n < 60; n++)
-    await countPageview(deps, { path: '/', referrer: '', ip: `10.0.0.${n % 20}`, userAgent: 'Firefox' });
+    await countPageview(deps, { path: '/', referrer: '', ip: `10.0.0.${n % 20}`, userAgent: FIREFOX });
   const ips = received.map((views) => [...new Set(views.map((view) => view?.ip))]);
   expect(ips.flat()).toHaveLength(20);
   expect(ips.map(({ length }) => length > 0)).toEqual([true, true]);
@@ -130,6 +132,12 @@ it.each([
   'UptimeRobot/2.0',
   'ia_archiver',
   'Twitterbot/1.0',
+  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot',
+  'Claude-User/1.0',
+  'Perplexity-User/1.0',
+  'meta-externalagent/1.1',
+  'MistralAI-User/1.0',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
   'CCBot/2.0 (https://commoncrawl.org/faq/)',
 ])('treats the user agent "%s" as a crawler', (userAgent) => {
   expect(isCrawler(userAgent)).toBe(true);
@@ -139,9 +147,15 @@ it.each([
   '',
   'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
   'Mozilla/5.0 (Linux; Android 13; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
   'node',
+  'node-fetch/1.0 (+https://github.com/bitinn/node-fetch)',
   'curl/8.5.0',
+  'python-requests/2.32.3',
+  'Python/3.12 aiohttp/3.10.5',
+  'Apache-HttpClient/4.5.14 (Java/17.0.9)',
+  'Go-http-client/2.0',
+  'axios/1.7.7',
+  'okhttp/4.12.0',
 ])('treats the user agent "%s" as a visitor, not a crawler', (userAgent) => {
   expect(isCrawler(userAgent)).toBe(false);
 });

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
 import { addressKey } from '../../src/core/client-network.ts';
-import { readIp, visitorOf } from '../../src/features/analytics/count-pageview.ts';
+import { isCrawler, readIp, visitorOf } from '../../src/features/analytics/count-pageview.ts';
 import { jsonBody } from '../../src/http/body.ts';
 import { requestKey } from '../../src/http/idempotency.ts';
 import { emptyIsAbsent } from '../../src/http/params.ts';
@@ -144,7 +144,7 @@ const WORK: Readonly<Record<string, Work>> = {
   'the Prefer header': preferredWaitMs,
   'an Idempotency-Key': (text) => keys.request('/', { headers: { 'idempotency-key': text } }),
   'an address': (text) => [readIp(text), addressKey(text)],
-  'a user agent': (text) => visitorOf(null, text),
+  'a user agent': (text) => [isCrawler(text), visitorOf(null, text)],
   'a body of this text': post,
   'a body with this text in JSON': (text) => post(JSON.stringify({ text })),
   'a nested body': (text) => post(`{"a":${filled(`[${text.slice(0, 3)}`, text.length)}`),

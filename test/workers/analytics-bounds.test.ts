@@ -26,7 +26,10 @@ const longest = (n: number) =>
       path: `/${n}/`.padEnd(1_024, '漢'),
       referrer: `https://${label(n)}.${label(n)}.${label(n)}.example/`.padEnd(4_096, 'b'),
     },
-    { 'user-agent': `browser ${n}`.padEnd(400, 'c'), 'cf-connecting-ip': `2001:db8:1111:${n}::9` },
+    {
+      'user-agent': `Mozilla/5.0 (browser ${n})`.padEnd(400, ' c'),
+      'cf-connecting-ip': `2001:db8:1111:${n}::9`,
+    },
   );
 
 it('stores at most 2.5 KB for a view whose path and referrer are added to the lists, and 1 KB for others', async () => {
@@ -77,11 +80,11 @@ it('counts at most 1,000,000 visitors a day and every one of their views', async
   await inStorage(({ sql }) =>
     sql.exec("UPDATE periods SET visitors = 999998 WHERE period = 'day 2100-11-20'"),
   );
-  await views(5, (n) => view({ path: '/' }, { 'user-agent': `browser ${n}` }));
+  await views(5, (n) => view({ path: '/' }, { 'user-agent': `Mozilla/5.0 (browser ${n})` }));
   expect(await rows("SELECT pageviews, visitors FROM periods WHERE period = 'day 2100-11-20'")).toEqual([
     { pageviews: 6, visitors: 1_000_000 },
   ]);
-  await view({ path: '/' }, { 'user-agent': 'one more' });
+  await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 (one more)' });
   expect(await rows("SELECT visitors FROM periods WHERE period = 'day 2100-11-20'")).toEqual([
     { visitors: 1_000_000 },
   ]);

@@ -77,9 +77,10 @@ it('the last 24 hours and the last 7 days include the current hour', async () =>
 });
 
 it('counts a visitor once a day, by network and browser', async () => {
-  const firefox = { 'user-agent': 'Firefox' };
+  const firefox = { 'user-agent': 'Mozilla/5.0 Firefox/130.0' };
   await view({ path: '/' }, firefox);
-  for (const headers of [firefox, { 'user-agent': 'Safari' }]) await view({ path: '/' }, headers);
+  for (const headers of [firefox, { 'user-agent': 'Mozilla/5.0 Safari/17' }])
+    await view({ path: '/' }, headers);
   expect((await stats()).totals.visitors_24h).toBe(2);
   moveClock(12 * HOUR);
   expect((await stats()).totals.visitors_24h).toBe(0);

@@ -109,7 +109,7 @@ it('refuses every view of a commit that the storage refuses, and still commits l
 
 it('an eviction of the object loses no acknowledged view', async () => {
   for (let n = 0; n < 3; n++) {
-    await views(2, (m) => view({ path: `/${n}` }, { 'user-agent': `browser ${m}` }));
+    await views(2, (m) => view({ path: `/${n}` }, { 'user-agent': `Mozilla/5.0 (browser ${m})` }));
     await evictDurableObject(object());
   }
   const { totals, by_path } = await stats();

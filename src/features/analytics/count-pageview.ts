@@ -2,6 +2,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
+import { isbot } from 'isbot';
 import { ipv6Prefix } from '../../core/client-network.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PageViewsApi } from './page-views-object.ts';
@@ -91,15 +92,15 @@ export function visitorOf(ip: string | null, userAgent: string): string {
 export const visitorKey = (salt: string, visitor: string): string =>
   bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));
 
-/**
- * Words in the user agents of crawlers, except `Cubot`, which makes phones. HTTP libraries are not listed, because a
- * program that posts a view reports the view of a person.
- */
-const CRAWLER =
-  /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|archiver|facebookexternalhit|embedly|link ?preview|inspectiontool|lighthouse|pagespeed|mediapartners|pingdom|uptime|monitoring/i;
+/** User agents of HTTP libraries. A program that posts a view reports the view of a person. */
+const LIBRARY =
+  /^(?:aiohttp|akka-http|apache-httpclient|axios|bun|curl|dart|deno|faraday|fasthttp|go-http-client|got|guzzlehttp|hackney|http\.rb|httpie|java|libcurl|libwww-perl|node|okhttp|perl|php|postmanruntime|python|reqwest|restsharp|ruby|undici|wget)\b/i;
+/** Characters of a user agent that are read; real ones are shorter. */
+const MAX_USER_AGENT = 1_000;
 
-/** Whether the user agent identifies itself as a crawler. */
-export const isCrawler = (userAgent: string): boolean => CRAWLER.test(userAgent);
+/** Whether the user agent identifies itself as a crawler or an agent. */
+export const isCrawler = (userAgent: string): boolean =>
+  !LIBRARY.test(userAgent) && isbot(userAgent.slice(0, MAX_USER_AGENT));
 
 /**
  * The stored parts of a view have no control characters and no query strings. None is longer than 262 bytes, and no path
