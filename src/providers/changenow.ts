@@ -36,7 +36,7 @@ const optionalCoins = z
   .transform((amount) => (typeof amount === 'bigint' ? amount : null));
 
 const Currency = z.object({ legacyTicker: code, ticker: code, network: code });
-const Range = z.object({ minAmount: coins('raise'), maxAmount: optionalCoins });
+const Range = z.object({ minAmount: z.union([z.null(), coins('raise')]), maxAmount: optionalCoins });
 const Estimate = z.object({
   toAmount: coins(),
   transactionSpeedForecast: z
@@ -126,7 +126,7 @@ export class ChangeNow {
     return known;
   }
 
-  /** Smallest and largest amount of `from`; `maxAmount` null when there is no upper bound. */
+  /** Smallest and largest amount of `from`; null when the provider states no bound. */
   range(pair: Pair): Promise<Read<Range>> {
     return this.#read('/exchange/range', { ...assetsOf(pair), flow: 'standard' }, Range);
   }

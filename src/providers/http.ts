@@ -5,7 +5,7 @@
  * @module
  */
 import type { ZodType } from 'zod';
-import { AppError, upstreamFailed } from '../core/errors.ts';
+import { AppError, upstreamFailed, upstreamLimited } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
 import type { Admission } from './admission.ts';
 import { completeRows, stringShortener } from './large-list.ts';
@@ -108,7 +108,7 @@ async function readCapped(
 
 /** The body of a response in the documented shape. @throws AppError UPSTREAM_FAILED on anything else. */
 export function shaped<T>(upstream: string, answer: UpstreamResponse, schema: ZodType<T>): T {
-  if (answer.status === 429) throw upstreamFailed(upstream, 'rate_limited');
+  if (answer.status === 429) throw upstreamLimited(upstream, answer.headers.get('retry-after'));
   if (answer.status < 200 || answer.status > 299) throw upstreamFailed(upstream, `status_${answer.status}`);
   let body: unknown;
   try {

@@ -148,7 +148,7 @@ it('minimum and estimate return figures for an active pair, and null for an inac
 
 it.each([
   ['fails', '500', 'btc', 'xrp', 'The upstream service changenow failed.'],
-  ['limits the rate', '429', 'xrp', 'btc', 'The exchange provider limits our requests.'],
+  ['limits the rate', '429', 'xrp', 'btc', 'The upstream service changenow limits our requests.'],
 ])(
   'returns 502 for every read while the provider %s, with an error that old clients understand',
   async (_name, kind, from, to, error) => {

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
-import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { AppError, upstreamFailed, upstreamLimited } from '../../core/errors.ts';
 import { type Cache, type Cached, owned, prewarmed } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
@@ -154,8 +154,6 @@ export async function readRange(changenow: Pick<ChangeNow, 'range'>, pair: Pair)
   throw refusal(range.code);
 }
 
-const RATE_LIMIT_PAUSE_SECONDS = 60;
-
 /** The error that a caller sees for a provider's refusal. */
 export function refusal(code: string): AppError {
   switch (code) {
@@ -174,10 +172,7 @@ export function refusal(code: string): AppError {
         details: { variables: ['CHANGENOW_API_KEY'] },
       });
     case 'rate_limited':
-      return new AppError('UPSTREAM_FAILED', 'The exchange provider limits our requests.', {
-        retryAfterSeconds: RATE_LIMIT_PAUSE_SECONDS,
-        details: { upstream: 'changenow', reason: code },
-      });
+      return upstreamLimited('changenow');
     case 'busy':
     case 'circuit_open':
       return upstreamFailed('changenow', code);
@@ -192,7 +187,7 @@ export function refusal(code: string): AppError {
 
 /** @throws AppError EXCHANGE_AMOUNT_OUT_OF_RANGE; a deposit below the minimum can be lost at the provider */
 export function assertInRange(amount: AttoCoins, { minAmount, maxAmount }: Range, currency: string): void {
-  const isTooSmall = amount < minAmount;
+  const isTooSmall = minAmount !== null && amount < minAmount;
   if (!isTooSmall && (maxAmount === null || amount <= maxAmount)) return;
   const details = { minAmount: coinText(minAmount), maxAmount: coinText(maxAmount) };
   const bound = isTooSmall ? `at least ${details.minAmount}` : `at most ${details.maxAmount}`;

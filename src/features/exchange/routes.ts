@@ -50,7 +50,10 @@ const minimum = createRoute({
         minAmount: z
           .number()
           .nullable()
-          .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
+          .openapi({
+            example: 0.1,
+            description: `In whole coins of \`from\`; ${INACTIVE}, or states no minimum`,
+          }),
         minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
         maxAmount: z.number().nullable().describe('null when there is no upper bound'),
         maxAmountExact: z.string().nullable(),
