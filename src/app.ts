@@ -9,6 +9,7 @@ import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
+import type { RouterRoute } from 'hono/types';
 import { AppError } from './core/errors.ts';
 import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
 import { type AsryDeps, asryRoutes } from './features/asry/routes.ts';
@@ -130,9 +131,31 @@ const addHeaders: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
   if (headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
 };
 
+function methodProblem(c: Context, methods: readonly string[]): Response {
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
+  problem.headers.set('Allow', allow);
+  return problem;
+}
+
+/**
+ * The methods of each path without parameters. Another method of such a path never reaches a route with parameters, as
+ * GET of /api/invoices/confirm would reach /api/invoices/{id}.
+ */
+function methodsOfLiterals(routes: readonly RouterRoute[]): ReadonlyMap<string, readonly string[]> {
+  const literal = routes.filter(({ path, method }) => method !== 'ALL' && !/[:*]/.test(path));
+  return new Map(
+    [...Map.groupBy(literal, ({ path }) => path)].map(([path, own]) => [
+      path,
+      [...new Set(own.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))],
+    ]),
+  );
+}
+
 /** @param depsFor called before each route; its failure is an internal error */
 export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   const app = newRouter<Deps>();
+  let literals: ReadonlyMap<string, readonly string[]> | undefined;
 
   app.use(requestId());
   app.use(logRequest);
@@ -143,6 +166,12 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
     await next();
   });
   app.use(emptyIsAbsent);
+  app.use(async function refuseOtherMethod(c, next) {
+    literals ??= methodsOfLiterals(app.routes);
+    const methods = literals.get(c.req.path);
+    if (methods && !methods.includes(c.req.method)) return methodProblem(c, methods);
+    await next();
+  });
 
   app.route('/api', statusRoutes);
   app.route('/api', reservesRoutes);
@@ -166,16 +195,14 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
 
   const refuseMethod = methodNotAllowed({
     app,
-    onMethodNotAllowed: (c, methods) => {
-      const allow = [...methods, 'OPTIONS'].join(', ');
-      const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
-      problem.headers.set('Allow', allow);
-      return problem;
-    },
+    onMethodNotAllowed: methodProblem,
   });
   // Called only for paths without a route: as a middleware it would run for every request.
   app.notFound(async (c) => {
-    c.res = problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'));
+    c.res = problemResponse(
+      c,
+      new AppError('ROUTE_NOT_FOUND', 'No such path. GET /api/openapi.json lists all of them.'),
+    );
     await refuseMethod(c, async () => undefined);
     return c.res;
   });

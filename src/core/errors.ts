@@ -58,6 +58,11 @@ const CODES = {
   ),
   INVALID_JSON: badRequest('The body is not valid JSON.'),
   UNSUPPORTED_CONTENT_TYPE: badRequest('The body must be sent as application/json.'),
+  UNSUPPORTED_CONTENT_ENCODING: permanent(
+    415,
+    'fix_request',
+    'The body is compressed. Send it without Content-Encoding.',
+  ),
   INVALID_IDEMPOTENCY_KEY: badRequest('Idempotency-Key must be 16 to 128 visible ASCII characters.'),
   IDEMPOTENCY_KEY_REUSED: permanent(
     422,
@@ -272,6 +277,7 @@ export const BODY_ERRORS = [
   'INVALID_INPUT',
   'INVALID_JSON',
   'UNSUPPORTED_CONTENT_TYPE',
+  'UNSUPPORTED_CONTENT_ENCODING',
   'BODY_TOO_LARGE',
 ] as const satisfies ErrorCode[];
 
@@ -306,6 +312,18 @@ export const upstreamFailed = (upstream: string, reason: string, cause?: unknown
   new AppError('UPSTREAM_FAILED', `The upstream service ${upstream} failed.`, {
     details: { upstream, reason },
     cause,
+  });
+
+/** Seconds to wait after a 429 that has no `Retry-After` in seconds. */
+const RATE_LIMIT_PAUSE_SECONDS = 60;
+
+/** An upstream that refused a request because of its rate limit. @param retryAfter its header of this name */
+export const upstreamLimited = (upstream: string, retryAfter?: string | null): AppError =>
+  new AppError('UPSTREAM_FAILED', `The upstream service ${upstream} limits our requests.`, {
+    retryAfterSeconds: /^[1-9]\d{0,3}$/.test(retryAfter ?? '')
+      ? Number(retryAfter)
+      : RATE_LIMIT_PAUSE_SECONDS,
+    details: { upstream, reason: 'rate_limited' },
   });
 
 /** An area without configuration. @param variables names of the missing or invalid variables, never values */

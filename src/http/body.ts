@@ -10,15 +10,23 @@ import { ExactNumber, isShallow, parseJson } from '../core/json.ts';
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * `curl -d` sends a form content type; a body that parses as JSON is accepted with it. All other types except
- * JSON are refused. There are no cookies or other ambient credentials, so a form post from another site gains
- * nothing.
+ * `curl -d` sends a form type, `fetch` and `sendBeacon` with a string send text/plain; a body that parses as JSON is
+ * accepted with both. There are no cookies or other ambient credentials, so a form post from another site gains nothing.
  */
-const ACCEPTED = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)|^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const ACCEPTED =
+  /^(?:application\/(?:[\w.+-]+\+)?json|application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i;
 
 /** Reads the body, drops members that are null, and passes the rest to the route's validator. */
 export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
   const text = await readText(c);
+  const encoding = c.req.header('content-encoding')?.trim() || 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    c.header('Accept-Encoding', 'identity');
+    throw new AppError(
+      'UNSUPPORTED_CONTENT_ENCODING',
+      'The body is compressed. Send it without Content-Encoding.',
+    );
+  }
   const type = c.req.header('content-type');
   if (type !== undefined && !ACCEPTED.test(type)) {
     throw new AppError('UNSUPPORTED_CONTENT_TYPE', 'Send the body as application/json.');

@@ -84,14 +84,9 @@ const routes = routeRequests();
 const named = routes.map((request) => [`${request.method} ${request.route}`, request] as const);
 const gets = named.filter(([, { method }]) => method === 'GET');
 const posts = named.filter(([, { method }]) => method === 'POST');
-/** Whether a path is also served by this route: `/invoices/confirm` is one of `/invoices/:id`. */
-const serves = (route: string, path: string): boolean =>
-  new RegExp(`^${route.replaceAll(/:\w+(?:\{[^}]*\})?/g, '[^/]+').replaceAll('.', '\\.')}$`).test(
-    path.replace(/\?.*/, ''),
-  );
 const paths = [...new Set(routes.map(({ route }) => route))].map((route) => {
   const own = routes.find((request) => request.route === route);
-  const same = routes.filter((request) => serves(request.route, own?.path ?? ''));
+  const same = routes.filter((request) => request.route === route);
   return [route, own?.path ?? '', [...new Set(same.map(({ method }) => method))]] as const;
 });
 
@@ -299,8 +294,30 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     }
   });
 
+  it('reads a body that fetch or sendBeacon sends as text/plain like one that is sent as JSON', async () => {
+    const statuses = async (type: string) => (await post('{"a":', { 'content-type': type })).status;
+    expect(await statuses('text/plain;charset=UTF-8')).toBe(await statuses('application/json'));
+    const response = await post('{"a":', { 'content-type': 'text/plain;charset=UTF-8' });
+    await expectProblem(response, 'INVALID_JSON');
+  });
+
+  it.each(['gzip', 'br', 'x-unknown', 'gzip, identity'])(
+    'refuses a body with Content-Encoding %s with 415',
+    async (encoding) => {
+      const response = await post('{}', { 'content-encoding': encoding });
+      expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+      await expectProblem(response, 'UNSUPPORTED_CONTENT_ENCODING');
+    },
+  );
+
   it('refuses a body of another content type with 400', async () => {
-    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp', 'image/png']) {
+    for (const type of [
+      'text/html',
+      'text/plainly',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+      'image/png',
+    ]) {
       const response = await post('{}', { 'content-type': type });
       expect(response.status).toBe(400);
       await expectProblem(response, 'UNSUPPORTED_CONTENT_TYPE');

@@ -390,7 +390,7 @@ export type InvoiceConfirmed = {
 
 export type InvoiceConfirm = {
   invoice_id: string;
-  /** Signature of the payment */ tx_signature: string;
+  /** Signature of the payment, base58 of 64 bytes */ tx_signature: string;
 };
 
 export type TokenQuote = {
@@ -469,13 +469,14 @@ export type ListingConfirmed = { ok: true; listing: Listing; message: string };
 
 export type ListingConfirm = {
   listing_request_id: string;
-  /** Signature of the payment */ tx_signature: string;
+  /** Signature of the payment, base58 of 64 bytes */ tx_signature: string;
 };
 
 export type ExchangeMinimum = ExchangeSource & ({
   from: string;
   to: string;
-  /** In whole coins of `from`; null when the provider does not exchange the pair right now */ minAmount: number | null;
+  /** In whole coins of `from`; null when the provider does not exchange the pair right now, or states no minimum */
+  minAmount: number | null;
   minAmountExact: string | null;
   /** null when there is no upper bound */ maxAmount: number | null;
   maxAmountExact: string | null;
@@ -602,8 +603,8 @@ export type AsryClaim = {
 
 export type AsryClaimRequest = {
   asset: 'USDC' | 'USDT';
-  /** Signature of the payment */ depositTxSignature: string;
-  /** Expected received amount in whole tokens; above 0 */ amount?: string;
+  /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
+  /** Expected received amount in whole tokens; beside amountAtomic, the same amount; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
   /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
   rewardUsd?: number | string;
@@ -757,7 +758,7 @@ export type ErrorCode =
   | 'NOT_CONFIGURED' | 'NOT_FOUND' | 'NO_METADATA' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND'
   | 'PAYMENT_NOT_FINAL' | 'PRICE_DIVERGENT' | 'PRICE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'QUOTE_REFUSED' | 'RATE_LIMITED' | 'REFUND_DUE'
   | 'RELAYS_FAILED' | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
-  | 'TOO_MANY_OPEN_REQUESTS' | 'UNAUTHORIZED' | 'UNSUPPORTED_CONTENT_TYPE' | 'UPSTREAM_FAILED';
+  | 'TOO_MANY_OPEN_REQUESTS' | 'UNAUTHORIZED' | 'UNSUPPORTED_CONTENT_ENCODING' | 'UNSUPPORTED_CONTENT_TYPE' | 'UPSTREAM_FAILED';
 
 /** What to do next. */
 export type ErrorAction = 
@@ -806,9 +807,9 @@ export const OPERATIONS = {
   /** Swaps reserve SOL into BTC; the service signs. */
   createSwap: post<SwapCreate, SwapCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE'
-    | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
-    | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
-    | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
+    | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING'
+    | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED'
+    | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
   /** The state of a swap; neither polling nor waiting costs an upstream call. */
   getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */
@@ -816,15 +817,16 @@ export const OPERATIONS = {
   /** Orders a token; returns the amount to pay and the address. */
   createInvoice: post<InvoiceCreate, InvoiceCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS'
-    | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL'
-    | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
+    | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
+    | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
   /** An invoice, what was ordered, and its state. */
   getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
   /** Confirms the payment and waits up to 25 seconds for the token. */
   confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
-    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { confirms: true }),
+    | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'
+    | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { confirms: true }),
   /** The price of a new token and its parts; nothing is ordered. */
   quoteToken: get<{
     name: string;
@@ -845,13 +847,14 @@ export const OPERATIONS = {
   /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
   requestListing: post<ListingRequest, ListingRequested,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA'
-    | 'LISTING_REFUSED' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL'
-    | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
+    | 'LISTING_REFUSED' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
+    | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
   /** Confirms the payment of a listing and waits up to 25 seconds for it. */
   confirmListing: post<ListingConfirm, ListingConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
-    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/listings/confirm', { confirms: true }),
+    | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'
+    | 'CUSTODIAN_UNAVAILABLE'>('/api/listings/confirm', { confirms: true }),
   /** Smallest and largest amount of a currency pair. */
   getExchangeMinimum: get<{ from: string; to: string }, ExchangeMinimum,
     | 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
@@ -863,14 +866,14 @@ export const OPERATIONS = {
   /** Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. */
   createExchange: post<ExchangeRequest, Exchange,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE'
-    | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL'
-    | 'UPSTREAM_FAILED' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED'>('/api/exchange/create'),
+    | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING'
+    | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED'>('/api/exchange/create'),
   /** State of an exchange. */
   getExchangeStatus: get<{ id: string }, ExchangeStatus, 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/status/{id}'),
   /** Logs and counts a page view, with its time and the client’s address, which is later deleted and never shown in full. */
   addPageview: post<Pageview, null,
-    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED'
-    | 'INTERNAL'>('/api/analytics/pageview'),
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
+    | 'ANALYTICS_WRITE_FAILED' | 'INTERNAL'>('/api/analytics/pageview'),
   /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
   getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'RATE_LIMITED' | 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
   /** Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. */
@@ -878,8 +881,9 @@ export const OPERATIONS = {
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED'
     | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'
     | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS'
-    | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
-    | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
+    | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING'
+    | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
+    | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
   /** The record of a claimed payment. */
   getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
   /** The current epoch of ASRY rewards and the past ones, newest first. */

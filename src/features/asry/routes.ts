@@ -135,8 +135,12 @@ const claimRoute = createRoute({
             context.addIssue('must be a Solana signature: base58 of 64 bytes');
             return z.NEVER;
           })
-          .openapi({ ...SIGNATURE, description: 'Signature of the payment' }),
-        amount: amount(DOLLAR_DECIMALS, 'Expected received amount in whole tokens', '100.5'),
+          .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' }),
+        amount: amount(
+          DOLLAR_DECIMALS,
+          'Expected received amount in whole tokens; beside amountAtomic, the same amount',
+          '100.5',
+        ),
         amountAtomic: amount(0, 'Expected received amount in atoms', '100500000'),
         rewardUsd: amountParam({
           decimals: DOLLAR_DECIMALS,
@@ -193,7 +197,9 @@ const recordRoute = createRoute({
   middleware: [limitReads] as const,
   request: {
     params: z.object({
-      signature: z.string().openapi({ ...SIGNATURE, description: 'Signature of the payment' }),
+      signature: z
+        .string()
+        .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' }),
     }),
   },
   responses: {

@@ -26,7 +26,9 @@ const statusRoute = createRoute({
   summary: 'Swap status',
   description: 'The state of a swap; neither polling nor waiting costs an upstream call.',
   request: {
-    params: z.object({ id: z.string().openapi({ ...SIGNATURE, description: 'Solana signature' }) }),
+    params: z.object({
+      id: z.string().openapi({ ...SIGNATURE, description: 'Solana signature, base58 of 64 bytes' }),
+    }),
     headers: preferHeaders,
   },
   responses: {

@@ -130,7 +130,7 @@ const requestRoute = createRoute({
         component('ListingRequest', {
           token_id: integerMember(1).optional().describe('Either this or mint_address; number or text'),
           mint_address: address.optional(),
-        }),
+        }).openapi({ oneOf: [{ required: ['token_id'] }, { required: ['mint_address'] }] }),
       ),
     ),
   },

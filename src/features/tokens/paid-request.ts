@@ -89,7 +89,9 @@ export const nameFields = {
 export const address = z.string().refine(isAddress, 'must be a Solana address').openapi(ADDRESS);
 
 /** The payment that a confirm names; the custodian checks it. */
-export const paymentSignature = z.string().openapi({ ...SIGNATURE, description: 'Signature of the payment' });
+export const paymentSignature = z
+  .string()
+  .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' });
 
 /** The id of an invoice or a listing request, in either case; any other text is not found. */
 export const requestId = z.string().toLowerCase().openapi({ format: 'uuid' });
