@@ -210,7 +210,15 @@ export const VARIABLES = {
     schema: urlList,
     default: 'https://api.mainnet-beta.solana.com',
     areas: ['custody'],
-    about: 'Comma list of Solana nodes, primary first. Use two or more from different operators.',
+    about:
+      'Comma list of Solana nodes of the custodian, primary first. Use two or more from different operators. Nothing else reads them.',
+  },
+  SOLANA_READ_RPC_URL: {
+    schema: urlList,
+    default: 'https://api.mainnet.solana.com',
+    areas: ['service'],
+    about:
+      'Comma list of Solana nodes for what the API shows: figures, lists, tokens, pools. Callers can use up their rate, so name other hosts than in `SOLANA_RPC_URL`.',
   },
   SOLANA_TRANSACTION_VERSION: {
     schema: z.enum(['0', '1']).transform((text): MessageVersion => (text === '1' ? 1 : 0)),

@@ -28,6 +28,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   ASRY_MINT_ADDRESS: encodeBase58(SEED),
   ABSR_MINT_ADDRESS: encodeBase58(SEED),
   SOLANA_RPC_URL: CLOSED,
+  SOLANA_READ_RPC_URL: CLOSED,
   ESPLORA_API_URLS: CLOSED,
   PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${CLOSED}`).join(','),
   NEAR_INTENTS_API_URL: CLOSED,

@@ -72,7 +72,9 @@ function checkQuoteKey({ NEAR_INTENTS_API_URL: url, NEAR_INTENTS_QUOTE_KEY: key 
   );
 }
 
-function checkSources({ ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes }: Config): Finding[] {
+function checkSources(config: Config): Finding[] {
+  const { ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes } = config;
+  const shared = nodes.map(hostOf).filter((host) => readNodes.some((url) => hostOf(url) === host));
   return [
     ...problemIf(
       new Set(explorers).size < 2,
@@ -85,6 +87,12 @@ function checkSources({ ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes }: Co
       'rpc-repeated',
       'SOLANA_RPC_URL names the same node twice.',
       'Name nodes with different operators.',
+    ),
+    ...problemIf(
+      shared.length > 0,
+      'rpc-shared',
+      `SOLANA_RPC_URL and SOLANA_READ_RPC_URL both name ${[...new Set(shared)].join(', ')}: reads of callers use up the rate of the custodian.`,
+      'Name another host in SOLANA_READ_RPC_URL.',
     ),
     ...noteIf(
       nodes.length < 2,

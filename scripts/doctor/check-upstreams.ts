@@ -72,6 +72,7 @@ export async function checkSources(
 ): Promise<Finding[]> {
   const found = await Promise.all([
     checkNodes(rpcOf(config).nodes),
+    checkReadNodes(config),
     checkExplorers(config.ESPLORA_API_URLS, bitcoin),
     checkPrices(config),
     reserve && bitcoin ? checkBridge(config, reserve, bitcoin) : [],
@@ -139,6 +140,13 @@ async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
       'Replace the one that lags or is on another cluster.',
     ),
   ];
+}
+
+async function checkReadNodes({ SOLANA_READ_RPC_URL: urls }: Config): Promise<Finding[]> {
+  const answers = await askAll(createSolanaRpc({ urls, fetch, name: 'solana-read' }).nodes, (node) =>
+    node.epochInfo('finalized'),
+  );
+  return silent(answers, 'read-rpc-unreachable', 'Check SOLANA_READ_RPC_URL and the key in it.');
 }
 
 async function checkExplorers(urls: readonly string[], address: string | undefined): Promise<Finding[]> {

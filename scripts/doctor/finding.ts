@@ -41,7 +41,9 @@ export function hideSecrets(text: string, settings: Settings): string {
   const values = [
     ...SECRETS.map((name) => settings[name]),
     // A node's URL often contains its password.
-    ...(settings.SOLANA_RPC_URL ?? '').split(',').map((url) => (URL.canParse(url) ? pathOf(url) : undefined)),
+    ...[settings.SOLANA_RPC_URL, settings.SOLANA_READ_RPC_URL]
+      .flatMap((urls) => (urls ?? '').split(','))
+      .map((url) => (URL.canParse(url) ? pathOf(url) : undefined)),
   ];
   return values
     .filter((value): value is string => value !== undefined && value.length >= 6)

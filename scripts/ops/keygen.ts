@@ -12,6 +12,7 @@ import { deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 export const YOURS = [
   ['PUBLIC_BASE_URL', 'origin of the service, such as https://sluice.example'],
   ['SOLANA_RPC_URL', 'your Solana nodes with their keys, separated by commas'],
+  ['SOLANA_READ_RPC_URL', 'other Solana nodes, for what the API shows'],
   ['NEAR_INTENTS_JWT', 'from partners.near-intents.org; without it each swap costs 0.2 % more'],
   ['ALARM_WEBHOOK_URL', 'webhook of Slack, Discord or another service that wakes you'],
   ['TREASURY_SOLANA_ADDRESS', 'a wallet of yours that receives fees and deposits; not the reserve'],

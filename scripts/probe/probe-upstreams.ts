@@ -2,7 +2,7 @@
 import type { NostrEvent } from 'nostr-tools/pure';
 import type { Config } from '../../src/config.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
-import { clients } from '../../src/wiring/clients.ts';
+import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { nearIntentsOf, type Reserve } from '../../src/wiring/swap-route.ts';
 import { checkSources } from '../doctor/check-upstreams.ts';
 import { type Finding, problemIf } from '../doctor/finding.ts';
@@ -27,7 +27,7 @@ export async function probeUpstreams(
  * Reads responses that no check of the doctor uses, so that their shapes are compared. A failure shows in the shapes.
  */
 async function readMore(config: Config, reserve: Reserve): Promise<Finding[]> {
-  const { rpc } = clients(config);
+  const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch });
   const newest = async () => {
     const [found] = await rpc.first((node) =>
       node.signaturesFor(reserve.solanaAddress, { limit: 1, commitment: 'finalized' }),

@@ -146,6 +146,15 @@ export type ProofAnswer = { readonly type: 'proof'; readonly proof: ProofRecord 
 /** A proof text that awaits an offline signature. */
 export type ProofDraft = { readonly type: 'draft'; readonly message: string } | Refused;
 
+/** The response of a node to one inexpensive call. */
+export type NodeProbe = {
+  readonly name: string;
+  /** Milliseconds. */
+  readonly ms: number;
+  /** The reason of the failure, or null. */
+  readonly failure: string | null;
+};
+
 export type CustodyReport = {
   /** True without the Bitcoin key: the operator signs proofs offline. */
   readonly watchOnly: boolean;
@@ -367,6 +376,8 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
+  /** Whether the custodian's nodes respond; nobody else calls them. */
+  probeNodes(): Promise<readonly NodeProbe[]>;
   /** Called often, so it reads one row only. The first call of an instance verifies the journal. */
   signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;

@@ -17,6 +17,7 @@ import type {
   CustodyReport,
   MintPreview,
   MintRow,
+  NodeProbe,
   OpenRequest,
   OpsAnswer,
   OpsCommand,
@@ -88,6 +89,7 @@ export type CustodyDeps = {
   readonly within: Within;
   /** Names of the upstreams that are skipped because they hang. */
   readonly openCircuits: () => readonly string[];
+  readonly probeNodes: () => Promise<readonly NodeProbe[]>;
   readonly log: Log;
 };
 
@@ -291,6 +293,10 @@ export class Custodian implements CustodianApi {
 
   async listMints(limit: number): Promise<MintRow[]> {
     return this.#mints?.history(limit) ?? [];
+  }
+
+  probeNodes(): Promise<readonly NodeProbe[]> {
+    return this.#d.probeNodes();
   }
 
   async report(): Promise<CustodyReport> {

@@ -28,7 +28,7 @@ function webUrl(name: string, text: string): URL {
 function start(): void {
   if (process.argv.length > 2)
     throw new Error(
-      'takes no arguments; settings are environment variables: API_BASE_URL, PROOF_EXPLORER_URLS, PROOF_RPC_URL',
+      'unexpected arguments; settings are environment variables: API_BASE_URL, PROOF_EXPLORER_URLS, PROOF_RPC_URL',
     );
   const { origin, host } = webUrl('API_BASE_URL', process.env.API_BASE_URL || DEFAULT_ORIGIN);
   const explorerUrls = (process.env.PROOF_EXPLORER_URLS || PUBLIC_EXPLORERS)

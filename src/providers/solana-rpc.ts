@@ -75,12 +75,19 @@ function refusalUnderHttpError({
   return ErrorEnvelope.safeParse(tryJson(text)).data;
 }
 
-export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
-  const nodes = opts.urls.map((url, index) => createNode(url, `solana-rpc-${index + 1}`, opts.fetch));
+type RpcOptions = {
+  readonly urls: readonly string[];
+  readonly fetch: Fetch;
+  /** Names the nodes in errors and in the status. */
+  readonly name?: string;
+};
+
+export function createSolanaRpc({ urls, fetch, name = 'solana-rpc' }: RpcOptions) {
+  const nodes = urls.map((url, index) => createNode(url, `${name}-${index + 1}`, fetch));
 
   /** The response of the first node that returns one. @throws the first node's failure if all fail */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
-    if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
+    if (nodes.length === 0) throw upstreamFailed(name, 'no_node');
     return hedged(nodes, read).catch((failure: unknown) => {
       throw asUpstreamFailure(failure);
     });

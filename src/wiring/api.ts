@@ -35,6 +35,7 @@ import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { atPriority } from '../providers/admission.ts';
+import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { clients, relaysOf } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
@@ -42,7 +43,7 @@ import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, log, type Wired, wired } from './telemetry.ts';
-import { upstreamProbes } from './upstream-probes.ts';
+import { type UpstreamProbed, upstreamProbes } from './upstream-probes.ts';
 
 type Sources = ReturnType<typeof sourcesOf>;
 
@@ -77,6 +78,12 @@ function sourcesOf(env: Env) {
     takeExchange: sharedLimit('exchanges_per_hour', 'new exchanges'),
     sleep,
     ...clients(config),
+    /** Other nodes than the custodian's, so that no read of a caller uses up their rate. */
+    rpc: createSolanaRpc({
+      urls: config.SOLANA_READ_RPC_URL,
+      fetch: fetchFor(config, 'SOLANA_READ_RPC_URL'),
+      name: 'solana-read',
+    }),
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
     custody: new CustodianClient({
@@ -375,13 +382,20 @@ function testAlarmOf(config: Wired): (() => Promise<string>) | undefined {
   );
 }
 
-const probeAll = (sources: Sources) =>
-  Promise.all(
-    upstreamProbes(sources).map(async ({ name, needed, ask }) => {
-      const failure: string | null = await atPriority('probe', ask).then(() => null, failureReason);
-      return { name, ok: failure === null, needed, ms: sources.config.admission.durationOf(name), failure };
-    }),
-  );
+/** The nodes of the custodian are called by the custodian only. */
+async function probeAll(sources: Sources): Promise<UpstreamProbed[]> {
+  const own = upstreamProbes(sources).map(async ({ name, needed, ask }): Promise<UpstreamProbed> => {
+    const failure = await atPriority('probe', ask).then(() => null, failureReason);
+    return { name, ok: failure === null, needed, ms: sources.config.admission.durationOf(name), failure };
+  });
+  const nodes = await sources.custody
+    .probeNodes()
+    .catch((error: unknown) => [{ name: 'solana-rpc', ms: 0, failure: failureReason(error) }]);
+  return [
+    ...nodes.map((node) => ({ ...node, ok: node.failure === null, needed: true })),
+    ...(await Promise.all(own)),
+  ];
+}
 
 /** @returns the accounts at `confirmed`, from the first node that answers */
 const accountReader =

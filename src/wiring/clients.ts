@@ -8,11 +8,9 @@ import { createEsplora } from '../providers/esplora.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { createPriceVenues } from '../providers/price-venues.ts';
-import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 export function clients(config: Wired) {
-  const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') });
   const esploras = config.ESPLORA_API_URLS.map((baseUrl, index) =>
     createEsplora({ baseUrl, name: `esplora-${index + 1}`, fetch: fetchFor(config, 'ESPLORA_API_URLS') }),
   );
@@ -31,7 +29,7 @@ export function clients(config: Wired) {
       : new ChangeNow({ baseUrl: CHANGENOW_API_URL, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
   const orca = createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') });
 
-  return { rpc, esploras, venues, readPrices, changenow, orca };
+  return { esploras, venues, readPrices, changenow, orca };
 }
 
 export const relaysOf = ({ NOSTR_RELAYS: urls, admission }: Wired) =>

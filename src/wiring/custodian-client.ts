@@ -63,6 +63,9 @@ export class CustodianClient implements CustodianApi {
   report() {
     return this.#call((stub) => stub.report());
   }
+  probeNodes() {
+    return this.#call((stub) => stub.probeNodes());
+  }
   signingState() {
     return this.#call((stub) => stub.signingState());
   }

@@ -55,6 +55,9 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   report() {
     return this.#call((custodian) => custodian.report());
   }
+  probeNodes() {
+    return this.#read('probeNodes', (custodian) => custodian.probeNodes());
+  }
   signingState() {
     return this.#call((custodian) => custodian.signingState());
   }

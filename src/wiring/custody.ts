@@ -13,7 +13,8 @@ import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
 import { lamportsChange, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { isTimeOver } from '../core/due-time.ts';
-import { AppError, notConfigured, upstreamFailed } from '../core/errors.ts';
+import { AppError, failureReason, notConfigured, upstreamFailed } from '../core/errors.ts';
+import type { NodeProbe } from '../custody/api.ts';
 import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
@@ -32,9 +33,10 @@ import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
+import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import { createMintWitness } from '../providers/mint-witness.ts';
-import type { SolanaNode, SolanaRpc } from '../providers/solana-rpc.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
@@ -71,6 +73,7 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   const reserve = { solanaAddress, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
+    rpc: createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') }),
     ...openKeys(env, { reserve, keyService: keyServiceOf(config), within, log }),
     route: swapRoute(
       config,
@@ -95,19 +98,26 @@ const keyServiceOf = (config: Wired) =>
         fetch: fetchFor(config, 'VAULT_URL'),
       };
 
+/** Swaps that are prepared at once share one read of the venues. */
 const PRICES_SHARED_MS = 1_000;
+/** Each node is probed at most once in this time, however often the status is read. */
+const PROBES_SHARED_MS = 5_000;
 
-/** Swaps that are prepared at once share one read of the venues. Its failure is shared as well. */
-export function sharedPrices(
-  readPrices: SwapPorts['readPrices'],
-  now: () => number,
-): SwapPorts['readPrices'] {
-  let latest: { readonly at: number; readonly prices: ReturnType<SwapPorts['readPrices']> } | undefined;
+/** All calls within `forMs` of a read share it. Its failure is shared as well. */
+export function shared<T>(read: () => Promise<T>, forMs: number, now: () => number): () => Promise<T> {
+  let latest: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {
-    if (!latest || isTimeOver(latest.at + PRICES_SHARED_MS, PRICES_SHARED_MS, now()))
-      latest = { at: now(), prices: readPrices() };
-    return latest.prices;
+    if (!latest || isTimeOver(latest.at + forMs, forMs, now())) latest = { at: now(), value: read() };
+    return latest.value;
   };
+}
+
+/** @param now Unix ms */
+async function probeNode(node: SolanaNode, now: () => number): Promise<NodeProbe> {
+  const began = now();
+  const answer = atPriority('probe', () => node.epochInfo('finalized'));
+  const failure = await answer.then(() => null, failureReason);
+  return { name: node.name, ms: now() - began, failure };
 }
 
 /** The custody modules on a platform, as enabled by the configuration. */
@@ -146,7 +156,7 @@ export function composeCustody(
       bitcoinAddress,
       route: platform.route,
       maxCostBps: config.SWAP_MAX_COST_BPS,
-      readPrices: sharedPrices(platform.readPrices, now),
+      readPrices: shared(platform.readPrices, PRICES_SHARED_MS, now),
       latestBlockhash: () => solana.latestBlockhash(),
       bitcoinViews: (txid) =>
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
@@ -172,6 +182,11 @@ export function composeCustody(
     randomId: platform.randomId,
     within: platform.within,
     openCircuits: platform.openCircuits,
+    probeNodes: shared(
+      () => Promise.all(rpc.nodes.map((node) => probeNode(node, now))),
+      PROBES_SHARED_MS,
+      now,
+    ),
     log: platform.log,
   };
 }

@@ -5,6 +5,7 @@
  */
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { relayName } from '../providers/nostr-relays.ts';
+import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { type clients, relaysOf } from './clients.ts';
 import { nearIntentsOf } from './swap-route.ts';
 import type { Wired } from './telemetry.ts';
@@ -22,7 +23,17 @@ const NO_ADDRESS = '1'.repeat(32);
 const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ONE_COMMENT = { kinds: [1111], limit: 1 };
 
-type Upstreams = ReturnType<typeof clients> & { readonly config: Wired };
+export type UpstreamProbed = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly needed: boolean;
+  /** Milliseconds. */
+  readonly ms: number;
+  /** The reason of the failure, or null. */
+  readonly failure: string | null;
+};
+
+type Upstreams = ReturnType<typeof clients> & { readonly config: Wired; readonly rpc: SolanaRpc };
 
 export function upstreamProbes({
   config,
@@ -34,7 +45,7 @@ export function upstreamProbes({
 }: Upstreams): UpstreamProbe[] {
   const pool = config.POOL_ADDRESSES?.default;
   return [
-    ...rpc.nodes.map((node) => needed(node.name, () => node.epochInfo('finalized'))),
+    ...rpc.nodes.map((node) => useful(node.name, () => node.epochInfo('finalized'))),
     ...esploras.map((esplora) => needed(esplora.name, () => esplora.tipHeight())),
     ...venues.map((venue) => needed(venue.name, () => venue.read())),
     needed('near-intents', () => known(nearIntentsOf(config).status(NO_ADDRESS))),

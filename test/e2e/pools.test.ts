@@ -28,7 +28,7 @@ it('reads a pool that Orca does not list from the chain in two calls, with the s
   const { status, text, headers } = await get(pathOf(pool));
   expect(status).toBe(200);
   expect(headers.get('x-data-source')).toBe('chain_rpc');
-  expect(world.stats().rpc1?.byLabel).toEqual({ getMultipleAccounts: 2 });
+  expect(world.stats().rpcRead?.byLabel).toEqual({ getMultipleAccounts: 2 });
 
   const fromChain = dataOf(text);
   const fromOrca = dataOf(listed);

@@ -72,6 +72,7 @@ const ops = (name: string) =>
 const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, needed: boolean]>>> = {
   rpc1: ['solana-rpc-1', true],
   rpc2: ['solana-rpc-2', true],
+  rpcRead: ['solana-read-1', false],
   esplora1: ['esplora-1', true],
   esplora2: ['esplora-2', true],
   ...Object.fromEntries(VENUE_NAMES.map((name) => [name, [name, true]])),

@@ -59,6 +59,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     now: () => clock.now,
     randomId: () => `random-${++keys}`,
     openCircuits: () => [],
+    probeNodes: async () => [],
     within: (work) => work,
     lookUp: lookUpOf((signature) => (change.payments ?? change.swap ?? swap).transaction(signature)),
     log: (line) => logged.push(String(line.event)),

@@ -72,6 +72,7 @@ it.each([
   ['a path in the origin', { PUBLIC_BASE_URL: 'https://reserve.test/api' }, 'base-url-path'],
   ['an origin without https', { PUBLIC_BASE_URL: 'http://reserve.test' }, 'base-url-insecure'],
   ['a node twice', { SOLANA_RPC_URL: 'https://one.test,https://one.test' }, 'rpc-repeated'],
+  ['a node for both', { SOLANA_READ_RPC_URL: 'https://two.test/other' }, 'rpc-shared'],
   ['a testnet address', { RESERVE_BTC_ADDRESS: TESTNET }, 'variable-invalid'],
   ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
   ['no Solana key', { SOLANA_PRIVATE_KEY: undefined }, 'variable-missing'],

@@ -23,6 +23,7 @@ const SETTINGS = {
   ABSR_MINT_ADDRESS: base58.encode(new Uint8Array(32).fill(9)),
   PUBLIC_BASE_URL: 'https://sluice.test',
   SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
+  SOLANA_READ_RPC_URL: 'https://rpc-read.test',
   ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
 };
 

@@ -26,6 +26,7 @@ const VARIABLES = {
   RESERVE_BTC_ADDRESS: BITCOIN,
   PUBLIC_BASE_URL: 'https://sluice.example',
   SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
+  SOLANA_READ_RPC_URL: 'https://rpc-read.test',
   NEAR_INTENTS_API_URL: 'https://1click.test',
   NEAR_INTENTS_QUOTE_KEY: QUOTE_KEY,
   ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',

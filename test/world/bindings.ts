@@ -8,6 +8,7 @@ export type UpstreamName =
   | 'rpc1'
   | 'rpc2'
   | 'rpc3'
+  | 'rpcRead'
   | 'esplora1'
   | 'esplora2'
   | 'oneclick'
@@ -69,6 +70,7 @@ export function createBindings(options: {
     PUBLIC_BASE_URL: options.baseUrl,
     SECURITY_CONTACT: 'mailto:security@sluice.example',
     SOLANA_RPC_URL: [endpoints.rpc1, endpoints.rpc2, endpoints.rpc3].filter(Boolean).join(','),
+    SOLANA_READ_RPC_URL: endpoints.rpcRead,
     RESERVE_SOLANA_ADDRESS: solana.reserve.address,
     SOLANA_PRIVATE_KEY: solana.reserve.secretKey,
     TREASURY_SOLANA_ADDRESS: solana.treasury.address,

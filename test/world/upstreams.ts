@@ -46,11 +46,12 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
   const seed = createNostrSeed(Date.now());
   const pools = await plantPools(solana);
 
-  const [rpc1, rpc2, rpc3, esplora1, esplora2, oneclick, venues, relay1, relay2, orca, changenow] =
+  const [rpc1, rpc2, rpc3, rpcRead, esplora1, esplora2, oneclick, venues, relay1, relay2, orca, changenow] =
     await Promise.all([
       startRpcFront({ name: 'rpc1', ledger, faults, counts }),
       startRpcFront({ name: 'rpc2', ledger, faults, counts }),
       options.nodes === 3 ? startRpcFront({ name: 'rpc3', ledger, faults, counts }) : undefined,
+      startRpcFront({ name: 'rpcRead', ledger, faults, counts }),
       startEsploraAdapter({ name: 'esplora1', node: bitcoin, faults, counts }),
       startEsploraAdapter({ name: 'esplora2', node: bitcoin, faults, counts }),
       startOneClick({
@@ -75,7 +76,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
   const witnessed = target && (await startWitnessUpstreams({ ledger, bitcoin, faults, counts, target }));
   for (const relay of [relay1, relay2]) relay.seed(seed.events);
 
-  const nodes = { rpc1, rpc2, ...(rpc3 ? { rpc3 } : {}) };
+  const nodes = { rpc1, rpc2, ...(rpc3 ? { rpc3 } : {}), rpcRead };
   const all = {
     ...nodes,
     esplora1,
