@@ -68,27 +68,6 @@ CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE liste
 
 -- Substrings of names and symbols of listed tokens, by trigram.
 CREATE VIRTUAL TABLE IF NOT EXISTS tokens_text USING fts5 (name, symbol, tokenize = 'trigram');
--- Their single letters and pairs of letters, as hex, for queries that are shorter than a trigram: `heads` of the beginnings,
--- `grams` of every place up to the 48th letter.
-CREATE VIRTUAL TABLE IF NOT EXISTS tokens_short USING fts5 (heads, grams, tokenize = 'ascii', detail = 'column', content = '',
-  contentless_delete = 1);
-CREATE VIEW IF NOT EXISTS tokens_letters AS
-  SELECT token_id,
-    hex(substr(name, 1, 1)) || ' ' || hex(substr(name, 1, 2)) || ' ' || hex(substr(symbol, 1, 1)) || ' ' || hex(substr(symbol, 1, 2))
-      AS heads,
-    (SELECT group_concat(hex(substr(name, places.value, 1)) || ' ' || hex(substr(name, places.value, 2)) || ' '
-        || hex(substr(symbol, places.value, 1)) || ' ' || hex(substr(symbol, places.value, 2)), ' ')
-      FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48]') places)
-      AS grams
-  FROM tokens WHERE listed_at IS NOT NULL;
-CREATE TRIGGER IF NOT EXISTS tokens_listed_short AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
-BEGIN
-  INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
-END;
-CREATE TRIGGER IF NOT EXISTS tokens_listed_later_short AFTER UPDATE ON tokens WHEN old.listed_at IS NULL AND new.listed_at IS NOT NULL
-BEGIN
-  INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
-END;
 CREATE TRIGGER IF NOT EXISTS tokens_listed AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
 BEGIN
   INSERT INTO tokens_text (rowid, name, symbol) VALUES (new.token_id, new.name, new.symbol);

@@ -93,7 +93,6 @@ export async function search(): Promise<Row[]> {
         ours: milliseconds(ours),
         limit: `one read by key, ${milliseconds(limit)}`,
         ratio: ours / limit,
-        // A search makes up to three reads, one after the other.
         aim: { most: 4 },
       };
     }

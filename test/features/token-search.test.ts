@@ -52,7 +52,7 @@ function expected(tokens: readonly Token[], query: string): number[] {
     if (token.mint.startsWith(query)) return [3, token.mint, token.id];
     if (token.creator?.startsWith(query)) return [4, token.creator, token.id];
     const inside = name.includes(folded) || symbol.includes(folded);
-    return inside ? [5, '', -token.id] : undefined;
+    return inside && [...folded].length >= 3 ? [5, '', -token.id] : undefined;
   };
   return tokens
     .filter(({ listed }) => listed)

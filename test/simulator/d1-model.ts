@@ -166,10 +166,9 @@ export function createD1Model(p: {
   };
 
   const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY 1`, params: [] });
-  /** Also empties the search tables: no trigger does so when a token is deleted. */
+  /** Also empties the search index: no trigger does so when a token is deleted. */
   const clear = (): void => {
-    for (const table of [...TABLES, 'tokens_text', 'tokens_short'])
-      run({ sql: `DELETE FROM ${table}`, params: [] });
+    for (const table of [...TABLES, 'tokens_text']) run({ sql: `DELETE FROM ${table}`, params: [] });
   };
   clear();
   let remembered: Map<string, SqlRow[]> | undefined;

@@ -32,8 +32,6 @@ export const TABLES = [
   'invoices',
   'tokens',
   'tokens_text',
-  'tokens_short',
-  'tokens_letters',
   'listings',
   'refunds',
   'asry_claims',

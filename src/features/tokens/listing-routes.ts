@@ -80,7 +80,9 @@ const searchRoute = createRoute({
         .trim()
         .max(64)
         .optional()
-        .describe('Any part of name or symbol, or the start of an address; without it, the newest tokens'),
+        .describe(
+          'Any part of name or symbol (of one or two letters, the start), or the start of an address; without it, the newest tokens',
+        ),
       ...pageParams(SEARCH_LIMIT),
     }),
   },
