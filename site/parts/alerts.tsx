@@ -6,7 +6,7 @@ const POLL_MS = 60_000;
 
 /** A bar on top of every page while more ABSR exists than the reserve holds sats. */
 function Shortfall() {
-  const covered = coverageOf(useQuery('getAbsrSummary', {}, POLL_MS).value);
+  const covered = coverageOf(useQuery('getAbsrSummary', {}, POLL_MS));
   if (covered === null || covered.supply <= covered.reserve) return null;
   return (
     <div class="shortfall" role="alert">

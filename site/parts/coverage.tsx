@@ -1,4 +1,5 @@
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
+import type { Query } from '../api/query.ts';
 import { amountOf, grouped, sats } from './format.ts';
 import { Age } from './freshness.tsx';
 
@@ -10,11 +11,15 @@ const share = (part: bigint, whole: bigint): number =>
 
 export type Covered = { readonly reserve: bigint; readonly supply: bigint };
 
-export function coverageOf(summary: AbsrSummary | null): Covered | null {
-  if (summary === null || summary.gapSatoshis === null || summary.absrTokenSupplyAtoms === null) return null;
-  // The gap is reserve minus supply in sats: both sides of the bar come from the same response.
-  const supply = BigInt(summary.absrTokenSupplyAtoms) / 10n ** BigInt(summary.absrDecimals ?? 0);
-  return { reserve: supply + BigInt(summary.gapSatoshis), supply };
+/** The service's comparison; null unless it is known now. */
+export function coverageOf({
+  value,
+  failure,
+}: Pick<Query<AbsrSummary>, 'value' | 'failure'>): Covered | null {
+  if (value === null || failure !== null) return null;
+  const { state, reserveSatoshis, supplySatoshis } = value.coverage;
+  if (state === 'unknown' || reserveSatoshis === null || supplySatoshis === null) return null;
+  return { reserve: BigInt(reserveSatoshis), supply: BigInt(supplySatoshis) };
 }
 
 export function coverageText({ reserve, supply }: Covered): string {
@@ -24,6 +29,13 @@ export function coverageText({ reserve, supply }: Covered): string {
   return gap === 0n
     ? 'Every ABSR is covered by exactly one sat.'
     : `Every ABSR is covered, with ${amountOf(gap, 'sat')} to spare.`;
+}
+
+/** The same as one mark. */
+export function CoverageMark({ covered }: { covered: Covered | null }) {
+  if (covered === null) return <span class="mark warn">not known right now</span>;
+  const isShort = covered.supply > covered.reserve;
+  return <span class={`mark ${isShort ? 'bad' : 'good'}`}>{coverageText(covered)}</span>;
 }
 
 function sourcesText(bitcoin: Reserves['bitcoin'] | undefined): string {

@@ -42,12 +42,12 @@ function solInSats(lamports: string | null, summary: AbsrSummary | null): number
 }
 
 export function levelsOf(reserves: Reserves | null, summary: AbsrSummary | null): CanalView['levels'] {
-  const covered = coverageOf(summary);
+  const supply = summary?.coverage.supplySatoshis ?? null;
   const btc = reserves?.bitcoin.balanceSatoshis ?? null;
   const values = {
     sol: solInSats(reserves?.solana.balanceLamports ?? null, summary),
     btc: btc === null ? null : Number(btc),
-    absr: covered === null ? null : Number(covered.supply),
+    absr: supply === null ? null : Number(supply),
   };
   const most = Math.max(1, ...Object.values(values).map((value) => value ?? 0));
   const level = (value: number | null): number | null => (value === null ? null : value / most);
@@ -134,7 +134,7 @@ export function Flow() {
 
   const bitcoin = reserves.value?.bitcoin;
   const solana = reserves.value?.solana;
-  const covered = coverageOf(absr.value);
+  const covered = coverageOf(absr);
   const asked = reserves.value !== null || reserves.failure !== null;
   const absrAsked = absr.value !== null || absr.failure !== null;
   const view: CanalView = {
@@ -180,7 +180,7 @@ export function Flow() {
           <Figure
             asset="absr"
             name="ABSR supply"
-            atoms={covered?.supply.toString()}
+            atoms={absr.value?.coverage.supplySatoshis}
             known={absrAsked}
             unit="ABSR"
             show={sats}

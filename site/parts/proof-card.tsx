@@ -1,28 +1,17 @@
-import type { CurrentProof } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { CopyButton } from './copyable.tsx';
+import { CoverageMark, coverageOf } from './coverage.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
-import { amountOf, btc, units, worthText } from './format.ts';
+import { amountOf, btc, worthText } from './format.ts';
 import { Age } from './freshness.tsx';
 import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
 
 const PROOF_POLL_MS = 60_000;
 
-function coverText({
-  absrSupplyAtoms: atoms,
-  absrDecimals,
-  reserveSatoshis,
-}: CurrentProof['figures']): string {
-  if (atoms === null || atoms === '0') return 'no ABSR existed yet';
-  const decimals = absrDecimals ?? 0;
-  const isCovered = BigInt(atoms) <= BigInt(reserveSatoshis) * 10n ** BigInt(decimals);
-  return `${isCovered ? 'covers' : 'does NOT cover'} ${units(atoms, decimals)} ABSR`;
-}
-
 /** The newest signed proof in the first screen, and its check in place. */
 export function ProofCard() {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
-  const price = useQuery('getAbsrSummary', {}).value?.btcPriceUsd ?? null;
+  const summary = useQuery('getAbsrSummary', {});
   const { state, run } = useProofCheck();
   const skeleton = failure === null ? <span class="skeleton" aria-hidden="true" /> : 'unknown';
   return (
@@ -45,8 +34,9 @@ export function ProofCard() {
             <span class="unseen">not read yet</span>
           ) : (
             <>
-              {btc(proof.figures.reserveSatoshis)} BTC · {worthText(proof.figures.reserveSatoshis, price)} ·{' '}
-              {coverText(proof.figures)}
+              {btc(proof.figures.reserveSatoshis)} BTC ·{' '}
+              {worthText(proof.figures.reserveSatoshis, summary.value?.btcPriceUsd ?? null)} ·{' '}
+              <CoverageMark covered={coverageOf(summary)} />
             </>
           )}
         </p>

@@ -1,6 +1,7 @@
-import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
-import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
+import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
+import { CoverageMark, coverageOf } from './coverage.tsx';
 import {
   Away,
   BitcoinTransaction,
@@ -18,7 +19,7 @@ const SHOWN_TRANSACTIONS = 12;
 
 export function Wallets() {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
-  const price = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.btcPriceUsd ?? null;
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   const treasury = useQuery('getTreasury', {}).value?.treasury_address ?? null;
   return (
     <Loaded
@@ -27,7 +28,7 @@ export function Wallets() {
       card
       show={({ bitcoin, solana }) => (
         <div class="columns">
-          <BitcoinWallet bitcoin={bitcoin} price={price} />
+          <BitcoinWallet bitcoin={bitcoin} summary={summary} />
           <SolanaWallet solana={solana} treasury={treasury} />
         </div>
       )}
@@ -35,8 +36,13 @@ export function Wallets() {
   );
 }
 
-/** @param price USD for 1 BTC */
-const BitcoinWallet = ({ bitcoin, price }: { bitcoin: Reserves['bitcoin']; price: number | null }) => (
+const BitcoinWallet = ({
+  bitcoin,
+  summary,
+}: {
+  bitcoin: Reserves['bitcoin'];
+  summary: Query<AbsrSummary>;
+}) => (
   <div class="stack">
     <h2 class="minor">
       <span class="dot btc" aria-hidden="true" />
@@ -49,7 +55,7 @@ const BitcoinWallet = ({ bitcoin, price }: { bitcoin: Reserves['bitcoin']; price
       <dt>In BTC</dt>
       <dd>{bitcoin.balanceSatoshis === null ? 'unknown' : btc(bitcoin.balanceSatoshis)}</dd>
       <dt>Worth about</dt>
-      <dd>{worthText(bitcoin.balanceSatoshis, price)}</dd>
+      <dd>{worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)}</dd>
       <dt>Unconfirmed</dt>
       <dd>
         {bitcoin.pendingSatoshis === null
@@ -61,7 +67,15 @@ const BitcoinWallet = ({ bitcoin, price }: { bitcoin: Reserves['bitcoin']; price
         <Agreement bitcoin={bitcoin} />
       </dd>
       <dt>Backs ABSR</dt>
-      <dd>yes, one sat for each{bitcoin.watchOnly ? '; the key is kept offline' : ''}</dd>
+      <dd>
+        <CoverageMark covered={coverageOf(summary)} />
+      </dd>
+      {bitcoin.watchOnly ? (
+        <>
+          <dt>Key</dt>
+          <dd>kept offline</dd>
+        </>
+      ) : null}
       <dt>Address</dt>
       <dd>
         {bitcoin.address === null ? (

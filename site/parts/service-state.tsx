@@ -27,7 +27,13 @@ export function ServiceFacts({ status, lamports }: { status: Status; lamports: s
     <dl class="facts">
       <dt>State</dt>
       <dd>
-        {status.ok ? <span class="mark good">all well</span> : <span class="mark warn">needs attention</span>}{' '}
+        {status.ok ? (
+          <span class="mark good">all well</span>
+        ) : status.backing.state === 'short' ? (
+          <span class="mark bad">the reserve does NOT cover all ABSR</span>
+        ) : (
+          <span class="mark warn">needs attention</span>
+        )}{' '}
         <a href="/status">Details</a>
       </dd>
       <dt>SOL for swaps</dt>

@@ -76,16 +76,23 @@ const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'froze
     </Notice>
   );
 
+const COVERED_TEXTS: Readonly<Record<Status['backing']['state'], string | null>> = {
+  covered: 'yes',
+  no_token: 'none exists',
+  short: 'NO',
+  unknown: null,
+};
+
 const ownParts = ({
   custody,
   backing,
   database,
-}: Status): readonly (readonly [name: string, ok: boolean])[] => [
+}: Status): readonly (readonly [name: string, ok: boolean | null])[] => [
   [
     'custody',
     custody !== null && custody.frozen === null && custody.paused === null && custody.heldOperations === 0,
   ],
-  ['backing', backing.ok],
+  ['backing', backing.state === 'unknown' ? null : backing.ok],
   ['database', database !== null],
 ];
 
@@ -127,21 +134,18 @@ export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
   return (
     <>
-      <p class={`verdict ${status.ok ? 'good' : 'warn'}`}>
+      <p class={`verdict ${status.ok ? 'good' : backing.state === 'short' ? 'bad' : 'warn'}`}>
         <span class="verdict-sign" aria-hidden="true" />
         <strong class="verdict-text">{statusSentence(status)}</strong>
       </p>
       <ReleaseLine release={status.release} />
       <div class="tiles">
-        <Tile
-          name="Every ABSR covered"
-          value={backing.gapSatoshis === null ? null : backing.ok ? 'yes' : 'NO'}
-        >
-          {backing.gapSatoshis === '0'
-            ? 'exactly one sat for each'
-            : backing.gapSatoshis
-              ? `${amountOf(backing.gapSatoshis, 'sat')} ${backing.gapSatoshis.startsWith('-') ? 'missing' : 'more than the supply'}`
-              : 'compared on both chains'}
+        <Tile name="Every ABSR covered" value={COVERED_TEXTS[backing.state]}>
+          {backing.state === 'unknown' || backing.gapSatoshis === null
+            ? 'compared on both chains'
+            : backing.gapSatoshis === '0'
+              ? 'exactly one sat for each'
+              : `${amountOf(backing.gapSatoshis, 'sat')} ${backing.state === 'short' ? 'missing' : 'more than the supply'}`}
         </Tile>
         <Tile name="Swaps" value={custody ? swapsText(custody) : null}>
           {custody
@@ -160,7 +164,10 @@ export function StatusReport({ status }: { status: Status }) {
         <Table
           label="Parts of the service"
           columns={[{ name: 'Part' }, { name: 'State' }]}
-          rows={ownParts(status).map(([name, ok]) => [PART_NAMES[name], <Well ok={ok} />])}
+          rows={ownParts(status).map(([name, ok]) => [
+            PART_NAMES[name],
+            ok === null ? <span class="mark warn">not known</span> : <Well ok={ok} />,
+          ])}
           empty="Not known."
         />
         <Alarms alarms={status.alarms} />

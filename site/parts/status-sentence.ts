@@ -15,10 +15,17 @@ export function sourcesText({ upstreams }: Pick<Status, 'upstreams'>): string {
   return `${count(down)} of ${count(upstreams.length)} sources ${down === 1 ? 'is' : 'are'} down.`;
 }
 
-/** A gap that cannot be read is unknown, never covered. */
-function reserveText({ backing: { ok, gapSatoshis } }: Pick<Status, 'backing'>): string {
-  if (gapSatoshis === null) return 'Whether the reserve covers all ABSR is not known';
-  return ok ? 'The reserve is covered' : 'The reserve does NOT cover all ABSR';
+function reserveText({ backing: { state } }: Pick<Status, 'backing'>): string {
+  switch (state) {
+    case 'covered':
+      return 'The reserve is covered';
+    case 'no_token':
+      return 'No ABSR exists yet';
+    case 'short':
+      return 'The reserve does NOT cover all ABSR';
+    default:
+      return 'Whether the reserve covers all ABSR is not known';
+  }
 }
 
 export function swapsText(custody: Status['custody']): string {

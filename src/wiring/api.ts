@@ -22,7 +22,7 @@ import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
-import { getSummary, readVenues, reportOf } from '../features/reserves/get-summary.ts';
+import { readCoverage, readVenues, reportOf } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore, readLastChange } from '../features/reserves/reserves-store.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
@@ -247,7 +247,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),
     maxQuotes: CALL_LIMITS.read_quotes.quota,
-    readBacking: () => getSummary(reservesDeps(sources)),
+    readCoverage: () => readCoverage(reservesDeps(sources)),
     probeUpstreams: async () =>
       (await probeAll(sources)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
     openCircuits: () => config.admission.openCircuits(),

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { coverageOf } from '../../src/core/coverage.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { PriceReport } from '../../src/core/price.ts';
-import { backingOf, getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
+import { getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
 
@@ -78,6 +79,17 @@ describe('the summary', () => {
       ratio: 1.25,
       gapSats: 250_000,
       gapSatoshis: '250000',
+      coverage: {
+        state: 'covered',
+        reserveSatoshis: '1250000',
+        supplySatoshis: '1000000',
+        supplyAtoms: '1000000',
+        gapSatoshis: '250000',
+        ratio: 1.25,
+        as_of: '1970-01-01T00:00:00.000Z',
+        stale: false,
+      },
+      price_as_of: '1970-01-01T00:00:00.000Z',
       as_of: '1970-01-01T00:00:00.000Z',
       stale: false,
     });
@@ -183,18 +195,30 @@ describe('backing', () => {
   const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   const sats = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
 
-  it('the gap is negative exactly when the supply exceeds the reserve, for any decimals', () => {
+  const known = <V>(value: V, stale = false) => ({ value, asOf: 0, stale });
+  const of = (reserve: bigint, atoms: bigint, decimals: number, stale = false) =>
+    coverageOf(known({ confirmed: String(reserve) }, stale), known({ atoms: String(atoms), decimals }), true);
+
+  it('the reserve is short exactly when the supply exceeds it, for any decimals', () => {
     fc.assert(
       fc.property(sats, u64, fc.integer({ min: 0, max: 9 }), (reserve, atoms, decimals) => {
-        const { gapSats, ratio } = backingOf(reserve, { atoms, decimals });
-        expect(gapSats < 0n).toBe(atoms > reserve * 10n ** BigInt(decimals));
-        if (ratio !== null) expect(ratio >= 100_000_000n).toBe(gapSats >= 0n);
+        const { state, gapSatoshis, ratio } = of(reserve, atoms, decimals);
+        const isShort = atoms > reserve * 10n ** BigInt(decimals);
+        expect(state).toBe(isShort ? 'short' : 'covered');
+        expect(gapSatoshis?.startsWith('-')).toBe(isShort);
+        // 2^53 is the limit of exact integers.
+        if (ratio !== null && reserve < 2n ** 53n / 100_000_000n) expect(ratio >= 1).toBe(!isShort);
       }),
     );
   });
 
   it('rounds a fraction of a sat of supply up to a whole sat, and returns no ratio without tokens', () => {
-    expect(backingOf(10n, { atoms: 9_001n, decimals: 3 }).gapSats).toBe(0n);
-    expect(backingOf(10n, { atoms: 0n, decimals: 3 })).toEqual({ gapSats: 10n, ratio: null });
+    expect(of(10n, 9_001n, 3).gapSatoshis).toBe('0');
+    expect(of(10n, 0n, 3)).toMatchObject({ gapSatoshis: '10', ratio: null, state: 'covered' });
+  });
+
+  it('an older figure can show a shortage, but never a coverage', () => {
+    expect(of(10n, 9n, 0, true).state).toBe('unknown');
+    expect(of(10n, 11n, 0, true).state).toBe('short');
   });
 });

@@ -1,46 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type AbsrDeps,
-  absrRoutes,
-  type BadgeState,
-  badgeSvg,
-  badgeText,
-} from '../../src/features/reserves/absr-routes.ts';
+import { type Coverage, coverageOf } from '../../src/core/coverage.ts';
+import { type AbsrDeps, absrRoutes, badgeSvg, badgeText } from '../../src/features/reserves/absr-routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { routerOver } from '../kit/router.ts';
 
 const GREEN = '#0b6b50';
 const RED = '#b3261e';
 const GRAY = '#5f6368';
-const state = (over: Partial<BadgeState>): BadgeState => ({
-  sats: 1_061_975n,
-  absr: 1_000_000n,
-  staleSince: null,
-  ...over,
-});
+const dated = <T>(value: T, stale: boolean) => ({ value, asOf: Date.UTC(2026, 10, 20, 10, 42), stale });
+/** @param sats confirmed sats; null when unknown. @param absr whole tokens; null when unknown */
+const state = (sats: number | null, absr: number | null, stale = false, hasToken = true) =>
+  coverageOf(
+    sats === null ? null : dated({ confirmed: String(sats) }, stale),
+    absr === null ? null : dated({ atoms: String(absr), decimals: 0 }, stale),
+    hasToken,
+  );
 
-it.each<[string, Partial<BadgeState>, string, string]>([
-  ['covered', {}, '1,061,975 sats ≥ 1,000,000 ABSR', GREEN],
-  ['covered to the sat', { sats: 1_000_000n }, '1,000,000 sats ≥ 1,000,000 ABSR', GREEN],
-  ['short of one sat', { sats: 999_999n }, '999,999 sats < 1,000,000 ABSR', RED],
-  ['without tokens', { absr: 0n }, '1,061,975 sats ≥ 0 ABSR', GREEN],
-  ['of unknown supply', { absr: null }, '1,061,975 sats', GRAY],
-  ['unknown', { sats: null }, 'unknown', GRAY],
+it.each<[string, Coverage, string, string]>([
+  ['covered', state(1_061_975, 1_000_000), '1,061,975 sats ≥ 1,000,000 ABSR', GREEN],
+  ['covered to the sat', state(1_000_000, 1_000_000), '1,000,000 sats ≥ 1,000,000 ABSR', GREEN],
+  ['short of one sat', state(999_999, 1_000_000), '999,999 sats < 1,000,000 ABSR', RED],
+  ['without tokens', state(1_061_975, 0), '1,061,975 sats ≥ 0 ABSR', GREEN],
+  ['without a mint', state(1_061_975, null, false, false), '1,061,975 sats', GRAY],
+  ['of unknown supply', state(1_061_975, null), '1,061,975 sats', GRAY],
+  ['unknown', state(null, 1_000_000), 'unknown', GRAY],
   [
     'stale',
-    { staleSince: '2026-11-20T10:42:31.000Z' },
+    state(1_061_975, 1_000_000, true),
     '1,061,975 sats ≥ 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
     GRAY,
   ],
-  [
-    'stale and short',
-    { sats: 5n, staleSince: '2026-11-20T10:42:31.000Z' },
-    '5 sats < 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
-    RED,
-  ],
-])('the badge shows in text and color a reserve that is %s', (_name, over, text, color) => {
-  expect(badgeText(state(over))).toEqual({ text, color });
-  const svg = badgeSvg(state(over));
+  ['stale and short', state(5, 1_000_000, true), '5 sats < 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)', RED],
+])('the badge shows in text and color a reserve that is %s', (_name, coverage, text, color) => {
+  expect(badgeText(coverage)).toEqual({ text, color });
+  const svg = badgeSvg(coverage);
   expect(svg).toContain(`fill="${color}"`);
   expect(svg).toContain(`<title>reserve: ${text.replace('<', '&lt;')}</title>`);
   expect(svg.replaceAll(/<\/?(svg|title|rect|path|g|text)\b[^<>]*>/g, '')).not.toMatch(/[<>]/);

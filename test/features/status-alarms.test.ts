@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
 import { type AlarmStore, createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import {
   ALARMS,
@@ -45,7 +46,7 @@ const CALM: StatusReport = {
     limits: [],
     nodes: NODES,
   },
-  backing: { ok: true, reserveSatoshis: '55', supplyAtoms: '50', gapSatoshis: '5', ratio: 1.1 },
+  backing: { ...UNKNOWN_COVERAGE, ok: true, state: 'covered', gapSatoshis: '5' },
   alarms: [],
   database: { schema: 'abc', quotes: { used: 1, maximum: 120, left: 119 } },
   operations: [],
@@ -63,7 +64,7 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
   ['database_restored', custody({ mirrorRestored: true }), SOL],
   [
     'supply_above_reserve',
-    { ...CALM, backing: { ...CALM.backing, ok: false, gapSatoshis: '-1', ratio: 0.9 } },
+    { ...CALM, backing: { ...CALM.backing, ok: false, state: 'short', gapSatoshis: '-1' } },
     SOL,
   ],
   ['sol_low', CALM, { ...SOL, balance: 199_999_999n }],
@@ -158,6 +159,23 @@ describe('a change of alarms', () => {
       [['signing_frozen', 'raised']],
       [['signing_frozen', 'cleared']],
     ]);
+  });
+
+  it.each<[string, StatusReport, StatusReport]>([
+    ['the custodian', frozen, { ...CALM, custody: null }],
+    [
+      'the reserve',
+      { ...CALM, backing: { ...CALM.backing, ok: false, state: 'short' } },
+      { ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } },
+    ],
+  ])('reports no end of an alarm while %s cannot be read', async (_what, raised, unreadable) => {
+    const { lines, look } = watched();
+    await look(raised);
+    await look(unreadable);
+    await look(raised);
+    await look(CALM);
+    const changes = lines.flatMap(({ cleared }) => cleared);
+    expect(changes.filter((name) => name !== 'status_unreadable')).toHaveLength(1);
   });
 
   it('an alarm message names the deployment, the reason, the start, the figures and the runbook section', async () => {

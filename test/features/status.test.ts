@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { coverageOf, UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
 import type { SigningState } from '../../src/custody/api.ts';
 import { getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { statusRoutes } from '../../src/features/status/routes.ts';
@@ -20,6 +21,12 @@ const broken = async (): Promise<never> => {
 
 const newCache = (kv?: Pick<KVNamespace, 'get' | 'put'>): Cache =>
   new Cache({ kv, now: () => NOW, defer: () => undefined });
+
+const COVERED = coverageOf(
+  { value: { confirmed: '55' }, asOf: NOW, stale: false },
+  { value: { atoms: '50', decimals: 0 }, asOf: NOW, stale: false },
+  true,
+);
 
 const HEALTHY: StatusReportDeps = {
   cache: newCache(),
@@ -59,13 +66,7 @@ const HEALTHY: StatusReportDeps = {
   },
   heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
   maxQuotes: 100,
-  readBacking: async () => ({
-    gapSatoshis: '5',
-    ratio: 1.1,
-    absrSupplySatoshis: '55',
-    absrTokenSupplyAtoms: '50',
-    as_of: new Date(NOW).toISOString(),
-  }),
+  readCoverage: async () => COVERED,
   readAlarms: async () => [],
   readRelease: async () => ({
     version: '0.1.0',
@@ -132,8 +133,9 @@ describe('the status', () => {
     ['the cron cannot be read', { heartbeat: { read: broken } }],
     [
       'tokens are not covered',
-      { readBacking: async () => ({ ...(await HEALTHY.readBacking()), gapSatoshis: '-1' }) },
+      { readCoverage: async () => ({ ...COVERED, state: 'short' as const, gapSatoshis: '-1' }) },
     ],
+    ['it is not known whether tokens are covered', { readCoverage: async () => UNKNOWN_COVERAGE }],
   ])('the status is red when %s', async (_why, over) => {
     expect((await look(over)).ok).toBe(false);
   });
@@ -153,15 +155,14 @@ describe('the status', () => {
 
   it('the as_of time of the status is that of its oldest figure', async () => {
     const as_of = new Date(NOW - 120_000).toISOString();
-    const backing = { ...(await HEALTHY.readBacking()), as_of };
-    expect((await look({ readBacking: async () => backing })).as_of).toBe(as_of);
+    expect((await look({ readCoverage: async () => ({ ...COVERED, as_of }) })).as_of).toBe(as_of);
   });
 
   it('the status shows null for a part that it cannot read, and no internal reason', async () => {
     const status = await look({
       custody: { report: broken },
       heartbeat: { read: broken },
-      readBacking: broken,
+      readCoverage: async () => UNKNOWN_COVERAGE,
       readAlarms: broken,
       database: { ...HEALTHY.database, latestOperations: broken },
     });
@@ -171,8 +172,8 @@ describe('the status', () => {
       database: null,
       operations: null,
       alarms: null,
-      backing: { ok: true, reserveSatoshis: null, supplyAtoms: null, gapSatoshis: null, ratio: null },
-      stale: true,
+      backing: { ok: false, ...UNKNOWN_COVERAGE },
+      stale: false,
     });
     expect(JSON.stringify(status)).not.toContain('secret-of-the-inside');
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../../site/api/call.ts';
+import { type Failure, failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { CoverageUnknown, coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
@@ -119,7 +119,8 @@ it.each([
   [null, 'compared on both chains'],
 ])('the status for a gap of %s sats says: %s', (gap, text) => {
   const status = exampleOf('getStatus');
-  const backing = { ...status.backing, gapSatoshis: gap };
+  const state = gap?.startsWith('-') ? ('short' as const) : ('covered' as const);
+  const backing = { ...status.backing, state, gapSatoshis: gap };
   expect(String(StatusReport({ status: { ...status, backing } }))).toContain(text);
 });
 
@@ -173,34 +174,35 @@ it('shows an author’s key as Nostr clients do, and any other text unchanged', 
 });
 
 describe('the coverage of the overview', () => {
-  const summary = (supply: string | null, gap: string | null, decimals = 0) => ({
-    ...exampleOf('getAbsrSummary'),
-    absrTokenSupplyAtoms: supply,
-    gapSatoshis: gap,
-    absrDecimals: decimals,
-  });
+  const example = exampleOf('getAbsrSummary');
+  const summary = (
+    supplySatoshis: string | null,
+    reserveSatoshis: string | null,
+    state: typeof example.coverage.state = 'covered',
+  ) => ({ ...example, coverage: { ...example.coverage, supplySatoshis, reserveSatoshis, state } });
+  const read = (value: typeof example | null, failure: Failure | null = null) => ({ value, failure });
   it.each([
-    ['1000000', '61975', 'Every ABSR is covered, with 61,975 sats to spare.', '106.19 %'],
-    ['1000000', '0', 'Every ABSR is covered by exactly one sat.', '100.00 %'],
-    ['1000000', '-5', 'Not covered: 5 sats are missing.', '99.99 %'],
+    ['1000000', '1061975', 'Every ABSR is covered, with 61,975 sats to spare.', '106.19 %'],
+    ['1000000', '1000000', 'Every ABSR is covered by exactly one sat.', '100.00 %'],
+    ['1000000', '999995', 'Not covered: 5 sats are missing.', '99.99 %'],
     ['0', '1000000', 'No ABSR exists yet, so nothing is owed.', '–'],
-  ])('the coverage for a supply of %s with a gap of %s shows: %s', (supply, gap, text, ratio) => {
-    const covered = coverageOf(summary(supply, gap));
+  ])('the coverage for a supply of %s and a reserve of %s shows: %s', (supply, reserve, text, ratio) => {
+    const covered = coverageOf(read(summary(supply, reserve)));
     expect(covered && coverageText(covered)).toBe(text);
     expect(covered && coverageRatio(covered)).toBe(ratio);
   });
 
-  it('the coverage is unknown while the reserve or the supply is unknown', () => {
-    expect(coverageOf(summary(null, '1'))).toBeNull();
-    expect(coverageOf(summary('1', null))).toBeNull();
-    expect(coverageOf(null)).toBeNull();
+  it('the coverage is unknown while a figure is unknown or old, and while the service does not respond', () => {
+    for (const value of [summary(null, '1'), summary('1', null), summary('1', '2', 'unknown'), null])
+      expect(coverageOf(read(value))).toBeNull();
+    expect(coverageOf(read(summary('1', '2'), failureOf({ kind: 'unreadable', status: 502 })))).toBeNull();
   });
 
   it('scales the values of SOL, BTC and ABSR to the largest of them, and returns null for unknown values', () => {
     const reserves = exampleOf('getReserves');
     reserves.bitcoin.balanceSatoshis = '1000000';
     reserves.solana.balanceLamports = '4000000000';
-    const prices = { ...summary('500000', '500000'), solPriceUsd: 100, btcPriceUsd: 80_000 };
+    const prices = { ...summary('500000', '1000000'), solPriceUsd: 100, btcPriceUsd: 80_000 };
     expect(levelsOf(reserves, prices)).toEqual({ sol: 0.5, btc: 1, absr: 0.5 });
     expect(levelsOf(null, null)).toEqual({ sol: null, btc: null, absr: null });
   });

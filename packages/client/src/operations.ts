@@ -74,12 +74,16 @@ export type Status = {
       consensus: 'towerbft' | 'alpenglow' | 'unknown';
     };
   } | null;
-  /** The reserve and the ABSR supply */ backing: {
-    /** False while tokens are not covered */ ok: boolean;
+  backing: {
+    /** unknown: a figure is missing, or is older and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
     /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
+    /** Whole ABSR, finalized; a fraction is treated as a whole one */ supplySatoshis: string | null;
     /** Atoms of ABSR, finalized */ supplyAtoms: string | null;
     /** Reserve minus supply; null when unknown */ gapSatoshis: string | null;
-    /** Sats per ABSR */ ratio: number | null;
+    /** Sats per ABSR, rounded down; null without tokens */ ratio: number | null;
+    /** When the older of both figures was read */ as_of: string | null;
+    /** True when a source is unavailable and an older figure is shown */ stale: boolean;
+    /** True only while it is known that no token lacks its sat */ ok: boolean;
   };
   /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
   database: {
@@ -111,6 +115,8 @@ export type Reserves = {
     /** Whether all sources that responded agree; null for a single one. The lowest balance is shown. */ agreed: boolean | null;
     sources: Array<{ name: string; balanceSatoshis: string | null }>;
     /** The upstream that responded */ source: string | null;
+    /** When this half was read */ as_of: string | null;
+    /** True when its sources are unavailable and an older value is shown */ stale: boolean;
   };
   solana: {
     address: string | null;
@@ -118,6 +124,8 @@ export type Reserves = {
     /** Finalized lamports as text */ balanceLamports: string | null;
     /** The slot of this balance */ slot: string | null;
     /** The upstream that responded */ source: string | null;
+    /** When this half was read */ as_of: string | null;
+    /** True when its sources are unavailable and an older value is shown */ stale: boolean;
   };
   /** When the older half was read */ as_of: string | null;
   /** True when a source is unavailable and an older value is shown */ stale: boolean;
@@ -216,9 +224,23 @@ export type AbsrSummary = {
   /** Sats in the reserve per ABSR, rounded down; null without a token */ ratio: number | null;
   /** Sats in excess of the supply; negative when tokens are not covered */ gapSats: number | null;
   /** The same as text */ gapSatoshis: string | null;
-  /** When the oldest part was read */ as_of: string;
-  stale: boolean;
+  coverage: Coverage;
+  /** When the price was read */ price_as_of: string | null;
+  /** When the oldest part was read */ as_of: string | null;
+  /** True when a source is unavailable and an older part is shown */ stale: boolean;
   errors?: Array<{ part: 'prices' | 'reserve' | 'supply'; error_code: string }>;
+};
+
+/** The comparison of the confirmed sats with the ABSR supply */
+export type Coverage = {
+  /** unknown: a figure is missing, or is older and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
+  /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
+  /** Whole ABSR, finalized; a fraction is treated as a whole one */ supplySatoshis: string | null;
+  /** Atoms of ABSR, finalized */ supplyAtoms: string | null;
+  /** Reserve minus supply; null when unknown */ gapSatoshis: string | null;
+  /** Sats per ABSR, rounded down; null without tokens */ ratio: number | null;
+  /** When the older of both figures was read */ as_of: string | null;
+  /** True when a source is unavailable and an older figure is shown */ stale: boolean;
 };
 
 export type AbsrTransactions = {

@@ -1,12 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, grouped, toNumber } from '../../core/amount.ts';
-import { AppError } from '../../core/errors.ts';
+import type { Coverage } from '../../core/coverage.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
+import { CoverageBody } from '../../http/coverage.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
 import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { backingOf, getSummary, readSummary, type SummaryDeps } from './get-summary.ts';
+import { getSummary, readCoverage, type SummaryDeps } from './get-summary.ts';
 import { type AbsrStore, type AbsrTransaction, absrKey } from './reserves-store.ts';
 
 export type AbsrDeps = SummaryDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
@@ -46,8 +47,10 @@ const summaryRoute = createRoute({
         ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
         gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
         gapSatoshis: text('The same as text'),
-        as_of: z.iso.datetime().describe('When the oldest part was read'),
-        stale: z.boolean(),
+        coverage: CoverageBody,
+        price_as_of: z.iso.datetime().nullable().describe('When the price was read'),
+        as_of: z.iso.datetime().nullable().describe('When the oldest part was read'),
+        stale: z.boolean().describe('True when a source is unavailable and an older part is shown'),
         errors: z
           .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
           .optional(),
@@ -98,29 +101,6 @@ const badgeRoute = createRoute({
   },
 });
 
-/** A failed upstream gives an unknown state: a page that embeds the badge would show an error as a broken image. */
-async function readBadge(d: SummaryDeps): Promise<BadgeState> {
-  const parts = await readSummary(d).catch((error: unknown) => {
-    if (error instanceof AppError) return null;
-    throw error;
-  });
-  const [, , reserve, supply] = parts ?? [null, null, null, null];
-  const backing =
-    reserve && supply
-      ? backingOf(BigInt(reserve.value.confirmed), {
-          atoms: BigInt(supply.value.atoms),
-          decimals: supply.value.decimals,
-        })
-      : null;
-  const sats = reserve && BigInt(reserve.value.confirmed);
-  const stale = [reserve, supply].filter((part) => part?.stale).map((part) => part?.asOf ?? 0);
-  return {
-    sats,
-    absr: sats === null || backing === null ? null : sats - backing.gapSats,
-    staleSince: stale.length === 0 ? null : new Date(Math.min(...stale)).toISOString(),
-  };
-}
-
 const LIST = 'absr';
 const ListKey = z.tuple([z.int(), z.int()]);
 
@@ -143,8 +123,10 @@ function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
 
 export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(badgeRoute, async (c) => {
-    const state = await readBadge(c.var.deps.reserves);
-    return c.body(badgeSvg(state), 200, { 'Content-Type': 'image/svg+xml' });
+    // A page that embeds the badge would show an error as a broken image, so a failed read gives an unknown state.
+    return c.body(badgeSvg(await readCoverage(c.var.deps.reserves)), 200, {
+      'Content-Type': 'image/svg+xml',
+    });
   })
   .openapi(summaryRoute, async (c) => {
     return c.json(await getSummary(c.var.deps.reserves), 200);
@@ -158,39 +140,27 @@ export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
     return csvList(c, 'absr', Transaction, page.transactions, page.next_cursor);
   });
 
-export type BadgeState = {
-  /** Confirmed sats of the reserve; null when unknown. */
-  readonly sats: bigint | null;
-  /** Existing ABSR, rounded up to whole tokens; null when unknown or without a token. */
-  readonly absr: bigint | null;
-  /** When the oldest of the stale figures was read, ISO 8601; null if none is stale. */
-  readonly staleSince: string | null;
-};
-
 const LABEL = 'reserve';
-const COLORS = { covered: '#0b6b50', uncovered: '#b3261e', unsure: '#5f6368' } as const;
+const COLORS = { covered: '#0b6b50', short: '#b3261e', unknown: '#5f6368', no_token: '#5f6368' } as const;
 /** Pixels per character in Verdana of 11 px; `textLength` fits the text to its box. */
 const CHARACTER = 6.6;
 const PADDING = 6;
 const HEIGHT = 20;
 
-/** The badge's text, and whether the figures are complete enough for a color. */
-export function badgeText({ sats, absr, staleSince }: BadgeState): {
-  readonly text: string;
-  readonly color: string;
-} {
-  if (sats === null) return { text: 'unknown', color: COLORS.unsure };
-  const age = staleSince === null ? '' : ` (as of ${staleSince.slice(0, 16).replace('T', ' ')} UTC)`;
-  if (absr === null) return { text: `${grouped(String(sats))} sats${age}`, color: COLORS.unsure };
-  const isCovered = sats >= absr;
-  const text = `${grouped(String(sats))} sats ${isCovered ? '≥' : '<'} ${grouped(String(absr))} ABSR${age}`;
-  if (!isCovered) return { text, color: COLORS.uncovered };
-  return { text, color: staleSince === null ? COLORS.covered : COLORS.unsure };
+/** The badge's text and color. */
+export function badgeText(coverage: Coverage): { readonly text: string; readonly color: string } {
+  const { state, reserveSatoshis: sats, supplySatoshis: supply, as_of: at, stale } = coverage;
+  const age = stale && at !== null ? ` (as of ${at.slice(0, 16).replace('T', ' ')} UTC)` : '';
+  const color = COLORS[state];
+  if (sats === null) return { text: 'unknown', color };
+  if (supply === null) return { text: `${grouped(sats)} sats${age}`, color };
+  const sign = state === 'short' ? '<' : '≥';
+  return { text: `${grouped(sats)} sats ${sign} ${grouped(supply)} ABSR${age}`, color };
 }
 
 /** An SVG without scripts, styles or references, so that every image host accepts it. */
-export function badgeSvg(state: BadgeState): string {
-  const { text, color } = badgeText(state);
+export function badgeSvg(coverage: Coverage): string {
+  const { text, color } = badgeText(coverage);
   const shown = text.replaceAll('<', '&lt;');
   const widths = [LABEL, text].map((part) => Math.round(part.length * CHARACTER)) as [number, number];
   const [label, value] = widths.map((width) => width + 2 * PADDING) as [number, number];

@@ -126,6 +126,7 @@ export async function getReserves(d: ReservesDeps, refresh = false) {
         balanceSatoshis: confirmed,
       })),
       source: bitcoin?.value.source ?? null,
+      ...timeOf(bitcoin),
     },
     solana: {
       address: solanaAddress,
@@ -133,12 +134,18 @@ export async function getReserves(d: ReservesDeps, refresh = false) {
       balanceLamports: solana?.value.lamports ?? null,
       slot: solana?.value.slot ?? null,
       source: solana?.value.source ?? null,
+      ...timeOf(solana),
     },
     as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
     stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
     ...(errors.length > 0 ? { errors: [...errors] } : {}),
   };
 }
+
+const timeOf = (part: Cached<unknown> | null) => ({
+  as_of: part && new Date(part.asOf).toISOString(),
+  stale: part?.stale ?? false,
+});
 
 type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };
 

@@ -3,30 +3,13 @@
  * @module
  */
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
+import { type Coverage, coverageOf, type Supply } from '../../core/coverage.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { agreePrices, isConfirmed, type PriceReport, USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { type Cache, type Cached, Dated, prewarmed, refreshing } from '../../http/cached.ts';
 import { CHAIN_POLICY } from './get-reserves.ts';
 import { absent, attempt, bestOf, errorsOf, isNewer, querySources } from './query-sources.ts';
-
-export type Supply = { readonly atoms: bigint; readonly decimals: number };
-
-export const RATIO_DECIMALS = 8;
-
-export function backingOf(reserveSats: bigint, supply: Supply) {
-  const scale = 10n ** BigInt(supply.decimals);
-  const supplySats = (supply.atoms + scale - 1n) / scale;
-  return {
-    /**
-     * Sats in the reserve in excess of the supply; negative when tokens are not covered. A fraction of a sat is
-     * treated as a whole one.
-     */
-    gapSats: reserveSats - supplySats,
-    /** Sats per ABSR, times 10^RATIO_DECIMALS, rounded down; null without tokens. */
-    ratio: supply.atoms === 0n ? null : (reserveSats * scale * 10n ** BigInt(RATIO_DECIMALS)) / supply.atoms,
-  };
-}
 
 export type ReadPriceDeps = {
   readonly cache: Cache;
@@ -111,7 +94,6 @@ function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cac
 /**
  * Reserve, supply and prices. A part that cannot be read has its last good value, marked stale, or is null
  * with its error.
- * @returns all venues' prices, the agreed price, the reserve, the supply, and the errors
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
 export async function readSummary(d: SummaryDeps, refresh = false) {
@@ -135,42 +117,61 @@ export async function readSummary(d: SummaryDeps, refresh = false) {
       },
     );
   }
-  return [venues, price.value, reserve.value, supply.value, errorsOf<Part>(parts)] as const;
+  const coverage = coverageOf(reserve.value, supply.value, absrMint !== null);
+  return { venues, price: price.value, supply: supply.value, coverage, errors: errorsOf<Part>(parts) };
 }
 
+const isoOf = (part: Cached<unknown> | null): string | null => part && new Date(part.asOf).toISOString();
+
 /** The parts in one view; at least one of them is known. */
-export function summaryOf(
-  ...[venues, price, reserve, supply, errors]: Awaited<ReturnType<typeof readSummary>>
-) {
-  const known = [price, reserve, supply].filter((part) => part !== null);
+export function summaryOf({
+  venues,
+  price,
+  supply,
+  coverage,
+  errors,
+}: Awaited<ReturnType<typeof readSummary>>) {
   const report = price && reportOf(price.value);
-  const sats = reserve && BigInt(reserve.value.confirmed);
-  const tokens = supply && { atoms: BigInt(supply.value.atoms), decimals: supply.value.decimals };
-  const backing = sats !== null && tokens ? backingOf(sats, tokens) : null;
-  const usd = sats !== null && report ? valueUsd(sats, BTC_DECIMALS, report.btcUsd) : null;
+  const { reserveSatoshis, gapSatoshis, ratio } = coverage;
+  const usd =
+    reserveSatoshis !== null && report
+      ? valueUsd(BigInt(reserveSatoshis), BTC_DECIMALS, report.btcUsd)
+      : null;
+  const times = [isoOf(price), coverage.as_of].filter((at) => at !== null).sort();
   return {
     btcPriceUsd: report && toNumber(report.btcUsd, USD_DECIMALS),
     solPriceUsd: report && toNumber(report.solUsd, USD_DECIMALS),
     priceSource: report?.source ?? null,
+    price_as_of: isoOf(price),
     priceVenues: (venues?.value ?? []).map((venue, _, all) => shownVenue(venue, all)),
-    absrSupplySats: sats === null ? null : Number(sats),
-    absrSupplySatoshis: sats?.toString() ?? null,
+    absrSupplySats: reserveSatoshis === null ? null : Number(reserveSatoshis),
+    absrSupplySatoshis: reserveSatoshis,
     absrSupplyUsd: usd === null ? null : toNumber(usd, USD_DECIMALS),
-    absrTokenSupply: tokens && toNumber(tokens.atoms, tokens.decimals),
-    absrTokenSupplyAtoms: tokens?.atoms.toString() ?? null,
-    absrDecimals: tokens?.decimals ?? null,
-    ratio: backing === null || backing.ratio === null ? null : toNumber(backing.ratio, RATIO_DECIMALS),
-    gapSats: backing && Number(backing.gapSats),
-    gapSatoshis: backing?.gapSats.toString() ?? null,
-    as_of: new Date(Math.min(...known.map(({ asOf }) => asOf))).toISOString(),
-    stale: known.some(({ stale }) => stale),
+    absrTokenSupply: supply && toNumber(BigInt(supply.value.atoms), supply.value.decimals),
+    absrTokenSupplyAtoms: supply?.value.atoms ?? null,
+    absrDecimals: supply?.value.decimals ?? null,
+    ratio,
+    gapSats: gapSatoshis === null ? null : Number(gapSatoshis),
+    gapSatoshis,
+    coverage,
+    as_of: times[0] ?? null,
+    stale: coverage.stale || (price?.stale ?? false),
     ...(errors.length > 0 ? { errors: [...errors] } : {}),
   };
 }
 
 /** @throws like {@link readSummary} */
-export const getSummary = async (d: SummaryDeps, refresh = false) =>
-  summaryOf(...(await readSummary(d, refresh)));
+export const getSummary = async (d: SummaryDeps, refresh = false) => summaryOf(await readSummary(d, refresh));
+
+/** The comparison alone; unknown if no part of the summary can be read. */
+export async function readCoverage(d: SummaryDeps): Promise<Coverage> {
+  const { absrMint, readReserve } = d;
+  const [reserve, supply] = await Promise.all([
+    readReserve?.(false).catch(() => null) ?? null,
+    absrMint === null ? null : readSupply(d, absrMint, false).catch(() => null),
+  ]);
+  return coverageOf(reserve, supply, absrMint !== null);
+}
 
 /** A venue, and whether any other one confirms it; null when it is the only one. */
 function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
@@ -194,14 +195,7 @@ export type AlertDeps = SummaryDeps & {
  * summary.
  */
 export async function alertUndercollateralized(d: AlertDeps): Promise<void> {
-  const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);
-  if (gapSatoshis !== null && BigInt(gapSatoshis) < 0n) {
-    d.log({
-      level: 'alarm',
-      event: 'supply_above_reserve',
-      gapSatoshis,
-      reserveSatoshis: absrSupplySatoshis,
-      supplyAtoms: absrTokenSupplyAtoms,
-    });
-  }
+  const { state, gapSatoshis, reserveSatoshis, supplyAtoms } = (await readSummary(d, true)).coverage;
+  if (state === 'short')
+    d.log({ level: 'alarm', event: 'supply_above_reserve', gapSatoshis, reserveSatoshis, supplyAtoms });
 }

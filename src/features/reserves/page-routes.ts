@@ -5,6 +5,7 @@
  */
 import { html } from 'hono/html';
 import { BTC_DECIMALS, formatAmount, grouped, SOL_DECIMALS } from '../../core/amount.ts';
+import { type Coverage, UNKNOWN_COVERAGE } from '../../core/coverage.ts';
 import { newRouter } from '../../http/router.ts';
 import { instant, type SitePage, sitePage } from '../../http/site-page.ts';
 import { within } from '../../http/within.ts';
@@ -22,7 +23,7 @@ export type ReservePageDeps = ReservesRouteDeps &
 const WAIT_MS = 500;
 
 type Reserves = Awaited<ReturnType<typeof getReserves>>;
-type Figures = {
+export type Figures = {
   readonly reserves: Reserves | undefined;
   readonly summary: ReturnType<typeof summaryOf> | undefined;
   readonly proof: ReturnType<typeof shownProof> | undefined;
@@ -42,7 +43,7 @@ async function readFigures(d: ReservePageDeps): Promise<Figures> {
   ]);
   return {
     reserves,
-    summary: parts && summaryOf(...parts),
+    summary: parts && summaryOf(parts),
     proof: proof && shownProof(proof),
   };
 }
@@ -51,21 +52,27 @@ const readAt = (iso: string) => html`Read <time datetime="${iso}">${instant(iso)
 const amount = (atoms: string, decimals: number, unit: string) =>
   html`${grouped(formatAmount(BigInt(atoms), decimals))}<span class="unit"> ${unit}</span>`;
 
+function coverageLine({ state, reserveSatoshis, supplySatoshis, as_of: at }: Coverage) {
+  if (state === 'no_token') return html`<strong>No ABSR exists yet, so nothing is owed.</strong>`;
+  if (reserveSatoshis === null || supplySatoshis === null || at === null || state === 'unknown')
+    return html`<strong>Whether every ABSR is covered is not known right now.</strong>`;
+  const figures = `${grouped(supplySatoshis)} ABSR exist; the address holds ${grouped(reserveSatoshis)} sats.`;
+  return state === 'short'
+    ? html`<strong class="mark bad">Not covered: ${figures}</strong>`
+    : html`<strong>${figures}</strong>`;
+}
+
 /** HTML for the figures that the overview's template leaves empty. */
-function overviewFigures({ reserves, summary, proof }: Figures): NonNullable<SitePage['figures']> {
+export function overviewFigures({ reserves, summary, proof }: Figures): NonNullable<SitePage['figures']> {
   const { bitcoin, solana, as_of: at = null } = reserves ?? {};
   const { absrTokenSupplyAtoms: atoms = null, absrDecimals = null } = summary ?? {};
   const sats = bitcoin?.balanceSatoshis ?? null;
   const lamports = solana?.balanceLamports ?? null;
-  const supply = atoms === null ? null : grouped(formatAmount(BigInt(atoms), absrDecimals ?? 0));
   return {
     ...(lamports !== null && { sol: amount(lamports, SOL_DECIMALS, 'SOL') }),
     ...(sats !== null && { btc: amount(sats, 0, 'sats') }),
     ...(atoms !== null && { absr: amount(atoms, absrDecimals ?? 0, 'ABSR') }),
-    ...(sats !== null &&
-      supply !== null && {
-        coverage: html`<strong>${supply} ABSR exist; the address holds ${grouped(sats)} sats.</strong>`,
-      }),
+    coverage: coverageLine(summary?.coverage ?? UNKNOWN_COVERAGE),
     ...(at !== null && { 'as-of': readAt(at) }),
     ...(proof && {
       signed: html`Signed by both reserve keys, <time datetime="${proof.timestamp}">${instant(proof.timestamp)}</time>`,

@@ -28,6 +28,10 @@ export type ReservesRouteDeps = ReservesDeps &
     readonly treasuryAddress: string | null;
   };
 
+const ownTime = {
+  as_of: z.iso.datetime().nullable().describe('When this half was read'),
+  stale: z.boolean().describe('True when its sources are unavailable and an older value is shown'),
+};
 const source = z
   .string()
   .nullable()
@@ -61,6 +65,7 @@ const reservesRoute = createRoute({
             ),
           sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
           source: source,
+          ...ownTime,
         }),
         solana: z.object({
           address: z.string().nullable(),
@@ -68,6 +73,7 @@ const reservesRoute = createRoute({
           balanceLamports: z.string().nullable().describe('Finalized lamports as text'),
           slot: z.string().nullable().describe('The slot of this balance'),
           source: source,
+          ...ownTime,
         }),
         as_of: z.iso.datetime().nullable().describe('When the older half was read'),
         stale: z.boolean().describe('True when a source is unavailable and an older value is shown'),

@@ -67,9 +67,14 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
   return [
     ...when(unread.length > 0, 'status_unreadable', `Not readable: ${unread.join(' and ')}.`),
     ...(custody === null ? [] : custodyAlarms(custody, nowMs)),
-    ...when(!backing.ok, 'supply_above_reserve', 'There is more ABSR than the Bitcoin reserve covers.', {
-      gapSatoshis: backing.gapSatoshis,
-    }),
+    ...when(
+      backing.state === 'short',
+      'supply_above_reserve',
+      'There is more ABSR than the Bitcoin reserve covers.',
+      {
+        gapSatoshis: backing.gapSatoshis,
+      },
+    ),
     // The floor must stay in the reserve. Below twice the floor, a swap larger than the floor is refused.
     ...when(
       balance !== null && balance < 2n * floor,
@@ -94,6 +99,30 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
     ...cronAlarms(cron),
   ];
 }
+
+const CUSTODY_ALARMS: readonly AlarmName[] = [
+  'signing_frozen',
+  'operation_stuck',
+  'nodes_disagree',
+  'quorum_missing',
+  'solana_stalled',
+  'mint_skipped',
+  'database_behind',
+  'database_refuses_rows',
+  'database_restored',
+];
+
+/** Alarms whose condition cannot be read now, so that an earlier one is not over. */
+const unreadAlarms = (
+  { custody, backing, database, cron }: StatusReport,
+  { balance }: SolLevel,
+): AlarmName[] => [
+  ...(custody === null ? CUSTODY_ALARMS : []),
+  ...(backing.state === 'unknown' ? (['supply_above_reserve'] as const) : []),
+  ...(balance === null ? (['sol_low'] as const) : []),
+  ...(database === null ? (['quote_budget_low'] as const) : []),
+  ...(cron === null ? (['cron_missing'] as const) : []),
+];
 
 function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: number): Alarm[] {
   const { frozen, heldOperations, nodes, mint, mirrorBehindSince: behind, mirrorRefusedRows } = custody;
@@ -233,7 +262,8 @@ export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const rows = await d.alarms.note(names, at);
   const since = (name: string) => rows.find((row) => row.name === name)?.since ?? at;
   const raised = active.filter(({ name }) => rows.some((row) => row.name === name && !row.reported));
-  const ended = rows.filter(({ name }) => !names.some((other) => other === name)).map(({ name }) => name);
+  const lasting: readonly string[] = [...names, ...unreadAlarms(status, level)];
+  const ended = rows.filter(({ name }) => !lasting.includes(name)).map(({ name }) => name);
   if (raised.length === 0 && ended.length === 0) return;
   const severity = raised.length > 0 ? 'alarm' : 'info';
   const raisedNames = raised.map(({ name }) => name);

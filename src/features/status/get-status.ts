@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Coverage } from '../../core/coverage.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import { type Cache, refreshing } from '../../http/cached.ts';
@@ -13,17 +14,6 @@ export const UpstreamState = z.object({
   ms: z.int().describe('Response time in milliseconds'),
 });
 
-export type Backing = {
-  /** When the oldest of its figures was read, ISO 8601. */
-  readonly as_of: string;
-  /** Sats in the reserve in excess of the supply. */
-  readonly gapSatoshis: string | null;
-  readonly ratio: number | null;
-  /** Confirmed sats. */
-  readonly absrSupplySatoshis: string | null;
-  readonly absrTokenSupplyAtoms: string | null;
-};
-
 export type StatusReportDeps = {
   readonly cache: Cache;
   /** This isolate's memory only. */
@@ -33,8 +23,7 @@ export type StatusReportDeps = {
   readonly heartbeat: Pick<Heartbeat, 'read'>;
   /** Maximum quotes for reads in two hours. */
   readonly maxQuotes: number;
-  /** The reserve and the ABSR supply; decimal text, null if unknown. */
-  readBacking(): Promise<Backing>;
+  readCoverage(): Promise<Coverage>;
   /** Alarms of the last cron run. */
   readAlarms(): Promise<string[]>;
   readRelease(): Promise<Release>;
@@ -126,25 +115,24 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
  * @param refresh true for the cron, which probes the upstreams for all isolates
  */
 export async function getStatus(d: StatusReportDeps, refresh = false) {
-  const [release, upstreams, custody, database, cron, backing, alarms] = await Promise.all([
+  const [release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
     d.readRelease(),
     d.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => d.probeUpstreams()),
     d.memory.read('status:custody', CUSTODY_POLICY, () => custodyPart(d.custody)).catch(() => null),
     d.memory.read('status:database', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),
-    d.readBacking().catch((): Partial<Backing> => ({})),
+    d.readCoverage(),
     d.readAlarms().catch(() => null),
   ]);
   const custodyOk = isCustodyOk(custody?.value.shown ?? null);
   const skipped = [...d.openCircuits(), ...(custody?.value.openCircuits ?? [])];
-  const { gapSatoshis = null, ratio = null } = backing;
-  const covered = gapSatoshis === null || BigInt(gapSatoshis) >= 0n;
+  const isCovered = coverage.state === 'covered' || coverage.state === 'no_token';
   const reads = [upstreams, custody, database].filter((read) => read !== null);
-  const ages = [...reads.map(({ asOf }) => asOf), ...(backing.as_of ? [Date.parse(backing.as_of)] : [])];
+  const ages = [...reads.map(({ asOf }) => asOf), ...(coverage.as_of ? [Date.parse(coverage.as_of)] : [])];
   return {
     ok:
       custodyOk &&
-      covered &&
+      isCovered &&
       database !== null &&
       // Before the first midnight of a deployment, the daily trigger has not run.
       cron?.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) === true &&
@@ -156,18 +144,12 @@ export async function getStatus(d: StatusReportDeps, refresh = false) {
     })),
     cron,
     custody: custody?.value.shown ?? null,
-    backing: {
-      ok: covered,
-      reserveSatoshis: backing.absrSupplySatoshis ?? null,
-      supplyAtoms: backing.absrTokenSupplyAtoms ?? null,
-      gapSatoshis,
-      ratio,
-    },
+    backing: { ok: isCovered, ...coverage },
     alarms,
     database: database && { schema: database.value.schema, quotes: database.value.quotes },
     operations: database?.value.operations ?? null,
     as_of: new Date(Math.min(...ages)).toISOString(),
-    stale: reads.length < 3 || reads.some((read) => read.stale),
+    stale: coverage.stale || reads.some((read) => read.stale),
   };
 }
 

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, SigningState } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
+import { CoverageBody } from '../../http/coverage.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { within } from '../../http/within.ts';
@@ -132,15 +133,9 @@ const status = createRoute({
               .describe('The agreement of the Solana nodes'),
           })
           .nullable(),
-        backing: z
-          .object({
-            ok: z.boolean().describe('False while tokens are not covered'),
-            reserveSatoshis: z.string().nullable().describe('Confirmed sats in the reserve'),
-            supplyAtoms: z.string().nullable().describe('Atoms of ABSR, finalized'),
-            gapSatoshis: z.string().nullable().describe('Reserve minus supply; null when unknown'),
-            ratio: z.number().nullable().describe('Sats per ABSR'),
-          })
-          .describe('The reserve and the ABSR supply'),
+        backing: CoverageBody.extend({
+          ok: z.boolean().describe('True only while it is known that no token lacks its sat'),
+        }),
         alarms: z
           .array(z.string())
           .nullable()
