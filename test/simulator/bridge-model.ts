@@ -84,7 +84,7 @@ export function createBridgeModel(p: {
   /** A signature that no other transaction has. */
   signature: () => string;
   /** Pays the reserve on Solana. */
-  refund: (signature: string, amount: bigint) => void;
+  refund: (signature: string, amount: bigint, deposit: string) => void;
   faults: () => BridgeFaults;
 }) {
   const { scheduler, random, bitcoin, bitcoinAddress } = p;
@@ -217,7 +217,7 @@ export function createBridgeModel(p: {
     const signature = p.signature();
     order.isShort = back * 10_000n < order.amount * (10_000n - MAX_COST_BPS);
     refunds.set(signature, order);
-    p.refund(signature, back);
+    p.refund(signature, back, order.deposit);
     order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
   }
 

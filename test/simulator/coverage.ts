@@ -23,6 +23,7 @@ export const REQUIRED: readonly string[] = [
   ...['crashes', 'replacements', 'alarmsLost', 'days awaited'],
   ...[
     'deploy',
+    'rotate',
     'pause',
     'resume',
     'clock',

@@ -7,7 +7,16 @@ import type { Random } from './random.ts';
 export type Incident =
   | {
       readonly at: number;
-      readonly type: 'deploy' | 'pause' | 'resume' | 'look' | 'income' | 'proof' | 'refund' | 'retry';
+      readonly type:
+        | 'deploy'
+        | 'rotate'
+        | 'pause'
+        | 'resume'
+        | 'look'
+        | 'income'
+        | 'proof'
+        | 'refund'
+        | 'retry';
     }
   | { readonly at: number; readonly type: 'clock'; readonly ms: number }
   | { readonly at: number; readonly type: 'fork' | 'reorg'; readonly depth: number }
@@ -48,6 +57,18 @@ export function planIncidents(r: Random, spread: number, swapsAt: readonly numbe
   if (r.chance(lost ? 0.8 : 0.2))
     list.push({ at: Math.max((lost?.at ?? at() + 30_000) - r.between(500, 15_000), 0), type: 'refund' });
   return list;
+}
+
+/** The operator pauses, moves to another key and resumes. */
+export function planRotation(r: Random, spread: number): Incident[] {
+  if (!r.chance(0.3)) return [];
+  const from = r.between(0, spread);
+  const at = from + r.between(0, 5_000);
+  return [
+    { at: from, type: 'pause' },
+    { at, type: 'rotate' },
+    { at: at + r.between(100, 20_000), type: 'resume' },
+  ];
 }
 
 /** When the operator retries every open operation. */

@@ -19,7 +19,7 @@ export function isOfMessage(message: Uint8Array, signature: Uint8Array): boolean
 }
 
 export function createKeyService(p: {
-  readonly address: string;
+  readonly address: () => string;
   readonly random: Random;
   readonly scheduler: Scheduler;
   /** Chance of a fault per request. */
@@ -44,7 +44,7 @@ export function createKeyService(p: {
   }
 
   return (instance: Instance) => ({
-    address: p.address,
+    address: p.address(),
     isAvailable: () => instance.cross('keys.check', async () => true),
     sign: (message: Uint8Array) => instance.cross('keys.sign', () => sign(message)),
   });

@@ -212,6 +212,8 @@ function happen(world: World, actors: Actors, production: Production, incident: 
   trace(() => `incident: ${JSON.stringify(incident)}`);
   happened[`incident: ${incident.type}`] = (happened[`incident: ${incident.type}`] ?? 0) + 1;
   switch (incident.type) {
+    case 'rotate':
+      return void world.rotate();
     case 'deploy':
       return void host.restart('deploy');
     case 'pause':

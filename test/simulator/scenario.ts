@@ -4,7 +4,7 @@
  * @module
  */
 import { calm, type Faults, wildFaults } from './faults.ts';
-import { type Incident, planIncidents, planRetries, withOutage } from './incidents.ts';
+import { type Incident, planIncidents, planRetries, planRotation, withOutage } from './incidents.ts';
 import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -77,6 +77,7 @@ const SALTS = {
   outage: 0x6f75_7461,
   noops: 0x6e6f_6f70,
   liar: 0x6c69_6172,
+  rotation: 0x726f_7461,
 };
 const later = (seed: number, salt: number, chance: number): boolean =>
   createRandom(seed ^ salt).chance(chance);
@@ -151,6 +152,7 @@ export function scenarioOf(seed: number): Scenario {
         spread,
       ),
       ...planRetries(createRandom(seed ^ 0x72657472), spread),
+      ...planRotation(createRandom(seed ^ SALTS.rotation), spread),
     ],
     ...(wild.d1.widest !== undefined && seed % 2 === 1 ? { lostAfterParts: 1 + ((seed >> 3) % 3) } : {}),
     calmAt: spread + 30_000,

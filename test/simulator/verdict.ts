@@ -152,7 +152,10 @@ function judgeBooks(world: World, operations: readonly Operation[], landed: read
     if (entry.failed) continue;
     const { signature } = entry.transaction;
     const op = operations.find((row) => row.signing?.signature === signature);
-    const change = entry.changes.get(key.lamports(world.addresses.reserve)) ?? 0n;
+    const [payer = ''] = entry.transaction.accounts;
+    const change = entry.changes.get(key.lamports(payer)) ?? 0n;
+    if (op && op.signer !== payer)
+      world.witness.broken('row_key', `${op.id} of ${op.signer} was signed by ${payer}`);
     if (!op) {
       world.witness.broken(
         'nothing_lost',

@@ -73,7 +73,8 @@ export function createWitness(p: {
   truth: Truth;
   /** Lamports that swaps must leave in the reserve, and the maximum unsettled amount. */
   limits: { readonly swapFloor: bigint; readonly unsettled: bigint };
-  reserve: string;
+  /** Addresses of the reserve's keys. */
+  reserves: readonly string[];
   absr: { readonly mint: string; readonly scale: bigint; readonly cover: () => bigint };
   /** Unix milliseconds of the chain. */
   blockTime: (slot: number) => number;
@@ -84,6 +85,8 @@ export function createWitness(p: {
   const violations: Violation[] = [];
   /** Signatures made while nothing may be signed, and why. */
   const forbidden = new Map<string, string>();
+  /** By signature: the address whose key made it. */
+  const madeBy = new Map<string, string>();
   const sent = new Set<string>();
   /** By a message's bytes: the UTC day of the custodian's clock on which its first signature was requested. */
   const askedOn = new Map<string, string>();
@@ -95,7 +98,7 @@ export function createWitness(p: {
 
   const broken = (invariant: string, detail: string) => void violations.push({ invariant, detail });
 
-  const isOurs = ({ transaction }: Entry): boolean => transaction.accounts[0] === p.reserve;
+  const isOurs = ({ transaction }: Entry): boolean => p.reserves.includes(transaction.accounts[0] ?? '');
   const stands = (entry: Entry): boolean => entry.droppedAt === Number.POSITIVE_INFINITY;
   /** Successful reserve transactions on the chain, with their effects. */
   const moved = () =>
@@ -112,16 +115,14 @@ export function createWitness(p: {
     }, 0n);
 
   function swapLanded(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
-    const { signature } = entry.transaction;
+    const { signature, accounts } = entry.transaction;
+    const funds = key.lamports(accounts[0] ?? '');
     // Only swaps must leave the floor. All other kinds may spend it, also on the fees of failed transactions.
     const balance = p
       .ledger()
       .entries.filter((other) => isOurs(other) && stands(other))
       .filter((other) => movementOf(other.transaction).kind !== 'swap')
-      .reduce(
-        (sum, other) => sum - (other.changes.get(key.lamports(p.reserve)) ?? 0n),
-        p.ledger().value(key.lamports(p.reserve)),
-      );
+      .reduce((sum, other) => sum - (other.changes.get(funds) ?? 0n), p.ledger().value(funds));
     if (balance < p.limits.swapFloor)
       broken('floor', `swap ${signature} leaves ${balance} lamports, below ${p.limits.swapFloor}`);
     const order = p.bridge().orders.get(movement.to);
@@ -241,7 +242,11 @@ export function createWitness(p: {
     signedAt: signedAt as ReadonlyMap<string, number>,
 
     landed(entry: Entry): void {
-      if (!isOurs(entry) || entry.failed) return;
+      if (!isOurs(entry)) return;
+      const { signature, accounts } = entry.transaction;
+      if (madeBy.get(signature) !== accounts[0])
+        broken('row_key', `${signature} of ${accounts[0]} was signed by ${madeBy.get(signature)}`);
+      if (entry.failed) return;
       const movement = movementOf(entry.transaction);
       if (movement.kind === 'swap') swapLanded(entry, movement);
       if (movement.kind === 'asry') payoutLanded(entry, movement);
@@ -275,9 +280,11 @@ export function createWitness(p: {
 
     /**
      * @param name    of the message that was signed
+     * @param address of the key that signed
      * @param stopped why nothing may be signed at this moment; undefined when it may
      */
-    signed(name: string, signature: string, stopped: string | undefined): void {
+    signed(name: string, signature: string, address: string, stopped: string | undefined): void {
+      madeBy.set(signature, address);
       signedOn.set(signature, askedOn.get(name) ?? 'unknown');
       if (!sent.has(signature)) signedAt.set(signature, p.wallClock());
       // A message with the same blockhash may be signed again, possibly after the stop has ended.

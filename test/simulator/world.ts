@@ -35,6 +35,8 @@ export type Trace = (line: () => string) => void;
 /** State that the run changes. */
 export type State = {
   isCalm: boolean;
+  /** Address of the reserve's current key. */
+  reserve: string;
   /** Milliseconds by which the object's clock is ahead of the true time. */
   clockOffset: number;
   /** The journal was lost or restored. */
@@ -80,11 +82,15 @@ export type World = {
   /** Unix milliseconds of a slot. */
   blockTime(slot: number): number;
   signature(): string;
+  /** The operator gives the new key SOL, ASRY and the mint authority, and deploys it. Once, and with an own treasury. */
+  rotate(): void;
 };
 
 const secretKey = new Uint8Array(32).fill(7);
 const publicKey = ed25519.getPublicKey(secretKey);
 const RESERVE = encodeBase58(publicKey);
+/** Address of the key after a rotation. */
+const ROTATED = encodeBase58(ed25519.getPublicKey(new Uint8Array(32).fill(8)));
 
 export const ADDRESSES = {
   reserve: RESERVE,
@@ -148,6 +154,7 @@ export function createWorld(
   };
   const state: State = {
     isCalm: false,
+    reserve: RESERVE,
     clockOffset: 0,
     isLost: false,
     wasLost: false,
@@ -175,7 +182,7 @@ export function createWorld(
     bridge: () => bridge,
     truth,
     limits,
-    reserve: RESERVE,
+    reserves: [RESERVE, ROTATED],
     absr: {
       mint: ADDRESSES.absr,
       scale: ABSR_SCALE,
@@ -251,8 +258,14 @@ export function createWorld(
     bitcoin,
     bitcoinAddress: ADDRESSES.bitcoin,
     signature,
-    refund(name, lamports) {
-      ledger.transfer(name, { from: wallet(904), to: RESERVE, lamports });
+    refund(name, lamports, deposit) {
+      const paid = ledger.entries.find(
+        (entry) =>
+          witness.isOurs(entry) &&
+          entry.transaction.actions.some((action) => action.type === 'pay' && action.to === deposit),
+      );
+      const to = paid?.transaction.accounts[0] ?? RESERVE;
+      ledger.transfer(name, { from: wallet(904), to, lamports });
     },
     faults: () => faults().bridge,
   });
@@ -277,7 +290,7 @@ export function createWorld(
     onSend: ({ signature: sent }: Transaction) => witness.sending(sent),
   });
   const keyService = createKeyService({
-    address: RESERVE,
+    address: () => state.reserve,
     random: createRandom(scenario.seed ^ 0x6b657973),
     scheduler,
     rate: () => (state.isCalm ? 0 : 0.5),
@@ -356,7 +369,7 @@ export function createWorld(
       signer,
       mintKeys: MINT_KEYS,
       proofSigner: {
-        solanaAddress: RESERVE,
+        solanaAddress: signer.address,
         holdsBitcoinKey: true,
         sign: async (message) => ({
           solana: encodeBase58(await signer.sign(new TextEncoder().encode(message))),
@@ -412,6 +425,14 @@ export function createWorld(
     limits,
     blockTime,
     signature,
+    rotate() {
+      if (state.reserve === ROTATED || scenario.treasuryIsReserve) return;
+      state.reserve = ROTATED;
+      ledger.endow(key.lamports(ROTATED), scenario.startLamports);
+      open(ROTATED, ADDRESSES.asry, 10n ** 17n);
+      ledger.mints.set(ADDRESSES.absr, { program: TOKEN, decimals: 2, authority: ROTATED });
+      host.restart('another key');
+    },
   };
 }
 
@@ -423,16 +444,17 @@ const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND
 
 /** @param remote signs instead of a key in the process */
 function signerOf(instance: Instance, state: State, witness: Witness, remote: Signer | undefined): Signer {
+  const address = state.reserve;
   return {
     ...remote,
-    address: RESERVE,
+    address,
     sign(message: Uint8Array) {
       const name = witness.toSign(message);
       return instance.cross('signer.sign', async () => {
         const signature = remote ? await remote.sign(message) : signatureOf(message);
         const stop = state.isLost ? 'its journal was lost' : instance.disk.exec(STOPS, [])[0]?.key;
         const stopped = stop === undefined || stop === null ? undefined : String(stop);
-        witness.signed(name, encodeBase58(signature), stopped);
+        witness.signed(name, encodeBase58(signature), address, stopped);
         return signature;
       });
     },
