@@ -232,7 +232,7 @@ export type RequestView = Readonly<z.infer<typeof RequestView>>;
 export type OpenRequest = {
   readonly kind: 'token' | 'listing';
   readonly subject: Readonly<Record<string, unknown>>;
-  /** Cost of the work, without the last four digits, which make the amount unique. */
+  /** Cost of the work, without the last five digits, which make the amount unique. */
   readonly baseFeeLamports: bigint;
   readonly client: string;
 };

@@ -357,6 +357,7 @@ export type Invoice = PaymentRequest & ({
   symbol: string | null;
   decimals: number;
   /** Smallest units */ supply: string | null;
+  /** Whole tokens */ supply_ui: string | null;
   creator_address: string | null;
   description: string;
   image: string | null;
@@ -377,7 +378,8 @@ export type Invoice = PaymentRequest & ({
 
 export type PaymentRequest = {
   treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
+  /** SOL to pay; the last five digits of fee_lamports identify this request. A multiple of ten lamports, which an exchange can pay */
+  fee_sol: number;
   fee_lamports: number;
   /** The same SOL as text */ amount: string;
   currency: 'SOL';
@@ -417,7 +419,7 @@ export type InvoiceConfirm = {
 
 export type TokenQuote = {
   fee_sol: number;
-  /** An invoice adds less than 20,000 lamports, which identify it */ fee_lamports: number;
+  /** An invoice adds less than 200,000 lamports, which identify it */ fee_lamports: number;
   /** The same SOL as text */ amount: string;
   currency: 'SOL';
   /** Lamports by part */ fee_breakdown: Record<string, string>;

@@ -210,8 +210,12 @@ function debitsByOwner(movements: readonly Movement[]): Map<string, bigint> {
   return new Map([...changes].filter(([, change]) => change < 0n).map(([owner, change]) => [owner, -change]));
 }
 
+/** When `EXCHANGE_WALLETS` was last compared with public lists. */
+export const EXCHANGE_WALLETS_AS_OF = '2026-11-27';
+
 /**
- * Hot wallets from which exchanges pay withdrawals, as labelled by public explorers. The wallet signs and owns
+ * Hot wallets from which exchanges pay withdrawals. Each is labelled by a public explorer, in an exchange's proof of reserves, or in
+ * at least two independent lists of public repositories. The wallet signs and owns
  * the paying account, so a reward sent there would be lost. The list is never complete; an operator can add to it.
  */
 export const EXCHANGE_WALLETS: readonly string[] = [
@@ -223,14 +227,22 @@ export const EXCHANGE_WALLETS: readonly string[] = [
   'H8sMJSCQxfKiFTCfDR3DUMLPwcRbM61LGFJ8N4dK3WjS',
   '2AQdpHJ2JpcEgPiATUXjQxA8QmafFegfQwSLWSprPicm',
   'GJRs4FwHtemZ5ZE9x3FNvJ8TMwitKTh21yxdRPqn7npE',
+  'FpwQQhQQoEaVu3WU2qZMfF1hx48YyfwsLoRgXG83E99Q',
+  '9obNtb5GyUegcs3a1CbBkLuc5hEWynWfJC6gjz5uWQkE',
+  'D89hHJT5Aqyx1trP6EnGY9jJUB3whgnq3aUvvCqedvzf',
+  // Bitfinex, from its proof of reserves
+  'FxteHmLwG9nk1eL4pjNve3Eub2goGkkz6g6TbvdmW46a',
   // Kraken
   'FWznbcNXWQuHTawe9RxvQ2LdCENssh12dsznf4RiouN5',
   // OKX
   '5VCwKtCXgCJ6kit5FybXjvriW3xELsFDhYrPSqtJNmcD',
+  'C68a6RCGLiPskbPYtAcsCjhG8tfTWYcoB4JjCrXFdqyo',
+  'is6MTRHEgyFLNTfYcuV4QBWLjrZBfmhVNYR6ccgr8KV',
   // Bybit
   'AC5RDfQFmDS1deWZos921JfqscXdByf8BKHs5ACWjtW2',
   // MEXC
   'ASTyfSima4LLAdDgoFGkgqoKowG1LZFDr9fAQrg7iaJZ',
+  '5PAhQiYdLBd6SVdjzBQDxUAEFyDdF5ExNPQfcscnPRj5',
   // Gate.io
   'u6PJ8DtQuPFnfmwHbGFULQ4u4EgjDiyYKjVEsynXq2w',
   // KuCoin

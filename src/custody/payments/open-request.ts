@@ -117,12 +117,14 @@ export function mayOpen(client: string, open: readonly { client: string; count: 
   return hasShare(client, MAX_OPEN_REQUESTS, total, usedBy, OPEN_PER_CLIENT);
 }
 
-/** The last four digits of a fee identify the request. */
-const DIGITS = 10_000n;
+/** The last five digits of a fee identify the request. */
+const DIGITS = 100_000n;
+/** Exchanges pay in steps of ten lamports. */
+const STEP = 10n;
 
 const TRIES = 50;
 
-/** A base fee rounded up to ten thousand lamports, plus four digits that no other open request has. */
+/** A base fee rounded up to 100,000 lamports, plus digits that no other open request has: a multiple of ten lamports. */
 export function ownFee(
   base: bigint,
   p: {
@@ -133,7 +135,7 @@ export function ownFee(
   const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
   for (let tries = 0; tries < TRIES; tries++) {
     const drawn = p.randomBytes(2).reduce((number, byte) => number * 256 + byte, 0);
-    const fee = round + (BigInt(drawn) % (DIGITS - 1n)) + 1n;
+    const fee = round + ((BigInt(drawn) % (DIGITS / STEP - 1n)) + 1n) * STEP;
     if (!p.isTaken(fee.toString())) return fee;
   }
   return undefined;

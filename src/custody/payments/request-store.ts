@@ -47,7 +47,7 @@ export type PaymentRequest = {
   readonly state: RequestState;
   /** The purchased work, in the kind's own shape. */
   readonly subject: Readonly<Record<string, unknown>>;
-  /** Lamports to pay; the last four digits distinguish open requests. */
+  /** Lamports to pay; the last five digits distinguish open requests. */
   readonly fee: string;
   /** The Solana Pay reference: an address among the accounts of the payment. */
   readonly reference: string;

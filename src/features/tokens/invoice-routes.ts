@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { MAX_DESCRIPTION_BYTES, MAX_URI_BYTES } from '../../chain/solana/token-text.ts';
-import { parseWrittenAmount } from '../../core/amount.ts';
+import { formatAmount, parseWrittenAmount } from '../../core/amount.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
@@ -61,6 +61,7 @@ const Invoice = PaymentRequest.extend({
   symbol: z.string().nullable(),
   decimals: z.int(),
   supply: z.string().nullable().describe('Smallest units'),
+  supply_ui: z.string().nullable().describe('Whole tokens'),
   creator_address: z.string().nullable(),
   description: z.string(),
   image: z.string().nullable(),
@@ -221,7 +222,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       clientKey(c),
     );
     const invoice = invoiceBody(request, treasury);
-    const message = `Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is created when the payment is final; you do not have to confirm it.`;
+    const message = `This orders ${invoice.supply_ui} ${invoice.symbol} (${invoice.supply} smallest units, ${invoice.decimals} decimals). Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is created when the payment is final; you do not have to confirm it.`;
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
@@ -279,6 +280,12 @@ const part = (request: RequestView, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
+/** The supply in whole tokens, as a reader counts them. */
+function wholeTokens(request: RequestView): string | null {
+  const supply = part(request, 'supply');
+  return supply === null ? null : formatAmount(BigInt(supply), Number(request.subject.decimals));
+}
+
 const FeeParts = z.record(z.string(), z.string());
 
 const invoiceBody = (request: RequestView, treasury: string) => ({
@@ -299,6 +306,7 @@ const invoiceBody = (request: RequestView, treasury: string) => ({
   symbol: part(request, 'symbol'),
   decimals: Number(request.subject.decimals),
   supply: part(request, 'supply'),
+  supply_ui: wholeTokens(request),
   creator_address: part(request, 'creator'),
   description: part(request, 'description') ?? '',
   image: part(request, 'image'),

@@ -20,7 +20,11 @@ export const instant = z.iso.datetime();
 /** Members of every response that requests a payment; `paymentBody` fills them. */
 export const PaymentRequest = component('PaymentRequest', {
   treasury_address: z.string(),
-  fee_sol: z.number().describe('SOL to pay; the last four digits of fee_lamports identify this request'),
+  fee_sol: z
+    .number()
+    .describe(
+      'SOL to pay; the last five digits of fee_lamports identify this request. A multiple of ten lamports, which an exchange can pay',
+    ),
   fee_lamports: z.int(),
   amount: z.string().describe('The same SOL as text'),
   currency: z.literal('SOL'),

@@ -112,7 +112,7 @@ const quoteRoute = createRoute({
     200: jsonResponse(
       component('TokenQuote', {
         fee_sol: z.number(),
-        fee_lamports: z.int().describe('An invoice adds less than 20,000 lamports, which identify it'),
+        fee_lamports: z.int().describe('An invoice adds less than 200,000 lamports, which identify it'),
         amount: z.string().describe('The same SOL as text'),
         currency: z.literal('SOL'),
         fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),

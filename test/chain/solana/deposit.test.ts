@@ -10,6 +10,7 @@ import {
   type DepositVerdict,
   depositTerms,
   EXCHANGE_WALLETS,
+  EXCHANGE_WALLETS_AS_OF,
   type TokenBalanceRow,
 } from '../../../src/chain/solana/deposit.ts';
 import { programAddress } from '../../../src/chain/solana/program-address.ts';
@@ -238,4 +239,14 @@ it('a deposit whose token balance rows were changed at random credits only what 
     expect([t.treasury, t.reserve]).not.toContain(verdict.sender);
   }
   expect(deposits).toBeGreaterThan(100);
+});
+
+/** Days from the last comparison of the list to the newest release. */
+const releasedAfter = (changelog: string): number => {
+  const released = /^## \[\d[^\]]*\] - (\S+)$/m.exec(changelog)?.[1] ?? 'never';
+  return (Date.parse(released) - Date.parse(EXCHANGE_WALLETS_AS_OF)) / 86_400_000;
+};
+
+it(`the list of exchange wallets is of ${EXCHANGE_WALLETS_AS_OF}: at a release it is at most half a year old`, () => {
+  expect(releasedAfter(readFileSync('CHANGELOG.md', 'utf8'))).toBeLessThan(183);
 });

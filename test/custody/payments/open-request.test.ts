@@ -10,15 +10,15 @@ const free = () => false;
 
 describe('a unique fee', () => {
   it.each([
-    [20_000n, [0, 0], 20_001n],
-    [20_001n, [0, 0], 30_001n],
-    [29_999n, [0, 5], 30_006n],
-    [20_000n, [1, 2], 20_259n],
+    [200_000n, [0, 0], 200_010n],
+    [200_001n, [0, 0], 300_010n],
+    [299_999n, [0, 5], 300_060n],
+    [200_000n, [1, 2], 202_590n],
     // 9,998 is the last remainder; 9,999 is the first that starts at zero again.
-    [20_000n, [39, 14], 29_999n],
-    [20_000n, [39, 15], 20_001n],
+    [200_000n, [39, 14], 299_990n],
+    [200_000n, [39, 15], 200_010n],
   ] as const)(
-    'a unique fee for %d lamports is the next multiple of 10,000 plus the drawn digits (%j)',
+    'a unique fee for %d lamports is the next multiple of 100,000 plus ten times the drawn digits (%j)',
     (base, bytes, fee) => {
       expect(ownFee(base, { randomBytes: drawn(bytes), isTaken: free })).toBe(fee);
     },
@@ -26,7 +26,7 @@ describe('a unique fee', () => {
 
   it('a unique fee never equals the fee of another open request', () => {
     const randomBytes = drawn([0, 0], [0, 0], [0, 7]);
-    expect(ownFee(10_000n, { randomBytes, isTaken: (lamports) => lamports === '10001' })).toBe(10_008n);
+    expect(ownFee(100_000n, { randomBytes, isTaken: (lamports) => lamports === '100010' })).toBe(100_080n);
   });
 
   it('a unique fee is undefined when fifty draws give only fees that are already used', () => {

@@ -480,7 +480,7 @@ describe('a request', () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();
-    expect(request.feeLamports).toBe('20000008');
+    expect(request.feeLamports).toBe('20000080');
     const asked = {
       kind: 'token',
       subject: { costLamports: '5000' },
@@ -495,7 +495,7 @@ describe('a request', () => {
       },
     });
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
-    expect(world.open().feeLamports).toBe('20000008');
+    expect(world.open().feeLamports).toBe('20000080');
   });
 });
 
