@@ -104,7 +104,12 @@ const KEY_CHECKED = 'key_checked_at';
 function openKernel(platform: Storage, d: CustodyDeps) {
   const { chain, mirror, signer, assemble, now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
-  const journal = new Journal(storage, (operation) => log(changeLine(operation, now())));
+  /** The modules add their kinds of operations to this table, and the executor reads them from it. */
+  const kinds: Record<Kind, OperationKind | undefined> = {};
+  const journal = new Journal(storage, {
+    onChange: (operation) => log(changeLine(operation, now())),
+    onEnd: (operation) => kinds[operation.kind]?.onEnd?.(operation),
+  });
   const gate = new SigningGate({
     journal,
     mirror,
@@ -130,8 +135,6 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     now,
     log,
   };
-  /** The modules add their kinds of operations to this table, and the executor reads them from it. */
-  const kinds: Record<Kind, OperationKind | undefined> = {};
   const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble });
   const tools: ModuleTools = {
     ...shared,
@@ -192,10 +195,11 @@ export class Custodian implements CustodianApi {
   #composeModules(): Record<string, CustodyModule> {
     const { tools } = this.#kernel;
     const { swap, token } = { swap: swapKind(this.#d.swap), token: this.#d.tokenKind };
+    const onEnd = (operation: Operation) => this.#payments?.endCreation(operation);
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
       swap: { kinds: { swap }, commands: { evidence: async (id) => swapEvidence(tools.journal, id) } },
-      ...(token ? { tokens: { kinds: { token } } } : {}),
+      ...(token ? { tokens: { kinds: { token: { ...token, onEnd } } } } : {}),
       ...(this.#claims ? { asry: this.#claims } : {}),
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
       mirror: new Republishing(tools, {

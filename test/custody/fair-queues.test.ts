@@ -82,20 +82,24 @@ it('delivers 200 rows that D1 had refused within a second of the command that re
   expect(w.mirror.records('invoices')).toHaveLength(200);
 });
 
-it('a request whose result cannot be recorded wakes the Durable Object less than once in 4 minutes', async () => {
-  const w = waiting(0, refusing, {
-    payments: { ...createPaymentWorld().ports },
-  });
+it('an operation whose outcome cannot be booked stays open, is tried less than once in 4 minutes, and then ends', async () => {
+  const landed: OperationKind = { ...refusing, prepare: async () => ({ ok: false, found: {} }) };
+  const w = waiting(0, landed, { payments: { ...createPaymentWorld().ports } });
   await w.custody.wake();
   const store = new RequestStore(w.storage);
   const request = createPaymentWorld().open();
   store.put({ ...PAID_REQUEST, id: request.id, fee: request.feeLamports, reference: request.reference });
-  w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', state: 'done', dueAt: null }));
-  // The row that ends it cannot be written.
-  w.storage.exec('DROP TABLE tokens');
+  const plan = { invoiceId: request.id };
+  w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', plan, dueAt: NOW }));
+  w.storage.exec(`CREATE TRIGGER poison BEFORE INSERT ON tokens BEGIN SELECT RAISE(ABORT, 'poisoned'); END`);
   const fired = await pass(w, DAY_MS);
   expect(w.logged.filter((event) => event === 'work_failed').length).toBeGreaterThan(100);
   expect(fired).toBeLessThan(DAY_MS / 240_000);
+  expect(w.journal.get(`token:${request.id}`)?.state).toBe('planned');
+  w.storage.exec('DROP TRIGGER poison');
+  await pass(w, 6 * 60_000);
+  expect(w.journal.get(`token:${request.id}`)?.state).toBe('done');
+  expect(store.get(request.id)?.state).toBe('completed');
 });
 
 it('owed payouts whose next operation id is already used do not block the check of a later payout', async () => {

@@ -1,11 +1,10 @@
 /** A row whose work throws must not block other rows, and must alert the operator. */
 import { expect, it } from 'vitest';
-import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
-import { CREATION, PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
+import { CREATION, PAID_REQUEST, signed, signingOf } from '../kit/sample-operations.ts';
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, type PaymentWorld } from './payments/payment-world.ts';
 
@@ -19,7 +18,7 @@ const creation: OperationKind = {
   settle: settlesByLanding,
 };
 
-/** Six signed operations whose views throw, one that has landed, and a paid request whose creation has ended. */
+/** Six signed operations whose views throw, one that has landed, and the creation of a paid request that has landed. */
 async function withPoisonedOperations() {
   const lines: Record<string, unknown>[] = [];
   const w = createCustodianWorld({
@@ -47,7 +46,15 @@ async function withPoisonedOperations() {
         signed({ id: `token:p${at}`, kind: 'token', looks: 1, signing: signingOf(`poisoned-${at}`) }),
       );
     w.journal.insert(signed({ id: 'token:good', kind: 'token', looks: 1, signing: signingOf('good') }));
-    w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', state: 'done', dueAt: null }));
+    w.journal.insert(
+      signed({
+        id: `token:${request.id}`,
+        kind: 'token',
+        looks: 1,
+        signing: signingOf('paid'),
+        plan: { invoiceId: request.id },
+      }),
+    );
   });
   await w.custody.wake();
   return { ...w, lines, request };
@@ -104,20 +111,6 @@ it('a paid request whose processing throws delays no other request, no confirm a
   expect(world.payments.find(poisoned)?.status).toBe('completed');
 });
 
-it('a request whose processing throws is retried after 2 s, then less often, at least every 6 minutes', async () => {
-  const { world } = withPoisonedRequest();
-  await world.payments.run();
-  await world.payments.onCron();
-  const waits: number[] = [];
-  for (let tries = 0; tries < 12; tries++) {
-    await world.payments.run();
-    waits.push((world.payments.nextRunAt() ?? 0) - world.state.now);
-    world.state.now = world.payments.nextRunAt() ?? 0;
-  }
-  expect(Math.max(...waits)).toBeLessThanOrEqual(6 * MINUTE);
-  expect(waits.every((wait) => wait > 0)).toBe(true);
-});
-
 it('an owed payout whose processing throws does not prevent the payment of a later one', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
@@ -129,20 +122,4 @@ it('an owed payout whose processing throws does not prevent the payment of a lat
   for (let runs = 0; runs < 3; runs++) await w.claims.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
-});
-
-it('a payout that cannot be recorded as paid does not stop a later one from being recorded as paid', async () => {
-  const claimed = await openClaimed();
-  const { w, store } = claimed;
-  storeCopies(claimed, (signature) => {
-    const operationId = payoutId(signature, 1);
-    w.journal.insert(planned({ id: operationId, kind: 'asry', state: 'done', dueAt: null }));
-    return { state: 'begun', operationId, dueAt: null };
-  });
-  w.storage.exec(
-    `CREATE TRIGGER poison BEFORE UPDATE ON asry_payouts WHEN new.signature <> 'deposit-41'
-     BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
-  );
-  for (let runs = 0; runs < 3; runs++) await w.claims.run();
-  expect(store.payouts('deposit-41')[0]?.state).toBe('paid');
 });

@@ -77,6 +77,7 @@ export function createKernel(
     },
   };
   const tools = createTools(observed, () => clock.now, {
+    journal: new Journal(observed, { onEnd: (operation) => kinds[operation.kind]?.onEnd?.(operation) }),
     limits: { cost_day: 100n, ...limits },
     log: (line) => void logged.push(String(line.event)),
     readBalance: (minSlot) => chain.balance(minSlot),
@@ -84,10 +85,12 @@ export function createKernel(
     drive: (id) => executor.drive(id),
   });
   const { journal } = tools;
-  const kinds = Object.entries(RULES).map(([kind, rules]) => {
-    const made = { rules, prepare: async () => ready(), settle: async () => pending, ...kindChange };
-    return [kind, made] as const;
-  });
+  const kinds: Record<string, OperationKind> = Object.fromEntries(
+    Object.entries(RULES).map(([kind, rules]) => [
+      kind,
+      { rules, prepare: async () => ready(), settle: async () => pending, ...kindChange },
+    ]),
+  );
   const executor = new Executor({
     ...tools,
     chain: {
@@ -104,7 +107,7 @@ export function createKernel(
         return new Uint8Array(64).fill(++signatures);
       },
     },
-    kinds: Object.fromEntries(kinds),
+    kinds: kinds,
     gate: { isVerified: () => true, stop: () => state.stopped },
     assemble: (message, signature) => ({
       wire: `wire ${message.length}`,

@@ -250,15 +250,6 @@ export class AsryStore {
     return numberOf(this.#exec, `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`, now);
   }
 
-  /** Payouts whose operation has ended, with success or failure. */
-  ended(limit: number): Payout[] {
-    return this.#payouts.all(
-      `JOIN operations o ON o.id = asry_payouts.operation_id
-       WHERE asry_payouts.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
-      limit,
-    );
-  }
-
   begunPayouts(): Payout[] {
     return this.#payouts.all(`WHERE state = 'begun'`);
   }

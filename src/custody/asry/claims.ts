@@ -71,7 +71,7 @@ export class Claims implements CustodyModule {
     this.#p = p;
     this.#store = new AsryStore(tools.storage);
     this.#payouts = new Payouts(tools, this.#store, p);
-    this.kinds = { asry: createAsryKind(p) };
+    this.kinds = { asry: { ...createAsryKind(p), onEnd: (operation) => this.#payouts.end(operation) } };
     this.mirrored = mirroredClaims(this.#store);
   }
 
@@ -111,7 +111,6 @@ export class Claims implements CustodyModule {
   }
 
   async run(): Promise<void> {
-    this.#payouts.settleEnded();
     await this.#payouts.sweep();
     await this.#openEpochs();
   }

@@ -6,14 +6,13 @@
  */
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
-import { earliest } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
-import { isTerminal, type Operation } from '../kernel/operation.ts';
+import type { Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
-import { backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
+import { backoff, levelOf } from '../kernel/retries.ts';
 import { saveClaim, saveEpoch } from './asry-records.ts';
 import { type AsryStore, type Claim, checksOf, type OwedReason, type Payout } from './asry-store.ts';
 import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-operation.ts';
@@ -28,31 +27,20 @@ export class Payouts {
   readonly #tools: ModuleTools;
   readonly #store: AsryStore;
   readonly #p: AsryPayoutPorts;
-  readonly #ended: RowRetries<Payout>;
 
   constructor(tools: ModuleTools, store: AsryStore, p: AsryPayoutPorts) {
     this.#tools = tools;
     this.#store = store;
     this.#p = p;
-    this.#ended = tools.retries.rows({
-      name: 'payout_ended',
-      read: (limit) => store.ended(limit),
-      idOf: ({ signature, part }) => `${signature}:${part}`,
-    });
   }
 
   nextAt(): number | undefined {
-    return earliest(this.#ended.nextAt(), this.#store.nextDue(this.#tools.now()));
+    return this.#store.nextDue(this.#tools.now());
   }
 
   /** Checks a page of the owed payouts that are due. */
   sweep(): Promise<void> {
     return this.check(this.#store.owedDue(this.#tools.now(), RECIPIENTS_PER_RUN), false);
-  }
-
-  /** Books all payouts whose operations have ended since the last run. */
-  settleEnded(): void {
-    this.#ended.run(RECIPIENTS_PER_RUN, (payout) => this.#settle(payout));
   }
 
   /** Begins the operation of an owed payout, or returns why the payout stays owed. */
@@ -198,34 +186,28 @@ export class Payouts {
     saveEpoch(this.#tools, this.#store, { ...epoch, paid, changes: epoch.changes + 1 });
   }
 
-  /** Books a payout whose operation has ended. */
-  #settle({ signature, part }: Payout): void {
-    this.#tools.storage.transaction(() => {
-      const claim = this.#store.claim(signature);
-      const stored = this.#store.payouts(signature).find((each) => each.part === part);
-      if (!claim || stored?.state !== 'begun') return;
-      const operation = this.#tools.journal.get(stored.operationId);
-      if (!operation || !isTerminal(operation)) return;
-      if (operation.state !== 'done') {
-        // A payout that no key has paid is checked from the start, like a new one.
-        if (isRotated(operation.reason)) return this.#save(claim, this.owe(stored, 'unread'));
-        const because = reasonText(operation.reason);
-        const reason = ENDING_REASONS.find((each) => each === because) ?? 'payout_failed';
-        this.#save(claim, this.owe(stored, reason));
-        this.#tools.log({
-          level: levelOf(stored.tries + 1),
-          event: 'payout_failed',
-          operation: operation.id,
-          reason: because,
-        });
+  /** Books a payout whose operation ends. Call inside the storage transaction that ends it. */
+  end({ id, state, plan, reason: because, landing, updatedAt }: Operation): void {
+    const claim = this.#store.claim(String(plan.deposit));
+    const stored = this.#store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
+    if (!claim || stored?.state !== 'begun') return;
+    if (state !== 'done') {
+      // A payout that no key has paid is checked from the start, like a new one.
+      if (isRotated(because)) {
+        this.#save(claim, this.owe(stored, 'unread'));
         return;
       }
-      const { landing, updatedAt } = operation;
-      const spent = landing ? landing.debit - landing.fee : stored.rent;
-      const rent = spent > 0n ? spent : 0n;
-      const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
-      this.#bookPaid(claim, { ...stored, paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
-    });
+      const text = reasonText(because);
+      const reason = ENDING_REASONS.find((each) => each === text) ?? 'payout_failed';
+      this.#save(claim, this.owe(stored, reason));
+      const level = levelOf(stored.tries + 1);
+      this.#tools.log({ level, event: 'payout_failed', operation: id, reason: text });
+      return;
+    }
+    const spent = landing ? landing.debit - landing.fee : stored.rent;
+    const rent = spent > 0n ? spent : 0n;
+    const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
+    this.#bookPaid(claim, { ...stored, paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
   }
 
   #nextCheckAt(reason: OwedReason, tries: number): number {

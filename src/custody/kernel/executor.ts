@@ -71,29 +71,28 @@ export class Executor {
     this.#p = p;
   }
 
-  /** Runs an operation's steps until it has to wait. Concurrent callers share one run. */
+  /**
+   * Runs an operation's steps until it has to wait. Concurrent callers share one run. If a step throws, the operation
+   * stays as it was and is postponed, so that it blocks no other work.
+   * @throws only in an instance that was replaced
+   */
   drive(id: string): Promise<void> {
     const joined = this.#running.get(id);
     if (joined) return joined;
-    const started = this.#run(id).finally(() => this.#running.delete(id));
+    const { journal, retries } = this.#p;
+    const started = this.#run(id)
+      .catch((error: unknown) =>
+        journal.postpone(id, retries.failed(OPERATION, id, { error: String(error).slice(0, 200) })),
+      )
+      .finally(() => this.#running.delete(id));
     this.#running.set(id, started);
     return started;
   }
 
-  /**
-   * Drives due operations, at most `limit` of them. An operation whose step throws is postponed, so that
-   * it blocks neither the others nor the modules that run afterwards.
-   */
+  /** Drives due operations, at most `limit` of them. */
   async driveDue(limit: number): Promise<void> {
-    const { journal, retries, now } = this.#p;
-    const due = journal.due(now(), limit);
-    const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));
-    for (const [at, { id }] of due.entries()) {
-      const result = driven[at];
-      if (result?.status !== 'rejected') retries.succeeded(OPERATION, id);
-      else
-        journal.postpone(id, retries.failed(OPERATION, id, { error: String(result.reason).slice(0, 200) }));
-    }
+    const { journal, now } = this.#p;
+    await Promise.all(journal.due(now(), limit).map((op) => this.drive(op.id)));
   }
 
   async #run(id: string): Promise<void> {
@@ -106,6 +105,7 @@ export class Executor {
       const effect = kind ? effectOf(op) : 'none';
       if (!kind || effect === 'none') return this.#leaveToOperator(op);
       await this.#perform(effect, op, kind);
+      this.#p.retries.succeeded(OPERATION, id);
     }
   }
 

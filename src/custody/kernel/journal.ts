@@ -8,7 +8,7 @@ import { lamports } from '../../core/amount.ts';
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
-import { columnsOf, decodeOperation, encodeOperation, type Operation } from './operation.ts';
+import { columnsOf, decodeOperation, encodeOperation, isTerminal, type Operation } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 import { type Backoff, backoff } from './retries.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
@@ -83,18 +83,24 @@ const mirrorRowOf = (row: SqlRow): MirrorRow => ({
       : (JSON.parse(String(row.columns)) as Columns),
 });
 
+export type JournalEvents = {
+  /** An operation began, or its state or detail changed. Must not throw. */
+  readonly onChange?: (operation: Operation) => void;
+  /** An operation becomes terminal in the open storage transaction. A throw rolls back the change. */
+  readonly onEnd?: (operation: Operation) => void;
+};
+
 export class Journal {
   readonly #storage: Storage;
   readonly #exec: Storage['exec'];
   readonly #operations: RowStore<Operation>;
-  readonly #onChange: (operation: Operation) => void;
+  readonly #events: JournalEvents;
 
-  /** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
-  constructor(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
+  constructor(storage: Storage, events: JournalEvents = {}) {
     this.#storage = storage;
     this.#exec = storage.exec;
     this.#operations = new RowStore(storage.exec, 'operations', decodeOperation);
-    this.#onChange = onChange;
+    this.#events = events;
     storage.transaction(() => {
       for (const statement of SCHEMA) storage.exec(statement);
     });
@@ -184,21 +190,25 @@ export class Journal {
   /** Stores a new intent under the next number. @throws when its natural key exists */
   insert(operation: Operation): Operation {
     const begun = this.#write({ ...operation, seq: this.#nextSeq() }, operation.createdAt);
-    this.#onChange(begun);
+    this.#events.onChange?.(begun);
     return begun;
   }
 
   /**
    * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
    * caller has decided.
+   * @throws what `onEnd` throws; nothing has changed then
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
     const written = this.#storage.transaction(() => {
       const stored = this.#operations.first('WHERE seq = ?', before.seq);
-      return stored?.revision === before.revision ? this.#write(after, now) : undefined;
+      if (stored?.revision !== before.revision) return undefined;
+      const row = this.#write(after, now);
+      if (isTerminal(row) && !isTerminal(stored)) this.#events.onEnd?.(row);
+      return row;
     });
     if (written && (written.state !== before.state || written.detail !== before.detail))
-      this.#onChange(written);
+      this.#events.onChange?.(written);
     return written;
   }
 

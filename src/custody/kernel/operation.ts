@@ -283,6 +283,11 @@ export type OperationKind = {
    * @returns undefined for a row that this version cannot settle; it is held for the operator
    */
   settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled | undefined>;
+  /**
+   * Books the outcome in the rows that wait for it, in the storage transaction that ends the operation. If it throws, the
+   * operation does not end, and the executor tries again later.
+   */
+  onEnd?(operation: Operation): void;
 };
 
 /** A message that is ready to be signed, has no cost and claims no names. */

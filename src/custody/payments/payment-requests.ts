@@ -6,7 +6,6 @@
  */
 import { isSignature } from '../../chain/solana/address.ts';
 import type { ListingFacts } from '../../chain/solana/listed-token.ts';
-import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type {
@@ -20,6 +19,7 @@ import type {
 } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { Operation } from '../kernel/operation.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
@@ -71,8 +71,6 @@ const KEPT_MS = 7 * DAY_MS;
 const TOKEN_KEPT_MS = 8 * DAY_MS;
 /** Requests that one run may expire: as many as can close at the same time. */
 const EXPIRE_BATCH = 200;
-/** Maximum ended creations that one run books; the booking reads only storage. */
-const ENDED_BATCH = 100;
 
 export type PaymentsPorts = PaymentPorts & { readonly tokens: TokenPort };
 
@@ -86,7 +84,6 @@ export class Payments implements CustodyModule {
   readonly #changes: RequestChanges;
   readonly #booking: Booking;
   readonly #search: PaymentSearch;
-  readonly #refunds: Refunds;
 
   constructor(tools: ModuleTools, p: PaymentsPorts) {
     const { journal, storage, reserveAddress, now, log } = tools;
@@ -105,17 +102,16 @@ export class Payments implements CustodyModule {
     this.#changes = changes;
     this.#booking = booking;
     this.#search = new PaymentSearch({ ...p, journal, store, booking, now, log });
-    this.kinds = { refund: createRefundKind(p) };
+    this.kinds = { refund: { ...createRefundKind(p), onEnd: (operation) => refunds.end(operation) } };
     this.commands = {
       refund: (id) => refunds.refund(id),
       fingerprint: async () => fingerprintOf(p.mintAddress),
     };
     this.mirrored = mirroredPayments(store, p.tokens.mirrored);
-    this.#refunds = refunds;
   }
 
   nextRunAt(): number | undefined {
-    return earliest(this.#changes.nextAt(), this.#refunds.nextAt(), this.#search.nextRunAt('alarm'));
+    return this.#search.nextRunAt('alarm');
   }
 
   run(): Promise<void> {
@@ -156,7 +152,7 @@ export class Payments implements CustodyModule {
     if (refusal) return refused(refusal);
     const paid = this.#store.get(id);
     const left = deadline - this.#tools.now();
-    if (left > 0 && paid?.state === 'paid') await within(this.#carryOn(paid), left);
+    if (left > 0 && paid?.state === 'paid') await within(this.#tools.drive(creationId(paid)), left);
     const end = this.#store.get(id);
     if (end?.state === 'completed') {
       await this.#tools.storage.sync();
@@ -249,16 +245,13 @@ export class Payments implements CustodyModule {
     return requestView({ ...request, reason: this.#reasonOf(request) }, refunds, this.#tools.now());
   }
 
-  /** Continues a paid creation and books its end. */
-  async #carryOn(request: PaymentRequest): Promise<void> {
-    await this.#tools.drive(creationId(request));
-    this.#changes.settleCreations(ENDED_BATCH);
+  /** Ends the request of a creation that ends. Call inside the storage transaction that ends it. */
+  endCreation(operation: Operation): void {
+    this.#changes.endCreation(operation);
   }
 
-  /** One run. Ended creations are booked before any chain read, and no request expires before the chain was read. */
+  /** One run. No request expires before the chain was read. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
-    this.#changes.settleCreations(ENDED_BATCH);
-    this.#refunds.settleEnded();
     const searchAt = this.#search.nextRunAt(by);
     if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
     // A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end

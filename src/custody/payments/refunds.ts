@@ -9,9 +9,8 @@ import { failureReason } from '../../core/errors.ts';
 import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
-import { isTerminal } from '../kernel/operation.ts';
+import type { Operation } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
-import type { RowRetries } from '../kernel/retries.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
 import type { PaymentPorts } from './payment-requests.ts';
@@ -22,7 +21,6 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 type RefundPorts = Pick<PaymentPorts, 'treasuryAddress' | 'heldPayers' | 'transaction'>;
 
-const BATCH = 20;
 /** Maximum refunds of one request that one command processes. */
 const LISTED = 100;
 
@@ -33,17 +31,11 @@ export class Refunds {
   readonly #tools: ModuleTools;
   readonly #store: RequestStore;
   readonly #p: RefundPorts;
-  readonly #ended: RowRetries<RefundDue>;
 
   constructor(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
     this.#tools = tools;
     this.#store = store;
     this.#p = p;
-    this.#ended = tools.retries.rows({
-      name: 'refund_ended',
-      read: (limit) => store.endedRefunds(limit),
-      idOf: ({ id }) => id,
-    });
   }
 
   /** Pays the refunds of a request or of one payment. */
@@ -132,37 +124,18 @@ export class Refunds {
     });
   }
 
-  /** Records the outcome of a refund's operation. */
-  #settle({ id }: RefundDue): void {
-    this.#tools.storage.transaction(() => {
-      const stored = this.#store.refund(id);
-      if (stored?.state !== 'begun') return;
-      const operation = this.#tools.journal.get(stored.operationId);
-      if (!operation || !isTerminal(operation)) return;
-      if (operation.state === 'failed') {
-        this.#save({ ...stored, state: 'due' });
-        this.#tools.log({
-          level: 'alarm',
-          event: 'refund_failed',
-          operation: operation.id,
-          reason: reasonText(operation.reason),
-        });
-        return;
-      }
-      const refundSignature = operation.signing?.signature ?? null;
-      const paidAt = operation.landing?.blockTime ? operation.landing.blockTime * 1_000 : this.#tools.now();
-      this.#save({ ...stored, state: 'paid', refundSignature, paidAt });
-    });
-  }
-
-  /** Records the outcomes of the operations that pay refunds. */
-  settleEnded(): void {
-    this.#ended.run(BATCH, (refund) => this.#settle(refund));
-  }
-
-  /** When the next outcome is recorded, Unix milliseconds; undefined when no outcome is pending. */
-  nextAt(): number | undefined {
-    return this.#ended.nextAt();
+  /** Books a refund whose operation ends. Call inside the storage transaction that ends it. */
+  end({ id, state, plan, reason, signing, landing }: Operation): void {
+    const stored = this.#store.refund(String(plan.refund));
+    if (stored?.state !== 'begun' || stored.operationId !== id) return;
+    if (state === 'failed') {
+      this.#save({ ...stored, state: 'due' });
+      const facts = { operation: id, reason: reasonText(reason) };
+      this.#tools.log({ level: 'alarm', event: 'refund_failed', ...facts });
+      return;
+    }
+    const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : this.#tools.now();
+    this.#save({ ...stored, state: 'paid', refundSignature: signing?.signature ?? null, paidAt });
   }
 
   /** The intent to pay a refund, or why it is not paid. */
@@ -213,7 +186,6 @@ export class Refunds {
     if (begun.type === 'refused') return notPaid(begun.why, this.#tools.now());
     if (begun.type === 'declined') return begun.declined;
     await this.#tools.drive(id);
-    this.settleEnded();
     return 'on its way';
   }
 

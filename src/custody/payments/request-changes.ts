@@ -8,7 +8,7 @@ import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { queueOperation } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
-import type { Facts } from '../kernel/operation.ts';
+import type { Facts, Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import type { BookingResult, CheckedListing, Undecided } from './booking.ts';
@@ -35,7 +35,6 @@ type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress' | 'l
 export class RequestChanges {
   readonly #tools: ModuleTools;
   readonly #p: RequestChangesPorts;
-  readonly #ended: RowRetries<PaymentRequest>;
   readonly #closed: RowRetries<PaymentRequest>;
   /** Requests that closed before this time may expire. Unix milliseconds. */
   #closedBefore = 0;
@@ -43,10 +42,11 @@ export class RequestChanges {
   constructor(tools: ModuleTools, p: RequestChangesPorts) {
     this.#tools = tools;
     this.#p = p;
-    const rows = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
-      tools.retries.rows({ name, read, idOf: ({ id }) => id });
-    this.#ended = rows('creation_ended', (limit) => p.store.creationsEnded(limit));
-    this.#closed = rows('request_expired', (limit) => p.store.closed(this.#closedBefore, limit));
+    this.#closed = tools.retries.rows({
+      name: 'request_expired',
+      read: (limit) => p.store.closed(this.#closedBefore, limit),
+      idOf: ({ id }) => id,
+    });
   }
 
   /**
@@ -88,27 +88,13 @@ export class RequestChanges {
     return { purpose };
   }
 
-  /**
-   * Ends requests whose creation has ended. This reads and writes only storage, so one call can process many of them.
-   */
-  settleCreations(limit: number): void {
-    this.#ended.run(limit, (request) => {
-      const operation = this.#tools.journal.get(creationId(request));
-      this.#tools.storage.transaction(() => {
-        if (operation?.state === 'done') return this.#complete(request);
-        if (operation && isRotated(operation.reason))
-          return this.plan(this.save({ ...request, creations: request.creations + 1 }));
-        this.#oweAll(
-          this.save({ ...request, state: 'expired', reason: reasonText(operation?.reason ?? null) }),
-          'failed',
-        );
-      });
-    });
-  }
-
-  /** When the end of a creation is next booked, Unix milliseconds; undefined when none has ended. */
-  nextAt(): number | undefined {
-    return this.#ended.nextAt();
+  /** Ends the request of a creation that ends. Call inside the storage transaction that ends it. */
+  endCreation({ id, state, plan, reason }: Operation): void {
+    const request = this.#p.store.get(String(plan.invoiceId));
+    if (request?.state !== 'paid' || creationId(request) !== id) return;
+    if (state === 'done') this.#complete(request);
+    else if (isRotated(reason)) this.plan(this.save({ ...request, creations: request.creations + 1 }));
+    else this.#oweAll(this.save({ ...request, state: 'expired', reason: reasonText(reason) }), 'failed');
   }
 
   /**

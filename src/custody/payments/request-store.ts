@@ -132,8 +132,6 @@ export type RefundDue = {
 const decodeRequest = (text: string): PaymentRequest => JSON.parse(text) as PaymentRequest;
 const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
 
-const CREATIONS = "json_extract(requests.row, '$.creations')";
-
 export class RequestStore {
   readonly #exec: Storage['exec'];
   readonly #requests: RowStore<PaymentRequest>;
@@ -207,15 +205,6 @@ export class RequestStore {
     return this.#requests.all(
       "WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",
       id,
-      limit,
-    );
-  }
-
-  /** Paid token requests whose creation has ended. */
-  creationsEnded(limit: number): PaymentRequest[] {
-    return this.#requests.all(
-      `JOIN operations o ON o.id = 'token:' || requests.id || IIF(${CREATIONS} > 1, ':' || ${CREATIONS}, '')
-       WHERE requests.state = 'paid' AND o.due_at IS NULL ORDER BY requests.created_at LIMIT ?`,
       limit,
     );
   }
@@ -315,14 +304,5 @@ export class RequestStore {
   /** Refunds whose id follows `id`, in the order of their ids. */
   refundsAfter(id: string, limit: number): RefundDue[] {
     return this.#refunds.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
-  }
-
-  /** Started refunds whose operation has ended. */
-  endedRefunds(limit: number): RefundDue[] {
-    return this.#refunds.all(
-      `JOIN operations o ON o.id = json_extract(refunds.row, '$.operationId')
-       WHERE refunds.state = 'begun' AND o.due_at IS NULL ORDER BY refunds.rowid LIMIT ?`,
-      limit,
-    );
   }
 }

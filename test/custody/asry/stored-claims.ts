@@ -28,14 +28,16 @@ export const CLAIM = {
 
 export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   const storage = createSqliteStorage();
-  const journal = new Journal(storage);
+  const journal = new Journal(storage, {
+    onEnd: (operation) => claims.kinds?.[operation.kind]?.onEnd?.(operation),
+  });
   const state = {
     now: Number(PROGRAM.startsAt) * 1_000 + 3_600_000,
     /** No node shows the recipients. */
     unread: false,
   };
   const now = () => state.now;
-  const claims = new Claims(createTools(storage, now), {
+  const claims = new Claims(createTools(storage, now, { journal }), {
     mint: wallet(900_005),
     terms,
     program: PROGRAM,

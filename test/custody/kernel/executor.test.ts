@@ -42,8 +42,33 @@ describe('from intent to send', () => {
     const w = createKernel();
     w.storage.sync = () => Promise.reject(new Error('disk full'));
     w.add(planned());
-    await expect(w.executor.drive('swap:one')).rejects.toThrow('disk full');
-    expect(w.chain.sent).toEqual([]);
+    await w.executor.drive('swap:one');
+    expect([w.chain.sent, w.logged]).toEqual([[], ['work_failed']]);
+  });
+
+  it('an outcome that cannot be booked leaves the operation as it was, and is booked once later', async () => {
+    const booked: string[] = [];
+    let isBroken = true;
+    const w = createKernel({
+      prepare: async () => ({ ok: false, found: { mint: 'm' } }),
+      onEnd({ id, state }) {
+        w.journal.setMeta('written', id);
+        if (isBroken) throw new Error('broken');
+        booked.push(`${id} ${state}`);
+      },
+    });
+    w.add(planned({ id: 'token:one', kind: 'token' }));
+    w.add(planned({ id: 'swap:one' }));
+    await w.executor.driveDue(5);
+    expect([w.row('token:one').state, w.journal.getMeta('written')]).toEqual(['planned', undefined]);
+    isBroken = false;
+    await w.executor.driveDue(5);
+    expect(booked).toEqual([]);
+    w.clock.now += 2_000;
+    await w.executor.driveDue(5);
+    await w.executor.driveDue(5);
+    expect(booked.toSorted()).toEqual(['swap:one done', 'token:one done']);
+    expect(w.row('token:one').state).toBe('done');
   });
 
   it('concurrent callers for one operation share one run and one signature', async () => {

@@ -412,26 +412,6 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(waiting[0]?.id ?? '')?.detail).toBe('creating');
   });
 
-  /** Opens requests and books their payments; nothing works on the creations yet. */
-  async function paidRequests(world: PaymentWorld, count: number) {
-    const requests = Array.from({ length: count }, () => world.open());
-    for (const { id, reference, feeLamports } of requests)
-      await world.confirm(id, world.pay(BigInt(feeLamports), [reference]), 0);
-    return requests;
-  }
-
-  it('records at most a hundred ended creations in one run', async () => {
-    const world = createPaymentWorld();
-    const requests = await paidRequests(world, 101);
-    for (const { id } of requests) world.finish(`token:${id}`, 'done');
-    const completed = () =>
-      requests.filter(({ id }) => world.payments.find(id)?.status === 'completed').length;
-    await world.payments.onCron();
-    expect(completed()).toBe(100);
-    await world.payments.onCron();
-    expect(completed()).toBe(101);
-  });
-
   it('the reason of a failed creation is stored with its request', async () => {
     const world = createPaymentWorld();
     world.state.stopped = 'operator';

@@ -35,7 +35,12 @@ export function createPaymentWorld(
   options: { creates?: 'done' | 'failed' | 'never'; heldPayers?: string[]; reserve?: string } = {},
 ) {
   const storage = createSqliteStorage();
-  const journal = new Journal(storage);
+  const journal = new Journal(storage, {
+    onEnd: (operation) =>
+      operation.kind === 'token'
+        ? payments.endCreation(operation)
+        : payments.kinds?.[operation.kind]?.onEnd?.(operation),
+  });
   const mirror = createFakeMirror();
   const state = {
     now: START,
@@ -83,6 +88,14 @@ export function createPaymentWorld(
       state.now,
     );
   }
+  /** Like the executor: an operation whose end throws stays as it is. */
+  function attempt(work: () => void): void {
+    try {
+      work();
+    } catch {
+      // The next drive tries again.
+    }
+  }
   /** The executor's effect on a planned operation. */
   async function drive(id: string): Promise<void> {
     const isRefund = id.startsWith('refund:');
@@ -93,9 +106,10 @@ export function createPaymentWorld(
     if (!begun.includes(id)) begun.push(id);
     if (state.stopped !== undefined)
       journal.update(planned, { ...planned, reason: { type: 'stopped', by: state.stopped } }, state.now);
-    else if (end !== 'never') finish(id, end);
+    else if (end !== 'never') attempt(() => finish(id, end));
   }
   const tools = createTools(storage, () => state.now, {
+    journal,
     reserveAddress: options.reserve ?? 'reserve',
     limits: { refunds_day: 100_000_000n },
     log: (line) => {
