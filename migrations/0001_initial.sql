@@ -24,14 +24,6 @@ CREATE INDEX IF NOT EXISTS operations_ended ON operations (updated_at) WHERE sta
 CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block_time, 0) DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
 
--- Quotes that reads requested from the routing provider in a two-hour window since 1970. Rows of earlier windows are deleted.
-CREATE TABLE IF NOT EXISTS quote_shares (
-  window INTEGER NOT NULL,
-  client TEXT NOT NULL,                -- '*' for all, or the hash of an address, an IPv4 /24, or an IPv6 /64, /56 or /48
-  used INTEGER NOT NULL,
-  PRIMARY KEY (window, client)
-) WITHOUT ROWID;
-
 -- The mark of the newest batch of the custodian's outbox, and the row of its write probe.
 CREATE TABLE IF NOT EXISTS mirror_marks (
   name TEXT PRIMARY KEY,

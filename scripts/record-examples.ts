@@ -19,7 +19,7 @@ const LIST = 2;
 /** Longer responses are left out, because a shorter one shows the same members. */
 const MAX_CHARS = 6_000;
 
-type Recorded = { request: { path: string; body?: unknown }; responses: { ok?: unknown; dry_run?: unknown } };
+type Recorded = { request: { path: string; body?: unknown }; responses: { ok?: unknown } };
 
 const recorded = new Map<string, Recorded>();
 
@@ -44,9 +44,8 @@ try {
     if (status >= 400) continue;
     const responses = recorded.get(operationId)?.responses ?? {};
     const shown = shortened(body);
-    if (typeof shown === 'object' && JSON.stringify(shown).length <= MAX_CHARS)
-      responses[Reflect.get(Object(shown), 'dry_run') === true ? 'dry_run' : 'ok'] ??= shown;
-    // Of several successes the last request is shown: earlier ones were dry runs or came too early.
+    if (typeof shown === 'object' && JSON.stringify(shown).length <= MAX_CHARS) responses.ok ??= shown;
+    // Of several successes the last request is shown: earlier ones came too early.
     const request = { path, ...(requestBody === undefined ? {} : { body: requestBody }) };
     recorded.set(operationId, { request, responses });
   }

@@ -2,10 +2,10 @@
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 import { withRows } from './table-rows.ts';
 
-const rows = TOOLS.map(({ name, title, annotations, input }) => {
+const rows = TOOLS.map(({ name, title, annotations }) => {
   const { readOnlyHint, destructiveHint } = annotations;
   const effect = readOnlyHint ? 'reads' : destructiveHint ? 'spends' : 'creates a record';
-  return `| \`${name}\` | ${title} | ${effect} | ${'dry_run' in input.shape ? 'yes' : ''} |`;
+  return `| \`${name}\` | ${title} | ${effect} |`;
 });
 
 /** The page with the rows of its table of tools replaced. */

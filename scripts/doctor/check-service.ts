@@ -109,7 +109,7 @@ function checkAddresses({ bitcoin, solana }: Reserves, settings: Settings): Find
   );
 }
 
-function checkStatus({ cron, backing, database }: Status, schema: string): Finding[] {
+function checkStatus({ cron, backing, custody, database }: Status, schema: string): Finding[] {
   const late = (cron ?? []).filter(
     ({ trigger, lastRunAt, ok }) => !ok && (trigger === 'minute' || lastRunAt !== null),
   );
@@ -127,9 +127,9 @@ function checkStatus({ cron, backing, database }: Status, schema: string): Findi
       'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',
     ),
     ...noteIf(
-      database?.quotes.left === 0,
+      custody?.quotes.left === 0,
       'quotes-spent',
-      'Reads have used all bridge quotes of this window.',
+      'Estimates have used all their bridge quotes of two hours.',
       'Wait; if it happens again, request a larger quota with NEAR_INTENTS_JWT.',
     ),
     ...late.map(({ trigger, lastRunAt }) =>

@@ -1,6 +1,5 @@
 /** Sends every upstream one free request and compares the responses that should be the same. */
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
-import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeMint, movableAtoms } from '../../src/chain/solana/token-program.ts';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -213,7 +212,7 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
   try {
     const quote = await route.quote({ amount: PROBE_LAMPORTS, dry: true });
     if (quote.ok || quote.reason === 'amount_too_low') return keyless;
-    if (withoutQuoteRefusal(quote.reason)) {
+    if (PASSING.has(quote.reason)) {
       return [
         ...keyless,
         note(
@@ -235,7 +234,15 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
   }
 }
 
-/** Why a dry quote does not pass our own checks. */
+/** The bridge works but has no quote for this amount now. */
+const PASSING: ReadonlySet<string> = new Set([
+  'amount_too_high',
+  'no_route',
+  'pair_paused',
+  'bridge_refused',
+]);
+
+/** Why every swap would be refused. */
 function refusedQuote(reason: string, hasToken: boolean): Finding {
   if (reason === 'quote_app_fees')
     return problem(
@@ -250,6 +257,12 @@ function refusedQuote(reason: string, hasToken: boolean): Finding {
       'bridge-key-unproven',
       'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: every swap would be refused.',
       'Compare the key with the bridge’s SDK. Do not change it without a second source.',
+    );
+  if (reason === 'request_invalid')
+    return problem(
+      'bridge-request-rejected',
+      'The bridge rejects a fixed field of our request: every swap would be refused.',
+      'Check RESERVE_BTC_ADDRESS and RESERVE_SOLANA_ADDRESS, then the asset ids of this release.',
     );
   return problem(
     'bridge-quote-refused',

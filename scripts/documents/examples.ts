@@ -15,7 +15,7 @@ type OperationExample = {
     readonly body?: unknown;
   };
   /** Bodies with status 200; none if they are no JSON objects or too long. */
-  readonly responses: { readonly ok?: unknown; readonly dry_run?: unknown };
+  readonly responses: { readonly ok?: unknown };
 };
 
 export const EXAMPLES: Examples = recorded;

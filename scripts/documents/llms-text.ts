@@ -25,10 +25,11 @@ const RULES = `## How to call it
 - Every failure is \`{error_code, error, action, request_id, retryable, retry_after_s?, details?}\`. Branch on \`error_code\`; wait
   \`retry_after_s\` seconds before you repeat a \`retryable\` one; \`details\` names what to correct. Any route can return \`INTERNAL\`.
 - To spend, send an \`Idempotency-Key\` header of 16 to 128 visible ASCII characters and keep it: a repeat with the same key and body
-  returns the first response and moves nothing. Where \`dry_run\` exists, try with \`true\` first.
+  returns the first response and moves nothing. Rehearse a swap with
+  GET /api/swap/estimate, a claim with \`skipReward\`.
 - \`status: waiting\` means poll again after \`nextPollSeconds\`. Only \`finished\` means that the money has arrived.
 - A value with \`stale: true\` is older than usual, since its source is down. \`null\` means not known, never zero.
-- The swap flow: GET /api/swap/min, GET /api/swap/estimate, POST /api/swap/create with \`dry_run\`, the same with an Idempotency-Key,
+- The swap flow: GET /api/swap/min, GET /api/swap/estimate, POST /api/swap/create with an Idempotency-Key,
   then GET /api/swap/status/{id} until it is not \`waiting\`.`;
 
 /** @param examples recorded requests by operationId; links get real parameters from them */

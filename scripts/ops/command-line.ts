@@ -54,7 +54,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     words: [],
     does: 'show what the daily mint would do now, and its history',
     reads: true,
-    send: () => ({ name: 'mint', dry_run: true }),
+    send: () => ({ name: 'mint-preview' }),
   },
   'proof message': {
     ...plain('proof-message', 'print the text to sign offline, on stdout'),

@@ -5,8 +5,7 @@ import { SwapPanel } from '../parts/swap-panel.tsx';
 export const swap: Page = {
   path: '/swap',
   title: 'Swap of the reserve',
-  description:
-    'Swap SOL of the reserve into BTC: get a quote, try a dry run, start the swap, and follow both transactions.',
+  description: 'Swap SOL of the reserve into BTC: get a quote, start the swap, and follow both transactions.',
   script: 'swap',
   Content: () => (
     <>

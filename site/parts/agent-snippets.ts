@@ -9,7 +9,7 @@ export const curlLines = (origin: string): readonly { readonly name: string; rea
   { name: 'Read the limits of a swap', text: `curl ${origin}/api/swap/min` },
   {
     name: 'Test a swap without moving money',
-    text: `curl -X POST ${origin}/api/swap/create -H 'content-type: application/json' \\\n  -d '{"amountSol":0.5,"dry_run":true}'`,
+    text: `curl '${origin}/api/swap/estimate?amountSol=0.5'`,
   },
   {
     name: 'Start a swap; repeat the call with the same key',

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { AbsrSummary, SwapCreated, SwapEstimate, SwapMinimum } from '../../packages/client/src/index.ts';
+import type { AbsrSummary, SwapEstimate, SwapMinimum } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
@@ -120,18 +120,15 @@ function presets(minimum: SwapMinimum | null): readonly (readonly [name: string,
   ];
 }
 
-/**
- * Quote, then start, then progress. A dry run performs every step except the reservation and the signature.
- */
+/** Quote, then start, then progress. The quote says whether the start would be accepted. */
 export function SwapPanel() {
   const minimum = useQuery('getSwapMinimum', {}, POLL_MS);
   const summary = useQuery('getAbsrSummary', {});
   const [draft, setDraft] = useDraft('swap', { amount: '0.5' });
   const { amount } = draft;
   const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
-  const [dryRun, setDryRun] = useState<SwapCreated | null>(null);
   const [agreed, setAgreed] = useState(false);
-  const { busy, failure, attempt } = useAttempt<'quote' | 'dry' | 'create'>();
+  const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
   const [id, setId] = useState<string | null>(null);
   useEffect(() => setId(fromAddressBar('swap')), []);
 
@@ -141,27 +138,20 @@ export function SwapPanel() {
 
   const quote = () =>
     attempt('quote', async () => {
-      setDryRun(null);
       setEstimate(null);
       setEstimate((await call('getSwapEstimate', { amountSol: amount.trim() })).value);
-    });
-  const test = () =>
-    attempt('dry', async () => {
-      setDryRun((await call('createSwap', { amountSol: amount.trim(), dry_run: true })).value);
     });
   const start = () =>
     attempt('create', async () => {
       // The client keeps one key until the outcome is known: pressing again never moves money twice.
       const { value } = await call('createSwap', { amountSol: amount.trim() });
       announceChange();
-      if (value.id === null) return;
       toAddressBar('swap', value.id);
       setId(value.id);
     });
   const change = (text: string): void => {
     setDraft({ amount: text });
     setEstimate(null);
-    setDryRun(null);
   };
 
   if (id !== null)
@@ -175,7 +165,6 @@ export function SwapPanel() {
             toAddressBar('swap', null);
             setId(null);
             setEstimate(null);
-            setDryRun(null);
             minimum.refresh();
           }}
         >
@@ -217,6 +206,11 @@ export function SwapPanel() {
           <>
             <Receipt estimate={estimate} summary={summary.value} />
             <AsOf at={estimate.as_of} stale={estimate.stale} />
+            {estimate.creatable ? null : (
+              <Notice kind="warn" title="This swap cannot start now.">
+                <p>{estimate.error}</p>
+              </Notice>
+            )}
             <Check
               id="swap-agreed"
               label="This moves the reserve's SOL, not mine."
@@ -225,23 +219,15 @@ export function SwapPanel() {
               set={setAgreed}
             />
             <p class="row">
-              <button type="button" disabled={!agreed || busy !== null} onClick={start}>
+              <button
+                type="button"
+                disabled={!agreed || busy !== null || !estimate.creatable}
+                onClick={start}
+              >
                 Start swap
-              </button>
-              <button type="button" class="quiet" disabled={busy !== null} onClick={test}>
-                Test without moving money
               </button>
             </p>
           </>
-        )}
-        {busy === 'dry' ? <Waiting what="Testing: quote, limits, checks." /> : null}
-        {dryRun === null ? null : (
-          <Notice kind="good">
-            <p>
-              <strong>The swap would pass now.</strong> Nothing was reserved or signed. It would bring about{' '}
-              {amountOf(dryRun.expectedSatoshis, 'sat')} by {dryRun.route}.
-            </p>
-          </Notice>
         )}
         {busy === 'create' ? (
           <Waiting what="Reserving, signing and sending. This can take half a minute." usualSeconds={30} />

@@ -14,6 +14,7 @@ import {
   type OneClickStatus,
   SOL_ASSET,
 } from '../providers/near-intents.ts';
+import type { BridgeRefusal } from '../providers/near-intents-refusal.ts';
 import { isSignedQuote } from './near-intents-signature.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
@@ -40,12 +41,8 @@ type Options = {
   /** Required destination of the BTC. */
   readonly bitcoinAddress: string;
   readonly now: () => number;
-  /**
-   * Called with level `alarm` when the fees of a quote exceed our cap, which stops all swaps of this route.
-   */
+  /** Level `alarm`: the fees exceed our cap, or the bridge rejects our request. Each stops all swaps of this route. */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
-  /** Called for each quote whose fees were checked; a quote that was refused earlier is left out. */
-  readonly onFees?: (isOverCap: boolean) => void;
 };
 
 export function createNearIntentsRoute(opts: Options): SwapRoute {
@@ -64,21 +61,17 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
         deadline: new Date(opts.now() + DEADLINE_MS).toISOString(),
       };
       const answer = await opts.provider.quote(request);
-      if (typeof answer === 'string') return { ok: false, reason: answer };
+      if ('reason' in answer) return refused(opts, answer);
       const verdict = await checkQuote(answer, request, opts.quoteKey, opts.now());
-      if (verdict.ok) {
-        opts.onFees?.(false);
+      if (verdict.ok)
         return dry ? verdict : { ok: true, quote: { ...verdict.quote, signed: JSON.stringify(answer) } };
-      }
-      if (verdict.reason === 'quote_app_fees') {
-        opts.onFees?.(true);
+      if (verdict.reason === 'quote_app_fees')
         opts.log?.({
           level: 'alarm',
           event: 'bridge_fees_over_cap',
           feesBps: (answer.quoteRequest.appFees ?? []).map(({ fee }) => fee),
           maximumBps: MAX_APP_FEES_BPS,
         });
-      }
       return verdict;
     },
 
@@ -92,6 +85,13 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 
     announce: (depositAddress, signature) => opts.provider.submitDeposit(depositAddress, signature),
   };
+}
+
+/** A refusal by the bridge. One that only the operator can end, or whose text is unknown, is logged with its text. */
+function refused({ log }: Options, { reason, least, text }: BridgeRefusal): QuoteVerdict {
+  if (reason === 'request_invalid') log?.({ level: 'alarm', event: 'bridge_rejects_request', text });
+  if (reason === 'bridge_refused') log?.({ level: 'warn', event: 'bridge_refused_quote', text });
+  return { ok: false, reason, ...(least ? { least } : {}) };
 }
 
 /** Compares a response with the request field by field. Each kind of difference has its own reason code. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Lamports, Sats } from '../core/amount.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import type { StatedAmount } from '../providers/near-intents-refusal.ts';
 
 export type SwapQuote = {
   /** Name of the route that settles the swap. */
@@ -25,7 +25,8 @@ export type SwapQuote = {
 
 export type QuoteVerdict =
   | { readonly ok: true; readonly quote: SwapQuote }
-  | { readonly ok: false; readonly reason: string };
+  /** `least`: the smallest amount that the bridge names. */
+  | { readonly ok: false; readonly reason: string; readonly least?: StatedAmount };
 
 /** The bridge's report of a swap. A payment is accepted only when our own reads of the chains show it. */
 export type BridgeReport =
@@ -47,26 +48,3 @@ export type SwapRoute = {
   /** Tells the bridge which transaction paid the address. The bridge also finds the deposit without this call. */
   announce?(depositAddress: string, signature: string): Promise<void>;
 };
-
-/** Refusals of a bridge that is available but has no quote, and their messages. */
-const WITHOUT_QUOTE: Readonly<
-  Record<string, { readonly code: ErrorCode; readonly message: string; readonly retryAfterSeconds?: number }>
-> = {
-  amount_too_low: {
-    code: 'AMOUNT_TOO_SMALL',
-    message: 'The amount is below the minimum of the bridge. See GET /api/swap/min.',
-  },
-  amount_too_high: {
-    code: 'AMOUNT_TOO_LARGE',
-    message: "The amount is above the bridge's current maximum. Request a smaller one.",
-  },
-  no_route: {
-    code: 'QUOTE_REFUSED',
-    message:
-      'The bridge has no liquidity for this amount now. Retry in a minute, or request a smaller amount.',
-    retryAfterSeconds: 60,
-  },
-};
-
-/** The error for a bridge that has no quote; undefined if a quote was refused or the upstream failed. */
-export const withoutQuoteRefusal = (reason: string) => WITHOUT_QUOTE[reason];

@@ -33,9 +33,8 @@ export const CALL_LIMITS = {
   signature_lookups: { quota: 32 },
   /** Reads of the Solana nodes for unpaid requests of one network: an eighth of the total of all callers. */
   chain_reads: { quota: 30, windowSeconds: 60 },
-  // All clients share about 200 bridge quotes in two hours. The next three quotas add up to 180, so 20 quotes stay in
-  // reserve. Reads and dry runs of one client get only a fair share.
-  read_quotes: { quota: 80, windowSeconds: QUOTE_WINDOW_SECONDS },
+  // All clients share about 200 bridge quotes in two hours. The next two quotas add up to 180, so 20 quotes stay in
+  // reserve. Estimates of one client get only a fair share.
+  estimate_quotes: { quota: 120, windowSeconds: QUOTE_WINDOW_SECONDS },
   create_quotes: { quota: 60, windowSeconds: QUOTE_WINDOW_SECONDS },
-  dry_run_quotes: { quota: 40, windowSeconds: QUOTE_WINDOW_SECONDS },
 } as const satisfies Record<string, CallLimit>;

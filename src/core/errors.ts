@@ -116,7 +116,7 @@ const CODES = {
     "The reserve's SOL balance, less floor, reservations and network fee, is below the amount.",
   ),
   AMOUNT_TOO_SMALL: badRequest(
-    "The amount is below minAmountSol of GET /api/swap/min, or below the bridge's minimum.",
+    'The amount is below minAmountSol of GET /api/swap/min; details has the bound and its source.',
   ),
   AMOUNT_TOO_LARGE: badRequest(
     "The amount is above the cap of one swap (details.maxAmountLamports), or above the bridge's maximum.",
@@ -129,7 +129,12 @@ const CODES = {
   QUOTE_REFUSED: transient(
     502,
     'retry_with_new_key',
-    "The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed.",
+    "The routing provider's quote did not pass our checks; details.reason names the check. Status 503: the provider gives no quote now (no_route, pair_paused, bridge_refused). Nothing was signed.",
+  ),
+  BRIDGE_REQUEST_INVALID: permanent(
+    503,
+    'contact_operator',
+    'The routing provider rejects a fixed field of our request. The operator has an alarm. Nothing was signed.',
   ),
   PRICE_UNAVAILABLE: transient(
     502,
@@ -341,10 +346,12 @@ export const refusalError = ({
   message,
   retryAfterSeconds,
   details,
-}: Pick<AppError, 'code' | 'message'> & Pick<Options, 'retryAfterSeconds' | 'details'>): AppError =>
+  status,
+}: Pick<AppError, 'code' | 'message'> &
+  Pick<Options, 'retryAfterSeconds' | 'details' | 'status'>): AppError =>
   // During a deployment the custodian may run a newer release, whose codes this one does not know.
   code in ERRORS
-    ? new AppError(code, message, { retryAfterSeconds, details })
+    ? new AppError(code, message, { retryAfterSeconds, details, status })
     : new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: retryAfterSeconds ?? 30 });
 
 /** An error response that the upstream's protocol defines. The upstream itself works. */

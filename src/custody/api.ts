@@ -4,7 +4,6 @@
  * @module
  */
 import * as z from 'zod';
-import type { Remaining } from '../core/call-limits.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Claim, Payout } from './asry/asry-store.ts';
 import type { Finality } from './kernel/finality.ts';
@@ -17,6 +16,8 @@ export type { LimitUse } from './kernel/spending-limits.ts';
 export type Refusal = {
   readonly code: ErrorCode;
   readonly message: string;
+  /** HTTP status, if it is not the usual one of the code. */
+  readonly status?: number;
   readonly retryAfterSeconds?: number;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 };
@@ -52,29 +53,58 @@ export type SwapAnswer = { readonly replayed: boolean } & (
   | Refused
 );
 
-export type DryRun =
+export type EstimateRequest = {
+  readonly amountLamports: bigint;
+  /** The client whose share of quotes pays, and for whom a create is rehearsed. */
+  readonly client: string;
+};
+
+/** `refusal`: what a create of the amount would get now. */
+export type SwapEstimate =
   | {
-      readonly type: 'possible';
+      readonly type: 'quoted';
       readonly expectedSats: bigint;
       readonly minimumSats: bigint;
-      readonly costLamports: bigint;
+      /** Seconds until the BTC arrives, as the bridge expects. */
+      readonly etaSeconds: number | null;
       readonly route: string;
+      /** Null when a create would be accepted. */
+      readonly refusal: Refusal | null;
+      /** The smallest swap; null when it is not known. */
+      readonly minimum: ShownMinimum | null;
+      /** When the quote was requested, in Unix milliseconds. */
+      readonly asOfMs: number;
+      /** True when the client has no quotes left, so that an older one is shown. */
+      readonly stale: boolean;
     }
-  | Refused;
+  /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create. */
+  | { readonly type: 'unquoted'; readonly refusal: Refusal; readonly isOfCreate: boolean };
 
-export type SwapPreview = DryRun & {
-  /** What this client has left of the bridge's quotes for dry runs. */
-  readonly quotesLeft: Remaining;
+export type ShownMinimum = {
+  readonly lamports: bigint;
+  readonly source: 'contract' | 'cost' | 'bridge';
+  /** When it was learned, in Unix milliseconds. */
+  readonly at: number;
 };
+
+/** The smallest swap and the source of that bound. */
+export type RoomMinimum =
+  | {
+      readonly type: 'known';
+      readonly minimum: ShownMinimum;
+      /** Why it could not be read again after it was outdated; null while it is not. */
+      readonly refusal: Refusal | null;
+    }
+  | { readonly type: 'unknown'; readonly refusal: Refusal };
 
 /** The current bounds of a swap, in lamports. */
 export type SwapRoom = {
-  readonly balanceLamports: bigint;
+  /** Null when no node shows it. */
+  readonly balanceLamports: bigint | null;
   /** The largest amount that one swap can take now; zero when swaps are not possible. */
   readonly maximumLamports: bigint;
-  /** The balance less floor, reservations and the fees of one swap. */
-  readonly spendableLamports: bigint;
   readonly refusal: Refusal | null;
+  readonly minimum: RoomMinimum;
 };
 
 /** The state of today's ABSR mint. */
@@ -176,6 +206,10 @@ export type CustodyReport = {
   readonly mirrorRestored: boolean;
   /** Every limit and its current use. */
   readonly limits: readonly LimitUse[];
+  /** The bridge's quotes that estimates have used in two hours. */
+  readonly quotes: { readonly used: number; readonly maximum: number };
+  /** Why the bridge serves no swap until the operator acts. */
+  readonly bridgeFault: 'fees_over_cap' | 'request_rejected' | null;
 };
 
 /** Whether signing is frozen and the Bitcoin key is absent. `frozen` is `unverified` until the journal is checked. */
@@ -371,8 +405,8 @@ export type OpsAnswer = {
 
 export type CustodianApi = {
   createSwap(request: SwapRequest): Promise<SwapAnswer>;
-  /** Performs every step of `createSwap` except the reservation and the signature. */
-  previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview>;
+  /** Makes every check of `createSwap` and has no effect. */
+  estimateSwap(request: EstimateRequest): Promise<SwapEstimate>;
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
@@ -390,7 +424,7 @@ export type CustodianApi = {
   draftProof(): Promise<ProofDraft>;
   /** Accepts the Bitcoin signature of the draft. */
   submitProof(signature: string): Promise<ProofAnswer>;
-  /** A dry run of the daily mint. */
+  /** What the daily mint would do now. */
   previewMint(): Promise<MintPreview>;
   /** Daily mints, newest first. */
   listMints(limit: number): Promise<MintRow[]>;

@@ -15,6 +15,7 @@ import type {
   ConfirmRequest,
   CustodianApi,
   CustodyReport,
+  EstimateRequest,
   MintPreview,
   MintRow,
   NodeProbe,
@@ -29,7 +30,7 @@ import type {
   RequestView,
   SigningState,
   SwapAnswer,
-  SwapPreview,
+  SwapEstimate,
   SwapRequest,
   SwapRoom,
   SwapView,
@@ -59,6 +60,7 @@ import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { Swaps } from './swap/create-swap.ts';
 import { swapEvidence } from './swap/evidence.ts';
 import { type SwapPorts, swapKind } from './swap/operation.ts';
+import { SwapQuotes } from './swap/swap-quotes.ts';
 import { swapView } from './swap/swap-view.ts';
 import { Tokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
@@ -150,6 +152,7 @@ export class Custodian implements CustodianApi {
   readonly #kernel: ReturnType<typeof openKernel>;
   readonly #background: Background;
   readonly #modules: Readonly<Record<string, CustodyModule>>;
+  readonly #quotes: SwapQuotes;
   readonly #swaps: Swaps;
   readonly #payments: Payments | undefined;
   readonly #mints: DailyMint | undefined;
@@ -163,7 +166,8 @@ export class Custodian implements CustodianApi {
     const { tools, gate, executor } = kernel;
     const { mirror, within } = d;
     const { maxCreatesPerClientHour, randomId } = d;
-    this.#swaps = new Swaps(tools, { quotes: d.swap, maxCreatesPerClientHour, randomId, within });
+    this.#quotes = new SwapQuotes(d.swap, tools.journal, d.now);
+    this.#swaps = new Swaps(tools, { quotes: this.#quotes, maxCreatesPerClientHour, randomId, within });
     const { lookUp } = d;
     const { latestBlockhash } = d.swap;
     const tokens = new Tokens(tools);
@@ -194,7 +198,7 @@ export class Custodian implements CustodianApi {
   /** The modules of the configured areas, by the name that logs show. */
   #composeModules(): Record<string, CustodyModule> {
     const { tools } = this.#kernel;
-    const { swap, token } = { swap: swapKind(this.#d.swap), token: this.#d.tokenKind };
+    const { swap, token } = { swap: swapKind(this.#d.swap, this.#quotes), token: this.#d.tokenKind };
     const onEnd = (operation: Operation) => this.#payments?.endCreation(operation);
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
@@ -216,8 +220,8 @@ export class Custodian implements CustodianApi {
     return this.#background.working(() => this.#swaps.create(request));
   }
 
-  previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
-    return this.#swaps.preview(request);
+  estimateSwap(request: EstimateRequest): Promise<SwapEstimate> {
+    return this.#swaps.estimate(request);
   }
 
   swapRoom(): Promise<SwapRoom> {
@@ -313,6 +317,8 @@ export class Custodian implements CustodianApi {
       solana: chain.agreement(),
       openCircuits: openCircuits(),
       mint: this.#mints?.report() ?? null,
+      quotes: this.#swaps.estimateQuotes(),
+      bridgeFault: this.#quotes.fault(),
       // An operator's pause stops more than swaps, so it is reported first.
       paused: tools.journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     };

@@ -18,6 +18,11 @@ const ACCEPTED =
 
 /** Reads the body, drops members that are null, and passes the rest to the route's validator. */
 export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
+  passBody(c, await readBody(c));
+  await next();
+};
+
+async function readBody(c: Context): Promise<unknown> {
   const text = await readText(c);
   const encoding = c.req.header('content-encoding')?.trim() || 'identity';
   if (encoding.toLowerCase() !== 'identity') {
@@ -31,12 +36,49 @@ export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
   if (type !== undefined && !ACCEPTED.test(type)) {
     throw new AppError('UNSUPPORTED_CONTENT_TYPE', 'Send the body as application/json.');
   }
-  const parsed = withoutNulls(parse(text));
+  return parse(text);
+}
+
+function passBody(c: Context, body: unknown): void {
+  const parsed = withoutNulls(body);
   // The validator checks the content type and calls `json()`, so this sets both.
   c.req.raw = new Request(c.req.raw.url, { method: 'POST', headers: jsonHeaders(c.req.raw.headers) });
   c.req.json = async <T>() => parsed as T;
-  await next();
-};
+}
+
+/** Names by which callers ask for a rehearsal: `dry_run`, `dryRun`, `dry-run` and the like. */
+const REHEARSAL = /^dry[\s_-]*run$/i;
+
+/**
+ * Reads the body of a call that moves money. A query string is refused, and so is a member that asks for a rehearsal,
+ * with any value and at any depth: the call would be made in earnest.
+ * @param rehearsal a sentence that names what rehearses the call
+ */
+export const spendingBody = (rehearsal: string): MiddlewareHandler =>
+  async function spendingBody(c, next) {
+    const refuse = (place: 'query' | 'json', path: string, message: string) => {
+      const issues = [{ in: place, path, message }];
+      return new AppError('INVALID_INPUT', `${path} ${message}`.trimStart(), { details: { issues } });
+    };
+    if (new URL(c.req.url).search !== '')
+      throw refuse('query', '', `This call takes no query string. ${rehearsal}.`);
+    const body = await readBody(c);
+    const asked = rehearsalIn(body);
+    if (asked !== undefined) throw refuse('json', asked, `is not accepted. ${rehearsal}.`);
+    passBody(c, body);
+    await next();
+  };
+
+/** The first member that asks for a rehearsal. Bodies are shallow, so the recursion is short. */
+function rehearsalIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if (REHEARSAL.test(name)) return name;
+    const inner = rehearsalIn(member);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
 
 function jsonHeaders(headers: Headers): Headers {
   const copy = new Headers(headers);

@@ -28,17 +28,28 @@ export function asAppError(thrown: unknown): AppError {
   return INTERNAL;
 }
 
-export function problemResponse(c: Context, error: AppError): Response {
-  const entry = ERRORS[error.code] ?? ERRORS.INTERNAL;
-  const body: z.infer<typeof Problem> = {
+/** The members of an error body that do not depend on the request. */
+export function problemOf(error: AppError) {
+  const { action, retryable } = ERRORS[error.code] ?? ERRORS.INTERNAL;
+  return {
     error_code: error.code,
     error: error.message,
-    action: entry.action,
-    request_id: c.get('requestId'),
-    retryable: entry.retryable,
+    action,
+    retryable,
     ...(error.retryAfterSeconds === undefined ? {} : { retry_after_s: error.retryAfterSeconds }),
     ...(error.details ? { details: error.details } : {}),
   };
+}
+
+/** @param also members that the route adds to the body */
+export function problemResponse(
+  c: Context,
+  error: AppError,
+  also: Readonly<Record<string, unknown>> = {},
+): Response {
+  const entry = ERRORS[error.code] ?? ERRORS.INTERNAL;
+  const problem: z.infer<typeof Problem> = { ...problemOf(error), request_id: c.get('requestId') };
+  const body = { ...problem, ...also };
   if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds));
   c.header('Cache-Control', 'no-store');
   c.set('errorCode', error.code);

@@ -8,7 +8,6 @@ import { formatAmount, parseWrittenAmount, SOL_DECIMALS } from '../core/amount.t
 /** Spellings from prompts for similar services; accepted, never published. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['amount_sol', 'amountSol'],
-  ['dryRun', 'dry_run'],
   ['idempotency_key', 'idempotencyKey'],
 ]);
 
@@ -49,7 +48,6 @@ export const amountSol = decimalAmount(SOL_DECIMALS, 'SOL from minAmountSol to m
 export const coinAmount = decimalAmount(18, 'Whole coins of `from`');
 export const dollarAmount = decimalAmount(6, 'Expected payment in whole USDC or USDT');
 
-export const dryRun = z.boolean().optional().describe('true: check everything, move nothing');
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 visible ASCII characters')
@@ -85,6 +83,11 @@ export function canonical(given: unknown): unknown {
   );
 }
 
+/** Names by which callers ask for a rehearsal. */
+const REHEARSAL = /^dry[\s_-]*run$/i;
+const HOW_TO_REHEARSE =
+  'this tool acts in earnest. Rehearse with swap_estimate, exchange_estimate, or skipReward of asry_claim';
+
 const MAX_ISSUES = 5;
 
 /** Names each refused argument and the reason. @param issues with the texts of `issueText` */
@@ -98,8 +101,10 @@ export const refusalText = ({ issues }: z.ZodError): string =>
 
 /** The reason for a value that a schema without a text of its own refuses. */
 export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'unrecognized_keys')
-    return `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
+  if (issue.code === 'unrecognized_keys') {
+    const unknown = `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
+    return issue.keys.some((key) => REHEARSAL.test(key)) ? `${unknown}: ${HOW_TO_REHEARSE}` : unknown;
+  }
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
     case 'invalid_type':

@@ -23,10 +23,10 @@ const TITLE = 'Sluice';
 const DESCRIPTION = 'Bitcoin reserve funded from Solana: proof, swaps, SPL tokens, ASRY, exchange, pools';
 
 const INSTRUCTIONS = `Tools of Sluice, a Bitcoin reserve funded from Solana.
-- To swap reserve SOL into BTC: swap_min for the bounds, swap_estimate for the price, swap_create with dry_run true, the same without
-  dry_run once the user agrees and with the idempotencyKey of the dry run, then swap_status, which waits, while status is waiting.
+- To swap reserve SOL into BTC: swap_min for the bounds, swap_estimate for the price and whether swap_create would be accepted, then
+  swap_create once the user agrees, then swap_status, which waits, while status is waiting.
 - To prove the reserve: verify_reserve_proof. To order an SPL token: token_invoice_create, a payment by the user, token_invoice_status.
-- swap_create and asry_claim spend money, the reserve's own. A result with dry_run: true means that nothing happened.
+- swap_create and asry_claim spend money, the reserve's own. swap_estimate, exchange_estimate and skipReward of asry_claim move nothing.
 - A spent quota blocks only what it names. QUOTE_BUDGET_SPENT and RATE_LIMITED of swap_estimate block new estimates, those of swap_create
   new swaps, until retry_after_s. A running swap, swap_status, the proof, tokens, ASRY and exchanges go on.
 - When a call fails, follow next_step of the error. When a response was lost, repeat the call with the same idempotencyKey.
@@ -126,13 +126,8 @@ export async function callTool(tool: Tool, given: unknown, context: ToolContext)
 }
 
 /** A creation that was made within minutes with equal arguments is not made again. */
-async function answerOf(
-  tool: Tool,
-  { dry_run: rehearse, ...args }: Answer,
-  wanted: unknown,
-  context: ToolContext,
-): Promise<Answer> {
-  const creates = tool.annotations.readOnlyHint === false && rehearse !== true;
+async function answerOf(tool: Tool, args: Answer, wanted: unknown, context: ToolContext): Promise<Answer> {
+  const creates = tool.annotations.readOnlyHint === false && args.skipReward !== true;
   const call = `${tool.name} ${JSON.stringify(args)}`;
   const recent = creates ? context.recent.find(call) : undefined;
   if (recent) return repeated(tool, recent.result, recent.ageSeconds);

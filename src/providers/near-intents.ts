@@ -5,8 +5,8 @@
  */
 import * as z from 'zod';
 import { upstreamFailed } from '../core/errors.ts';
-import { tryJson } from '../core/json.ts';
-import { ask, type Fetch, shaped, type UpstreamResponse } from './http.ts';
+import { ask, type Fetch, shaped } from './http.ts';
+import { type BridgeRefusal, isPassingFailure, refusalOf } from './near-intents-refusal.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
 /** The id in our quote requests. The signatures of production quotes cover it. */
@@ -99,26 +99,8 @@ export type OneClickRequest = {
   readonly deadline: string;
 };
 
-const Refusal = z.object({ message: z.union([text, z.array(text)]) });
-
-/** Reasons why the service is available but has no quote. */
-type NoQuoteReason = 'amount_too_low' | 'amount_too_high' | 'no_route';
-
-/**
- * Messages of 400 responses. Seen in clients: "Amount is too low for bridge, try at least 1264000", "Temporary swap
- * limits: minimum swap amount is $1,000", "No liquidity available", "Failed to get quote".
- */
-const NO_QUOTE: readonly (readonly [NoQuoteReason, RegExp])[] = [
-  ['amount_too_low', /too (low|small)|minimum (swap )?amount|try at least/i],
-  ['amount_too_high', /too (high|large|big)|maximum (swap )?amount|try at most|exceeds/i],
-  ['no_route', /liquidity|no (route|quote)|failed to get quote/i],
-];
-
-function noQuoteReason({ status, text: body }: UpstreamResponse): NoQuoteReason | undefined {
-  if (status !== 400) return undefined;
-  const message = String(Refusal.safeParse(tryJson(body)).data?.message ?? '');
-  return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];
-}
+/** A failure that took longer is not repeated, because a caller waits for the quote. */
+const MOST_BEFORE_REPEAT_MS = 2_000;
 
 export type NearIntents = ReturnType<typeof createNearIntents>;
 
@@ -129,10 +111,11 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
 
   return {
     /**
-     * A quote, or why the service has none. One that is not dry also opens a one-time deposit address.
+     * A quote, or why the service has none. One that is not dry also opens a one-time deposit address, which costs
+     * nothing if it is not paid. A failure of the service is repeated once, unless it was slow.
      * @throws AppError UPSTREAM_FAILED
      */
-    async quote(request: OneClickRequest): Promise<OneClickQuote | NoQuoteReason> {
+    async quote(request: OneClickRequest): Promise<OneClickQuote | BridgeRefusal> {
       const { slippageBps, amount, ...rest } = request;
       const body = {
         ...rest,
@@ -146,8 +129,12 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
         quoteWaitingTimeMs: 0,
       };
       const url = `${opts.baseUrl}/v0/quote`;
-      const answer = await ask({ ...common, method: 'POST', url, body });
-      return noQuoteReason(answer) ?? shaped(upstream, answer, Quote);
+      const send = () => ask({ ...common, method: 'POST', url, body });
+      const began = Date.now();
+      const first = await send();
+      const isRepeated = isPassingFailure(first) && Date.now() - began <= MOST_BEFORE_REPEAT_MS;
+      const answer = isRepeated ? await send() : first;
+      return refusalOf(answer) ?? shaped(upstream, answer, Quote);
     },
 
     /** Names the transaction that paid a deposit address. @throws AppError UPSTREAM_FAILED */

@@ -10,25 +10,23 @@ import { encodeBase58 } from '../chain/solana/address.ts';
 import { movableAtoms } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
-import { lamports } from '../core/amount.ts';
 import { CALL_LIMITS } from '../core/call-limits.ts';
 import { SHARES, SharedBudget } from '../core/client-network.ts';
 import { HOUR_MS } from '../core/durations.ts';
-import { AppError, failureReason, notConfigured, upstreamFailed } from '../core/errors.ts';
+import { AppError, failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
-import type { PriceReport } from '../core/price.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
-import { readCoverage, readVenues, reportOf } from '../features/reserves/get-summary.ts';
+import { readCoverage } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore, readLastChange } from '../features/reserves/reserves-store.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, readRelease } from '../features/status/get-status.ts';
-import { createSwapStore, QuoteBudget } from '../features/swap/swap-store.ts';
+import { createSwapStore } from '../features/swap/swap-store.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
 import { Cache } from '../http/cached.ts';
@@ -41,7 +39,6 @@ import { clients, relaysOf } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { pageViewObjects } from './page-views.ts';
-import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 import { type UpstreamProbed, upstreamProbes } from './upstream-probes.ts';
 
@@ -190,10 +187,6 @@ function opsDeps(sources: Sources): Deps['ops'] {
     bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
     probeUpstreams: () => probeAll(sources),
-    readQuotes: async () => ({
-      used: await createDatabaseStore(sources.env.DB).quotesUsed(Date.now()),
-      maximum: CALL_LIMITS.read_quotes.quota,
-    }),
     sendTestAlarm: testAlarmOf(sources.config),
   };
 }
@@ -246,7 +239,6 @@ function statusDeps(sources: Sources): Deps['status'] {
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),
-    maxQuotes: CALL_LIMITS.read_quotes.quota,
     readCoverage: () => readCoverage(reservesDeps(sources)),
     probeUpstreams: async () =>
       (await probeAll(sources)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
@@ -258,35 +250,18 @@ function statusDeps(sources: Sources): Deps['status'] {
 }
 
 function swapDeps(sources: Sources): Deps['swap'] {
-  const { env, config } = sources;
-  const { solanaAddress, bitcoinAddress } = sources.reserve;
+  const { config } = sources;
   const missing = missingFor(config, 'custody');
   return {
     custody: sources.custody,
     swaps: createSwapStore(sources.reads),
-    quote:
-      solanaAddress && bitcoinAddress
-        ? swapRoute(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil)).quote
-        : () => Promise.reject(notConfigured(missing)),
-    readPrices: () => sharedPrices(sources),
-    quoteBudget: new QuoteBudget(env.DB),
-    maxCostBps: config.SWAP_MAX_COST_BPS,
-    maxSwap: lamports(config.SWAP_MAX_SOL),
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },
     publicBaseUrl: sources.publicBaseUrl,
     cache: sources.cache,
     waiting: sources.waiting,
-    now: Date.now,
   };
-}
-
-/** The venues' prices as all isolates see them. @throws AppError UPSTREAM_FAILED while no venue responds */
-async function sharedPrices({ cache, readPrices }: Sources): Promise<PriceReport[]> {
-  const { value, stale } = await readVenues({ cache, readPrices }, false);
-  if (stale) throw upstreamFailed('prices', 'no_venue');
-  return value.map(reportOf);
 }
 
 /** Rents and programs change rarely. A creation that costs more than its invoice has set aside is not signed. */

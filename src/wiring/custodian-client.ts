@@ -6,6 +6,7 @@ import {
   CUSTODIAN_NAME,
   type CustodianApi,
   type CustodianRpc,
+  type EstimateRequest,
   type NotConfigured,
   type NotCustodian,
   type OpenRequest,
@@ -51,8 +52,8 @@ export class CustodianClient implements CustodianApi {
   createSwap(request: SwapRequest) {
     return this.#change((stub) => stub.createSwap(request));
   }
-  previewSwap(request: Omit<SwapRequest, 'key'>) {
-    return this.#call((stub) => stub.previewSwap(request));
+  estimateSwap(request: EstimateRequest) {
+    return this.#call((stub) => stub.estimateSwap(request));
   }
   findSwap(signature: string) {
     return this.#call((stub) => stub.findSwap(signature));

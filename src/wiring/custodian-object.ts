@@ -11,6 +11,7 @@ import {
   type ConfirmRequest,
   CUSTODIAN_NAME,
   type CustodianRpc,
+  type EstimateRequest,
   type NotConfigured,
   type NotCustodian,
   type OpenRequest,
@@ -43,8 +44,8 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   createSwap(request: SwapRequest) {
     return this.#call((custodian) => custodian.createSwap(request));
   }
-  previewSwap(request: Omit<SwapRequest, 'key'>) {
-    return this.#read('previewSwap', (custodian) => custodian.previewSwap(request));
+  estimateSwap(request: EstimateRequest) {
+    return this.#read('estimateSwap', (custodian) => custodian.estimateSwap(request));
   }
   findSwap(signature: string) {
     return this.#read('findSwap', (custodian) => custodian.findSwap(signature));

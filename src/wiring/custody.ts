@@ -39,7 +39,7 @@ import { createMintWitness } from '../providers/mint-witness.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
-import { feeNotes, swapRoute } from './swap-route.ts';
+import { swapRoute } from './swap-route.ts';
 import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
@@ -75,11 +75,7 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
     ...clients(config),
     rpc: createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') }),
     ...openKeys(env, { reserve, keyService: keyServiceOf(config), within, log }),
-    route: swapRoute(
-      config,
-      reserve,
-      feeNotes(env.KV, () => undefined),
-    ),
+    route: swapRoute(config, reserve),
     database: env.DB,
     now: Date.now,
     randomId: () => crypto.randomUUID(),

@@ -13,10 +13,8 @@ import { listBitcoin, listSolana } from '../features/reserves/list-transactions.
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type RaiseAlarmsDeps, raiseAlarms } from '../features/status/check-alarms.ts';
 import { createHeartbeat, getStatus } from '../features/status/get-status.ts';
-import { prewarmMinimum } from '../features/swap/get-minimum.ts';
 import { purgeUnpaid } from '../features/tokens/unpaid-store.ts';
 import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
-import { areFeesOverCap } from './swap-route.ts';
 import type { Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
@@ -82,7 +80,6 @@ function watchAlarms(
       const balance = solana?.balanceLamports ?? null;
       return { balance: balance === null ? null : BigInt(balance), floor: config.RESERVE_FLOOR_SOL };
     },
-    readFeesOverCap: () => areFeesOverCap(env.KV),
     alarms: createAlarmStore(env.DB),
     notify: alarmWebhook(config),
     log,
@@ -96,8 +93,8 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
   { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
-  // If this read fails, the status shows why, and requests get the last value.
-  { name: 'prewarm_minimum', run: () => prewarmMinimum(swap).catch(() => undefined) },
+  // The custodian asks the bridge once its bound is outdated, which also ends or raises the bridge's alarms.
+  { name: 'read_minimum', run: () => swap.custody.swapRoom() },
   {
     name: 'prewarm_currencies',
     run: async () =>

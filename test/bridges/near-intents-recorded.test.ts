@@ -27,7 +27,7 @@ const BASE = 'https://1click.test';
 async function readQuote(body: object): Promise<OneClickQuote> {
   const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { status: 201, body } });
   const quote = await createNearIntents({ baseUrl: BASE, fetch }).quote(requestOf(btcQuote));
-  if (typeof quote === 'string') throw new Error(quote);
+  if ('reason' in quote) throw new Error(quote.reason);
   return quote;
 }
 const readStatus = (body: object) =>

@@ -62,25 +62,8 @@ describe('a quote', () => {
     });
   });
 
-  it.each([
-    ['Amount is too low for bridge, try at least 1264000', 'amount_too_low'],
-    ['amount is TOO LOW', 'amount_too_low'],
-    ['Temporary swap limits: minimum swap amount is $1,000', 'amount_too_low'],
-    ['Amount is too high for bridge, try at most 1264000', 'amount_too_high'],
-    ['Temporary swap limits: maximum swap amount is $1,000', 'amount_too_high'],
-    ['No liquidity available', 'no_route'],
-    ['Failed to get quote', 'no_route'],
-  ])('a refusal with %j has its own reason and is not a failed upstream', async (message, reason) => {
-    const body = { message, error: 'Bad Request', statusCode: 400, timestamp: 'x', path: '/v0/quote' };
-    for (const shown of [body, { ...body, message: [message] }, { message }]) {
-      const { route } = quoteWith({ status: 400, body: shown });
-      expect(await route.quote({ amount: lamports(1n), dry: false })).toEqual({ ok: false, reason });
-    }
-  });
-
   it('a quote whose fees pass the cap raises an alarm, and no other refusal does', async () => {
     const alarms: unknown[] = [];
-    const fees: boolean[] = [];
     const alarmed = async (change: Change) => {
       const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { body: answerTo(asked, DEPOSIT, change) } });
       const route = createNearIntentsRoute({
@@ -90,7 +73,6 @@ describe('a quote', () => {
         bitcoinAddress: FIRM.recipient,
         now: () => NOW,
         log: (line) => alarms.push(line),
-        onFees: (isOverCap) => fees.push(isOverCap),
       });
       return route.quote({ amount: lamports(asked.amount), dry: false });
     };
@@ -99,30 +81,72 @@ describe('a quote', () => {
     expect(await alarmed({ quoteRequest: { recipient: 'bc1qother' } })).toMatchObject({ ok: false });
     expect(alarms).toEqual([]);
     expect(await alarmed(appFees(26))).toEqual({ ok: false, reason: 'quote_app_fees' });
-    // A quote that is refused for another reason reports no fees.
-    expect(fees).toEqual([false, true]);
     expect(alarms).toEqual([
       { level: 'alarm', event: 'bridge_fees_over_cap', feesBps: [26], maximumBps: 25 },
     ]);
   });
 
-  it.each<[string, Recorded | Error, string]>([
-    ['any other 400', { status: 400, body: { message: 'tokenIn is not valid' } }, 'status_400'],
-    ['a 400 that is not JSON', { status: 400, body: 'No liquidity available' }, 'status_400'],
-    ['a 500 without liquidity', { status: 500, body: { message: 'No liquidity available' } }, 'status_500'],
-    ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],
-    ['another shape', { body: { quote: {} } }, 'unexpected_shape'],
-  ])(
-    '%s is a failed upstream and not retried, because a firm quote may have opened an address',
-    async (_name, answer, reason) => {
-      const { route, requests } = quoteWith(answer);
-      await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
-        code: 'UPSTREAM_FAILED',
-        details: { reason },
-      });
-      expect(requests).toHaveLength(1);
-    },
-  );
+  it.each<[string, Recorded | Error, string, number]>([
+    ['a 400 of a proxy', { status: 400, body: 'No liquidity available' }, 'status_400', 1],
+    ['a 400 without a text', { status: 400, body: {} }, 'status_400', 1],
+    ['a refused token', { status: 401, body: { message: 'Unauthorized' } }, 'status_401', 1],
+    ['a spent rate', { status: 429, body: { message: 'Too many requests' } }, 'rate_limited', 1],
+    [
+      'a 500 without liquidity',
+      { status: 500, body: { message: 'No liquidity available' } },
+      'status_500',
+      2,
+    ],
+    [
+      'a lasting internal error',
+      { status: 400, body: { message: 'Internal server error' } },
+      'status_400',
+      2,
+    ],
+    ['a dropped connection', new TypeError('fetch failed'), 'unreachable', 1],
+    ['another shape', { body: { quote: {} } }, 'unexpected_shape', 1],
+  ])('%s is a failed upstream and no refusal', async (_name, answer, reason, calls) => {
+    const { route, requests } = quoteWith(answer);
+    await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      details: { reason },
+    });
+    expect(requests).toHaveLength(calls);
+  });
+
+  it.each([
+    { status: 400, body: { message: 'Internal server error' } },
+    { status: 500, body: { statusCode: 500, message: 'Internal server error' } },
+    { status: 502, body: 'Bad gateway' },
+  ])('a passing failure is asked again once: %j', async (failure) => {
+    const { route, requests } = setUp({
+      [`POST ${BASE}/v0/quote`]: [failure, { status: 400, body: { message: 'No liquidity available' } }],
+    });
+    expect(await route.quote({ amount: lamports(1n), dry: true })).toEqual({ ok: false, reason: 'no_route' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('a rejected request raises an alarm with its text, and an unknown text is logged', async () => {
+    const lines: unknown[] = [];
+    const refusedWith = (message: string) => {
+      const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { status: 400, body: { message } } });
+      return createNearIntentsRoute({
+        provider: createNearIntents({ baseUrl: BASE, fetch }),
+        quoteKey: QUOTE_KEY,
+        reserveAddress: RESERVE,
+        bitcoinAddress: FIRM.recipient,
+        now: () => NOW,
+        log: (line) => lines.push(line),
+      }).quote({ amount: lamports(1n), dry: true });
+    };
+    await refusedWith('recipient is not valid');
+    await refusedWith('The moon is in the wrong phase');
+    await refusedWith('No liquidity available');
+    expect(lines).toEqual([
+      { level: 'alarm', event: 'bridge_rejects_request', text: 'recipient is not valid' },
+      { level: 'warn', event: 'bridge_refused_quote', text: 'The moon is in the wrong phase' },
+    ]);
+  });
 });
 
 it('announces a deposit with its transaction id, and treats a refusal as an error', async () => {

@@ -36,9 +36,9 @@ it('the client package has no dependency and contains its license', () => {
 it('the client package adds at most 4 KB, gzipped, to a program that creates swaps', async () => {
   const program = `import { createClient } from 'sluice-client';
 const sluice = createClient({ baseUrl: 'https://sluice.example' });
-const preview = await sluice.previewSwap({ amountSol: '0.5' });
+const estimate = await sluice.getSwapEstimate({ amountSol: '0.5' });
 const swap = await sluice.createSwap({ amountSol: '0.5' });
-console.log(preview, swap.ok ? await sluice.waitForSwap(swap.value.id, { timeoutMs: 60_000 }) : swap);`;
+console.log(estimate, swap.ok ? await sluice.waitForSwap(swap.value.id, { timeoutMs: 60_000 }) : swap);`;
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: folder },
     bundle: true,
@@ -59,7 +59,7 @@ const minimum = await sluice.getSwapMinimum();
 const state: string = minimum.ok ? minimum.value.minAmountLamports : minimum.failure.kind;
 // @ts-expect-error: the operation needs an id.
 void sluice.getSwapStatus({});
-// @ts-expect-error: a dry run has its own method and result.
+// @ts-expect-error: the estimate rehearses a swap.
 void sluice.createSwap({ amountSol: 1, dry_run: true });
 // @ts-expect-error: only reads are repeated until a state is reached.
 void sluice.until('createSwap', { amountSol: 1 }, () => true);

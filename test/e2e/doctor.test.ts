@@ -185,11 +185,11 @@ describe('finds what goes wrong outside', () => {
 
 describe('finds faults of the running service', () => {
   it('the doctor finds schema-outdated when the database has another column', async () => {
-    await world.worker.query('ALTER TABLE quote_shares ADD COLUMN planted TEXT');
+    await world.worker.query('ALTER TABLE mirror_marks ADD COLUMN planted TEXT');
     await until('the status knows', async () =>
       (await look()).problems.includes('schema-outdated') ? true : undefined,
     );
-    await world.worker.query('ALTER TABLE quote_shares DROP COLUMN planted');
+    await world.worker.query('ALTER TABLE mirror_marks DROP COLUMN planted');
   });
 });
 

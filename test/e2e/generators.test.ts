@@ -77,10 +77,10 @@ describe('a generated client', () => {
     expect(outcome).toEqual({
       minAmountSol: expect.any(Number),
       estimatedBtcSats: expect.any(Number),
-      initiated: false,
+      creatable: true,
       invoiceId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       found: expect.any(Array),
-      refusal: { code: 'AMOUNT_TOO_LARGE', action: 'fix_request' },
+      refusal: { code: 'INSUFFICIENT_BALANCE', action: 'top_up_wallet' },
     });
     expect(outcome.estimatedBtcSats).toBeGreaterThan(0);
     const invoice = await world.fetch(`/api/invoices/${outcome.invoiceId}`);

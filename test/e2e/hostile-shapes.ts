@@ -106,12 +106,12 @@ const bodies: Shape[] = [
   view('1,000 members', BAD_JSON, `{"path":"/a",${Array.from({ length: 1_000 }, (_, i) => `"${i}":0`)}}`),
   view('an array of 8,000', BAD_JSON, `{"path":"/a","x":[${Array(8_000).fill(0)}]}`),
   view('one key twice: the last counts', BAD_INPUT, '{"path":"/a","path":1}'),
-  swap('one amount twice: the last counts', BAD_INPUT, '{"amountSol":0.5,"amountSol":0,"dry_run":true}'),
+  swap('one amount twice: the last counts', BAD_INPUT, '{"amountSol":0.5,"amountSol":0}'),
   view('__proto__ is a member like another, and ignored', COUNTED, '{"path":"/a","__proto__":{"path":1}}'),
   view('a required member in __proto__ only', BAD_INPUT, '{"__proto__":{"path":"/a"}}'),
   view('constructor.prototype', COUNTED, '{"path":"/a","constructor":{"prototype":{"x":1}}}'),
-  swap('__proto__ where members are closed', BAD_INPUT, '{"amountSol":0.5,"__proto__":{"dry_run":true}}'),
-  swap('an unknown member', BAD_INPUT, '{"amountSol":0.5,"to":"bc1qthief","dry_run":true}'),
+  swap('__proto__ where members are closed', BAD_INPUT, '{"amountSol":0.5,"__proto__":{"x":1}}'),
+  swap('an unknown member', BAD_INPUT, '{"amountSol":0.5,"to":"bc1qthief"}'),
   view('a UTF-8 byte order mark', COUNTED, Buffer.concat([Buffer.from('efbbbf', 'hex'), Buffer.from(GOOD)])),
   view('UTF-16', BAD_JSON, Buffer.from(`\ufeff${GOOD}`, 'utf16le')),
   view('an overlong slash', BAD_JSON, Buffer.from('7b2270617468223a22c0af227d', 'hex')),
@@ -125,9 +125,11 @@ const bodies: Shape[] = [
   view('a comment', BAD_JSON, '{"path":"/a"/**/}'),
   view('NaN', BAD_JSON, '{"path":NaN}'),
   ...['1E400', '-0', '0.0009999999999', '"0.5 "', '"0x1"', '"1_0"', '"١"', 'true', '[0.5]', '"Infinity"'].map(
-    (amount) => swap(`an amount of ${amount}`, BAD_INPUT, `{"amountSol":${amount},"dry_run":true}`),
+    (amount) => swap(`an amount of ${amount}`, BAD_INPUT, `{"amountSol":${amount}}`),
   ),
-  swap('a dry run that is text', BAD_INPUT, '{"amountSol":0.5,"dry_run":"true"}'),
+  ...['"dry_run":true', '"dryRun":false', '"dry_run":null', '"x":[{"dryRun":1}]'].map((member) =>
+    swap(`a rehearsal by ${member}`, BAD_INPUT, `{"amountSol":0.5,${member}}`),
+  ),
 ];
 
 const methods: Shape[] = [

@@ -106,7 +106,7 @@ describe('mint --dry-run', () => {
   it('mint --dry-run lists the earlier mints', async () => {
     await world.control.cron('5 0 * * *');
     const day = await until('the mint', async () => {
-      const { tables } = (await post({ name: 'mint', dry_run: true })).body as {
+      const { tables } = (await post({ name: 'mint-preview' })).body as {
         tables: { title: string; rows: Json[] }[];
       };
       const [last] = tables.find(({ title }) => title === 'mints')?.rows ?? [];
@@ -119,7 +119,7 @@ describe('mint --dry-run', () => {
 
   it('refuses mint without --dry-run', async () => {
     expect((await ops(['mint'])).code).toBe(2);
-    for (const body of [{ name: 'mint' }, { name: 'mint', dry_run: false }])
+    for (const body of [{ name: 'mint' }, { name: 'mint', preview: true }])
       expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
 });
@@ -201,7 +201,7 @@ it('names the target on the first line, or on stderr if stdout is a text to be s
 describe('the operator’s route', () => {
   it.each([
     ['a destination', { name: 'resume', to: 'Vote111111111111111111111111111111111111111' }],
-    ['an amount', { name: 'mint', dry_run: true, amount: '5' }],
+    ['an amount', { name: 'mint-preview', amount: '5' }],
     ['a destination of a proof', { name: 'proof-submit', signature: 'x', address: 'bc1q' }],
     ['an unknown command', { name: 'send' }],
   ])('the operator’s route refuses %s', async (_what, body) => {

@@ -110,7 +110,7 @@ it('the probe stores responses that the providers can parse again without a netw
     recipient: world.reserve.bitcoin,
     deadline: new Date().toISOString(),
   });
-  if (typeof quote === 'string') throw new Error(quote);
+  if ('reason' in quote) throw new Error(quote.reason);
   expect(await isSignedQuote(quote, world.bindings.NEAR_INTENTS_QUOTE_KEY ?? '')).toBe(true);
   const esplora = createEsplora({
     name: 'recorded',

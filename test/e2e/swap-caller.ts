@@ -27,10 +27,7 @@ const TRANSFER_ACCOUNTS = 4;
 
 export interface SwapCaller {
   get(path: string): Promise<Answer>;
-  create(
-    amountSol: unknown,
-    options?: { readonly key?: string; readonly ip?: string; readonly dryRun?: boolean },
-  ): Promise<Answer>;
+  create(amountSol: unknown, options?: { readonly key?: string; readonly ip?: string }): Promise<Answer>;
   status(id: string): Promise<Answer>;
   /** The status once it is no longer `waiting`. */
   settled(id: string): Promise<Body>;
@@ -86,14 +83,14 @@ export function createSwapCaller(world: World): SwapCaller {
   return {
     get,
     status,
-    async create(amountSol, { key, ip, dryRun } = {}) {
+    async create(amountSol, { key, ip } = {}) {
       const response = await world.fetch('/api/swap/create', {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           ...(key === undefined ? {} : { 'idempotency-key': key }),
         },
-        body: JSON.stringify({ amountSol, ...(dryRun ? { dry_run: true } : {}) }),
+        body: JSON.stringify({ amountSol }),
         ...(ip === undefined ? {} : { ip }),
       });
       return read(response);

@@ -163,13 +163,31 @@ describe('POST /api/asry/claim-from-deposit', () => {
     { feeBps: 0 },
     { treasury: SENDER, mint: SENDER },
     { constructor: { prototype: { asset: 'USDT' } } },
-    { force: true, dry_run: true, admin: true },
+    { force: true, admin: true },
   ])('a claim ignores the unknown members %j', async (extra) => {
     expect((await claim(extra)).status).toBe(200);
     expect(service.asked).toEqual([
       { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String), waitMs: 5_000 },
     ]);
   });
+
+  it.each([
+    { dry_run: true },
+    { dry_run: false },
+    { dryRun: true },
+    { dryRun: {} },
+    { options: { dry_run: 1 } },
+  ])(
+    'a claim with the member %j is refused with the name of skipReward, and consumes nothing',
+    async (extra) => {
+      const response = await claim(extra);
+      expect([response.status, response.body]).toMatchObject([
+        400,
+        { error_code: 'INVALID_INPUT', error: expect.stringContaining('skipReward') },
+      ]);
+      expect(service.asked).toEqual([]);
+    },
+  );
 
   it('a claim ignores a member named __proto__', async () => {
     const body = `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","__proto__":{"skipReward":true,"rewardUsd":1}}`;

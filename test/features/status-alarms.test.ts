@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
 import { type AlarmStore, createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import {
@@ -11,11 +11,10 @@ import {
 } from '../../src/features/status/check-alarms.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import { createHeartbeat, type StatusReport, type TextStore } from '../../src/features/status/get-status.ts';
-import { areFeesOverCap, feeNotes } from '../../src/wiring/swap-route.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
-const SOL = { balance: 10_000_000_000n, floor: 100_000_000n, feesOverCap: false };
+const SOL = { balance: 10_000_000_000n, floor: 100_000_000n };
 
 const NODES = {
   configured: 2,
@@ -44,11 +43,13 @@ const CALM: StatusReport = {
     mirrorRefusedRows: 0,
     mirrorRestored: false,
     limits: [],
+    quotes: { used: 1, maximum: 120, left: 119 },
+    bridgeFault: null,
     nodes: NODES,
   },
   backing: { ...UNKNOWN_COVERAGE, ok: true, state: 'covered', gapSatoshis: '5' },
   alarms: [],
-  database: { schema: 'abc', quotes: { used: 1, maximum: 120, left: 119 } },
+  database: { schema: 'abc' },
   operations: [],
   as_of: iso(0),
   stale: false,
@@ -68,16 +69,13 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
     SOL,
   ],
   ['sol_low', CALM, { ...SOL, balance: 199_999_999n }],
-  [
-    'quote_budget_low',
-    { ...CALM, database: { schema: 'abc', quotes: { used: 115, maximum: 120, left: 5 } } },
-    SOL,
-  ],
+  ['quote_budget_low', custody({ quotes: { used: 115, maximum: 120, left: 5 } }), SOL],
   ['cron_missing', { ...CALM, cron: [{ trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false }] }, SOL],
   ['status_unreadable', { ...CALM, database: null }, SOL],
   ['status_unreadable', { ...CALM, custody: null }, SOL],
   ['nodes_disagree', custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), SOL],
-  ['bridge_fees_over_cap', CALM, { ...SOL, feesOverCap: true }],
+  ['bridge_fees_over_cap', custody({ bridgeFault: 'fees_over_cap' }), SOL],
+  ['bridge_rejects_request', custody({ bridgeFault: 'request_rejected' }), SOL],
   ['solana_stalled', custody({ nodes: { ...NODES, stalledSince: iso(180_000) } }), SOL],
   ['quorum_missing', custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }), SOL],
 ];
@@ -136,7 +134,6 @@ describe('a change of alarms', () => {
         reporter,
         readStatus: async () => status,
         readSol: async () => SOL,
-        readFeesOverCap: async () => false,
         alarms,
         log: (line) => lines.push(line),
         now: () => at,
@@ -269,24 +266,4 @@ it('the schema fingerprint depends on every column name, and not on the order of
   expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
   for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
     expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
-});
-
-it('marks the bridge fees as over the cap until a quote is below it, with one write per change', async () => {
-  const kv = memory();
-  const put = vi.spyOn(kv, 'put');
-  async function note(isOverCap: boolean): Promise<void> {
-    let work: Promise<void> | undefined;
-    feeNotes(kv, (written) => {
-      work = written;
-    })(isOverCap);
-    await work;
-  }
-  expect(await areFeesOverCap(kv)).toBe(false);
-  await note(true);
-  await note(true);
-  expect(await areFeesOverCap(kv)).toBe(true);
-  await note(false);
-  await note(false);
-  expect(await areFeesOverCap(kv)).toBe(false);
-  expect(put.mock.calls.map(([, value]) => value)).toEqual(['over-cap', 'within-cap']);
 });

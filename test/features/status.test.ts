@@ -57,15 +57,15 @@ const HEALTHY: StatusReportDeps = {
         { name: 'unsettled', ...cap },
         { name: 'cost_day', ...cap, used: 5_000_000_000n },
       ],
+      quotes: { used: 3, maximum: 100 },
+      bridgeFault: null,
     }),
   },
   database: {
     columns: async () => ['a.b'],
     latestOperations: async () => [],
-    quotesUsed: async () => 3,
   },
   heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
-  maxQuotes: 100,
   readCoverage: async () => COVERED,
   readAlarms: async () => [],
   readRelease: async () => ({

@@ -1,275 +1,171 @@
-import { describe, expect, it } from 'vitest';
-import { lamports, sats } from '../../src/core/amount.ts';
-import { AppError, upstreamFailed } from '../../src/core/errors.ts';
-import { bandOf } from '../../src/core/quote-band.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/core/errors.ts';
 import type { SwapRoom } from '../../src/custody/api.ts';
-import { type EstimateDeps, getEstimate } from '../../src/features/swap/get-estimate.ts';
-import { getMinimum } from '../../src/features/swap/get-minimum.ts';
-import { readQuote } from '../../src/features/swap/read-quote.ts';
-import { Cache } from '../../src/http/cached.ts';
-import { createFakeBridge, MARKET, quoteFor } from '../kit/fake-bridge.ts';
+import { newService, openRoom, type Service, SOL, swapApp } from './swap-service.ts';
 
-const NOW = 1_790_000_000_000;
-const SOL = 1_000_000_000n;
-const open: SwapRoom = {
-  balanceLamports: 10n * SOL,
-  maximumLamports: 2n * SOL,
-  spendableLamports: 9n * SOL,
-  refusal: null,
+let service: Service;
+beforeEach(() => {
+  service = newService();
+});
+const call = swapApp(() => service);
+const read = async (path: string) => {
+  const response = await call(path);
+  return { status: response.status, headers: response.headers, body: await response.json() };
 };
-const CLIENT = '192.0.2.7';
-
-function setUp(room: () => Promise<SwapRoom> = async () => open) {
-  const clock = { now: NOW };
-  const bridge = createFakeBridge();
-  const deferred: Promise<unknown>[] = [];
-  const budget: { left: number; taken: number; spentBy: 'client' | 'all' } = {
-    left: 100,
-    taken: 0,
-    spentBy: 'all',
-  };
-  const calls = { room: 0, prices: 0 };
-  const deps: EstimateDeps = {
-    cache: new Cache({ now: () => clock.now, defer: (work) => void deferred.push(work) }),
-    quote: bridge.quote,
-    quoteBudget: {
-      async take() {
-        if (budget.left <= 0) return { ok: false, spentBy: budget.spentBy, retryAfterSeconds: 77 };
-        budget.left--;
-        budget.taken++;
-        return { ok: true };
-      },
-    },
-    now: () => clock.now,
-    custody: {
-      swapRoom() {
-        calls.room++;
-        return room();
-      },
-    },
-    readPrices: async () => {
-      calls.prices++;
-      return [MARKET, { ...MARKET, source: 'two' }];
-    },
-    maxCostBps: 200,
-    maxSwap: lamports(2n * SOL),
-  };
-  return { deps, bridge, budget, clock, calls, settle: () => Promise.allSettled(deferred) };
-}
+const TOO_SMALL = {
+  code: 'AMOUNT_TOO_SMALL',
+  message: 'The smallest swap is 0.25 SOL now.',
+  details: { reason: 'amount_too_low', minAmountLamports: '250000000', minimumSource: 'bridge' },
+} as const;
+const PAUSED = {
+  code: 'SWAPS_PAUSED',
+  message: 'Swaps are paused.',
+  retryAfterSeconds: 300,
+  details: { reason: 'operator' },
+} as const;
 
 describe('an estimate', () => {
-  it('scales an estimate from the quote of its amount band and subtracts the fixed fee once', async () => {
-    const { deps, bridge } = setUp();
-    bridge.nextQuote = (amount) => ({
-      ok: true,
-      quote: { ...quoteFor(amount), fixedFeeSats: sats(1_000n), expectedSats: sats(123_000n) },
-    });
-    const estimate = await getEstimate(deps, lamports(1_500_000_000n), CLIENT);
-    expect(bridge.quotes).toContainEqual({ amount: SOL, dry: true });
-    expect(estimate).toMatchObject({
-      amount: 1_500_000_000n,
-      quotedAmount: SOL,
-      estimatedSats: (124_000n * 3n) / 2n - 1_000n,
-      route: 'near-intents',
+  it('an estimate has the fields of the contract, and says that a create would be accepted', async () => {
+    const { status, headers, body } = await read('/api/swap/estimate?amountSol=0.5');
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(body).toEqual({
+      amountSol: 0.5,
+      estimatedBtcSats: 62_187,
+      amountLamports: '500000000',
+      estimatedSatoshis: '62187',
+      minimumSatoshis: '61875',
       etaSeconds: 465,
+      creatable: true,
+      minAmountLamports: null,
+      minimumSource: null,
+      source: 'near-intents',
+      as_of: '2026-09-21T14:13:20.000Z',
       stale: false,
-      asOf: NOW,
     });
+    expect(service.estimated).toEqual([{ amountLamports: SOL / 2n, client: 'local' }]);
+  });
+
+  it('an estimate shows the error body that a create would get', async () => {
+    if (service.estimate.type === 'quoted') service.estimate = { ...service.estimate, refusal: PAUSED };
+    service.answer = { type: 'refused', replayed: false, refusal: PAUSED };
+    const created = await call('/api/swap/create', {
+      method: 'POST',
+      body: '{"amountSol":0.5}',
+      headers: { 'content-type': 'application/json' },
+    });
+    const { request_id: _id, ...problem } = (await created.json()) as Record<string, unknown>;
+    const { status, body } = await read('/api/swap/estimate?amountSol=0.5');
+    expect([status, body]).toMatchObject([200, { creatable: false, ...problem, estimatedBtcSats: 62_187 }]);
+  });
+
+  it('an estimate without figures is the error of the create, with creatable: false', async () => {
+    service.estimate = { type: 'unquoted', refusal: TOO_SMALL, isOfCreate: true };
+    expect(await read('/api/swap/estimate?amountSol=0.1')).toMatchObject({
+      status: 400,
+      body: {
+        creatable: false,
+        error_code: TOO_SMALL.code,
+        error: TOO_SMALL.message,
+        details: TOO_SMALL.details,
+      },
+    });
+  });
+
+  it('a spent share of estimates says nothing about a create', async () => {
+    const refusal = { code: 'RATE_LIMITED', message: 'x', retryAfterSeconds: 7 } as const;
+    service.estimate = { type: 'unquoted', refusal, isOfCreate: false };
+    const { status, body } = await read('/api/swap/estimate?amountSol=0.1');
+    expect([status, body]).toMatchObject([429, { error_code: 'RATE_LIMITED', retry_after_s: 7 }]);
+    expect(body).not.toHaveProperty('creatable');
+  });
+
+  it('a refusal of the bridge is no failed upstream', async () => {
+    const refusal = { code: 'QUOTE_REFUSED', status: 503, message: 'x', retryAfterSeconds: 60 } as const;
+    service.estimate = { type: 'unquoted', refusal, isOfCreate: true };
+    expect(await read('/api/swap/estimate?amountSol=1')).toMatchObject({ status: 503 });
   });
 
   it.each([
-    [1n, 1n],
-    [999n, 500n],
-    [1_999_999_999n, 1_000_000_000n],
-    [2_000_000_000n, 2_000_000_000n],
-    [4_999_999_999n, 2_000_000_000n],
-    [5_000_000_001n, 5_000_000_000n],
-  ])('the estimate of %s lamports uses the quote for %s', (amount, band) => {
-    expect(bandOf(lamports(amount))).toBe(band);
+    ['5e-1', 500_000_000n],
+    ['0.30000000000000004', 300_000_000n],
+  ])('the amount %s is read from its digits', async (text, amountLamports) => {
+    await read(`/api/swap/estimate?amountSol=${text}`);
+    expect(service.estimated).toMatchObject([{ amountLamports }]);
   });
 
-  it('estimates of a thousand different amounts need at most 11 quotes', async () => {
-    const { deps, bridge, budget } = setUp();
-    for (let at = 1; at <= 1_000; at++) await getEstimate(deps, lamports((SOL * BigInt(at)) / 100n), CLIENT);
-    expect(bridge.quotes.length).toBeLessThanOrEqual(11);
-    expect(budget.taken).toBe(bridge.quotes.length);
-  });
-
-  it("quotes the exact amount if its band begins below the bridge's smallest amount", async () => {
-    const { deps, bridge } = setUp();
-    bridge.nextQuote = (amount) =>
-      amount < 250_000_000n ? { ok: false, reason: 'amount_too_low' } : { ok: true, quote: quoteFor(amount) };
-    expect(await getEstimate(deps, lamports(300_000_000n), CLIENT)).toMatchObject({
-      quotedAmount: 300_000_000n,
-    });
-    const asked = bridge.quotes.length;
-    await expect(getEstimate(deps, lamports(210_000_000n), CLIENT)).rejects.toMatchObject({
-      code: 'AMOUNT_TOO_SMALL',
-    });
-    expect(bridge.quotes.length).toBe(asked + 1);
-  });
-
-  it.each([
-    ['0.0015', 1_500_000n, 'AMOUNT_TOO_SMALL'],
-    ['the balance less floor and fees', 9n * SOL + 1n, 'INSUFFICIENT_BALANCE'],
-    ['the cap of one swap', 2n * SOL + 1n, 'AMOUNT_TOO_LARGE'],
-  ])(
-    'an estimate shows the refusal of a create that breaks the limit: %s',
-    async (_bound, amount, reason) => {
-      const { deps } = setUp();
-      expect(await getEstimate(deps, lamports(amount), CLIENT)).toMatchObject({ reason });
+  const invalid = ['', '=', '=0', '=-1', '=0.0009', '=1e-9', '=abc', '=1,5', '=%201', `=${'9'.repeat(999)}`];
+  it.each(invalid.map((text) => (text === '' ? '' : `?amountSol${text}`)))(
+    'an estimate with the query %.40j returns 400',
+    async (query) => {
+      expect(await read(`/api/swap/estimate${query}`)).toMatchObject({ status: 400 });
+      expect(service.estimated).toEqual([]);
     },
   );
-
-  it('an estimate shows that no create can pass while the custodian refuses every swap', async () => {
-    const refusal = { code: 'SWAPS_PAUSED', message: 'x' } as const;
-    const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
-    expect(await getEstimate(deps, lamports(SOL), CLIENT)).toMatchObject({ reason: 'SWAPS_PAUSED' });
-    expect(await getEstimate(setUp().deps, lamports(SOL), CLIENT)).toMatchObject({ reason: null });
-  });
-
-  it('refuses an estimate above any possible reserve balance without taking a quote', async () => {
-    const { deps, bridge } = setUp();
-    await expect(getEstimate(deps, lamports(100_000n * SOL + 1n), CLIENT)).rejects.toMatchObject({
-      code: 'AMOUNT_TOO_LARGE',
-      details: { maxAmountLamports: '100000000000000' },
-    });
-    expect(bridge.quotes).toEqual([]);
-  });
-});
-
-describe('a quote for reading', () => {
-  it('a quote for a read is never firm, so the bridge opens no deposit address', async () => {
-    const { deps, bridge } = setUp();
-    await readQuote(deps, lamports(SOL), CLIENT);
-    expect(bridge.quotes.every(({ dry }) => dry)).toBe(true);
-  });
-
-  it('with a spent quote budget, a read makes no call and shows when a quote is available again', async () => {
-    const { deps, bridge, budget } = setUp();
-    budget.left = 0;
-    await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
-      code: 'QUOTE_BUDGET_SPENT',
-      retryAfterSeconds: 77,
-    });
-    expect(bridge.quotes).toEqual([]);
-  });
-
-  it('a client that has used its own share of quotes is refused; others waiting for the same quote get it', async () => {
-    const { deps, bridge, budget } = setUp();
-    Object.assign(budget, { left: 0, spentBy: 'client' });
-    const refused = readQuote(deps, lamports(SOL), CLIENT);
-    const joined = readQuote(deps, lamports(SOL), '198.51.100.1');
-    budget.left = 1;
-    await expect(refused).rejects.toMatchObject({
-      code: 'RATE_LIMITED',
-      retryAfterSeconds: 77,
-      details: { limit: 'read_quotes' },
-    });
-    expect((await joined).expectedSats).toBe(124_375n);
-    expect(bridge.quotes).toHaveLength(1);
-  });
-
-  it('shows the last good quote, marked stale, while the bridge is down, and an error once it is too old', async () => {
-    const { deps, bridge, clock } = setUp();
-    await readQuote(deps, lamports(SOL), CLIENT);
-    bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
-    clock.now += 300_000;
-    expect(await readQuote(deps, lamports(SOL), CLIENT)).toMatchObject({
-      stale: true,
-      asOf: NOW,
-      expectedSats: 124_375n,
-    });
-    clock.now += 3_300_000;
-    await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-    });
-  });
-
-  it.each([
-    ['amount_too_low', 'AMOUNT_TOO_SMALL'],
-    ['amount_too_high', 'AMOUNT_TOO_LARGE'],
-    ['no_route', 'QUOTE_REFUSED'],
-    ['quote_signature', 'QUOTE_REFUSED'],
-  ])('a read whose quote is refused with %s returns %s', async (reason, code) => {
-    const { deps, bridge } = setUp();
-    bridge.nextQuote = () => ({ ok: false, reason });
-    await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
-      code,
-      details: { reason },
-    });
-  });
 });
 
 describe('the bounds of a swap', () => {
-  it("the bounds of a swap take the minimum from the bridge's terms and the maximum from the custodian", async () => {
-    const { deps, bridge } = setUp();
-    const bounds = await getMinimum(deps);
-    expect(bounds).toMatchObject({
-      maximum: 2n * SOL,
-      balance: 10n * SOL,
+  const bounds = (room: () => Promise<SwapRoom>) => {
+    service.room = room;
+    return read('/api/swap/min');
+  };
+
+  it('the bounds of a swap show the smallest one with its source, and the oldest time', async () => {
+    expect((await read('/api/swap/min')).body).toEqual({
+      minAmountSol: 0.25,
+      minAmountLamports: '250000000',
+      minimumSource: 'cost',
+      balanceSol: 10,
+      balanceLamports: '10000000000',
+      maxAmountSol: 2,
+      maxAmountLamports: '2000000000',
       available: true,
       reason: null,
       nextAvailableAt: null,
+      as_of: '2026-09-21T14:13:10.000Z',
       stale: false,
     });
-    expect(bounds.minimum).toBeGreaterThanOrEqual(1_000_000n);
-    expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it('1,000 reads of the swap bounds take one quote, read the prices once and the balance once', async () => {
-    const { deps, bridge, calls } = setUp();
-    for (let read = 0; read < 1_000; read++) await getMinimum(deps);
-    expect([bridge.quotes.length, calls.prices, calls.room]).toEqual([1, 1, 1]);
-  });
-
-  it("the bounds of a swap show the custodian's refusal and when a swap is possible again", async () => {
+  it("the bounds show the custodian's refusal and when a swap is possible again", async () => {
     const nextAvailableAt = '2026-11-20T11:00:00.000Z';
     const details = { limit: 'hour', nextAvailableAt };
     const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details } as const;
-    const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
-    expect(await getMinimum(deps)).toMatchObject({
-      available: false,
-      reason: 'SWAP_LIMIT_REACHED',
-      nextAvailableAt,
-      maximum: 0n,
+    expect(await bounds(async () => ({ ...openRoom, maximumLamports: 0n, refusal }))).toMatchObject({
+      body: { available: false, reason: 'SWAP_LIMIT_REACHED', nextAvailableAt, maxAmountSol: 0 },
     });
   });
 
-  it('the bounds show that no swap is possible when less SOL is left than the smallest swap needs', async () => {
-    const { deps } = setUp(async () => ({ ...open, maximumLamports: 5n }));
-    expect(await getMinimum(deps)).toMatchObject({
-      available: false,
-      reason: 'SWAP_LIMIT_REACHED',
-      maximum: 5n,
+  it('the bounds show that no swap is possible when less SOL is left than the smallest one needs', async () => {
+    expect(await bounds(async () => ({ ...openRoom, maximumLamports: 5n }))).toMatchObject({
+      body: { available: false, reason: 'SWAP_LIMIT_REACHED' },
     });
   });
 
-  it('the bounds of a swap show the minimum even while the custodian does not respond', async () => {
-    const { deps } = setUp(() => Promise.reject(new AppError('CUSTODIAN_UNAVAILABLE', 'x')));
-    expect(await getMinimum(deps)).toMatchObject({
-      balance: null,
-      maximum: 0n,
-      available: false,
-      reason: 'UPSTREAM_FAILED',
-      stale: true,
+  it('an unread balance is null, and the minimum is still shown', async () => {
+    const refusal = { code: 'UPSTREAM_FAILED', message: 'x' } as const;
+    const room = { ...openRoom, balanceLamports: null, maximumLamports: 0n, refusal };
+    expect(await bounds(async () => room)).toMatchObject({
+      body: { balanceSol: null, minAmountSol: 0.25, available: false, reason: 'UPSTREAM_FAILED' },
     });
   });
 
-  it('the bounds of a swap say when no amount can pass at the current terms', async () => {
-    const { deps, bridge } = setUp();
-    bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount, { minimumSats: sats(100_000n) }) });
-    expect(await getMinimum(deps)).toMatchObject({
-      available: false,
-      reason: 'QUOTE_REFUSED',
-      minimum: 1_000_000n,
-    });
+  it('an outdated minimum is stale and names why it was not read; spent estimates stop no swap', async () => {
+    const minimum = (code: 'QUOTE_REFUSED' | 'QUOTE_BUDGET_SPENT') =>
+      ({ ...openRoom.minimum, refusal: { code, message: 'x' } }) as SwapRoom['minimum'];
+    const refused = await bounds(async () => ({ ...openRoom, minimum: minimum('QUOTE_REFUSED') }));
+    expect(refused).toMatchObject({ body: { stale: true, available: false, reason: 'QUOTE_REFUSED' } });
+    const spent = await bounds(async () => ({ ...openRoom, minimum: minimum('QUOTE_BUDGET_SPENT') }));
+    expect(spent).toMatchObject({ body: { stale: true, available: true, reason: null } });
   });
 
-  it('the bounds of a swap are an error when no two prices agree and no older bounds are known', async () => {
-    const { deps } = setUp();
-    await expect(getMinimum({ ...deps, readPrices: async () => [MARKET] })).rejects.toMatchObject({
-      code: 'PRICE_UNAVAILABLE',
-    });
+  it.each<[string, () => Promise<SwapRoom>, number]>([
+    [
+      'the minimum was never read',
+      async () => ({ ...openRoom, minimum: { type: 'unknown', refusal: PAUSED } }),
+      503,
+    ],
+    ['the custodian fails', () => Promise.reject(new AppError('CUSTODIAN_UNAVAILABLE', 'x')), 503],
+  ])('the bounds are an error and no default while %s', async (_name, room, status) => {
+    expect(await bounds(room)).toMatchObject({ status });
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { newService, type Service, SIGNATURE, SOL, swapApp, view } from './swap-service.ts';
+import { newService, type Service, SIGNATURE, swapApp, view } from './swap-service.ts';
 
 const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
@@ -51,7 +51,6 @@ it.each([
   '{"amountSol":-1}',
   '{"amountSol":0.0009}',
   '{"amountSol":0.0009999999999}',
-  '{"amountSol":1,"dryrun":true}',
   '{"amountSol":"0.0009"}',
   '{"amountSol":"abc"}',
   '{"amountSol":null}',
@@ -59,13 +58,12 @@ it.each([
   '{"amountSol":[1]}',
   '{"amountSol":{"a":1}}',
   '{"amountSol":1,"recipient":"bc1qattacker"}',
-  '{"amountSol":1,"dry_run":"true"}',
-  '{"amountSol":1,"__proto__":{"dry_run":true}}',
+  '{"amountSol":1,"__proto__":{"preview":true}}',
 ])('the body %.60s returns 400 without a call to the custodian', async (body) => {
   const response = await create(body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error_code: 'INVALID_INPUT', retryable: false });
-  expect([service.asked, service.previewed]).toEqual([[], []]);
+  expect(service.asked).toEqual([]);
 });
 
 it('the custodian receives only hashes of the key; they are equal for any notation of the same amount', async () => {
@@ -118,28 +116,37 @@ it.each([
   });
 });
 
-it('a dry run shows the expected result, and neither an id nor a key', async () => {
-  const response = await create('{"amountSol":0.5,"dry_run":true}', { 'idempotency-key': KEY });
-  expect(await response.json()).toMatchObject({
-    initiated: false,
-    id: null,
-    solanaSignature: null,
-    statusUrl: null,
-    dry_run: true,
-    status: 'waiting',
-    expectedBtcSats: 5,
-  });
-  expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
-});
-
-it("a refused dry run returns the refusal's code and creates no swap", async () => {
-  const { quotesLeft } = service.preview;
-  const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'no room' } as const;
-  service.preview = { type: 'refused', refusal, quotesLeft };
-  const response = await create('{"amountSol":0.5,"dry_run":true}');
-  expect([response.status, await response.json()]).toMatchObject([503, { error_code: 'SWAP_LIMIT_REACHED' }]);
+it.each([
+  ['{"amountSol":0.5,"dry_run":true}', 'dry_run'],
+  ['{"amountSol":0.5,"dry_run":false}', 'dry_run'],
+  ['{"amountSol":0.5,"dry_run":null}', 'dry_run'],
+  ['{"amountSol":0.5,"dryRun":"yes"}', 'dryRun'],
+  ['{"amountSol":0.5,"dryRun":null}', 'dryRun'],
+  ['{"amountSol":0.5,"DRY-RUN":1}', 'DRY-RUN'],
+  ['{"amountSol":0.5,"options":{"dry_run":true}}', 'dry_run'],
+  ['{"amountSol":0.5,"options":[{"dryrun":1}]}', 'dryrun'],
+])('the body %s asks for a rehearsal and is refused with the name of the estimate', async (body, name) => {
+  const response = await create(body);
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { error_code: 'INVALID_INPUT', error: expect.stringMatching(`^${name} .*GET /api/swap/estimate`) },
+  ]);
   expect(service.asked).toEqual([]);
 });
+
+it.each(['?dry_run=true', '?dryRun', '?amountSol=1'])(
+  'a create with the query %s is refused',
+  async (query) => {
+    const body = '{"amountSol":0.5}';
+    const headers = { 'content-type': 'application/json' };
+    const response = await call(`/api/swap/create${query}`, { method: 'POST', body, headers });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error_code: 'INVALID_INPUT', error: expect.stringContaining('GET /api/swap/estimate') },
+    ]);
+    expect(service.asked).toEqual([]);
+  },
+);
 
 it('a create without configuration returns 503 and names the variable, but no value', async () => {
   service.configured = false;

@@ -1,16 +1,21 @@
 /** The HTTP routes of swaps over a custodian and a D1 whose results a test sets. */
 import { base58 } from '@scure/base';
 import type { Deps } from '../../src/app.ts';
-import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
+import type {
+  EstimateRequest,
+  SwapAnswer,
+  SwapEstimate,
+  SwapRequest,
+  SwapRoom,
+  SwapView,
+} from '../../src/custody/api.ts';
 import { createSwapRoutes } from '../../src/features/swap/create-route.ts';
 import { swapQuoteRoutes } from '../../src/features/swap/quote-routes.ts';
 import { swapRecordRoutes } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
-import { createFakeBridge, MARKET } from '../kit/fake-bridge.ts';
 import { routerOver } from '../kit/router.ts';
 
 export const SOL = 1_000_000_000n;
@@ -44,27 +49,41 @@ export const row: SwapRow = {
 /** The results of the custodian and D1, and the calls that they received. */
 export type Service = {
   asked: SwapRequest[];
-  previewed: Omit<SwapRequest, 'key'>[];
+  estimated: EstimateRequest[];
   answer: SwapAnswer;
-  preview: SwapPreview;
+  estimate: SwapEstimate;
+  room: () => Promise<SwapRoom>;
   rows: SwapRow[];
   configured: boolean;
 };
 
-const quotesLeft = { left: 4, resetSeconds: 7_200 };
+export const openRoom: SwapRoom = {
+  balanceLamports: 10n * SOL,
+  maximumLamports: 2n * SOL,
+  refusal: null,
+  minimum: {
+    type: 'known',
+    minimum: { lamports: 250_000_000n, source: 'cost', at: 1_789_999_990_000 },
+    refusal: null,
+  },
+};
 
 export const newService = (): Service => ({
   asked: [],
-  previewed: [],
+  estimated: [],
   answer: { type: 'created', replayed: false, swap: view },
-  preview: {
-    type: 'possible',
-    expectedSats: 5n,
-    minimumSats: 4n,
-    costLamports: 1n,
+  estimate: {
+    type: 'quoted',
+    expectedSats: 62_187n,
+    minimumSats: 61_875n,
+    etaSeconds: 465,
     route: 'near-intents',
-    quotesLeft,
+    refusal: null,
+    minimum: null,
+    asOfMs: 1_790_000_000_000,
+    stale: false,
   },
+  room: async () => openRoom,
   rows: [row],
   configured: true,
 });
@@ -72,30 +91,19 @@ export const newService = (): Service => ({
 function depsOf(service: Service): Deps['swap'] {
   return {
     cache: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
-    quote: createFakeBridge().quote,
-    quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),
-    now: () => 1_790_000_000_000,
     custody: {
-      swapRoom: async () => ({
-        balanceLamports: 10n * SOL,
-        maximumLamports: 2n * SOL,
-        spendableLamports: 9n * SOL,
-        refusal: null,
-      }),
+      swapRoom: () => service.room(),
       findSwap: async () => null,
       async createSwap(request) {
         service.asked.push(request);
         return service.answer;
       },
-      async previewSwap(request) {
-        service.previewed.push(request);
-        return service.preview;
+      async estimateSwap(request) {
+        service.estimated.push(request);
+        return service.estimate;
       },
     },
-    readPrices: async () => [MARKET, { ...MARKET, source: 'two' }],
-    maxCostBps: 200,
-    maxSwap: lamports(2n * SOL),
     swaps: {
       bySignature: async (signature) => service.rows.find((one) => one.signature === signature),
       landed: async (limit) => service.rows.slice(0, limit),

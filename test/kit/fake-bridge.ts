@@ -6,6 +6,7 @@ import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
 import { HOUR_MS } from '../../src/core/durations.ts';
 import type { PriceReport } from '../../src/core/price.ts';
 import type { SwapPorts } from '../../src/custody/swap/operation.ts';
+import { SwapQuotes } from '../../src/custody/swap/swap-quotes.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from './addresses.ts';
@@ -95,6 +96,16 @@ export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
     now: () => NOW + HOUR_MS,
   };
   return ports;
+}
+
+/** Quotes over these ports, with the learned minimum in memory. */
+export function quotesOf(ports: SwapPorts): SwapQuotes {
+  const meta = new Map<string, string>();
+  const journal = {
+    getMeta: (key: string) => meta.get(key),
+    setMeta: (key: string, value: string) => void meta.set(key, value),
+  };
+  return new SwapQuotes(ports, journal, ports.now);
 }
 
 /** A Bitcoin transaction with these outputs, in a block by default. */

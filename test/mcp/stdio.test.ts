@@ -47,7 +47,7 @@ it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     expect(opened.result).toMatchObject({
       protocolVersion: version,
       serverInfo: { name: 'sluice' },
-      instructions: expect.stringContaining('dry_run'),
+      instructions: expect.stringContaining('swap_estimate'),
     });
     const listed = await server.request('tools/list');
     expect(toolNames(listed)).toEqual(NAMES);

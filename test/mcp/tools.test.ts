@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { memoryKeys } from '../../packages/client/src/index.ts';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
@@ -53,7 +52,6 @@ const OWN_MEMBERS = [
   'replayed',
   'claimed',
   'created',
-  'dry_run',
   'would_pay',
   'message',
   'source',
@@ -160,9 +158,7 @@ describe('the table', () => {
 
   it.each(
     TOOLS.filter(({ annotations }) => annotations.destructiveHint).map((tool) => [tool.name, tool] as const),
-  )('%s spends money, so it has a dry run and its description begins with a warning', (_name, tool) => {
-    const { properties = {} } = z.toJSONSchema(tool.input, { io: 'input' });
-    expect(properties).toHaveProperty('dry_run');
+  )('%s spends money, so its description begins with a warning', (_name, tool) => {
     expect(tool.description).toMatch(/^SPENDS MONEY/);
   });
 
@@ -238,7 +234,7 @@ describe('arguments', () => {
   it.each([
     ['swap_estimate', {}, 'amountSol is missing'],
     ['swap_estimate', undefined, 'amountSol is missing'],
-    ['swap_create', { dry_run: true }, 'amountSol is missing'],
+    ['swap_create', {}, 'amountSol is missing'],
     ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is missing'],
     ['asry_claim', { asset: 'SOL', depositTxSignature: SIGNATURE, amount: 1 }, 'one of USDC, USDT'],
     ['exchange_create', { from: 'sol', to: 'btc', payoutAddress: 'bc1qxy' }, 'amount is missing'],
@@ -255,7 +251,6 @@ describe('arguments', () => {
     ['swap_estimate', { amountSol: 1, amount_sol: 2 }, 'amount_sol'],
     ['swap_estimate', { amountSol: null }, 'amountSol'],
     ['swap_estimate', { sol: 1 }, 'sol'],
-    ['swap_create', { amountSol: 1, dry_run: 'yes' }, 'dry_run'],
     ['swap_create', { amountSol: 1, idempotencyKey: 'short' }, '16 to 128'],
     ['swap_status', {}, 'id'],
     ['swap_status', { id: '' }, 'id'],
@@ -363,18 +358,19 @@ describe('swap_create', () => {
     }
   });
 
-  it('a dry run of swap_create returns terms and a key for the real call, without id and status', async () => {
-    for (const name of ['dry_run', 'dryRun']) {
-      const dry = exampleOf('createSwap', 'dry_run');
-      const { sent, body } = await call('swap_create', { amountSol: 0.5, [name]: true }, { body: dry });
-      expect([keyOf(sent), sent[0]?.body]).toEqual([null, { amountSol: '0.5', dry_run: true }]);
-      expect(body).toMatchObject({ initiated: false, dry_run: true, amountSol: 0.5 });
-      for (const member of ['id', 'status', 'solanaSignature', 'statusUrl'])
-        expect(body).not.toHaveProperty(member);
-      expect(JSON.stringify(body)).not.toMatch(/waiting|null/);
-      expect(body.idempotencyKey).toMatch(/^[\x21-\x7e]{16,128}$/);
-    }
-  });
+  it.each(['swap_create', 'asry_claim', 'exchange_create'])(
+    '%s refuses an argument that asks for a rehearsal, and names what rehearses',
+    async (name) => {
+      for (const argument of ['dry_run', 'dryRun'])
+        for (const value of [true, false, null]) {
+          const { sent, body } = await call(name, { [argument]: value }, { body: {} });
+          expect([sent, JSON.stringify(body)]).toEqual([
+            [],
+            expect.stringMatching(/swap_estimate.*skipReward/),
+          ]);
+        }
+    },
+  );
 
   it.each([
     ['the connection broke', new TypeError('fetch failed')],
@@ -440,10 +436,10 @@ describe('an equal call within minutes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('recognizes an equal call in another notation, and with dry_run: false', async () => {
+  it('recognizes an equal call in another notation', async () => {
     const { ask, sent } = caller(recentResults(), { body: CREATED });
     await ask('swap_create', { amountSol: 0.5 });
-    expect(await ask('swap_create', { amount_sol: '0.50', dry_run: false })).toMatchObject({
+    expect(await ask('swap_create', { amount_sol: '0.50' })).toMatchObject({
       replayed: true,
     });
     expect(sent).toHaveLength(1);
@@ -470,17 +466,15 @@ describe('an equal call within minutes', () => {
     expect(JSON.stringify(sent)).not.toContain('idempotencyKey');
   });
 
-  it('a call is not a repeat after a dry run, from another client, or after ten minutes', async () => {
+  it('a call is not a repeat from another client, or after ten minutes', async () => {
     const all = recentResults();
-    const dry = { body: exampleOf('createSwap', 'dry_run') };
-    const one = caller(resultsOf('198.51.100.1', all), dry, { body: CREATED }, { body: CREATED });
+    const one = caller(resultsOf('198.51.100.1', all), { body: CREATED }, { body: CREATED });
     const other = caller(resultsOf('198.51.100.2', all), { body: CREATED });
-    await one.ask('swap_create', { amountSol: 1, dry_run: true });
     expect(await one.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
     expect(await other.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
     time += 600_000;
     expect(await one.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
-    expect([one.sent.length, other.sent.length]).toEqual([3, 1]);
+    expect([one.sent.length, other.sent.length]).toEqual([2, 1]);
   });
 
   it('forgets the oldest calls when more than 500 are remembered', () => {
@@ -564,8 +558,8 @@ describe('what is optional in the contract', () => {
   });
 });
 
-it('asry_claim with dry_run requests only a validation and returns no payout', async () => {
-  const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', dry_run: true };
+it('asry_claim with skipReward requests only a validation and returns no payout', async () => {
+  const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', skipReward: true };
   const { sent, body } = await call('asry_claim', given, { body: exampleOf('claimFromDeposit') });
   expect(sent[0]?.body).toEqual({
     asset: 'USDC',
@@ -575,7 +569,6 @@ it('asry_claim with dry_run requests only a validation and returns no payout', a
   });
   expect(body).toMatchObject({
     claimed: false,
-    dry_run: true,
     would_pay: { recipient: expect.any(String) },
   });
   expect(body).not.toHaveProperty('reward');
@@ -583,19 +576,6 @@ it('asry_claim with dry_run requests only a validation and returns no payout', a
 
 describe('exchange_create', () => {
   const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' };
-
-  it('a dry run of exchange_create only estimates, and returns neither an id nor an address to pay', async () => {
-    const { sent, body } = await call(
-      'exchange_create',
-      { ...order, dry_run: true },
-      { body: exampleOf('getExchangeEstimate') },
-    );
-    expect(sent.map(({ method, url }) => [method, new URL(url).pathname])).toEqual([
-      ['GET', '/api/exchange/estimate'],
-    ]);
-    expect(body).toMatchObject({ created: false, dry_run: true });
-    for (const member of ['id', 'payinAddress', 'status']) expect(body).not.toHaveProperty(member);
-  });
 
   it('exchange_create sends no key, because each call opens an exchange of its own', async () => {
     const { sent, body } = await call('exchange_create', order, { body: exampleOf('createExchange') });

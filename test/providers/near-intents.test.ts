@@ -51,7 +51,7 @@ describe('quote', () => {
   ])('reads %s of the staging service, and keeps every signed field', async (_name, recorded) => {
     const { provider } = quoting({ body: recorded });
     const quote = await provider.quote(asked);
-    if (typeof quote === 'string') throw new Error(quote);
+    if ('reason' in quote) throw new Error(quote.reason);
     const { signature, timestamp } = recorded;
     expect(quote).toMatchObject({ signature, timestamp, quote: recorded.quote });
     expect(recorded.quoteRequest).toMatchObject(quote.quoteRequest);

@@ -44,7 +44,7 @@ it('a database restored from a backup equals the old one, including the search i
     ),
     // More rows than one page has.
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5200)
-     INSERT INTO quote_shares (window, client, used) SELECT i, '*', i % 80 FROM n;`,
+     INSERT INTO alarms (name, since, reported) SELECT 'n' || i, '2026-11-20', i % 2 FROM n;`,
     insertOf('mirror_marks', { name: 'journal', revision: 1200, filler: null }),
   ];
   const seedFile = join(folder, 'seed.sql');
@@ -57,7 +57,7 @@ it('a database restored from a backup equals the old one, including the search i
   const { stdout, stderr } = await run(process.execPath, args, { env });
   expect(stdout).toMatch(/^Target: D1 by wrangler --local /);
   expect(stdout).toContain('5205 rows');
-  expect(stderr).toMatch(/^5000 rows of quote_shares read\n[\s\S]*^5200 rows of quote_shares read$/m);
+  expect(stderr).toMatch(/^5000 rows of alarms read\n[\s\S]*^5200 rows of alarms read$/m);
   expect(statSync(backup).mode & 0o777).toBe(0o600);
   await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 2 });
 
@@ -89,7 +89,7 @@ it('refuses to make a backup, with one line of explanation, when wrangler is not
 
 describe('a database that is written while it is read', () => {
   const schema = readFileSync('schema.sql', 'utf8');
-  const share = (client: string) => insertOf('quote_shares', { window: 1, client, used: 1 });
+  const share = (name: string) => insertOf('alarms', { name, since: '2026-11-20', reported: 1 });
   const mark = (name: string) => insertOf('mirror_marks', { name, revision: 1, filler: null });
   const database = (...statements: string[]): DatabaseSync => {
     const db = new DatabaseSync(':memory:');
@@ -112,7 +112,7 @@ describe('a database that is written while it is read', () => {
       return answers;
     });
     expect(statements.filter((text) => text.includes('mirror_marks'))).toEqual(names.map(mark));
-    expect(statements.filter((text) => text.includes('quote_shares'))).toEqual(names.map(share));
+    expect(statements.filter((text) => /INTO "?alarms/.test(text))).toEqual(names.map(share));
     expect(() => database(...statements)).not.toThrow();
   });
 

@@ -134,7 +134,7 @@ it.each([
   ['pause', { name: 'pause' }],
   ['retry swap:1', { name: 'retry', id: 'swap:1' }],
   ['write-off swap:1', { name: 'write-off', id: 'swap:1' }],
-  ['mint --dry-run', { name: 'mint', dry_run: true }],
+  ['mint --dry-run', { name: 'mint-preview' }],
   ['proof message', { name: 'proof-message' }],
   ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
   ['refund-due', { name: 'refund-due' }],

@@ -223,8 +223,8 @@ function happen(world: World, actors: Actors, production: Production, incident: 
       void host.event('swapRoom', (custodian) => custodian.swapRoom());
       void host.event('report', (custodian) => custodian.report());
       void host.event('previewMint', (custodian) => custodian.previewMint());
-      void host.event('previewSwap', (custodian) =>
-        custodian.previewSwap({ amountLamports: 700_000_000n, client: 'ip-8' }),
+      void host.event('estimateSwap', (custodian) =>
+        custodian.estimateSwap({ amountLamports: 700_000_000n, client: 'ip-8' }),
       );
       return;
     case 'proof':

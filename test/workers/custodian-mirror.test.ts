@@ -4,7 +4,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { columnsOf, decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
-import { createSwapStore, QuoteBudget } from '../../src/features/swap/swap-store.ts';
+import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import {
   closed,
   done,
@@ -216,58 +216,5 @@ describe('swaps as the routes read them', () => {
       'signature-1',
     ]);
     expect((await swaps.landed(1)).map(({ status }) => status)).toEqual(['failed']);
-  });
-});
-
-describe('the budget of quotes for reading', () => {
-  const store = new QuoteBudget(env.DB);
-  const WINDOW_MS = 2 * 3_600_000;
-  const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
-
-  it('a spent budget of read quotes refuses every caller and shows when a quote is available again', async () => {
-    for (let quote = 0; quote < 80; quote++)
-      expect(await store.take(START + 1_000, null)).toEqual({ ok: true });
-    const spent = { ok: false, spentBy: 'all' };
-    for (const client of [null, '192.0.2.7'])
-      expect(await store.take(START + 1_000, client)).toEqual({ ...spent, retryAfterSeconds: 7_199 });
-    expect(await store.take(START + WINDOW_MS - 1, null)).toEqual({ ...spent, retryAfterSeconds: 1 });
-    expect(await store.take(START + WINDOW_MS, null)).toEqual({ ok: true });
-  });
-
-  it.each([
-    ['all clients', null, 80],
-    ['one client', '192.0.2.7', 10],
-  ])(
-    '120 concurrent reads by %s get exactly as many quotes as their share of the budget allows',
-    async (_name, client, most) => {
-      const taken = await Promise.all(Array.from({ length: 120 }, () => store.take(START, client)));
-      expect(taken.filter(({ ok }) => ok)).toHaveLength(most);
-    },
-  );
-
-  it('one client may use an eighth of the quotes that others have left, and a network a multiple of that', async () => {
-    const store = new QuoteBudget(env.DB);
-    const taken = async (client: string, times: number) => {
-      let ok = 0;
-      for (let at = 0; at < times; at++) if ((await store.take(START, client)).ok) ok++;
-      return ok;
-    };
-    expect(await taken('192.0.2.7', 40)).toBe(10);
-    expect(await store.take(START, '192.0.2.7')).toMatchObject({ ok: false, spentBy: 'client' });
-    expect(await taken('192.0.2.8', 40)).toBe(8);
-    // The /24 of both has twice a share, which is nearly used up.
-    expect(await taken('192.0.2.9', 40)).toBeLessThanOrEqual(2);
-    expect(await taken('2001:db8:1:2::/64', 40)).toBeGreaterThanOrEqual(6);
-    for (let subnet = 0x100; subnet < 0x1000; subnet += 0x100)
-      await taken(`2001:db8:1:${subnet.toString(16)}::/64`, 10);
-    // One /48 with thousands of subnets has not used up what another caller needs.
-    expect(await taken('198.51.100.1', 10)).toBeGreaterThanOrEqual(2);
-  });
-
-  it('the quote budget stores a hash of the client, not its address', async () => {
-    await store.take(START, '192.0.2.7');
-    const { results } = await env.DB.prepare('SELECT client FROM quote_shares').all<{ client: string }>();
-    expect(results.every(({ client }) => client === '*' || /^[0-9a-f]{32}$/.test(client))).toBe(true);
-    expect(results).toHaveLength(3);
   });
 });

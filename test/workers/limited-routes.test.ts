@@ -34,7 +34,7 @@ const answers = (verb: string): unknown => {
   if (verb === 'findClaim') return current === '/api/asry/claim-from-deposit' ? {} : null;
   if (verb === 'signingState') return { frozen: null, watchOnly: true };
   if (verb === 'listAsryEpochs') return [];
-  if (['createSwap', 'previewSwap', 'openRequest', 'confirmPayment', 'claimDeposit'].includes(verb)) {
+  if (['createSwap', 'openRequest', 'confirmPayment', 'claimDeposit'].includes(verb)) {
     const refusal = { code: 'SWAPS_PAUSED', message: 'paused' };
     return {
       type: 'refused',

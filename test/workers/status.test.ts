@@ -10,17 +10,8 @@ const store = createDatabaseStore(env.DB);
 describe('the database as the status shows it', () => {
   it("the status compares the columns of schema.sql and ignores the platform's own tables", async () => {
     const columns = await store.columns();
-    expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_shares.window']));
+    expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'mirror_marks.name']));
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
-  });
-
-  it('the status counts only the quotes of the current window', async () => {
-    const now = Date.UTC(2026, 10, 20, 13);
-    const window = Math.floor(now / 7_200_000);
-    const insert = env.DB.prepare("INSERT INTO quote_shares (window, client, used) VALUES (?, '*', ?)");
-    await env.DB.batch([insert.bind(window - 1, 99), insert.bind(window, 7)]);
-    expect(await store.quotesUsed(now)).toBe(7);
-    expect(await store.quotesUsed(now + 7_200_000)).toBe(0);
   });
 
   it('lists the newest operations first and does not show their ids', async () => {

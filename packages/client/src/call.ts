@@ -151,8 +151,8 @@ async function callWithKey<Name extends OperationName>(
   if (!Object.hasOwn(OPERATIONS, name)) throw new TypeError(`unknown operation: ${name}`);
   const spec: Spec = OPERATIONS[name];
   const body = canonical(input, spec.amounts);
-  // A dry run creates nothing, so it needs no key.
-  const isOnce = spec.once !== undefined && body.dry_run !== true && body.skipReward !== true;
+  // A validation creates nothing, so it needs no key.
+  const isOnce = spec.once !== undefined && body.skipReward !== true;
   const memo = `${name}\n${JSON.stringify(body)}`;
   const { idempotencyKey: given } = options;
   if (given !== undefined && !KEY.test(given))

@@ -15,14 +15,7 @@ import {
   type Result,
 } from './call.ts';
 import { memoryKeys } from './keys.ts';
-import {
-  type ExchangeStatus,
-  type Invoice,
-  OPERATIONS,
-  type SwapCreate,
-  type SwapCreated,
-  type SwapStatus,
-} from './operations.ts';
+import { type ExchangeStatus, type Invoice, OPERATIONS, type SwapStatus } from './operations.ts';
 import {
   type IsOver,
   type ListName,
@@ -54,33 +47,15 @@ type Method<Name extends OperationName> =
     ? (input?: Input<Name>, options?: CallOptions) => Promise<Result<Name>>
     : (input: Input<Name>, options?: CallOptions) => Promise<Result<Name>>;
 
-export type SwapOrder = Omit<SwapCreate, 'dry_run'>;
-/** A swap that was signed. */
-export type StartedSwap = SwapCreated & {
-  readonly id: string;
-  readonly solanaSignature: string;
-  readonly statusUrl: string;
-};
-/** What a swap of this amount would yield now. Nothing exists yet. */
-export type SwapPreview = Omit<
-  SwapCreated,
-  'initiated' | 'id' | 'solanaSignature' | 'status' | 'statusUrl' | 'dry_run'
->;
 export type EndedSwap = SwapStatus & { readonly status: 'finished' | 'failed' };
 
-type CreateSwap = (order: SwapOrder, options?: CallOptions) => Promise<Result<'createSwap', StartedSwap>>;
-
 /** A method for each operation. */
-type Methods = {
-  readonly [Name in keyof Operations]: Name extends 'createSwap' ? CreateSwap : Method<Name>;
-};
+type Methods = { readonly [Name in keyof Operations]: Method<Name> };
 
 /** No method throws or rejects. */
 export type Client = Methods & {
   /** Any operation by its name. */
   readonly call: Call;
-  /** Performs every step of `createSwap` except the reservation and the signature. */
-  previewSwap(order: SwapOrder, options?: CallOptions): Promise<Result<'createSwap', SwapPreview>>;
   /** Waits until a swap is finished or failed. @param id from `createSwap` */
   waitForSwap(id: string, options?: UntilOptions<SwapStatus>): Promise<Waited<'getSwapStatus', EndedSwap>>;
   /** Waits until an invoice is completed, expired, or to be refunded. @param id `invoice_id` from `createInvoice` */
@@ -129,7 +104,6 @@ export function createClient(options: ClientOptions): Client {
     ...methods,
     call,
     until: wait,
-    previewSwap: (order, given) => call('createSwap', { ...order, dry_run: true }, given),
     waitForSwap: (id, limits) => wait('getSwapStatus', { id }, isSwapOver, limits),
     waitForInvoice: (id, limits) => wait('getInvoice', { id }, isInvoiceOver, limits),
     waitForExchange: (id, limits) => wait('getExchangeStatus', { id }, isExchangeOver, limits),

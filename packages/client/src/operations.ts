@@ -65,6 +65,8 @@ export type Status = {
       left: string;
       /** Null while there is room */ availableAt: string | null;
     }>;
+    /** Bridge quotes that estimates used in two hours */ quotes: { used: number; maximum: number; left: number };
+    /** Why the bridge serves no swap until the operator acts */ bridgeFault: 'fees_over_cap' | 'request_rejected' | null;
     /** The agreement of the Solana nodes */ nodes: {
       configured: number;
       /** Nodes that must agree before money moves */ quorum: number;
@@ -88,7 +90,6 @@ export type Status = {
   /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
   database: {
     /** Fingerprint of its columns */ schema: string;
-    /** Bridge quotes that reads used in the current two hours */ quotes: { used: number; maximum: number; left: number };
   } | null;
   /** Newest first; null when they cannot be read */ operations: Array<{
     kind: string;
@@ -259,6 +260,8 @@ export type AbsrTransactions = {
 export type SwapMinimum = {
   /** Smallest SOL amount whose cost stays below the limit */ minAmountSol: number;
   /** The same in lamports */ minAmountLamports: string;
+  /** What sets the smallest swap: this API, the bridge's fixed cost, or a refusal of the bridge */
+  minimumSource: 'contract' | 'cost' | 'bridge';
   /** Reserve SOL, finalized; null when unknown */ balanceSol: number | null;
   /** The same in lamports */ balanceLamports: string | null;
   /** Largest SOL amount that the caps allow now; 0 when none */ maxAmountSol: number;
@@ -276,11 +279,17 @@ export type SwapEstimate = {
   /** Requested amount in lamports */ amountLamports: string;
   /** The estimate as text */ estimatedSatoshis: string;
   /** Sats guaranteed by the bridge */ minimumSatoshis: string;
-  /** Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount */
-  quotedAmountLamports: string;
   etaSeconds: number | null;
   /** Whether a create of this amount would be accepted now */ creatable: boolean;
-  /** Code of the refusal for a create; null when creatable */ reason: string | null;
+  /** Code that a create would get now, if it is not creatable */ error_code?: string;
+  /** Its text */ error?: string;
+  /** Its next step */ action?: string;
+  /** Whether the same create can succeed later */ retryable?: boolean;
+  /** Seconds to wait */ retry_after_s?: number;
+  /** Its details */ details?: Record<string, unknown>;
+  /** Smallest swap, as in swap/min; null if unknown */ minAmountLamports: string | null;
+  /** What sets the smallest swap: this API, the bridge's fixed cost, or a refusal of the bridge */
+  minimumSource: 'contract' | 'cost' | 'bridge' | null;
   /** The route of the quote */ source: string;
   /** When the figures were read from their sources */ as_of: string;
   /** True when a source is unavailable and an older value is shown */ stale: boolean;
@@ -288,24 +297,22 @@ export type SwapEstimate = {
 
 export type SwapCreated = {
   initiated: boolean;
-  /** Solana signature; null on a dry run */ id: string | null;
+  /** Solana signature */ id: string;
   amountSol: number;
   expectedBtcSats: number;
-  solanaSignature: string | null;
+  solanaSignature: string;
   status: 'waiting';
-  statusUrl: string | null;
+  statusUrl: string;
   message: string;
   /** Lamports swapped */ amountLamports: string;
   /** Sats expected */ expectedSatoshis: string;
   /** Sats guaranteed */ minimumSatoshis: string;
   route: string;
-  dry_run?: boolean;
 };
 
 export type SwapCreate = {
   /** SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
   amountSol: number | string;
-  /** Perform every step except the reservation and the signature */ dry_run?: boolean;
 };
 
 export type SwapStatus = {
@@ -772,16 +779,17 @@ export type OpenApiDocument = { openapi: '3.0.3' } & Record<string, unknown>;
 /** Stable code of an error. Codes are never renamed; later versions may add some. */
 export type ErrorCode = 
   | 'ALREADY_CLAIMED' | 'ALREADY_LISTED' | 'AMOUNT_TOO_LARGE' | 'AMOUNT_TOO_SMALL' | 'ANALYTICS_READ_FAILED' | 'ANALYTICS_WRITE_FAILED'
-  | 'BODY_TOO_LARGE' | 'CLAIMS_PAUSED' | 'CLAIM_IN_PROGRESS' | 'CONTRADICTING_OPTIONS' | 'CREATION_REFUSED' | 'CUSTODIAN_UNAVAILABLE'
-  | 'DATABASE_UNAVAILABLE' | 'DEPOSIT_ALREADY_USED' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_BOTH_ASSETS' | 'DEPOSIT_FAILED' | 'DEPOSIT_HELD'
-  | 'DEPOSIT_NOT_ELIGIBLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'
-  | 'DEPOSIT_WRONG_ASSET' | 'DEX_NON_JSON' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_CURRENCY_UNKNOWN'
-  | 'EXCHANGE_OUTCOME_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_REUSED'
-  | 'INSUFFICIENT_BALANCE' | 'INTERNAL' | 'INVALID_IDEMPOTENCY_KEY' | 'INVALID_INPUT' | 'INVALID_JSON' | 'INVALID_SIGNATURE'
-  | 'INVALID_TOKEN_TEXT' | 'INVOICE_IN_PROGRESS' | 'LISTING_REFUSED' | 'METAPLEX_UNAVAILABLE' | 'METHOD_NOT_ALLOWED' | 'NOT_A_MINT'
-  | 'NOT_CONFIGURED' | 'NOT_FOUND' | 'NO_METADATA' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND'
-  | 'PAYMENT_NOT_FINAL' | 'PRICE_DIVERGENT' | 'PRICE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'QUOTE_REFUSED' | 'RATE_LIMITED' | 'REFUND_DUE'
-  | 'RELAYS_FAILED' | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
+  | 'BODY_TOO_LARGE' | 'BRIDGE_REQUEST_INVALID' | 'CLAIMS_PAUSED' | 'CLAIM_IN_PROGRESS' | 'CONTRADICTING_OPTIONS' | 'CREATION_REFUSED'
+  | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'DEPOSIT_ALREADY_USED' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_BOTH_ASSETS'
+  | 'DEPOSIT_FAILED' | 'DEPOSIT_HELD' | 'DEPOSIT_NOT_ELIGIBLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_NO_CREDIT'
+  | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL' | 'DEPOSIT_WRONG_ASSET' | 'DEX_NON_JSON' | 'EXCHANGE_ADDRESS_INVALID'
+  | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE'
+  | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_REUSED' | 'INSUFFICIENT_BALANCE' | 'INTERNAL'
+  | 'INVALID_IDEMPOTENCY_KEY' | 'INVALID_INPUT' | 'INVALID_JSON' | 'INVALID_SIGNATURE' | 'INVALID_TOKEN_TEXT' | 'INVOICE_IN_PROGRESS'
+  | 'LISTING_REFUSED' | 'METAPLEX_UNAVAILABLE' | 'METHOD_NOT_ALLOWED' | 'NOT_A_MINT' | 'NOT_CONFIGURED' | 'NOT_FOUND' | 'NO_METADATA'
+  | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_NOT_FINAL' | 'PRICE_DIVERGENT'
+  | 'PRICE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'QUOTE_REFUSED' | 'RATE_LIMITED' | 'REFUND_DUE' | 'RELAYS_FAILED'
+  | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
   | 'TOO_MANY_OPEN_REQUESTS' | 'UNAUTHORIZED' | 'UNSUPPORTED_CONTENT_ENCODING' | 'UNSUPPORTED_CONTENT_TYPE' | 'UPSTREAM_FAILED';
 
 /** What to do next. */
@@ -822,18 +830,19 @@ export const OPERATIONS = {
   listAbsrTransactions: get<{ limit?: number; cursor?: string }, AbsrTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/arbitrage/transactions'),
   /** Smallest and largest swap now. */
   getSwapMinimum: get<Record<string, never>, SwapMinimum,
-    | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
-    | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT'>('/api/swap/min'),
-  /** The sats that an amount of SOL would yield. */
+    | 'AMOUNT_TOO_LARGE' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED'
+    | 'CUSTODIAN_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'BRIDGE_REQUEST_INVALID'>('/api/swap/min'),
+  /** The sats that an amount of SOL would yield, and whether a create of it would be accepted now. */
   getSwapEstimate: get<{ amountSol: number | string }, SwapEstimate,
-    | 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED'
-    | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT'>('/api/swap/estimate'),
+    | 'INVALID_INPUT' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
+    | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED'
+    | 'QUOTE_BUDGET_SPENT' | 'BRIDGE_REQUEST_INVALID'>('/api/swap/estimate'),
   /** Swaps reserve SOL into BTC; the service signs. */
   createSwap: post<SwapCreate, SwapCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE'
     | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING'
     | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED'
-    | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
+    | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT' | 'BRIDGE_REQUEST_INVALID'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
   /** The state of a swap; neither polling nor waiting costs an upstream call. */
   getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */

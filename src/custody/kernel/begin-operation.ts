@@ -45,11 +45,18 @@ export type NotBegun =
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
   | Exclude<SpendingVerdict, { readonly ok: true }>;
 
-export type Begun<Declined = never> =
-  /** `known`: an earlier call has started it. */
-  | { readonly type: 'begun' | 'known'; readonly operation: Operation }
+/** Why nothing begins: the kernel's reason, or the module's. */
+type Stopped<Declined> =
   | { readonly type: 'refused'; readonly why: NotBegun }
   | { readonly type: 'declined'; readonly declined: Declined };
+
+export type Begun<Declined = never> =
+  /** `known`: an earlier call has started it. */
+  { readonly type: 'begun' | 'known'; readonly operation: Operation } | Stopped<Declined>;
+
+export type Rehearsed<Declined = never> =
+  | { readonly type: 'possible'; readonly intent: Intent }
+  | Stopped<Declined>;
 
 /** Maximum reads of the balance. A read is outdated if the reservation of another operation ends meanwhile. */
 const MAX_READS = 3;
@@ -65,42 +72,60 @@ export async function beginOperation<Declined = never>(
   id: string,
   decide: () => Decision<Declined>,
 ): Promise<Begun<Declined>> {
-  const { journal, storage, readBalance } = context;
-  if (!journal.get(id)) {
-    const reason = await context.stopBeginning(kind);
-    if (reason !== undefined) return { type: 'refused', why: { code: 'STOPPED', reason } };
-  }
+  const { journal, storage } = context;
+  const insert = (balance: Balance): Begun<Declined> | 'outdated' => {
+    // Another call may have started the same id while the balance was read.
+    const earlier = journal.get(id);
+    if (earlier) return { type: 'known', operation: earlier };
+    const judged = judge(context, kind, balance, decide);
+    if (judged === 'outdated' || judged.type !== 'possible') return judged;
+    return { type: 'begun', operation: queueOperation(context, kind, id, judged.intent) };
+  };
+  const known = journal.get(id);
+  const begun: Begun<Declined> = known
+    ? { type: 'known', operation: known }
+    : await withBalance(context, kind, (balance) => storage.transaction(() => insert(balance)));
+  // The write of an earlier call may not be durable yet either.
+  if (begun.type === 'begun' || begun.type === 'known') await storage.sync();
+  return begun;
+}
+
+/** Makes the reads and checks of `beginOperation` for a new id, and stores nothing. */
+export const rehearseOperation = <Declined = never>(
+  context: BeginContext,
+  kind: Kind,
+  decide: () => Decision<Declined>,
+): Promise<Rehearsed<Declined>> =>
+  withBalance(context, kind, (balance) => judge(context, kind, balance, decide));
+
+/** Acts on a balance that shows the outcome of every ended reservation. */
+async function withBalance<Result>(
+  { journal, readBalance, stopBeginning }: BeginContext,
+  kind: Kind,
+  act: (balance: Balance) => Result | 'outdated',
+): Promise<Result | Extract<Stopped<never>, { type: 'refused' }>> {
+  const reason = await stopBeginning(kind);
+  if (reason !== undefined) return { type: 'refused', why: { code: 'STOPPED', reason } };
   for (let reads = 0; reads < MAX_READS; reads++) {
-    const known = journal.get(id);
-    if (known) {
-      // The write of the earlier call may not be durable yet.
-      await storage.sync();
-      return { type: 'known', operation: known };
-    }
     let balance: Balance;
     try {
       balance = await readBalance(journal.releasedSlot());
     } catch (error) {
       return { type: 'refused', why: { code: 'UNREADABLE', ...upstreamFailure(error) } };
     }
-    // Another call may have started the same id while the balance was read.
-    if (journal.get(id)) continue;
-    const begun = storage.transaction(() => insert(context, kind, id, balance, decide));
-    if (begun === 'outdated') continue;
-    if (begun.type === 'begun') await storage.sync();
-    return begun;
+    const result = act(balance);
+    if (result !== 'outdated') return result;
   }
   return { type: 'refused', why: { code: 'UNREADABLE', ...BALANCE_OUTDATED } };
 }
 
-function insert<Declined>(
-  context: BeginContext,
+/** The decision on a new operation. Call in a critical section. */
+function judge<Declined>(
+  { journal, reserveAddress, boundsOf, now }: BeginContext,
   kind: Kind,
-  id: string,
   balance: Balance,
   decide: () => Decision<Declined>,
-): Begun<Declined> | 'outdated' {
-  const { journal, reserveAddress, boundsOf, now } = context;
+): Rehearsed<Declined> | 'outdated' {
   const decision = decide();
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
   // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
@@ -109,7 +134,7 @@ function insert<Declined>(
   const operations = journal.counting(reserveAddress, now());
   const verdict = checkIntent({ bounds: boundsOf(kind), amount, reserved, balance, operations, now: now() });
   if (!verdict.ok) return { type: 'refused', why: verdict };
-  return { type: 'begun', operation: queueOperation(context, kind, id, decision.intent) };
+  return { type: 'possible', intent: decision.intent };
 }
 
 /**

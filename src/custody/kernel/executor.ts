@@ -23,7 +23,7 @@ import type {
 import type { Signer } from './ports.ts';
 import { code, held, KEY_ROTATED, type Reason, upstream } from './reason.ts';
 import type { ChainPort } from './solana-view.ts';
-import { type Balance, checkLimit, reservedLamports } from './spending-limits.ts';
+import { type Balance, reachedLimit, reservedLamports } from './spending-limits.ts';
 import {
   attemptVerdict,
   type Effect,
@@ -232,11 +232,10 @@ export class Executor {
     const { limits, keeps } = boundsOf(op.kind);
     const counted = journal.counting(signer.address, now());
     const signed = counted.filter(({ state }) => state !== 'planned');
-    for (const limit of limits) {
-      const verdict = checkLimit(limit, signed, { amount: op.amount, cost }, now());
-      if (verdict.ok) continue;
-      const outcome = { availableAt: String(verdict.availableAt) };
-      return { reason: { type: 'limit', by: limit.name }, outcome };
+    const reached = reachedLimit(limits, signed, { amount: op.amount, cost }, now());
+    if (reached) {
+      const outcome = { availableAt: String(reached.availableAt) };
+      return { reason: { type: 'limit', by: reached.limit.name }, outcome };
     }
     if (balance === undefined) return undefined;
     // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.

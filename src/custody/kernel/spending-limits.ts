@@ -167,11 +167,21 @@ export function checkIntent(p: {
   const { bounds, amount, balance, operations, now } = p;
   const available = spendable(balance, operations, bounds.keeps);
   if (available < p.reserved) return { ok: false, code: 'INSUFFICIENT_BALANCE', available };
-  for (const limit of bounds.limits) {
-    const verdict = checkLimit(limit, operations, { amount, cost: 0n }, now);
+  return reachedLimit(bounds.limits, operations, { amount, cost: 0n }, now) ?? { ok: true };
+}
+
+/** The first limit that has no room for an addition; undefined if all have room. */
+export function reachedLimit(
+  limits: readonly Limit[],
+  operations: readonly Entry[],
+  added: Added,
+  now: number,
+): LimitReached | undefined {
+  for (const limit of limits) {
+    const verdict = checkLimit(limit, operations, added, now);
     if (!verdict.ok) return verdict;
   }
-  return { ok: true };
+  return undefined;
 }
 
 /** A limit and its use, for the status. */

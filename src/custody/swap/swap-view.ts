@@ -3,13 +3,14 @@
  * gets the same response while the row exists.
  * @module
  */
-import { withoutQuoteRefusal } from '../../bridges/route.ts';
+import { lamports } from '../../core/amount.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../core/operation-limits.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
 import { availableIn, type NotBegun, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
 import { type Facts, mirrorStatus, type Operation, textOf } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
-import type { SpendingVerdict } from '../kernel/spending-limits.ts';
+import { type SpendingVerdict, solText } from '../kernel/spending-limits.ts';
+import { isSource, type SwapMinimum } from './minimum.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
 
@@ -49,8 +50,15 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
     case 'upstream':
       return upstreamRefusal({ reason: reason.by, upstream: textOf(outcome.upstream) });
     default:
-      return refusalOf(reasonText(reason) ?? 'unknown');
+      return refusalOfQuote({ reason: reasonText(reason) ?? 'unknown', ...boundOf(outcome) });
   }
+}
+
+/** The smallest swap as it was at the refusal of this row. */
+function boundOf({ minimumLamports, minimumSource }: Facts): { readonly minimum?: Bound } {
+  const source = textOf(minimumSource);
+  if (typeof minimumLamports !== 'string' || source === null || !isSource(source)) return {};
+  return { minimum: { lamports: lamports(BigInt(minimumLamports)), source } };
 }
 
 /** The refusal when a limit has no room at the signature. `availableAt` is in Unix milliseconds. */
@@ -69,10 +77,28 @@ const NO_PRICE = {
   message: 'No two price sources agree, so the quote cannot be checked.',
 } as const;
 
-const FAILED_CHECKS: Readonly<Record<string, Refusal>> = {
-  amount_below_cost: {
-    code: 'AMOUNT_TOO_SMALL',
-    message: "The bridge's fixed cost would be too large a part of this amount. See GET /api/swap/min.",
+/** The bridge works and gives no quote. That is no failed upstream, so the status is not 502. */
+const withoutQuote = (message: string, retryAfterSeconds: number): Refusal => ({
+  code: 'QUOTE_REFUSED',
+  status: 503,
+  message,
+  retryAfterSeconds,
+});
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  amount_too_high: {
+    code: 'AMOUNT_TOO_LARGE',
+    message: "The amount is above the bridge's current maximum. Request a smaller one.",
+  },
+  no_route: withoutQuote(
+    'The bridge has no liquidity for this amount now. Retry in a minute, or request a smaller amount.',
+    60,
+  ),
+  pair_paused: withoutQuote('The bridge has paused swaps from SOL to BTC.', 300),
+  bridge_refused: withoutQuote('The bridge gives no quote for this amount now.', 60),
+  request_invalid: {
+    code: 'BRIDGE_REQUEST_INVALID',
+    message: 'The bridge rejects a setting of this service. The operator has an alarm.',
   },
   quote_too_expensive: {
     code: 'QUOTE_REFUSED',
@@ -88,11 +114,38 @@ const FAILED_CHECKS: Readonly<Record<string, Refusal>> = {
   price_divergent: NO_PRICE,
 };
 
-/** The refusal of a quote that did not pass a check. @param reason names the check */
-export function refusalOf(reason: string): Refusal {
-  const known = withoutQuoteRefusal(reason) ?? FAILED_CHECKS[reason];
+type Bound = Pick<SwapMinimum, 'lamports' | 'source'>;
+
+const BOUNDS = {
+  bridge: { reason: 'amount_too_low', why: 'The bridge refuses smaller ones' },
+  cost: {
+    reason: 'amount_below_cost',
+    why: "The bridge's fixed cost would be too large a part of a smaller one",
+  },
+  contract: { reason: 'amount_below_contract', why: 'The API accepts no smaller one' },
+} as const;
+
+/** The refusal of an amount below the smallest swap. */
+export function tooSmallRefusal({ lamports: least, source }: Bound): Refusal {
+  const { reason, why } = BOUNDS[source];
+  return {
+    code: 'AMOUNT_TOO_SMALL',
+    message: `The smallest swap is ${solText(least)} now. ${why}.`,
+    details: { reason, minAmountLamports: least.toString(), minimumSource: source },
+  };
+}
+
+/** The refusal of a quote. `reason` names the check, or why the bridge has none. */
+export function refusalOfQuote({
+  reason,
+  minimum,
+}: {
+  readonly reason: string;
+  readonly minimum?: Bound;
+}): Refusal {
+  if (minimum) return tooSmallRefusal(minimum);
   const message = `The bridge's quote did not pass our checks (${reason}).`;
-  return { ...(known ?? { code: 'QUOTE_REFUSED', message }), details: { reason } };
+  return { ...(REFUSALS[reason] ?? { code: 'QUOTE_REFUSED', message }), details: { reason } };
 }
 
 /** The refusal while swaps are stopped. */

@@ -3,7 +3,7 @@ import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
-import { jsonBody } from '../../http/body.ts';
+import { spendingBody } from '../../http/body.ts';
 import type { Cache } from '../../http/cached.ts';
 import { idempotencyHeaders, requestKey } from '../../http/idempotency.ts';
 import { amountParam, SIGNATURE } from '../../http/params.ts';
@@ -120,7 +120,10 @@ const claimRoute = createRoute({
   summary: 'Claim an ASRY reward',
   description:
     'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits up to about 20 seconds for the payment to be final.',
-  middleware: [rateLimit('claim'), jsonBody] as const,
+  middleware: [
+    rateLimit('claim'),
+    spendingBody('skipReward: true validates the deposit and pays nothing'),
+  ] as const,
   request: {
     headers: idempotencyHeaders,
     body: jsonRequest(

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BODY_ERRORS, notConfigured } from '../../core/errors.ts';
-import { jsonBody } from '../../http/body.ts';
+import { spendingBody } from '../../http/body.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { jsonRequest, newRouter } from '../../http/router.ts';
@@ -130,7 +130,10 @@ const create = createRoute({
     'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. Each request opens ' +
     'another exchange, and Idempotency-Key is ignored: an unused exchange costs nothing and expires. After ' +
     'EXCHANGE_OUTCOME_UNKNOWN one may exist at the provider; create again.',
-  middleware: [exchangeLimit, jsonBody] as const,
+  middleware: [
+    exchangeLimit,
+    spendingBody('GET /api/exchange/estimate shows what an exchange would bring'),
+  ] as const,
   request: { body: jsonRequest(ExchangeRequest) },
   responses: {
     200: jsonResponse(ExchangeAnswer, 'The exchange'),

@@ -27,14 +27,15 @@ import type { RefundStore } from './refund-store.ts';
 
 export type OpsDeps = BalancesDeps & {
   readonly opsSecret: string | undefined;
-  readonly custody: Pick<CustodianApi, 'ops' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'>;
+  readonly custody: Pick<
+    CustodianApi,
+    'ops' | 'report' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'
+  >;
   readonly refunds: Pick<RefundStore, 'due'>;
   /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
   /** Calls every upstream once from here. */
   probeUpstreams(): Promise<readonly { name: string; ms: number; failure: string | null }[]>;
-  /** Bridge quotes that reads have used in the current two-hour window, and the maximum. */
-  readQuotes(): Promise<{ readonly used: number; readonly maximum: number }>;
   /** Posts a test alarm and returns its text; undefined if no webhook is configured. */
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
 };
@@ -44,7 +45,7 @@ const Command = z.union([
   z.strictObject({ name: z.enum(['balances', 'probe', 'proof-message', 'test-alarm']) }),
   z.strictObject({ name: z.literal('refund-due'), page: z.int().min(1).max(10_000).default(1) }),
   // Only the daily trigger can mint.
-  z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
+  z.strictObject({ name: z.literal('mint-preview') }),
   z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
 ]);
 type Command = z.output<typeof Command>;
@@ -64,14 +65,14 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
         rows,
       };
     }
-    case 'mint':
+    case 'mint-preview':
       return showMint(d);
     case 'probe': {
-      const [rows, { used, maximum }] = await Promise.all([d.probeUpstreams(), d.readQuotes()]);
+      const [rows, { quotes }] = await Promise.all([d.probeUpstreams(), d.custody.report()]);
       const failed = rows.filter(({ failure }) => failure !== null).length;
       return {
         ok: failed === 0,
-        message: `Called from the Worker: ${rows.length - failed} of ${rows.length} sources respond. ${used} of ${maximum} quotes for reads are used.`,
+        message: `Called from the Worker: ${rows.length - failed} of ${rows.length} sources respond. ${quotes.used} of ${quotes.maximum} quotes for estimates are used.`,
         rows: rows.map(({ name, ms, failure }) => ({ name, ms, answer: failure ?? 'ok' })),
       };
     }

@@ -19,6 +19,7 @@ export const ALARMS = [
   'sol_low',
   'quote_budget_low',
   'bridge_fees_over_cap',
+  'bridge_rejects_request',
   'database_behind',
   'database_refuses_rows',
   'database_restored',
@@ -42,13 +43,7 @@ export type SolLevel = {
   readonly floor: bigint;
 };
 
-/** Values that are not part of the status. */
-export type Measured = SolLevel & {
-  /** The fees of the bridge's last quote exceeded our cap, which stops all swaps of its route. */
-  readonly feesOverCap: boolean;
-};
-
-/** With fewer quotes left than this, reads will soon be refused. */
+/** With fewer quotes left than this, estimates will soon be refused. */
 const FEW_QUOTES = 12;
 /** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
@@ -59,11 +54,10 @@ const sol = (atoms: bigint): string => formatAmount(atoms, SOL_DECIMALS);
 const when = (isRaised: boolean, name: AlarmName, reason: string, figures: Figures = {}): Alarm[] =>
   isRaised ? [{ name, reason, figures }] : [];
 
-export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number): Alarm[] {
+export function alarmsOf(status: StatusReport, level: SolLevel, nowMs: number): Alarm[] {
   const { custody, backing, database, cron } = status;
   const unread = [...(custody === null ? ['custodian'] : []), ...(database === null ? ['database'] : [])];
-  const quotes = database?.quotes.left ?? FEW_QUOTES;
-  const { balance, floor } = measured;
+  const { balance, floor } = level;
   return [
     ...when(unread.length > 0, 'status_unreadable', `Not readable: ${unread.join(' and ')}.`),
     ...(custody === null ? [] : custodyAlarms(custody, nowMs)),
@@ -81,20 +75,6 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
       'sol_low',
       'The reserve has less SOL than twice RESERVE_FLOOR_SOL.',
       { balanceSol: balance === null ? null : sol(balance), floorSol: sol(floor) },
-    ),
-    ...when(
-      quotes < FEW_QUOTES,
-      'quote_budget_low',
-      'Reads have nearly used the bridge quotes of this window.',
-      {
-        left: quotes,
-        maximum: database?.quotes.maximum ?? null,
-      },
-    ),
-    ...when(
-      measured.feesOverCap,
-      'bridge_fees_over_cap',
-      'The fees inside the bridge’s quotes exceed our cap, so every swap is refused.',
     ),
     ...cronAlarms(cron),
   ];
@@ -127,6 +107,7 @@ const unreadAlarms = (
 function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: number): Alarm[] {
   const { frozen, heldOperations, nodes, mint, mirrorBehindSince: behind, mirrorRefusedRows } = custody;
   const { disagreementAt, quorumMissingSince, stalledSince, consensus, configured, quorum } = nodes;
+  const { quotes, bridgeFault } = custody;
   return [
     ...when(Boolean(frozen), 'signing_frozen', `Nothing is signed: ${frozen}.`, {
       openOperations: custody.openOperations,
@@ -149,6 +130,22 @@ function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: num
     ...when(stalledSince !== null, 'solana_stalled', `Solana has finalized no slot since ${stalledSince}.`, {
       consensus,
     }),
+    ...when(
+      quotes.left < FEW_QUOTES,
+      'quote_budget_low',
+      'Estimates have nearly used their bridge quotes of two hours.',
+      { left: quotes.left, maximum: quotes.maximum },
+    ),
+    ...when(
+      bridgeFault === 'fees_over_cap',
+      'bridge_fees_over_cap',
+      'The fees inside the bridge’s quotes exceed our cap, so every swap is refused.',
+    ),
+    ...when(
+      bridgeFault === 'request_rejected',
+      'bridge_rejects_request',
+      'The bridge rejects a fixed field of our requests, so every swap is refused.',
+    ),
     ...when(mint?.ok === false, 'mint_skipped', `The daily mint of ABSR waits: ${mint?.reason}.`, {
       day: mint?.day ?? null,
     }),
@@ -244,7 +241,6 @@ export type RaiseAlarmsDeps = {
   readonly reporter: Reporter;
   readStatus(): Promise<StatusReport>;
   readSol(): Promise<SolLevel>;
-  readFeesOverCap(): Promise<boolean>;
   readonly alarms: Pick<AlarmStore, 'note' | 'settle'>;
   /** Posts to the operator's webhook; absent if not configured. */
   readonly notify?: ((message: AlarmMessage) => Promise<void>) | undefined;
@@ -256,8 +252,8 @@ export type RaiseAlarmsDeps = {
 export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const now = d.now();
   const at = new Date(now).toISOString();
-  const [status, level, feesOverCap] = await Promise.all([d.readStatus(), d.readSol(), d.readFeesOverCap()]);
-  const active = alarmsOf(status, { ...level, feesOverCap }, now);
+  const [status, level] = await Promise.all([d.readStatus(), d.readSol()]);
+  const active = alarmsOf(status, level, now);
   const names = active.map(({ name }) => name);
   const rows = await d.alarms.note(names, at);
   const since = (name: string) => rows.find((row) => row.name === name)?.since ?? at;

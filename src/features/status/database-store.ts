@@ -5,7 +5,6 @@
 import { z } from '@hono/zod-openapi';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 const asOf = z.iso.datetime();
@@ -75,15 +74,6 @@ export const createDatabaseStore = (db: D1Reads) => ({
       .bind(limit)
       .all<OperationLine>();
     return results;
-  },
-
-  /** Quotes that reads have used in the two-hour window that contains this time (Unix milliseconds). */
-  async quotesUsed(nowMs: number): Promise<number> {
-    const row = await db
-      .prepare("SELECT used FROM quote_shares WHERE window = ? AND client = '*'")
-      .bind(Math.floor(nowMs / QUOTE_WINDOW_MS))
-      .first<{ used: number }>();
-    return row?.used ?? 0;
   },
 });
 

@@ -19,10 +19,8 @@ export type StatusReportDeps = {
   /** This isolate's memory only. */
   readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
-  readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed'>;
+  readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
-  /** Maximum quotes for reads in two hours. */
-  readonly maxQuotes: number;
   readCoverage(): Promise<Coverage>;
   /** Alarms of the last cron run. */
   readAlarms(): Promise<string[]>;
@@ -69,6 +67,8 @@ const custodyStatus = (report: CustodyReport) => ({
   mirrorRefusedRows: report.refusedRows,
   mirrorRestored: report.mirrorRestored,
   limits: report.limits.map(limitStatus),
+  quotes: { ...report.quotes, left: Math.max(report.quotes.maximum - report.quotes.used, 0) },
+  bridgeFault: report.bridgeFault,
   nodes: {
     configured: report.solana.nodes,
     quorum: report.solana.quorum,
@@ -87,16 +87,11 @@ async function custodyPart(custody: StatusReportDeps['custody']) {
 }
 
 async function databaseStatus(d: StatusReportDeps) {
-  const [columns, operations, used] = await Promise.all([
+  const [columns, operations] = await Promise.all([
     d.database.columns(),
     d.database.latestOperations(OPERATIONS),
-    d.database.quotesUsed(d.now()),
   ]);
-  return {
-    schema: schemaFingerprint(columns),
-    operations,
-    quotes: { used, maximum: d.maxQuotes, left: Math.max(d.maxQuotes - used, 0) },
-  };
+  return { schema: schemaFingerprint(columns), operations };
 }
 
 const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean =>
@@ -146,7 +141,7 @@ export async function getStatus(d: StatusReportDeps, refresh = false) {
     custody: custody?.value.shown ?? null,
     backing: { ok: isCovered, ...coverage },
     alarms,
-    database: database && { schema: database.value.schema, quotes: database.value.quotes },
+    database: database && { schema: database.value.schema },
     operations: database?.value.operations ?? null,
     as_of: new Date(Math.min(...ages)).toISOString(),
     stale: coverage.stale || reads.some((read) => read.stale),

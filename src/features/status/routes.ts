@@ -119,6 +119,13 @@ const status = createRoute({
                 }),
               )
               .describe('Every cap'),
+            quotes: z
+              .object({ used: z.int(), maximum: z.int(), left: z.int() })
+              .describe('Bridge quotes that estimates used in two hours'),
+            bridgeFault: z
+              .enum(['fees_over_cap', 'request_rejected'])
+              .nullable()
+              .describe('Why the bridge serves no swap until the operator acts'),
             nodes: z
               .object({
                 configured: z.int(),
@@ -143,13 +150,6 @@ const status = createRoute({
         database: z
           .object({
             schema: z.string().describe('Fingerprint of its columns'),
-            quotes: z
-              .object({
-                used: z.int(),
-                maximum: z.int(),
-                left: z.int(),
-              })
-              .describe('Bridge quotes that reads used in the current two hours'),
           })
           .nullable(),
         operations: z.array(OperationLine).nullable().describe('Newest first; null when they cannot be read'),

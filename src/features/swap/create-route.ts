@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
-import { jsonBody } from '../../http/body.ts';
+import { spendingBody } from '../../http/body.ts';
 import { idempotencyHeaders, requestKey } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
@@ -11,7 +11,7 @@ import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { CONTRACT_MINIMUM } from './get-minimum.ts';
 
 export type CreateSwapDeps = {
-  readonly custody: Pick<CustodianApi, 'createSwap' | 'previewSwap'>;
+  readonly custody: Pick<CustodianApi, 'createSwap'>;
   /** Origin of absolute links. */
   readonly publicBaseUrl: string;
   /** @throws AppError NOT_CONFIGURED naming the missing variables */
@@ -26,6 +26,7 @@ export const amountSol = amountParam({
     'SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
+const REHEARSAL = 'GET /api/swap/estimate shows what this call would do, and moves nothing';
 
 const createSwapRoute = createRoute({
   method: 'post',
@@ -34,38 +35,27 @@ const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key: a repeat with it moves nothing.',
-  middleware: [rateLimit('create'), jsonBody] as const,
+    'Swaps reserve SOL into BTC; the service signs. Rehearse it with GET /api/swap/estimate. Send an Idempotency-Key: a repeat with it moves nothing.',
+  middleware: [rateLimit('create'), spendingBody(REHEARSAL)] as const,
   request: {
     headers: idempotencyHeaders,
-    body: jsonRequest(
-      z
-        .strictObject({
-          amountSol,
-          dry_run: z
-            .boolean()
-            .optional()
-            .describe('Perform every step except the reservation and the signature'),
-        })
-        .openapi('SwapCreate'),
-    ),
+    body: jsonRequest(z.strictObject({ amountSol }).openapi('SwapCreate')),
   },
   responses: {
     200: jsonResponse(
       component('SwapCreated', {
         initiated: z.boolean(),
-        id: z.string().nullable().describe('Solana signature; null on a dry run'),
+        id: z.string().describe('Solana signature'),
         amountSol: z.number(),
         expectedBtcSats: z.int(),
-        solanaSignature: z.string().nullable(),
+        solanaSignature: z.string(),
         status: z.literal('waiting'),
-        statusUrl: z.string().nullable(),
+        statusUrl: z.string(),
         message: z.string(),
         amountLamports: atomsText('Lamports swapped', '500000000'),
         expectedSatoshis: atomsText('Sats expected', '62000'),
         minimumSatoshis: atomsText('Sats guaranteed', '61690'),
         route: z.string(),
-        dry_run: z.boolean().optional(),
       }),
       'The swap is signed and on its way',
     ),
@@ -85,6 +75,7 @@ const createSwapRoute = createRoute({
       'SWAPS_PAUSED',
       'QUOTE_BUDGET_SPENT',
       'QUOTE_REFUSED',
+      'BRIDGE_REQUEST_INVALID',
       'PRICE_UNAVAILABLE',
     ]),
   },
@@ -95,24 +86,7 @@ export const createSwapRoutes = newRouter<{ readonly swap: CreateSwapDeps }>().o
   async (c) => {
     const deps = c.var.deps.swap;
     deps.requireSwaps();
-    const { amountSol: atoms, dry_run: dryRun } = c.req.valid('json');
-    const request = { amountLamports: lamports(atoms), client: clientKey(c) };
-    if (dryRun) {
-      const preview = await deps.custody.previewSwap(request);
-      if (preview.type === 'refused') throw refusalError(preview.refusal);
-      return c.json(
-        {
-          initiated: false,
-          id: null,
-          solanaSignature: null,
-          statusUrl: null,
-          message: 'Dry run: this swap would pass now. Nothing was reserved or signed.',
-          dry_run: true,
-          ...created(request.amountLamports, preview),
-        },
-        200,
-      );
-    }
+    const request = { amountLamports: lamports(c.req.valid('json').amountSol), client: clientKey(c) };
     const key = requestKey(c, 'swap/create', { amount: request.amountLamports });
     const answer = await deps.custody.createSwap({ ...request, ...(key ? { key } : {}) });
     if (answer.replayed) c.header('Idempotency-Replayed', 'true');
@@ -125,23 +99,15 @@ export const createSwapRoutes = newRouter<{ readonly swap: CreateSwapDeps }>().o
         solanaSignature: swap.signature,
         statusUrl: `${deps.publicBaseUrl}/api/swap/status/${swap.signature}`,
         message: 'The swap is on its way. BTC arrives within minutes to hours. Poll statusUrl for its state.',
-        ...created(swap.amountLamports, swap),
+        amountSol: toNumber(swap.amountLamports, SOL_DECIMALS),
+        expectedBtcSats: Number(swap.expectedSats),
+        status: 'waiting' as const,
+        amountLamports: swap.amountLamports.toString(),
+        expectedSatoshis: swap.expectedSats.toString(),
+        minimumSatoshis: swap.minimumSats.toString(),
+        route: swap.route,
       },
       200,
     );
   },
 );
-
-/** The common part of the responses to a create and its dry run. */
-const created = (
-  amount: bigint,
-  quote: { readonly expectedSats: bigint; readonly minimumSats: bigint; readonly route: string },
-) => ({
-  amountSol: toNumber(amount, SOL_DECIMALS),
-  expectedBtcSats: Number(quote.expectedSats),
-  status: 'waiting' as const,
-  amountLamports: amount.toString(),
-  expectedSatoshis: quote.expectedSats.toString(),
-  minimumSatoshis: quote.minimumSats.toString(),
-  route: quote.route,
-});

@@ -1,19 +1,26 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { refusalError } from '../../core/errors.ts';
+import type { CustodianApi } from '../../custody/api.ts';
+import { problemOf, problemResponse } from '../../http/problem.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { amountSol } from './create-route.ts';
-import { type EstimateDeps, getEstimate } from './get-estimate.ts';
-import { getMinimum } from './get-minimum.ts';
+import { getMinimum, type SwapMinimumDeps } from './get-minimum.ts';
 
-export type SwapQuoteDeps = EstimateDeps & {
+export type SwapQuoteDeps = SwapMinimumDeps & {
+  readonly custody: Pick<CustodianApi, 'estimateSwap'>;
   /** @throws AppError NOT_CONFIGURED naming the missing variables */
   readonly requireSwaps: () => void;
 };
 
 const asOf = z.iso.datetime().describe('When the figures were read from their sources');
 const stale = z.boolean().describe('True when a source is unavailable and an older value is shown');
+
+const minimumSource = z
+  .enum(['contract', 'cost', 'bridge'])
+  .describe("What sets the smallest swap: this API, the bridge's fixed cost, or a refusal of the bridge");
 
 const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
@@ -31,6 +38,7 @@ const minimumRoute = createRoute({
           .number()
           .openapi({ description: 'Smallest SOL amount whose cost stays below the limit', example: 0.25 }),
         minAmountLamports: atomsText('The same in lamports', '250000000'),
+        minimumSource,
         balanceSol: z.number().nullable().describe('Reserve SOL, finalized; null when unknown'),
         balanceLamports: atomsText('The same in lamports', '10000000000').nullable(),
         maxAmountSol: z.number().describe('Largest SOL amount that the caps allow now; 0 when none'),
@@ -46,13 +54,29 @@ const minimumRoute = createRoute({
     ...errorResponses([
       'UPSTREAM_FAILED',
       ...notConfigured,
-      'DATABASE_UNAVAILABLE',
+      'AMOUNT_TOO_LARGE',
       'QUOTE_BUDGET_SPENT',
       'QUOTE_REFUSED',
+      'BRIDGE_REQUEST_INVALID',
       'PRICE_UNAVAILABLE',
     ]),
   },
 });
+
+/** Codes of the refusals of a create, apart from its own key and body. */
+const CREATE_REFUSALS = [
+  'UPSTREAM_FAILED',
+  'RATE_LIMITED',
+  'INSUFFICIENT_BALANCE',
+  'AMOUNT_TOO_SMALL',
+  'AMOUNT_TOO_LARGE',
+  'SWAP_LIMIT_REACHED',
+  'SWAPS_PAUSED',
+  'QUOTE_BUDGET_SPENT',
+  'QUOTE_REFUSED',
+  'BRIDGE_REQUEST_INVALID',
+  'PRICE_UNAVAILABLE',
+] as const;
 
 const estimateRoute = createRoute({
   method: 'get',
@@ -60,7 +84,8 @@ const estimateRoute = createRoute({
   operationId: 'getSwapEstimate',
   tags: ['swap'],
   summary: 'Estimate a swap',
-  description: 'The sats that an amount of SOL would yield.',
+  description:
+    'The sats that an amount of SOL would yield, and whether a create of it would be accepted now. Makes every check of a create; moves and reserves nothing. Without a quote to show, the response is the error of the create, with creatable: false.',
   middleware: [rateLimit('estimate')] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
@@ -71,30 +96,26 @@ const estimateRoute = createRoute({
         amountLamports: atomsText('Requested amount in lamports', '500000000'),
         estimatedSatoshis: atomsText('The estimate as text', '62000'),
         minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
-        quotedAmountLamports: atomsText(
-          'Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount',
-          '500000000',
-        ),
         etaSeconds: z.number().nullable(),
         creatable: z.boolean().describe('Whether a create of this amount would be accepted now'),
-        reason: z.string().nullable().describe('Code of the refusal for a create; null when creatable'),
+        error_code: z
+          .string()
+          .optional()
+          .describe('Code that a create would get now, if it is not creatable'),
+        error: z.string().optional().describe('Its text'),
+        action: z.string().optional().describe('Its next step'),
+        retryable: z.boolean().optional().describe('Whether the same create can succeed later'),
+        retry_after_s: z.int().optional().describe('Seconds to wait'),
+        details: z.record(z.string(), z.unknown()).optional().describe('Its details'),
+        minAmountLamports: z.string().nullable().describe('Smallest swap, as in swap/min; null if unknown'),
+        minimumSource: minimumSource.nullable(),
         source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
         as_of: asOf,
         stale: stale,
       }),
       'An estimate from the routing provider',
     ),
-    ...errorResponses([
-      'INVALID_INPUT',
-      'UPSTREAM_FAILED',
-      ...notConfigured,
-      'DATABASE_UNAVAILABLE',
-      'RATE_LIMITED',
-      'AMOUNT_TOO_SMALL',
-      'AMOUNT_TOO_LARGE',
-      'QUOTE_BUDGET_SPENT',
-      'QUOTE_REFUSED',
-    ]),
+    ...errorResponses(['INVALID_INPUT', ...notConfigured, ...CREATE_REFUSALS]),
   },
 });
 
@@ -108,6 +129,7 @@ export const swapQuoteRoutes = newRouter<{ readonly swap: SwapQuoteDeps }>()
       {
         minAmountSol: sol(minimum.minimum),
         minAmountLamports: minimum.minimum.toString(),
+        minimumSource: minimum.source,
         balanceSol: minimum.balance === null ? null : sol(minimum.balance),
         balanceLamports: minimum.balance?.toString() ?? null,
         maxAmountSol: sol(minimum.maximum),
@@ -124,21 +146,29 @@ export const swapQuoteRoutes = newRouter<{ readonly swap: SwapQuoteDeps }>()
   .openapi(estimateRoute, async (c) => {
     const deps = c.var.deps.swap;
     deps.requireSwaps();
-    const estimate = await getEstimate(deps, lamports(c.req.valid('query').amountSol), clientKey(c));
-    c.header('Cache-Control', 'public, max-age=15');
+    const amount = lamports(c.req.valid('query').amountSol);
+    const estimate = await deps.custody.estimateSwap({ amountLamports: amount, client: clientKey(c) });
+    // The figures and the refusal depend on the caller's quotas.
+    c.header('Cache-Control', 'no-store');
+    if (estimate.type === 'unquoted') {
+      const error = refusalError(estimate.refusal);
+      return problemResponse(c, error, estimate.isOfCreate ? { creatable: false } : {}) as never;
+    }
+    const { refusal, minimum } = estimate;
     return c.json(
       {
-        amountSol: sol(estimate.amount),
-        estimatedBtcSats: Number(estimate.estimatedSats),
-        amountLamports: estimate.amount.toString(),
-        estimatedSatoshis: estimate.estimatedSats.toString(),
+        amountSol: sol(amount),
+        estimatedBtcSats: Number(estimate.expectedSats),
+        amountLamports: amount.toString(),
+        estimatedSatoshis: estimate.expectedSats.toString(),
         minimumSatoshis: estimate.minimumSats.toString(),
-        quotedAmountLamports: estimate.quotedAmount.toString(),
         etaSeconds: estimate.etaSeconds,
-        creatable: estimate.reason === null,
-        reason: estimate.reason,
+        creatable: refusal === null,
+        ...(refusal ? problemOf(refusalError(refusal)) : {}),
+        minAmountLamports: minimum?.lamports.toString() ?? null,
+        minimumSource: minimum?.source ?? null,
         source: estimate.route,
-        as_of: new Date(estimate.asOf).toISOString(),
+        as_of: new Date(estimate.asOfMs).toISOString(),
         stale: estimate.stale,
       },
       200,

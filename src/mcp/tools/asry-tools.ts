@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { dollarAmount, dryRun, solanaSignature } from '../arguments.ts';
+import { dollarAmount, solanaSignature } from '../arguments.ts';
 import { READS, read, tool } from './tool.ts';
 
 const asryClaim = tool({
@@ -7,19 +7,19 @@ const asryClaim = tool({
   title: 'Claim the reward token ASRY',
   description:
     'SPENDS MONEY: sends the ASRY reward of a USDC or USDT payment to the sender shown by the chain, never to anyone else. ' +
-    'The payment goes to deposit.address of asry_epoch, before this call. Call it with dry_run: true first. It waits up to 20 seconds for the payment to be final. A repeat pays nothing twice.',
+    'The payment goes to deposit.address of asry_epoch, before this call. Call it with skipReward: true first: that validates and pays nothing. It waits up to 20 seconds for the payment to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     asset: z.enum(['USDC', 'USDT']),
     depositTxSignature: solanaSignature.describe('Of the payment to deposit.address'),
     amount: dollarAmount.optional(),
-    dry_run: dryRun,
+    skipReward: z.boolean().optional().describe('true: validate the payment, consume and pay nothing'),
   }),
-  example: { asset: 'USDC', depositTxSignature: 'signature of the payment', dry_run: true },
-  run: async ({ asset, depositTxSignature, amount, dry_run: rehearse = false }, { api, signal }) => {
-    const deposit = { asset, depositTxSignature, amount, skipReward: rehearse };
+  example: { asset: 'USDC', depositTxSignature: 'signature of the payment', skipReward: true },
+  run: async ({ asset, depositTxSignature, amount, skipReward = false }, { api, signal }) => {
+    const deposit = { asset, depositTxSignature, amount, skipReward };
     const { value: body } = await api.call('claimFromDeposit', deposit, { signal });
-    if (!rehearse)
+    if (!skipReward)
       return {
         ...body,
         claimed: true,
@@ -31,9 +31,8 @@ const asryClaim = tool({
     return {
       ...terms,
       claimed: false,
-      dry_run: true,
       would_pay: { recipient, mint, entitlementAtomic, remainingAtomic },
-      message: 'Dry run: this payment can be claimed now. Nothing was consumed or paid.',
+      message: 'This payment can be claimed now. Nothing was consumed or paid.',
     };
   },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { coinAmount, currency, dryRun, recordId } from '../arguments.ts';
+import { coinAmount, currency, recordId } from '../arguments.ts';
 import { CREATES, READS, read, tool } from './tool.ts';
 
 const pair = {
@@ -43,7 +43,7 @@ const exchangeCreate = tool({
   title: 'Open an exchange',
   description:
     'Opens an exchange at the provider and returns its pay-in address. Moves no money. The provider pays out to payoutAddress after a ' +
-    'payment, with payinExtraId if it is not null; check that address with the user. Call it with dry_run: true first: it only estimates. ' +
+    'payment, with payinExtraId if it is not null; check that address with the user. Call exchange_estimate first. ' +
     'If the response is lost, call again: an unused exchange expires.',
   annotations: CREATES,
   input: z.strictObject({
@@ -53,30 +53,12 @@ const exchangeCreate = tool({
     payoutExtraId: memo.describe('Its memo or tag, on chains that use one'),
     refundAddress: address.optional(),
     refundExtraId: memo,
-    dry_run: dryRun,
   }),
-  example: { from: 'sol', to: 'btc', amount: '0.5', payoutAddress: 'bc1q...', dry_run: true },
-  run: async ({ dry_run: rehearse, ...order }, { api, signal }) => {
-    if (!rehearse)
-      return {
-        ...(await api.call('createExchange', order, { signal })).value,
-        created: true,
-      };
-    const { from, to, amount, payoutAddress } = order;
-    const { value } = await api.call('getExchangeEstimate', { from, to, amount }, { signal });
-    return {
-      created: false,
-      dry_run: true,
-      from,
-      to,
-      amount,
-      payoutAddress,
-      expectedAmount: value.estimatedAmount,
-      expectedAmountExact: value.estimatedAmountExact,
-      message:
-        'Dry run: pair and amount are possible now. No exchange exists; the provider checks payoutAddress on creation.',
-    };
-  },
+  example: { from: 'sol', to: 'btc', amount: '0.5', payoutAddress: 'bc1q...' },
+  run: async (order, { api, signal }) => ({
+    ...(await api.call('createExchange', order, { signal })).value,
+    created: true,
+  }),
 });
 
 const exchangeStatus = tool({

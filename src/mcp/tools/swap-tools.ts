@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { newKey } from '../../../packages/client/src/index.ts';
-import { amountSol, dryRun, idempotencyKey, recordId } from '../arguments.ts';
+import { amountSol, idempotencyKey, recordId } from '../arguments.ts';
 import { freshness, READS, read, tool, waiting, waitSeconds } from './tool.ts';
 
 const swapMin = tool({
@@ -27,7 +26,9 @@ const swapMin = tool({
 const swapEstimate = tool({
   name: 'swap_estimate',
   title: 'Estimate a swap',
-  description: "Expected sats for an amount of SOL, after the bridge's fees. Moves and reserves nothing.",
+  description:
+    "Expected sats for an amount of SOL, after the bridge's fees, and whether swap_create would be accepted now; if not, its error. " +
+    'Makes every check of swap_create. Moves and reserves nothing.',
   annotations: READS,
   input: z.strictObject({ amountSol }),
   example: { amountSol: '0.5' },
@@ -38,6 +39,8 @@ const swapEstimate = tool({
     estimatedSatoshis: z.string(),
     minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
+    creatable: z.boolean().describe('Whether swap_create would be accepted now'),
+    error_code: z.string().optional().describe('The code that it would get, if it is not creatable'),
     ...freshness,
   }),
   run: (input, context) => read('getSwapEstimate', input, context),
@@ -48,40 +51,29 @@ const swapCreate = tool({
   title: 'Swap SOL of the reserve into BTC',
   description:
     "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
-    'Call it with dry_run: true first: it moves nothing and returns an idempotencyKey for the real call. When the outcome is unknown, ' +
+    'Call swap_estimate first: it makes the same checks and moves nothing. When the outcome is unknown, ' +
     'repeat the call with the same key: the swap happens at most once. Then call swap_status.',
   // A repeat with another key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  input: z.strictObject({ amountSol, dry_run: dryRun, idempotencyKey }),
-  example: { amountSol: '0.5', dry_run: true },
+  input: z.strictObject({ amountSol, idempotencyKey }),
+  example: { amountSol: '0.5' },
   output: z.looseObject({
-    initiated: z.boolean().describe('false on a dry run, which has no id and no status'),
-    dry_run: z.literal(true).optional(),
-    id: z.string().optional().describe('For swap_status'),
-    status: z.literal('waiting').optional(),
+    initiated: z.literal(true),
+    id: z.string().describe('For swap_status'),
+    status: z.literal('waiting'),
     amountSol: z.number(),
     amountLamports: z.string(),
     expectedBtcSats: z.number(),
     expectedSatoshis: z.string(),
     minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
-    solanaSignature: z.string().optional(),
-    statusUrl: z.string().optional(),
+    solanaSignature: z.string(),
+    statusUrl: z.string(),
     message: z.string(),
     idempotencyKey: z.string().describe('Keep it until the outcome is known'),
     replayed: z.boolean().optional().describe('true for the outcome of an earlier call'),
   }),
-  run: async ({ amountSol: amount, dry_run: rehearse, idempotencyKey: key }, { api, signal }) => {
-    if (!rehearse) return api.create('createSwap', { amountSol: amount }, { idempotencyKey: key, signal });
-    const { value } = await api.call('createSwap', { amountSol: amount, dry_run: true }, { signal });
-    const { id: _id, status: _status, solanaSignature: _signature, statusUrl: _url, ...terms } = value;
-    return {
-      ...terms,
-      dry_run: true,
-      initiated: false,
-      message: 'Dry run: this swap would pass now. No swap exists, nothing was reserved or signed.',
-      idempotencyKey: key ?? newKey(),
-    };
-  },
+  run: ({ amountSol: amount, idempotencyKey: key }, { api, signal }) =>
+    api.create('createSwap', { amountSol: amount }, { idempotencyKey: key, signal }),
 });
 
 const swapStatus = tool({

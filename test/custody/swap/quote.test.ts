@@ -4,7 +4,8 @@ import type { QuoteVerdict } from '../../../src/bridges/route.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { PriceReport } from '../../../src/core/price.ts';
-import { priceQuote, quoteSwap, swapKind } from '../../../src/custody/swap/operation.ts';
+import { swapKind } from '../../../src/custody/swap/operation.ts';
+import { priceQuote } from '../../../src/custody/swap/swap-quotes.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import {
@@ -14,6 +15,7 @@ import {
   MARKET,
   oneSol,
   quoteFor,
+  quotesOf,
 } from '../../kit/fake-bridge.ts';
 import { planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
 
@@ -95,10 +97,10 @@ describe('priceQuote', () => {
   });
 });
 
-describe('quoteSwap', () => {
-  it('quoteSwap returns a quote that passes the price check, with its cost', async () => {
+describe('quotes of a swap', () => {
+  it('a quote that passes the price check is returned with its cost', async () => {
     const bridge = createFakeBridge();
-    expect(await quoteSwap(createSwapPorts(bridge), oneSol, true)).toMatchObject({
+    expect(await quotesOf(createSwapPorts(bridge)).quote(oneSol, true)).toMatchObject({
       ok: true,
       quote: { expectedSats: 124_375n },
       priced: { cost: 10_000_000n },
@@ -109,21 +111,23 @@ describe('quoteSwap', () => {
   it.each<[string, QuoteVerdict, string]>([
     ['the route declines', { ok: false, reason: 'quote_signature' }, 'quote_signature'],
     ['the quote is too expensive', { ok: true, quote: withMinimum(1n) }, 'quote_too_expensive'],
-  ])('quoteSwap returns the reason when %s', async (_name, verdict, reason) => {
+  ])('a refused quote has its reason when %s', async (_name, verdict, reason) => {
     const bridge = createFakeBridge();
     bridge.nextQuote = () => verdict;
-    expect(await quoteSwap(createSwapPorts(bridge), oneSol, false)).toEqual({ ok: false, reason });
+    expect(await quotesOf(createSwapPorts(bridge)).quote(oneSol, false)).toMatchObject({ ok: false, reason });
   });
 
-  it('quoteSwap throws if the prices cannot be read, but returns the reason if the bridge refuses the quote', async () => {
+  it('unreadable prices are an error, unless the bridge refuses the quote', async () => {
     const bridge = createFakeBridge();
     const ports = {
       ...createSwapPorts(bridge),
       readPrices: () => Promise.reject(upstreamFailed('prices', 'timeout')),
     };
-    await expect(quoteSwap(ports, oneSol, false)).rejects.toMatchObject({ details: { reason: 'timeout' } });
+    await expect(quotesOf(ports).quote(oneSol, false)).rejects.toMatchObject({
+      details: { reason: 'timeout' },
+    });
     bridge.nextQuote = () => ({ ok: false, reason: 'quote_type' });
-    expect(await quoteSwap(ports, oneSol, false)).toEqual({ ok: false, reason: 'quote_type' });
+    expect(await quotesOf(ports).quote(oneSol, false)).toEqual({ ok: false, reason: 'quote_type' });
   });
 });
 
@@ -134,11 +138,11 @@ describe('preparing a swap', () => {
     const bridge = createFakeBridge();
     const ports = createSwapPorts(bridge);
     const order: string[] = [];
-    const kind = swapKind({
+    const withOrder = {
       ...ports,
       route: {
         ...bridge,
-        async quote(asked) {
+        async quote(asked: Parameters<typeof bridge.quote>[0]) {
           order.push('quote');
           return bridge.quote(asked);
         },
@@ -147,7 +151,8 @@ describe('preparing a swap', () => {
         order.push('blockhash');
         return ports.latestBlockhash();
       },
-    });
+    };
+    const kind = swapKind(withOrder, quotesOf(withOrder));
     const prepared = await kind.prepare(intent);
     if (!prepared.ok) throw new Error('not prepared');
     expect(order).toEqual(['quote', 'blockhash']);
@@ -175,7 +180,8 @@ describe('preparing a swap', () => {
   it('a firm quote without a deposit address is refused', async () => {
     const bridge = createFakeBridge();
     bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount) });
-    const kind = swapKind(createSwapPorts(bridge));
+    const ports = createSwapPorts(bridge);
+    const kind = swapKind(ports, quotesOf(ports));
     expect(await kind.prepare(intent)).toEqual({ ok: false, reason: 'quote_deposit_address' });
   });
 });

@@ -3,7 +3,13 @@ import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { swapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
-import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
+import {
+  BTC_ADDRESS,
+  bitcoinTx,
+  createFakeBridge,
+  createSwapPorts,
+  quotesOf,
+} from '../../kit/fake-bridge.ts';
 import { NOW, settling } from '../../kit/sample-operations.ts';
 import { settleSwap } from './settle-swap.ts';
 
@@ -42,7 +48,8 @@ describe('the bridge only indicates where to check', () => {
     ['without a deposit address', { route: 'near-intents', depositAddress: null }],
   ])('a swap %s is not settled, and no bridge is called', async (_name, plan) => {
     const bridge = createFakeBridge();
-    const kind = swapKind(createSwapPorts(bridge));
+    const ports = createSwapPorts(bridge);
+    const kind = swapKind(ports, quotesOf(ports));
     expect(await kind.settle(settling({ plan }), () => false)).toBeUndefined();
     expect(bridge.reports).toEqual([]);
   });

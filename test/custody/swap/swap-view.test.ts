@@ -26,13 +26,14 @@ function refusalFor(reason: string, outcome = {}) {
 
 describe('a swap that ended unsigned', () => {
   it.each([
-    ['amount_too_low', 'AMOUNT_TOO_SMALL'],
-    ['amount_below_cost', 'AMOUNT_TOO_SMALL'],
     ['quote_too_expensive', 'QUOTE_REFUSED'],
     ['quote_signature', 'QUOTE_REFUSED'],
     ['quote_reused', 'QUOTE_REFUSED'],
     ['amount_too_high', 'AMOUNT_TOO_LARGE'],
     ['no_route', 'QUOTE_REFUSED'],
+    ['pair_paused', 'QUOTE_REFUSED'],
+    ['bridge_refused', 'QUOTE_REFUSED'],
+    ['request_invalid', 'BRIDGE_REQUEST_INVALID'],
     ['price_unavailable', 'PRICE_UNAVAILABLE'],
     ['price_divergent', 'PRICE_UNAVAILABLE'],
     ['stopped_operator', 'SWAPS_PAUSED'],
@@ -44,6 +45,15 @@ describe('a swap that ended unsigned', () => {
     const refusal = refusalFor(reason);
     expect(refusal).toMatchObject({ code, details: { reason: reason.replace('stopped_', '') } });
     expect(refusal.message.length).toBeGreaterThan(20);
+  });
+
+  it.each([
+    ['amount_too_low', 'bridge'],
+    ['amount_below_cost', 'cost'],
+  ])('a swap that ended because of %s shows the bound as it was then', (reason, minimumSource) => {
+    const outcome = { minimumLamports: '250000000', minimumSource };
+    const details = { reason, minAmountLamports: '250000000', minimumSource };
+    expect(refusalFor(reason, outcome)).toMatchObject({ code: 'AMOUNT_TOO_SMALL', details });
   });
 
   it.each([

@@ -1,6 +1,5 @@
 import {
   createInvoice,
-  createSwap,
   type ErrorCode,
   getSwapEstimate,
   getSwapMinimum,
@@ -9,13 +8,12 @@ import {
 import { defined, type Order, type Outcome, refusalOf, SWAP_SOL, TOO_MUCH_SOL } from './outcome';
 
 /** Compiles only if the codes are an enum that holds this one. */
-const EXPECTED: ErrorCode = 'AMOUNT_TOO_LARGE';
+const EXPECTED: ErrorCode = 'INSUFFICIENT_BALANCE';
 
 /** The client takes its base URL from the document. */
 export async function callAll(_baseUrl: string, order: Order): Promise<Outcome> {
   const min = await getSwapMinimum();
   const estimate = await getSwapEstimate({ query: { amountSol: SWAP_SOL } });
-  const dryRun = await createSwap({ body: { amountSol: SWAP_SOL, dry_run: true } });
   const invoice = await createInvoice({ body: order });
   const search = await searchTokens();
   const refused = await getSwapEstimate({ query: { amountSol: TOO_MUCH_SOL } });
@@ -24,7 +22,7 @@ export async function callAll(_baseUrl: string, order: Order): Promise<Outcome> 
   return {
     minAmountSol: defined(min.data, min.error).minAmountSol,
     estimatedBtcSats: defined(estimate.data, estimate.error).estimatedBtcSats,
-    initiated: defined(dryRun.data, dryRun.error).initiated,
+    creatable: defined(estimate.data, estimate.error).creatable,
     invoiceId: defined(invoice.data, invoice.error).invoice_id,
     found: defined(search.data, search.error).tokens.map(({ mint_address }) => mint_address),
     refusal: refusalOf(problem),

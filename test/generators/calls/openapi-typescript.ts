@@ -3,13 +3,12 @@ import type { components, paths } from '../generated/openapi-typescript/schema';
 import { defined, type Order, type Outcome, refusalOf, SWAP_SOL, TOO_MUCH_SOL } from './outcome';
 
 /** Compiles only if the codes are an enum that holds this one. */
-const EXPECTED: components['schemas']['ErrorCode'] = 'AMOUNT_TOO_LARGE';
+const EXPECTED: components['schemas']['ErrorCode'] = 'INSUFFICIENT_BALANCE';
 
 export async function callAll(baseUrl: string, order: Order): Promise<Outcome> {
   const api = createClient<paths>({ baseUrl });
   const min = await api.GET('/api/swap/min');
   const estimate = await api.GET('/api/swap/estimate', { params: { query: { amountSol: SWAP_SOL } } });
-  const dryRun = await api.POST('/api/swap/create', { body: { amountSol: SWAP_SOL, dry_run: true } });
   const invoice = await api.POST('/api/invoices', { body: order });
   const search = await api.GET('/api/listings/search');
   const refused = await api.GET('/api/swap/estimate', {
@@ -20,7 +19,7 @@ export async function callAll(baseUrl: string, order: Order): Promise<Outcome> {
   return {
     minAmountSol: defined(min.data, min.error).minAmountSol,
     estimatedBtcSats: defined(estimate.data, estimate.error).estimatedBtcSats,
-    initiated: defined(dryRun.data, dryRun.error).initiated,
+    creatable: defined(estimate.data, estimate.error).creatable,
     invoiceId: defined(invoice.data, invoice.error).invoice_id,
     found: defined(search.data, search.error).tokens.map(({ mint_address }) => mint_address),
     refusal: refusalOf(problem),

@@ -7,7 +7,6 @@ export async function callAll(baseUrl: string, order: Order): Promise<Outcome> {
   const client = createApiClient(baseUrl);
   const min = await client.getSwapMinimum();
   const estimate = await client.getSwapEstimate({ queries: { amountSol: SWAP_SOL } });
-  const dryRun = await client.createSwap({ amountSol: SWAP_SOL, dry_run: true });
   const invoice = await client.createInvoice(order);
   const search = await client.searchTokens();
   const refused: unknown = await client.getSwapEstimate({ queries: { amountSol: TOO_MUCH_SOL } }).then(
@@ -20,7 +19,7 @@ export async function callAll(baseUrl: string, order: Order): Promise<Outcome> {
   return {
     minAmountSol: min.minAmountSol,
     estimatedBtcSats: estimate.estimatedBtcSats,
-    initiated: dryRun.initiated,
+    creatable: estimate.creatable,
     invoiceId: invoice.invoice_id,
     found: search.tokens.map(({ mint_address }) => mint_address),
     refusal: refusalOf(problem),

@@ -1,6 +1,5 @@
 import {
   createInvoice,
-  createSwap,
   ErrorCode,
   getSwapEstimate,
   getSwapMinimum,
@@ -12,20 +11,19 @@ import { type Order, type Outcome, refusalOf, SWAP_SOL, TOO_MUCH_SOL } from './o
 export async function callAll(_baseUrl: string, order: Order): Promise<Outcome> {
   const min = await getSwapMinimum();
   const estimate = await getSwapEstimate({ amountSol: SWAP_SOL });
-  const dryRun = await createSwap({ amountSol: SWAP_SOL, dry_run: true });
   const invoice = await createInvoice(order);
   const search = await searchTokens();
   const refused = await getSwapEstimate({ amountSol: TOO_MUCH_SOL });
-  for (const { status, data } of [min, estimate, dryRun, invoice, search])
+  for (const { status, data } of [min, estimate, invoice, search])
     if (status !== 200) throw new Error(JSON.stringify(data));
-  if (min.status !== 200 || estimate.status !== 200 || dryRun.status !== 200) throw new Error('no swap');
+  if (min.status !== 200 || estimate.status !== 200) throw new Error('no swap');
   if (invoice.status !== 200 || search.status !== 200) throw new Error('no token');
-  if (refused.status !== 400 || refused.data.error_code !== ErrorCode.AMOUNT_TOO_LARGE)
+  if (refused.status !== 400 || refused.data.error_code !== ErrorCode.INSUFFICIENT_BALANCE)
     throw new Error(JSON.stringify(refused.data));
   return {
     minAmountSol: min.data.minAmountSol,
     estimatedBtcSats: estimate.data.estimatedBtcSats,
-    initiated: dryRun.data.initiated,
+    creatable: estimate.data.creatable,
     invoiceId: invoice.data.invoice_id,
     found: search.data.tokens.map(({ mint_address }) => mint_address),
     refusal: refusalOf(refused.data),

@@ -3,12 +3,12 @@ export type Outcome = {
   readonly minAmountSol: number;
   readonly estimatedBtcSats: number;
   /** Of the dry run. */
-  readonly initiated: boolean;
+  readonly creatable: boolean;
   readonly invoiceId: string;
   /** Mint addresses. */
   readonly found: readonly string[];
   /** Of an estimate above the bound. */
-  readonly refusal: { readonly code: 'AMOUNT_TOO_LARGE'; readonly action: 'fix_request' };
+  readonly refusal: { readonly code: 'INSUFFICIENT_BALANCE'; readonly action: 'top_up_wallet' };
 };
 
 export type Order = { readonly name: string; readonly symbol: string; readonly creator_address: string };
@@ -18,7 +18,7 @@ export const TOO_MUCH_SOL = 200_000;
 
 export function refusalOf(problem: { error_code: string; action?: string }): Outcome['refusal'] {
   const { error_code: code, action } = problem;
-  if (code === 'AMOUNT_TOO_LARGE' && action === 'fix_request') return { code, action };
+  if (code === 'INSUFFICIENT_BALANCE' && action === 'top_up_wallet') return { code, action };
   throw new Error(`${code} ${action}`);
 }
 

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
-import type { PriceReport } from '../../src/core/price.ts';
-import { priceQuote } from '../../src/custody/swap/operation.ts';
-import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../src/features/swap/get-minimum.ts';
-import { quoteFor } from '../kit/fake-bridge.ts';
+import { type Lamports, lamports, sats } from '../../../src/core/amount.ts';
+import type { PriceReport } from '../../../src/core/price.ts';
+import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../../src/custody/swap/minimum.ts';
+import { priceQuote } from '../../../src/custody/swap/swap-quotes.ts';
+import type { StatedAmount } from '../../../src/providers/near-intents-refusal.ts';
+import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
+import { quoteFor } from '../../kit/fake-bridge.ts';
+import { LIMITS } from '../../kit/limits.ts';
 
 const SOL = 1_000_000_000n;
 const MARKET: PriceReport = { source: 'one', btcUsd: 80_000_000_000n, solUsd: 100_000_000n };
@@ -114,4 +117,100 @@ it('the smallest amount has at most three significant digits, rounded up', () =>
     200,
   );
   expect(smallest?.toString()).toMatch(/^\d{3}0+$/);
+});
+
+const world = () => createCustodianWorld({ limits: { ...LIMITS, hour: 100n * SOL, unsettled: 100n * SOL } });
+const refusalOf = async (w: CustodianWorld, amountLamports: bigint) => {
+  const [estimate, create] = [
+    await w.custody.estimateSwap({ amountLamports, client: '192.0.2.1' }),
+    await w.custody.createSwap(
+      request({ amountLamports, client: `client ${w.clock.now} ${amountLamports}` }),
+    ),
+  ];
+  const shown = estimate.refusal;
+  expect(create.type === 'created' ? null : create.refusal).toEqual(shown);
+  return shown;
+};
+const shownBound = async (w: CustodianWorld) => {
+  const { minimum } = await w.custody.swapRoom();
+  return minimum.type === 'known' ? [minimum.minimum.lamports, minimum.minimum.source] : minimum.refusal.code;
+};
+/** A bridge whose minimum is `below`, which its refusal names as `least`. */
+const tooLow = (w: CustodianWorld, below: bigint, least?: StatedAmount) => {
+  const { nextQuote } = w.bridge;
+  w.bridge.nextQuote = (amount, dry) =>
+    amount < below
+      ? { ok: false, reason: 'amount_too_low', ...(least ? { least } : {}) }
+      : nextQuote(amount, dry);
+  return () => {
+    w.bridge.nextQuote = nextQuote;
+  };
+};
+
+it.each<[string, StatedAmount | undefined, bigint]>([
+  ['an amount in lamports', { unit: 'lamports', value: 1_264_000_000n }, 1_264_000_000n],
+  ['an amount in dollars, at the agreed price', { unit: 'microUsd', value: 150_050_000n }, 1_510_000_000n],
+  ['no amount, so that the bound is just above the refused one', undefined, 708_000_000n],
+  ['an amount that it then refuses', { unit: 'lamports', value: 5_000n }, 708_000_000n],
+])('minimum, estimate and create show the bound of a refusal that names %s', async (_name, least, bound) => {
+  const w = world();
+  const lift = tooLow(w, 2n * SOL, least);
+  const details = { reason: 'amount_too_low', minAmountLamports: String(bound), minimumSource: 'bridge' };
+  expect(await refusalOf(w, 707_000_001n)).toMatchObject({ code: 'AMOUNT_TOO_SMALL', details });
+  expect(await shownBound(w)).toEqual([bound, 'bridge']);
+  lift();
+  expect(await refusalOf(w, 707_000_001n)).toMatchObject({ details });
+  w.clock.now += 300_000;
+  expect(await shownBound(w)).not.toEqual([bound, 'bridge']);
+  expect(await refusalOf(w, 707_000_001n)).toBeNull();
+});
+
+it('a known bound of the bridge refuses smaller amounts without a quote, for five minutes', async () => {
+  const w = world();
+  tooLow(w, SOL);
+  await refusalOf(w, SOL / 2n);
+  const asked = w.bridge.quotes.length;
+  for (let at = 1n; at < 30n; at++) await refusalOf(w, SOL / 2n - at);
+  expect(w.bridge.quotes).toHaveLength(asked);
+  expect(await refusalOf(w, SOL)).toBeNull();
+  w.clock.now -= 24 * 3_600_000;
+  await refusalOf(w, SOL / 4n);
+  expect(w.bridge.quotes.length).toBeGreaterThan(asked + 2);
+});
+
+it('an amount whose fixed cost is too large shows the bound of our own limit, and the figures of its quote', async () => {
+  const w = world();
+  w.bridge.nextQuote = (amount, dry) => ({
+    ok: true,
+    quote: quoteFor(amount, {
+      minimumSats: sats((amount * 124_000n) / SOL - 500n),
+      expectedSats: sats((amount * 124_500n) / SOL - 500n),
+      fixedFeeSats: sats(500n),
+      depositAddress: dry ? null : '8qbHbw2BbbTHBW1sbeqakYXVKRQM8Ne7pLK7m6CVfeR',
+    }),
+  });
+  const small = await w.custody.estimateSwap({ amountLamports: SOL / 10n, client: 'a' });
+  expect(small).toMatchObject({
+    type: 'quoted',
+    refusal: { code: 'AMOUNT_TOO_SMALL', details: { reason: 'amount_below_cost', minimumSource: 'cost' } },
+  });
+  const [bound, source] = await shownBound(w);
+  expect([source, small.refusal?.details?.minAmountLamports]).toEqual(['cost', String(bound)]);
+  expect(await refusalOf(w, BigInt(bound ?? 0))).toBeNull();
+});
+
+it('the smallest swap is read with one quote in ten minutes, and kept for a day while the bridge fails', async () => {
+  const w = world();
+  for (let read = 0; read < 20; read++) await w.custody.swapRoom();
+  expect(w.bridge.quotes).toHaveLength(1);
+  w.bridge.nextQuote = () => ({ ok: false, reason: 'pair_paused' });
+  w.clock.now += 600_000;
+  for (let read = 0; read < 20; read++)
+    expect((await w.custody.swapRoom()).minimum).toMatchObject({
+      type: 'known',
+      refusal: { code: 'QUOTE_REFUSED' },
+    });
+  expect(w.bridge.quotes).toHaveLength(2);
+  w.clock.now += 24 * 3_600_000;
+  expect((await w.custody.swapRoom()).minimum).toMatchObject({ type: 'unknown' });
 });

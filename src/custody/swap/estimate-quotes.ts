@@ -1,0 +1,125 @@
+/**
+ * Dry quotes for estimates and for the smallest swap. Equal amounts share a quote for seconds. A total and a share for
+ * each client's networks limit them, and no payment uses them.
+ * @module
+ */
+import { type Lamports, lamports } from '../../core/amount.ts';
+import { isTimeOver } from '../../core/due-time.ts';
+import { HOUR_MS } from '../../core/durations.ts';
+import { upstreamFailure } from '../../core/errors.ts';
+import type { Refusal, RoomMinimum } from '../api.ts';
+import { upstreamRefusal } from '../kernel/begin-operation.ts';
+import type { SwapQuotas } from './quotas.ts';
+import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
+import { refusalOfQuote, tooSmallRefusal } from './swap-view.ts';
+
+/** For this long, equal amounts share a quote. */
+const SHARED_MS = 15_000;
+/** Most age of a quote that a client gets after its share is used up. */
+const HELD_MS = HOUR_MS;
+/** Maximum amounts whose quotes are held; the oldest is dropped first. */
+const MAX_HELD = 500;
+/** After a failed read of the smallest swap, the bridge is not asked again for this time: each read costs a quote. */
+const FAILURE_PAUSE_MS = 300_000;
+
+/** Larger than any reserve; a quote of a larger amount would only use up the quota. */
+const MAXIMUM = lamports(100_000n * 1_000_000_000n);
+
+type Held = { readonly at: number; readonly quoted: Promise<QuotedSwap> };
+
+/** `at`: when the quote was requested, in Unix milliseconds. */
+export type EstimateRead =
+  | { readonly type: 'quoted'; readonly quoted: QuotedSwap; readonly at: number; readonly isOld: boolean }
+  | { readonly type: 'failed' | 'spent'; readonly refusal: Refusal };
+
+export type EstimatePorts = {
+  readonly quotes: SwapQuotes;
+  readonly quotas: SwapQuotas;
+  readonly now: () => number;
+};
+
+export class EstimateQuotes {
+  readonly #ports: EstimatePorts;
+  readonly #held = new Map<Lamports, Held>();
+  #reading: Promise<RoomMinimum> | undefined;
+  #failed: { readonly at: number; readonly refusal: Refusal } | undefined;
+
+  constructor(ports: EstimatePorts) {
+    this.#ports = ports;
+  }
+
+  /** A quote of the amount. A client without quotes left gets an older one if there is one. */
+  async read(amount: Lamports, client: string): Promise<EstimateRead> {
+    const { quotes, quotas, now } = this.#ports;
+    const minimum = quotes.minimum.known();
+    if (minimum?.source === 'bridge' && amount < minimum.lamports)
+      return { type: 'failed', refusal: tooSmallRefusal(minimum) };
+    if (amount > MAXIMUM) return { type: 'failed', refusal: refusalOfQuote({ reason: 'amount_too_high' }) };
+    const held = this.#held.get(amount);
+    const age = held ? now() - held.at : Number.POSITIVE_INFINITY;
+    if (held && age >= 0 && age < SHARED_MS) return this.#shown(held, false);
+    const refusal = quotas.estimateRefusal(client);
+    if (!refusal) {
+      quotas.recordEstimate(client);
+      return this.#shown(this.#request(amount), false);
+    }
+    return held && age >= 0 && age < HELD_MS ? this.#shown(held, true) : { type: 'spent', refusal };
+  }
+
+  #request(amount: Lamports): Held {
+    const held = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
+    this.#held.delete(amount);
+    this.#held.set(amount, held);
+    // Only a quote that passes is held: a refusal or a failure may be over a second later.
+    const drop = () => this.#held.get(amount) === held && this.#held.delete(amount);
+    held.quoted.then(({ ok }) => ok || drop(), drop);
+    const oldest = this.#held.keys().next().value;
+    if (this.#held.size > MAX_HELD && oldest !== undefined) this.#held.delete(oldest);
+    return held;
+  }
+
+  async #shown({ at, quoted }: Held, isOld: boolean): Promise<EstimateRead> {
+    try {
+      return { type: 'quoted', quoted: await quoted, at, isOld };
+    } catch (error) {
+      return { type: 'failed', refusal: upstreamRefusal(upstreamFailure(error)) };
+    }
+  }
+
+  /** The smallest swap. Once it is outdated, one dry quote that no client pays for reads it again. */
+  async readMinimum(): Promise<RoomMinimum> {
+    const { quotes, now } = this.#ports;
+    const known = quotes.minimum.known();
+    if (known) return { type: 'known', minimum: known, refusal: null };
+    if (this.#failed && !isTimeOver(this.#failed.at + FAILURE_PAUSE_MS, FAILURE_PAUSE_MS, now()))
+      return this.#older(this.#failed.refusal);
+    this.#reading ??= this.#readAgain().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readAgain(): Promise<RoomMinimum> {
+    const { quotes, quotas } = this.#ports;
+    const spent = quotas.estimateRefusal(null);
+    if (spent) return this.#older(spent);
+    quotas.recordEstimate(null);
+    try {
+      const read = await quotes.readMinimum();
+      if ('lamports' in read) return { type: 'known', minimum: read, refusal: null };
+      return this.#failedWith(refusalOfQuote(read));
+    } catch (error) {
+      return this.#failedWith(upstreamRefusal(upstreamFailure(error)));
+    }
+  }
+
+  #failedWith(refusal: Refusal): RoomMinimum {
+    this.#failed = { at: this.#ports.now(), refusal };
+    return this.#older(refusal);
+  }
+
+  #older(refusal: Refusal): RoomMinimum {
+    const latest = this.#ports.quotes.minimum.latest();
+    return latest ? { type: 'known', minimum: latest, refusal } : { type: 'unknown', refusal };
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The smallest swap: one bound for `swap/min`, estimates and creates. It is learned from quotes and from the bridge's
+ * refusals, stored, and forgotten for all of them at the same time.
+ * @module
+ */
+import type { SwapQuote } from '../../bridges/route.ts';
+import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
+import { isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS } from '../../core/durations.ts';
+import { fairSats, type PriceReport } from '../../core/price.ts';
+import type { StatedAmount } from '../../providers/near-intents-refusal.ts';
+import type { Journal } from '../kernel/journal.ts';
+
+/**
+ * contract  the lower bound of the API
+ * cost      below it, the bridge's fixed cost exceeds our limit
+ * bridge    the bridge refuses a smaller amount
+ */
+export type MinimumSource = 'contract' | 'cost' | 'bridge';
+
+export type SwapMinimum = {
+  readonly lamports: Lamports;
+  readonly source: MinimumSource;
+  /** When it was learned, in Unix milliseconds. */
+  readonly at: number;
+};
+
+/** Lower bound of a swap in the API contract: 0.001 SOL. */
+export const CONTRACT_MINIMUM = lamports(1_000_000n);
+/** Margin for price changes between this figure and the quote of a create, in basis points. */
+const DRIFT_BPS = 20;
+/** Payouts are whole sats: the expected and the guaranteed output lose up to one each. */
+const ROUNDING_SATS = 2n;
+
+/** For this long a bound refuses smaller amounts without a quote. The bridge may lift a temporary limit at any time. */
+const KNOWN_MS: Readonly<Record<MinimumSource, number>> = {
+  contract: 600_000,
+  cost: 600_000,
+  bridge: 300_000,
+};
+
+export type Terms = {
+  readonly amount: Lamports;
+  readonly expectedSats: bigint;
+  readonly minimumSats: bigint;
+  readonly fixedFeeSats: bigint;
+};
+
+/**
+ * The smallest amount whose total cost (fixed fee, spread and slippage) stays below `maxCostBps` of a fair
+ * price; null when there is none.
+ *
+ * For a lamports, g guaranteed sats per lamport, the fixed fee f in sats, and r fair sats per lamport:
+ * a * g - f >= a * r * (1 - cost).
+ */
+export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
+  const { amount } = terms;
+  // The fixed fee is deducted from the output before the slippage allowance, so it lowers the guaranteed output only by
+  // fee * minimum / expected.
+  const fixed = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
+  const fee = fixed + ROUNDING_SATS;
+  const guaranteed = (terms.minimumSats + fixed) * 10_000n;
+  const needed = fairSats(amount, price) * BigInt(10_000 - maxCostBps + DRIFT_BPS);
+  const margin = guaranteed - needed;
+  if (margin <= 0n) return null;
+  const smallest = (fee * 10_000n * amount + margin - 1n) / margin;
+  return lamports(smallest < CONTRACT_MINIMUM ? CONTRACT_MINIMUM : ceilSignificant(smallest, 3));
+}
+
+/** Lamports of an amount that the bridge states; undefined for dollars without a price. */
+function lamportsOf({ unit, value }: StatedAmount, price: PriceReport | undefined): bigint | undefined {
+  if (unit === 'lamports') return value;
+  return price && ceilSignificant((value * 1_000_000_000n + price.solUsd - 1n) / price.solUsd, 3);
+}
+
+/** Key of the stored bound. */
+const STORED = 'swap_minimum';
+
+export class MinimumStore {
+  readonly #journal: Pick<Journal, 'getMeta' | 'setMeta'>;
+  readonly #now: () => number;
+
+  constructor(journal: Pick<Journal, 'getMeta' | 'setMeta'>, now: () => number) {
+    this.#journal = journal;
+    this.#now = now;
+  }
+
+  /** The bound that refuses smaller amounts now; undefined once the bridge has to be asked again. */
+  known(): SwapMinimum | undefined {
+    const stored = this.latest();
+    if (!stored) return undefined;
+    const most = KNOWN_MS[stored.source];
+    return isTimeOver(stored.at + most, most, this.#now()) ? undefined : stored;
+  }
+
+  /** The newest bound, at most a day old. */
+  latest(): SwapMinimum | undefined {
+    const [amount = '', source = '', at = ''] = this.#journal.getMeta(STORED)?.split(' ') ?? [];
+    if (!isSource(source) || isTimeOver(Number(at) + DAY_MS, DAY_MS, this.#now())) return undefined;
+    return { lamports: lamports(BigInt(amount)), source, at: Number(at) };
+  }
+
+  /** The bridge refused `amount` as too small. @param least the amount that it names */
+  learnRefusal(
+    amount: Lamports,
+    least: StatedAmount | undefined,
+    price: PriceReport | undefined,
+  ): SwapMinimum {
+    const named = least && lamportsOf(least, price);
+    return this.#store('bridge', named !== undefined && named > amount ? named : above(amount));
+  }
+
+  /** The fixed cost of `amount` was too large a part of it. */
+  learnCost(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum {
+    const smallest = smallestAmount(quote, price, maxCostBps) ?? 0n;
+    return this.#store('cost', smallest > quote.amount ? smallest : above(quote.amount));
+  }
+
+  /** Learns from a quote that passed every check. A larger bound that the bridge named stays until it ends. */
+  learnTerms(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum | null {
+    const smallest = smallestAmount(quote, price, maxCostBps);
+    if (smallest === null) return null;
+    const known = this.known();
+    if (known?.source === 'bridge' && known.lamports > smallest && known.lamports <= quote.amount)
+      return known;
+    return this.#store(smallest > CONTRACT_MINIMUM ? 'cost' : 'contract', smallest);
+  }
+
+  #store(source: MinimumSource, amount: bigint): SwapMinimum {
+    const at = this.#now();
+    this.#journal.setMeta(STORED, `${amount} ${source} ${at}`);
+    return { lamports: lamports(amount), source, at };
+  }
+}
+
+export const isSource = (text: string): text is MinimumSource => Object.hasOwn(KNOWN_MS, text);
+
+/** A bound above a refused amount when no other figure is known. */
+const above = (amount: Lamports): bigint => ceilSignificant(amount + 1n, 3);

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { QuoteVerdict } from '../../../src/bridges/route.ts';
+import { lamports, sats } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { Refusal, SwapAnswer, SwapEstimate } from '../../../src/custody/api.ts';
+import { cases } from '../../cases.ts';
+import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
+import { quoteFor } from '../../kit/fake-bridge.ts';
+import { LIMITS } from '../../kit/limits.ts';
+import { SOL } from '../../kit/sample-operations.ts';
+
+const CLIENT = '192.0.2.1';
+const LARGE = 10_000n * SOL;
+const UNLIMITED = { ...LIMITS, hour: LARGE, day: LARGE, unsettled: LARGE, cost_day: LARGE };
+const rich = () => {
+  const w = createCustodianWorld({ limits: UNLIMITED });
+  w.chain.nextBalance = async () => ({ lamports: lamports(100_000n * SOL), slot: 100n });
+  return w;
+};
+const estimate = (w: CustodianWorld, amountLamports = SOL, client = CLIENT) =>
+  w.custody.estimateSwap({ amountLamports, client });
+const refusalOf = (answer: SwapAnswer | SwapEstimate): Refusal | null =>
+  answer.type === 'created' ? null : answer.refusal;
+type Refused = Extract<QuoteVerdict, { ok: false }>;
+const refuse = (verdict: Omit<Refused, 'ok'>) => (w: CustodianWorld) => {
+  w.bridge.nextQuote = () => ({ ok: false, ...verdict });
+};
+
+/** A fact that may refuse a swap, and what brings it about. */
+const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
+  paused: (w) => w.custody.ops({ name: 'pause' }),
+  'the balance is low': (w) => {
+    w.chain.nextBalance = async () => ({ lamports: lamports(SOL / 2n), slot: 100n });
+  },
+  'no node responds': (w) => {
+    w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
+  },
+  'an hour is used': async (w) => {
+    await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: 'a' }));
+    await w.custody.createSwap(request({ amountLamports: SOL + SOL / 2n, client: 'b' }));
+  },
+  'the costs of a day are used': async (w) => {
+    const { nextQuote } = w.bridge;
+    w.bridge.nextQuote = async (amount, dry) => {
+      const verdict = await nextQuote(amount, dry);
+      const minimumSats = sats((amount * 122_600n) / SOL);
+      return verdict.ok ? { ok: true, quote: { ...verdict.quote, minimumSats } } : verdict;
+    };
+    for (const client of ['a', 'b'])
+      await w.custody.createSwap(request({ amountLamports: 2n * SOL, client }));
+  },
+  "the client's creates are used": async (w) => {
+    w.bridge.nextQuote = () => ({ ok: false, reason: 'no_route' });
+    for (let call = 0; call < 6; call++) await w.custody.createSwap(request({ amountLamports: SOL / 10n }));
+  },
+  'all quotes of creates are used': async (w) => {
+    const { nextQuote } = w.bridge;
+    w.bridge.nextQuote = () => ({ ok: false, reason: 'no_route' });
+    for (let call = 0; call < 60; call++)
+      await w.custody.createSwap(request({ amountLamports: SOL / 10n, client: `c${call}` }));
+    w.bridge.nextQuote = nextQuote;
+  },
+  'the bridge is down': (w) => {
+    w.bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
+  },
+  'the amount is too small for the bridge': refuse({ reason: 'amount_too_low' }),
+  'the bridge names a minimum': refuse({
+    reason: 'amount_too_low',
+    least: { unit: 'lamports', value: 3n * SOL },
+  }),
+  'the bridge names a minimum in dollars': refuse({
+    reason: 'amount_too_low',
+    least: { unit: 'microUsd', value: 1_000_000_000n },
+  }),
+  'the amount is too large for the bridge': refuse({ reason: 'amount_too_high' }),
+  'there is no route': refuse({ reason: 'no_route' }),
+  'the pair is paused': refuse({ reason: 'pair_paused' }),
+  'the request is invalid': refuse({ reason: 'request_invalid' }),
+  'the reason is unknown': refuse({ reason: 'bridge_refused' }),
+  'the quote does not pass a check': refuse({ reason: 'quote_recipient' }),
+  'the fixed cost is too large': (w) => {
+    w.bridge.nextQuote = (amount) => ({
+      ok: true,
+      quote: quoteFor(amount, { minimumSats: sats((amount * 120_000n) / SOL), fixedFeeSats: sats(9_000n) }),
+    });
+  },
+  'the quote is too expensive': (w) => {
+    w.bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount, { minimumSats: sats(1n) }) });
+  },
+  'one price is missing': (w) => void w.swap.prices.pop(),
+  'the prices differ': (w) => {
+    w.swap.prices = w.swap.prices.map((price, at) => ({ ...price, btcUsd: price.btcUsd << BigInt(at) }));
+  },
+  'the minimum is known': (w) => w.custody.swapRoom(),
+};
+const NAMES = Object.keys(FACTS);
+
+const state = fc.record({
+  facts: fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 4 }),
+  amount: fc.oneof(
+    fc.bigInt({ min: 1_000_000n, max: 3n * SOL }),
+    fc.constantFrom(1_000_000n, SOL, 2n * SOL, 2n * SOL + 1n, LARGE),
+  ),
+  minutes: fc.integer({ min: 0, max: 20 }),
+});
+
+async function bring(facts: readonly string[]): Promise<CustodianWorld> {
+  const w = createCustodianWorld();
+  for (const fact of facts) await FACTS[fact]?.(w);
+  // Balance and prices that a fact needed are no longer shared.
+  w.clock.now += 5_000;
+  return w;
+}
+
+describe('an estimate rehearses a create', () => {
+  it.each(NAMES)('an estimate shows what a create gives while %s', async (fact) => {
+    const w = await bring([fact]);
+    const shown = await estimate(w);
+    expect(refusalOf(shown)).toEqual(refusalOf(await w.custody.createSwap(request())));
+  });
+
+  it('an estimate and a create of the same amount have the same refusal in any state', {
+    tags: ['scaled'],
+    timeout: 60_000,
+  }, async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(state, async ({ facts, amount, minutes }) => {
+        const w = await bring(facts);
+        w.clock.now += minutes * 60_000;
+        const rows = w.journal.open().length;
+        const shown = refusalOf(await estimate(w, amount));
+        expect(w.journal.open().length).toBe(rows);
+        const given = refusalOf(await w.custody.createSwap(request({ amountLamports: amount })));
+        expect(shown).toEqual(given);
+        seen.add(given?.code ?? 'created');
+      }),
+      { numRuns: cases(200, 60) },
+    );
+    expect(seen.size).toBeGreaterThan(6);
+  });
+
+  it('an estimate shows figures and opens no deposit address, and reserves and stores no operation', async () => {
+    const w = createCustodianWorld();
+    expect(await estimate(w)).toEqual({
+      type: 'quoted',
+      expectedSats: 124_375n,
+      minimumSats: 123_750n,
+      etaSeconds: 465,
+      route: 'near-intents',
+      refusal: null,
+      minimum: null,
+      asOfMs: w.clock.now,
+      stale: false,
+    });
+    expect(w.bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
+    expect([w.journal.isEmpty(), w.signatures(), w.mirror.applied]).toEqual([true, 0, 0]);
+  });
+
+  it('an estimate shows figures next to a refusal that does not come from the quote', async () => {
+    const w = await bring(['paused']);
+    expect(await estimate(w)).toMatchObject({ expectedSats: 124_375n, refusal: { code: 'SWAPS_PAUSED' } });
+  });
+});
+
+describe('the quotes of estimates', () => {
+  it('equal amounts share a quote for 15 seconds, also while it is requested', async () => {
+    const w = rich();
+    await Promise.all(Array.from({ length: 50 }, () => estimate(w)));
+    expect(w.bridge.quotes).toHaveLength(1);
+    w.clock.now += 15_000;
+    await estimate(w);
+    expect(w.bridge.quotes).toHaveLength(2);
+  });
+
+  it('a refusal of the bridge is not shared, so its end shows at once', async () => {
+    const w = rich();
+    const { nextQuote } = w.bridge;
+    refuse({ reason: 'pair_paused' })(w);
+    expect(refusalOf(await estimate(w))).toMatchObject({ code: 'QUOTE_REFUSED', status: 503 });
+    w.bridge.nextQuote = nextQuote;
+    expect(refusalOf(await estimate(w))).toBeNull();
+  });
+
+  it('a client gets an eighth of the quotes; its creates and other clients keep theirs', async () => {
+    const w = rich();
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => estimate(w, SOL - BigInt(at))));
+    expect(answers.filter(({ type }) => type === 'quoted')).toHaveLength(15);
+    expect(answers.at(-1)).toMatchObject({
+      type: 'unquoted',
+      isOfCreate: false,
+      refusal: { code: 'RATE_LIMITED', retryAfterSeconds: 7_200, details: { limit: 'estimate_quotes' } },
+    });
+    expect((await estimate(w, SOL / 2n, '198.51.100.1')).type).toBe('quoted');
+    expect((await w.custody.createSwap(request())).type).toBe('created');
+  });
+
+  it('a client without quotes left gets its older quote, marked stale, for an hour', async () => {
+    const w = rich();
+    for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(at));
+    w.clock.now += 60_000;
+    expect(await estimate(w, SOL)).toMatchObject({
+      type: 'quoted',
+      stale: true,
+      asOfMs: w.clock.now - 60_000,
+    });
+    w.clock.now += 3_600_000;
+    expect((await estimate(w, SOL)).type).toBe('unquoted');
+    w.clock.now += 3_600_000;
+    expect(await estimate(w, SOL)).toMatchObject({ type: 'quoted', stale: false });
+  });
+
+  it('no /24 and no /48 takes the quotes of all', async () => {
+    const w = rich();
+    for (let host = 0; host < 100; host++) await estimate(w, SOL - BigInt(host), `192.0.2.${host}`);
+    for (let net = 0x1000; net < 0x2000; net += 0x80)
+      await estimate(w, SOL - BigInt(net), `2001:db8:1:${net.toString(16)}::/64`);
+    expect(w.bridge.quotes.length).toBeLessThan(100);
+    for (const at of [8_001, 8_002])
+      expect((await estimate(w, SOL - BigInt(at), '198.51.100.1')).type).toBe('quoted');
+  });
+
+  it('all clients together get 120 quotes, and 60 creates after them', async () => {
+    const w = rich();
+    for (let client = 0; client < 130; client++) await estimate(w, SOL - BigInt(client), `10.${client}.0.1`);
+    expect(w.bridge.quotes).toHaveLength(120);
+    expect(refusalOf(await estimate(w, SOL / 3n, '10.200.0.1'))?.code).toBe('QUOTE_BUDGET_SPENT');
+    const creates = await Promise.all(
+      Array.from({ length: 70 }, (_, at) =>
+        w.custody.createSwap(request({ amountLamports: SOL / 10n, client: `client-${at}` })),
+      ),
+    );
+    expect(creates.filter(({ type }) => type === 'created')).toHaveLength(60);
+    expect(creates.flatMap((answer) => refusalOf(answer)?.code ?? [])).toEqual(
+      Array(10).fill('QUOTE_BUDGET_SPENT'),
+    );
+  });
+
+  it('an estimate that is refused for a spent share still shows a create that would fail before its quote', async () => {
+    const w = rich();
+    for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(at));
+    await w.custody.ops({ name: 'pause' });
+    expect(await estimate(w, 2n * SOL)).toMatchObject({
+      isOfCreate: true,
+      refusal: { code: 'SWAPS_PAUSED' },
+    });
+  });
+});
