@@ -2,7 +2,7 @@
  * Checks a service's proof of its reserve from a terminal, without trusting it:
  *   npm run verify -- https://example.org
  * It checks the signatures itself, and reads balances and block from two public explorers and the supply from
- * a public node. `--explorers a,b` and `--rpc url` name others. It prints five lines; the exit code is 1 when
+ * a public node. `--explorers a,b` and `--rpc url` name others. It prints six lines; the exit code is 1 when
  * one is red, and 2 when none is red but a source could not be reached.
  */
 import { createApi } from '../src/mcp/api-client.ts';
@@ -15,8 +15,8 @@ import {
 import { argumentsOrUsage, httpUrl, oneLine, readArguments } from './command-line.ts';
 import { chooseTarget, targetLine } from './target.ts';
 
-/** `?` marks a check that could not be made. */
-const MARKS = { confirmed: 'ok ', contradicted: 'RED', unchecked: '?  ' } as const;
+/** `ok!` marks one that passes with a warning, `?` one that could not be made. */
+const MARKS = { confirmed: 'ok ', warned: 'ok!', contradicted: 'RED', unchecked: '?  ' } as const;
 
 async function verify({ origin, host }: URL, sources: ProofSources): Promise<number> {
   const api = createApi({ origin, fetch, unreachableRepair: '' });

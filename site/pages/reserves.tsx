@@ -31,7 +31,7 @@ export const reserves: Page = {
       </Live>
       <section id="verify">
         <h2>Check it yourself</h2>
-        <p>Five checks. Each shows what was compared, and where you can see it yourself.</p>
+        <p>Six checks. Each shows what was compared, and where you can see it yourself.</p>
         <Live name="verify" json="/api/proof">
           <VerifyPanel />
         </Live>

@@ -59,11 +59,13 @@ const LINES: readonly Line[] = [
   { name: 'solana_signature', title: 'The Solana key has signed', how: 'checked by this page itself' },
   { name: 'reserve', title: 'The sats are there', how: 'compared with two public Bitcoin explorers' },
   { name: 'supply', title: 'Every ABSR is covered', how: 'compared with a public Solana node' },
+  { name: 'minting', title: 'Who can mint', how: 'read from the token itself at a public Solana node' },
   { name: 'freshness', title: 'Signed for this site', how: 'its block is looked up at both explorers' },
 ];
 
 const RESULTS = {
   confirmed: ['ok', 'true'],
+  warned: ['unsure', 'one key'],
   contradicted: ['red', 'NOT true'],
   unchecked: ['unsure', 'not checked'],
 } as const;
@@ -83,6 +85,7 @@ function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof,
     case 'reserve':
       return explorers.map((base) => explorerPage(base, `/address/${encodeURIComponent(bitcoin.address)}`));
     case 'supply':
+    case 'minting':
       return figures.absrMint === null
         ? []
         : [{ name: 'explorer.solana.com', url: solanaAddressUrl(figures.absrMint) }];
@@ -140,7 +143,7 @@ export function CheckList({ state }: { state: CheckState }) {
 const count = (lines: readonly CheckLine[], result: CheckLine['result']): number =>
   lines.filter((line) => line.result === result).length;
 
-const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five'];
+const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six'];
 const checks = (amount: number): string => `${WORDS[amount] ?? amount} check${amount === 1 ? '' : 's'}`;
 
 /** What all checks together say. */
@@ -151,7 +154,7 @@ function verdictOf(
   if (contradicted > 0)
     return [
       'bad',
-      `${checks(contradicted)} of five contradict${contradicted === 1 ? 's' : ''} the proof.`,
+      `${checks(contradicted)} of six contradict${contradicted === 1 ? 's' : ''} the proof.`,
       'Do not rely on the figures of this site.',
     ];
   const unchecked = count(lines, 'unchecked');
@@ -161,7 +164,9 @@ function verdictOf(
       'Nothing contradicts the proof.',
       `${checks(unchecked)} could not be made, because a source could not be reached. Try again later.`,
     ];
-  return ['good', 'All five checks pass.', ''];
+  if (count(lines, 'warned') > 0)
+    return ['good', 'All six checks pass.', 'One key can mint ABSR: with a witness, two would be needed.'];
+  return ['good', 'All six checks pass.', ''];
 }
 
 export function CheckVerdict({ state, retry }: { state: CheckState; retry: () => void }) {

@@ -13,6 +13,7 @@ import {
   type PublishedProof,
   readOrContradict,
 } from '../../src/chain/bitcoin/proof-lines.ts';
+import { type MintKeys, mintAuthorityOf, mintKeysOf } from '../../src/chain/solana/mint-keys.ts';
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 
@@ -115,6 +116,37 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
   return null;
 }
 
+/** Who can mint, at the first node that responds; null when none does. */
+async function mintKeysAt(mint: string, rpcUrls: readonly string[]): Promise<MintKeys | null> {
+  for (const url of rpcUrls) {
+    const signal = AbortSignal.timeout(PATIENCE_MS / rpcUrls.length);
+    try {
+      const authority = mintAuthorityOf((await accountAt(url, mint, signal)) ?? new Uint8Array());
+      if (authority === undefined) throw new TypeError('not a mint');
+      return mintKeysOf(authority, authority === null ? null : await accountAt(url, authority, signal));
+    } catch {
+      // The next node may respond.
+    }
+  }
+  return null;
+}
+
+async function accountAt(url: string, address: string, signal: AbortSignal): Promise<Uint8Array | null> {
+  const params = [[address], { commitment: 'finalized', encoding: 'base64' }];
+  const answer = fields(
+    await readJson(url, signal, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getMultipleAccounts', params }),
+    }),
+  );
+  const { value } = fields(answer.result);
+  const [account] = Array.isArray(value) ? value : [];
+  if (account === null) return null;
+  const { data } = fields(account);
+  return Uint8Array.from(atob(text(Array.isArray(data) ? data[0] : undefined)), (char) => char.charCodeAt(0));
+}
+
 /** @param show receives each finding as soon as it is known */
 export async function verify(
   proof: PublishedProof,
@@ -125,12 +157,17 @@ export async function verify(
   if (Array.isArray(message)) return message.forEach(show);
   const reports = Promise.all(sources.explorers.map((base) => explorerReport(readsOf(base), message)));
   const supplied = message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null;
+  const minting = message.absr ? mintKeysAt(message.absr.mint, sources.rpcUrls) : null;
   show(checkBitcoin({ proof }, message));
   show(checkSolana({ proof }, message, await isSignedInBrowser(proof.message, proof.solana)));
-  const evidence = { proof, host: location.host, explorers: await reports, supply: null, now: Date.now() };
-  const [reserve, , freshness] = checkFigures(evidence, message);
+  const known = { proof, host: location.host, explorers: await reports, now: Date.now() };
+  const [reserve, , , freshness] = checkFigures({ ...known, supply: null, mintKeys: null }, message);
   show(reserve);
   show(freshness);
-  const [, supply] = checkFigures({ ...evidence, supply: await supplied }, message);
+  const [, supply, mint] = checkFigures(
+    { ...known, supply: await supplied, mintKeys: await minting },
+    message,
+  );
   show(supply);
+  show(mint);
 }

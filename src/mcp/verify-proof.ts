@@ -13,6 +13,7 @@ import {
   type SupplyEvidence,
 } from '../chain/bitcoin/proof-lines.ts';
 import type { ProofMessage } from '../chain/bitcoin/proof-message.ts';
+import { type MintKeys, mintAuthorityOf, mintKeysOf } from '../chain/solana/mint-keys.ts';
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc, type SolanaNode, type TokenRow } from '../providers/solana-rpc.ts';
 import type { Api } from './api-client.ts';
@@ -32,17 +33,18 @@ export const PUBLIC_RPC = 'https://api.mainnet-beta.solana.com';
 export async function collectEvidence(
   message: ProofMessage,
   { explorerUrls, rpcUrl, fetch }: ProofSources,
-): Promise<Pick<ProofEvidence, 'explorers' | 'supply'>> {
+): Promise<Evidence> {
   const explorers = explorerUrls.map((baseUrl) =>
     createEsplora({ baseUrl: baseUrl.replace(/\/+$/, ''), name: new URL(baseUrl).host, fetch }),
   );
   const rpc = createSolanaRpc({ urls: [rpcUrl], fetch });
   const { absr } = message;
-  const [reports, supply] = await Promise.all([
+  const [reports, supply, mintKeys] = await Promise.all([
     Promise.all(explorers.map((explorer) => explorerReport(readsOf(explorer), message))),
     absr ? rpc.first((node) => supplyOf(node, absr, message.solanaTip.slot)).catch(() => null) : null,
+    absr ? rpc.first((node) => keysOfMint(node, absr.mint)).catch(() => null) : null,
   ]);
-  return { explorers: reports, supply };
+  return { explorers: reports, supply, mintKeys };
 }
 
 /** Maximum transactions read to explain a supply that differs from the signed one. Transfers may be among them. */
@@ -65,6 +67,15 @@ async function supplyOf(
     changed += atomsOf(transaction.postTokens, mint) - atomsOf(transaction.preTokens, mint);
   }
   return { ...supply, changed };
+}
+
+/** @throws Error when there is no such mint */
+async function keysOfMint(node: SolanaNode, mint: string): Promise<MintKeys> {
+  const dataAt = async (address: string) =>
+    (await node.accounts([address], 'finalized')).accounts[0]?.data ?? null;
+  const authority = mintAuthorityOf((await dataAt(mint)) ?? new Uint8Array());
+  if (authority === undefined) throw new Error('no such mint');
+  return mintKeysOf(authority, authority === null ? null : await dataAt(authority));
 }
 
 /** Atoms of a mint in all accounts of one transaction. Only minting and burning change this sum. */
@@ -103,7 +114,7 @@ const Proof = z.object({
   solana: signed,
 });
 
-type Evidence = Pick<ProofEvidence, 'explorers' | 'supply'>;
+type Evidence = Pick<ProofEvidence, 'explorers' | 'supply' | 'mintKeys'>;
 
 /** Caches the evidence of the last proof; create one per process. */
 export function createProofVerifier() {
@@ -125,14 +136,13 @@ export function createProofVerifier() {
     if (Array.isArray(message))
       return report({ proof, checks: message, message: undefined, asked, at: now() });
     const { at, evidence } = await evidenceOf(proof.message, message, options);
-    const { explorers, supply } = evidence;
-    const checks = checkProof({ proof, host, explorers, supply, now: at });
+    const checks = checkProof({ proof, host, ...evidence, now: at });
     return report({ proof, checks, message, asked, at });
   };
 }
 
 /** null: nobody could check it. */
-const PASSED = { confirmed: true, contradicted: false, unchecked: null } as const;
+const PASSED = { confirmed: true, warned: true, contradicted: false, unchecked: null } as const;
 
 const allOf = (passed: readonly (boolean | null)[]): boolean | null => {
   if (passed.includes(false)) return false;

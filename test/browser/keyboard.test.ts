@@ -129,5 +129,5 @@ it('a visitor sees the warnings, estimates and creates an exchange by keyboard',
 it('a visitor verifies a proof by keyboard', async () => {
   const page = await open('/reserves');
   await press(page, button(page, 'Check it now'));
-  await page.getByText('All five checks pass.').waitFor();
+  await page.getByText('All six checks pass.').waitFor();
 });

@@ -15,7 +15,7 @@ useBrowser();
 let visited: Visit | undefined;
 afterEach(() => visited?.close());
 
-const CHECKS = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'];
+const CHECKS = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'minting', 'freshness'];
 
 type Found = { readonly green: string[]; readonly red: string[]; readonly amber: string[] };
 
@@ -52,14 +52,14 @@ const proofWith = (alter: (proof: Json) => unknown) => (page: Page) =>
   page.route('**/api/proof', altering(alter));
 
 it.each(['/', '/reserves'])(
-  'all five lines on %s are green for a valid proof, and the check contacts only the named sources',
+  'all six lines on %s are green for a valid proof, and the check contacts only the named sources',
   async (path) => {
     const sources = (await (await fetch(new URL('/verify-sources.json', siteUrl))).json()) as {
       explorers: string[];
       rpcUrls: string[];
     };
     expect((await checked(undefined, path)).green).toEqual(CHECKS);
-    expect(await visited?.page.locator('main').innerText()).toContain('All five checks pass.');
+    expect(await visited?.page.locator('main').innerText()).toContain('All six checks pass.');
     if (visited) {
       await picture(visited.page, `checked${path.replace('/', '-')}`);
       await expectAccessible(visited.page);
@@ -88,7 +88,7 @@ it('both signatures are red when one digit of the message was changed', async ()
     })),
   );
   expect(found).toEqual({
-    green: ['reserve', 'supply', 'freshness'],
+    green: ['reserve', 'supply', 'minting', 'freshness'],
     red: ['bitcoin_signature', 'solana_signature'],
     amber: [],
   });
@@ -102,11 +102,11 @@ it('no line is red on an honest proof while all explorers and nodes are blocked'
   expect(found).toEqual({
     green: ['bitcoin_signature', 'solana_signature'],
     red: [],
-    amber: ['reserve', 'supply', 'freshness'],
+    amber: ['reserve', 'supply', 'minting', 'freshness'],
   });
   const text = await visited?.page.locator('main [role="status"] .notice').innerText();
   expect(text).toContain('Nothing contradicts the proof.');
-  expect(text).toContain('Three checks could not be made');
+  expect(text).toContain('Four checks could not be made');
   if (visited) await expectAccessible(visited.page);
 });
 

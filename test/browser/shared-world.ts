@@ -16,6 +16,7 @@ declare module 'vitest' {
 /** One world for all files of a worker; each takes seconds to start, and pages only add to it. */
 async function start(): Promise<World> {
   const world = await startWorld({
+    witness: true,
     slotMs: 150,
     // Pages show what they wait for.
     finality: CLUSTER_FINALITY,

@@ -70,6 +70,7 @@ it('verified is null while sources are out of reach, and false as soon as one li
       { name: 'solana_signature', ok: true },
       { name: 'reserve', ok: null },
       { name: 'supply' },
+      { name: 'minting' },
       { name: 'freshness' },
     ],
   });

@@ -16,7 +16,7 @@ import {
 import { parseProofMessage } from './proof-message.ts';
 
 /**
- * Checks a proof. Returns five lines, each with its result.
+ * Checks a proof. Returns six lines, each with its result.
  * @throws RangeError when the message is not exactly the text of a proof
  */
 export function checkProof(evidence: ProofEvidence): CheckLine[] {

@@ -1,9 +1,10 @@
 /**
- * The five lines by which a published proof of the reserve is checked against sources that are independent of the
+ * The six lines by which a published proof of the reserve is checked against sources that are independent of the
  * service. Pure: a terminal and a browser fetch the evidence, and each verifies ed25519 in its own way.
  * @module
  */
 import { formatAmount, grouped } from '../../core/amount.ts';
+import type { MintKeys } from '../solana/mint-keys.ts';
 import { type ProofMessage, parseProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
@@ -46,16 +47,21 @@ export type ProofEvidence = {
    * Supply of the proof's mint, from a node that does not depend on the service; null when none could be reached.
    */
   readonly supply: SupplyEvidence | null;
+  /** Who can mint the proof's token, from the same node; null when it could not be read. */
+  readonly mintKeys: MintKeys | null;
   /** Unix milliseconds. */
   readonly now: number;
 };
 
-const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
+const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'minting', 'freshness'] as const;
 
 export type CheckLine = {
   readonly name: (typeof LINES)[number];
-  /** `unchecked`: a source could not be reached, or the signature has a form that is not evaluated. `contradicted`: the evidence disproves the line. */
-  readonly result: 'confirmed' | 'contradicted' | 'unchecked';
+  /**
+   * `warned`: it holds, and rests on one key. `unchecked`: a source could not be reached, or the signature has a form
+   * that is not evaluated. `contradicted`: the evidence disproves the line.
+   */
+  readonly result: 'confirmed' | 'warned' | 'contradicted' | 'unchecked';
   /** Text of the result, for display. */
   readonly text: string;
 };
@@ -66,13 +72,14 @@ export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
 const CLOCK_SKEW_MS = 5 * 60_000;
 const MIN_EXPLORERS = 2;
 
-/** Checks reserve, supply and freshness: the three lines that are not about a signature. */
+/** Checks reserve, supply, minting and freshness: the lines that are not about a signature. */
 export const checkFigures = (
   evidence: ProofEvidence,
   message: ProofMessage,
-): [reserve: CheckLine, supply: CheckLine, freshness: CheckLine] => [
+): [reserve: CheckLine, supply: CheckLine, minting: CheckLine, freshness: CheckLine] => [
   checkReserve(evidence, message),
   checkSupply(evidence, message),
+  checkMinting(evidence, message),
   checkFreshness(evidence, message),
 ];
 
@@ -80,10 +87,11 @@ const lineWith =
   (result: CheckLine['result']) =>
   (name: CheckLine['name'], text: string): CheckLine => ({ name, result, text });
 const confirmed = lineWith('confirmed');
+const warned = lineWith('warned');
 const contradicted = lineWith('contradicted');
 const unchecked = lineWith('unchecked');
 
-/** The message of a proof, or the five lines about a text that is none. */
+/** The message of a proof, or the six lines about a text that is none. */
 export function readOrContradict(text: string): ProofMessage | CheckLine[] {
   try {
     return parseProofMessage(text);
@@ -172,6 +180,23 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: 
       `${text} The proof says ${signed}; the transactions since then do not explain that.`,
     );
   return confirmed(name, `${text} The proof says ${signed}; the difference was minted or burned since then.`);
+}
+
+/** A thief of one key can mint without limit; with a witness, no more than the reserve covers. */
+function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: ProofMessage): CheckLine {
+  const name = 'minting';
+  if (!absr) return confirmed(name, 'there is no token on this reserve');
+  if (!mintKeys) return unchecked(name, 'no Solana node could be reached');
+  if (mintKeys.authority === null) return confirmed(name, 'nobody can mint more ABSR');
+  const { authority, required, signers } = mintKeys;
+  const others = signers.filter((key) => key !== solanaAddress);
+  const [witness] = others;
+  const isOurs = others.length < signers.length && new Set(signers).size === signers.length;
+  if (isOurs && required === 2 && signers.length === 2)
+    return confirmed(name, `minting needs two keys: ${solanaAddress} (custodian) and ${witness} (witness)`);
+  if (authority === solanaAddress)
+    return warned(name, `${solanaAddress} mints alone: its thief could mint any amount`);
+  return contradicted(name, `the mint authority is ${authority}, ${required} of ${listed(signers)}`);
 }
 
 function checkFreshness({ explorers, host, now }: ProofEvidence, message: ProofMessage): CheckLine {

@@ -32,7 +32,7 @@ export const verifyReserveProof = tool({
   title: 'Verify the proof of the reserve',
   description:
     'Verifies the newest signed proof independently of the service: both signatures are checked here, balance and block are compared with ' +
-    'two public Bitcoin explorers, and the ABSR supply with a public Solana node. `verified` is true when all five `checks` pass, false when one is contradicted, ' +
+    'two public Bitcoin explorers, and the ABSR supply with a public Solana node. `verified` is true when all six `checks` pass, false when one is contradicted, ' +
     'and null when none is, but not all could be checked: then nothing is proven or refuted.',
   annotations: READS,
   input: z.strictObject({}),

@@ -37,11 +37,14 @@ const supply = (atoms: bigint, changed: bigint | null = null, slot = 7n) => ({
   slot,
   changed,
 });
+const WITNESS = base58.encode(new Uint8Array(32).fill(8));
+const PAIR = { authority: MINT, required: 2, signers: [solanaAddress, WITNESS] };
 const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
   proof: signProof(MESSAGE),
   host: 'reserve.example',
   explorers: [explorer('a'), explorer('b')],
   supply: supply(100_000n),
+  mintKeys: PAIR,
   now: NOW,
   ...change,
 });
@@ -53,13 +56,14 @@ function red(change: Partial<ProofEvidence>): string[] {
   return linesWith('contradicted', change);
 }
 
-it('confirms all five lines of a true proof, with the figures of both chains', () => {
+it('confirms all six lines of a true proof, with the figures of both chains', () => {
   const lines = checkProof(evidence());
   expect(lines.map(({ name, result }) => [name, result])).toEqual([
     ['bitcoin_signature', 'confirmed'],
     ['solana_signature', 'confirmed'],
     ['reserve', 'confirmed'],
     ['supply', 'confirmed'],
+    ['minting', 'confirmed'],
     ['freshness', 'confirmed'],
   ]);
   expect(lines[2]?.text).toBe('1,000 sats at block 800, by a and b');
@@ -173,7 +177,7 @@ describe('a red line', () => {
     const nowhere = base58.encode(new Uint8Array(32).fill(2));
     const message = MESSAGE.replace(solanaAddress, nowhere);
     const forged = { ...signProof(message), solana: { address: nowhere, signature: solana.signature } };
-    expect(red({ proof: forged })).toEqual(['solana_signature']);
+    expect(red({ proof: forged, mintKeys: { authority: null } })).toEqual(['solana_signature']);
   });
 
   it('shows a red line for a block that is not on the best chain', () => {
@@ -185,6 +189,35 @@ describe('a red line', () => {
 it('checkProof throws a RangeError for a text that is not a proof', () => {
   const proof = signProof('Reserve proof: 2');
   expect(() => checkProof(evidence({ proof }))).toThrow(RangeError);
+});
+
+describe('who can mint', () => {
+  const minting = (mintKeys: ProofEvidence['mintKeys']) =>
+    checkProof(evidence({ mintKeys })).find(({ name }) => name === 'minting')?.result;
+
+  it('is green for a multisig of the custodian and a witness, in either order, and for nobody', () => {
+    expect(minting(PAIR)).toBe('confirmed');
+    expect(minting({ ...PAIR, signers: [WITNESS, solanaAddress] })).toBe('confirmed');
+    expect(minting({ authority: null })).toBe('confirmed');
+  });
+
+  it('is a warning for the key of the reserve alone', () => {
+    expect(minting({ authority: solanaAddress, required: 1, signers: [solanaAddress] })).toBe('warned');
+  });
+
+  it.each<[string, Partial<typeof PAIR>]>([
+    ['another key', { authority: WITNESS, required: 1, signers: [WITNESS] }],
+    ['one of two', { required: 1 }],
+    ['two of three', { signers: [solanaAddress, WITNESS, MINT] }],
+    ['two keys of others', { signers: [WITNESS, MINT] }],
+    ['the same key twice', { signers: [solanaAddress, solanaAddress] }],
+  ])('is red for %s', (_, change) => {
+    expect(minting({ ...PAIR, ...change })).toBe('contradicted');
+  });
+
+  it('is unchecked when no node responds', () => {
+    expect(minting(null)).toBe('unchecked');
+  });
 });
 
 it('no line is red for the proof of a service without a token', () => {
@@ -210,5 +243,5 @@ it('the check runs with only the APIs of a browser', () => {
   const page = createContext({ TextEncoder, TextDecoder, given: evidence() });
   runInContext(outputFiles[0]?.text ?? '', page);
   const verdicts = runInContext('JSON.stringify(proof.checkProof(given).map(({ result }) => result))', page);
-  expect(JSON.parse(String(verdicts))).toEqual(Array(5).fill('confirmed'));
+  expect(JSON.parse(String(verdicts))).toEqual(Array(6).fill('confirmed'));
 });

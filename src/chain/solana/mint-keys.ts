@@ -1,0 +1,37 @@
+/**
+ * Who can mint a token, from the bytes of its accounts. It needs no Solana library, because the page that checks the
+ * proof loads it.
+ * @see solana-program/token interface/src/state.rs (Mint, Multisig)
+ * @module
+ */
+import { encodeBase58 } from './address.ts';
+
+/** The mint authority, and the keys of which so many must sign: several for a multisig, else the authority itself. */
+export type MintKeys =
+  | { readonly authority: null }
+  | { readonly authority: string; readonly required: number; readonly signers: readonly string[] };
+
+const KEY_BYTES = 32;
+/** An optional authority: a u32 tag, then the key. */
+const AUTHORITY_AT = 4;
+/** m, n and the flag of the initialization, then eleven keys. */
+const SIGNERS_AT = 3;
+const MULTISIG_LENGTH = SIGNERS_AT + 11 * KEY_BYTES;
+
+const keyAt = (data: Uint8Array, at: number): string => encodeBase58(data.slice(at, at + KEY_BYTES));
+
+/** The mint authority; null if nobody can mint, undefined for bytes that are too short. */
+export function mintAuthorityOf(mint: Uint8Array): string | null | undefined {
+  if (mint.length < AUTHORITY_AT + KEY_BYTES) return undefined;
+  return mint[0] === 0 ? null : keyAt(mint, AUTHORITY_AT);
+}
+
+/** @param account data of the account at the address of the authority; null if there is none */
+export function mintKeysOf(authority: string | null, account: Uint8Array | null): MintKeys {
+  if (authority === null) return { authority };
+  const isMultisig = account?.length === MULTISIG_LENGTH && account[2] === 1;
+  if (!isMultisig) return { authority, required: 1, signers: [authority] };
+  const [required = 0, count = 0] = account;
+  const signers = Array.from({ length: count }, (_, at) => keyAt(account, SIGNERS_AT + at * KEY_BYTES));
+  return { authority, required, signers };
+}
