@@ -133,9 +133,7 @@ describe('npm run verify', () => {
   ])('npm run verify ends with code %s when an explorer %s', async (code, _name, kind, mark, names) => {
     world.faults.set('esplora2', { kind, by: -1_000 });
     const { code: ended, lines } = await verifyFrom(world.url, explorers());
-    const marked = lines
-      .filter((line) => !line.startsWith('ok'))
-      .map((line) => line.split(/ +/).slice(0, 2));
+    const marked = lines.filter((line) => !line.startsWith('ok')).map((line) => line.split(/ +/).slice(0, 2));
     expect(marked).toEqual(names.map((name) => [mark, name]));
     expect(String(ended)).toBe(code);
   });
