@@ -148,6 +148,8 @@ async function findRefund(
 ): Promise<Settled> {
   const until = operation.signing?.signature;
   if (!until) return pending('refunding');
+  // The bridge writes 0 until it knows the sum.
+  const announced = report.amount === 0n ? null : report.amount;
   const before = decodeSearch(operation.outcome.refundSearch);
   const isFree = ({ signature }: SignatureEntry) => !isTaken(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
@@ -171,10 +173,10 @@ async function findRefund(
       !transaction.failed &&
       transaction.slot >= landedAt &&
       lamportsChange(transaction, operation.signer);
-    if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
+    if (!credit || !isRefundOf(credit, announced, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
-    if (credit === report.amount) return refundedBy(operation, found);
-    if (report.amount !== null || isOld(transaction, ports.now())) nearly ??= found;
+    if (credit === announced) return refundedBy(operation, found);
+    if (announced !== null || isOld(transaction, ports.now())) nearly ??= found;
     else undecided.add(signature);
   }
   if (nearly) return refundedBy(operation, nearly);

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
@@ -373,3 +373,28 @@ it.each([
     });
   },
 );
+
+describe('the four forms of an announced sum', () => {
+  it.each<[string, bigint | null, bigint, number]>([
+    ['the default 0', 0n, 990_000_000n, 2],
+    ['no sum', null, 990_000_000n, 2],
+    ['a sum before the refund fee', 1_000_000_000n, 999_913_310n, 0],
+    ['the sum that returns', 530_000_000n, 530_000_000n, 0],
+  ])('a refund that arrives is found with %s', async (_name, announced, arrives, hours) => {
+    const { settle, ports } = settleSwap({
+      state: 'refunded',
+      amount: announced === null ? null : lamports(announced),
+    });
+    const now = ports.now();
+    ports.now = () => now + hours * 3_600_000;
+    credit(ports, 'refund', arrives);
+    expect((await settle()).settlement).toMatchObject({ state: 'incomplete', reason: 'refunded' });
+  });
+
+  it('a credit is left to another swap for an hour if the announced sum is the default 0', async () => {
+    const { settle, ports } = settleSwap({ state: 'refunded', amount: lamports(0n) });
+    ports.now = () => NOW + 60_000;
+    credit(ports, 'refund', 990_000_000n);
+    expect((await settle()).settlement).toMatchObject({ state: 'pending', detail: 'refunding' });
+  });
+});
