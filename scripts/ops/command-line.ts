@@ -32,12 +32,20 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     reads: true,
     prints: 'text',
   },
-  unfreeze: plain('unfreeze', 'end a freeze after an unexpected debit; signing stays paused'),
+  unfreeze: plain(
+    'unfreeze',
+    'end a freeze that you can explain, or of a complete restored journal; signing stays paused',
+  ),
   'restore-storage': withId(
     'restore-storage',
     'restore the storage of the custodian (never tried in production)',
     '<ISO time>',
   ),
+  'begin-anew': reading(
+    'begin-anew',
+    'show what it does to replace a lost journal by an empty one, and the code for it',
+  ),
+  'begin-anew --confirm': withId('begin-anew', 'replace a lost journal by an empty one', '<code>'),
   republish: plain('republish', 'send every row to D1 again, and list the rows that it refuses'),
   'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
   balances: reading('balances', 'show the balances of reserve and treasury'),

@@ -378,6 +378,7 @@ export const OPS_COMMANDS = [
   'held',
   'retry',
   'unfreeze',
+  'begin-anew',
   'write-off',
   'refund',
   'evidence',
@@ -390,7 +391,8 @@ export type OpsCommand = {
   readonly name: (typeof OPS_COMMANDS)[number];
   /**
    * What the command applies to. `retry`, `write-off`: an operation. `refund`: an
-   * invoice, a listing request, or a payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601.
+   * invoice, a listing request, or a payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew`: the
+   * code of the confirmation.
    */
   readonly id?: string;
 };

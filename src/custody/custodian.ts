@@ -54,7 +54,9 @@ import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits } from './limits.ts';
 import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
 import { creationCost } from './payments/request-store.ts';
+import { beginAnew } from './recovery/begin-anew.ts';
 import { Republishing } from './recovery/republish.ts';
+import { endFreeze } from './recovery/unfreeze.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { Swaps } from './swap/create-swap.ts';
@@ -92,6 +94,8 @@ export type CustodyDeps = {
   /** Names of the upstreams that are skipped because they hang. */
   readonly openCircuits: () => readonly string[];
   readonly probeNodes: () => Promise<readonly NodeProbe[]>;
+  /** How callers reach the operator. */
+  readonly contact?: string | undefined;
   readonly log: Log;
 };
 
@@ -136,6 +140,7 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     retries: new Retries(storage, now, log),
     now,
     log,
+    contact: d.contact,
   };
   const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble });
   const tools: ModuleTools = {
@@ -349,10 +354,24 @@ export class Custodian implements CustodianApi {
 
   #opsPorts(): OpsPorts {
     const { tools } = this.#kernel;
+    const { mirror, chain, signer, swap } = this.#d;
     const modules = Object.values(this.#modules);
     return {
       ...tools,
-      mirror: this.#d.mirror,
+      mirror,
+      unfreeze: () =>
+        endFreeze({
+          ...tools,
+          mirror,
+          reserveAddress: signer.address,
+          history: swap.historyOf(signer.address),
+          transaction: swap.transaction,
+        }),
+      beginAnew: (code) =>
+        beginAnew(
+          { ...tools, mirror, chain, sources: modules.flatMap((module) => module.mirrored ?? []) },
+          code,
+        ),
       command: (name, id) => {
         const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];
         return act && this.#background.working(() => act(id));

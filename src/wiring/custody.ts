@@ -169,6 +169,7 @@ export function composeCustody(
       operatingFloat: config.OPERATING_FLOAT_SOL,
     },
     swapsDisabled: config.SWAPS_DISABLED,
+    contact: config.SECURITY_CONTACT,
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     assemble: (message, signature, cosignatures) => {
       const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);

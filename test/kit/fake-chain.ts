@@ -35,7 +35,7 @@ export function createFakeChain(): FakeChain {
     sent: [],
     signers: new Set(),
     agreement: () => AGREEMENT,
-    checkFinality: async () => undefined,
+    checkFinality: async () => 940n,
     memory: () => '',
     recall: () => undefined,
     reads: { balance: 0, views: 0, landing: 0 },

@@ -51,6 +51,10 @@ export function createFakeMirror(): FakeMirror {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       return mark;
     },
+    async newestRevision() {
+      reading();
+      return Math.max(0, ...[...rows.values()].map(({ revision }) => revision));
+    },
     remember() {
       const kept = { rows: [...rows], mark };
       return () => {

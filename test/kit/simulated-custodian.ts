@@ -198,6 +198,17 @@ export function simulateCustodian({
     },
     remember: (): Contents => host.disk.contents(),
 
+    /** The operator lets the journal begin anew as soon as that is possible, and resumes. */
+    async beginAnew(): Promise<void> {
+      const shown = await ops('begin-anew');
+      if (!shown?.ok) await pass(11 * MINUTE);
+      const code = /--confirm (\w+)/.exec((await ops('begin-anew'))?.message ?? '')?.[1];
+      const answer = await ops('begin-anew', code ?? 'no code');
+      if (!answer?.ok) throw new Error(`not begun anew: ${answer?.message}`);
+      state.isLost = false;
+      await ops('resume');
+    },
+
     /** The purpose for which a name was claimed. */
     consumerOf: (name: string): unknown =>
       host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,

@@ -42,6 +42,7 @@ export const REQUIRED: readonly string[] = [
   ...LIES.map((lie) => `lie: ${lie}`),
   ...['payments by sponsor', 'payments by vault', 'short returns', 'batches that D1 refused for their size'],
   'journals lost during a partial delivery',
+  'journals begun anew',
 ];
 
 export const missing = (counts: Readonly<Record<string, number>>): string[] =>

@@ -158,7 +158,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
   scheduler.at(Math.min(scenario.cronMs, scenario.calmAt + CALM_CRON / 2), tick);
 }
 
-/** Faults end; the operator resumes, sends a restored D1 its rows, and pays owed refunds. */
+/** Faults end; the operator resumes, lets a lost journal begin anew, sends a restored D1 its rows, and pays owed refunds. */
 function calmDown(world: World, actors: Actors, production: Production): void {
   const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
@@ -175,6 +175,10 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   });
   // A pause whose response was lost is repeated, possibly after the resumption.
   if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
+  if (state.isLost && scenario.seed % 4 !== 0) {
+    state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
+    scheduler.after(OPERATOR_DELAY, () => beginAnew(world, production, undefined));
+  }
   if (state.wasD1Restored && !state.isLost) operate(world, production, 'republish');
   if (scenario.seed % 2 === 0) {
     state.calmUntil = Math.max(state.calmUntil, scheduler.now() + 30_000);
@@ -194,6 +198,26 @@ function retryAll(world: World, production: Production): void {
   for (const { id, state } of operationsOf(world, production))
     if (state !== 'done' && state !== 'failed')
       void world.host.event('ops', (custodian) => custodian.ops({ name: 'retry', id }));
+}
+
+/** The operator repeats the command with the code that it shows, until the journal has begun anew, and then resumes. */
+function beginAnew(world: World, production: Production, code: string | undefined): void {
+  const { host, scheduler, trace, state, happened } = world;
+  void host
+    .event('ops', (custodian) => custodian.ops({ name: 'begin-anew', ...(code && { id: code }) }))
+    .then((outcome) => {
+      trace(() => `operator: begin-anew ${code}: ${JSON.stringify(outcome)}`);
+      const said = outcome.ok ? outcome.value : undefined;
+      // The response to the command that had an effect may be lost.
+      if ((said?.ok && code !== undefined) || said?.message.includes('lost nothing')) {
+        state.isLost = false;
+        happened['journals begun anew'] = (happened['journals begun anew'] ?? 0) + 1;
+        state.calmUntil = scheduler.now() + leastCalm(world);
+        return operate(world, production, 'resume');
+      }
+      const shown = /--confirm (\w+)/.exec(said?.message ?? '')?.[1];
+      scheduler.after(3_000, () => beginAnew(world, production, shown));
+    });
 }
 
 /** An operator without a response repeats the command. */

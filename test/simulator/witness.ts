@@ -79,6 +79,8 @@ export function createWitness(p: {
   /** Unix milliseconds of the chain. */
   blockTime: (slot: number) => number;
   wallClock: () => number;
+  /** The slot from which on the journal knows its swaps: a journal that began anew counts no earlier one. */
+  bornAt: () => number;
   /** Whether a bridge may report one output for two swaps. This looks like a late payment; cap_unsettled is skipped. */
   bridgeLies: boolean;
 }) {
@@ -109,8 +111,9 @@ export function createWitness(p: {
 
   /** Lamports sent whose counterpart has not arrived. */
   const exposure = (): bigint =>
-    moved().reduce((sum, { movement }) => {
+    moved().reduce((sum, { movement, entry }) => {
       const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
+      if (entry.slot <= p.bornAt()) return sum;
       return order && (order.arrivedAt === null || order.isShort) ? sum + order.amount : sum;
     }, 0n);
 

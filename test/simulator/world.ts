@@ -190,6 +190,7 @@ export function createWorld(
     },
     blockTime,
     wallClock,
+    bornAt: () => bornAt(host),
     bridgeLies: scenario.wild.bridge.fates.includes('untrue'),
   });
 
@@ -441,6 +442,12 @@ export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
 
 const META = 'SELECT value FROM meta WHERE key = ?';
 const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;
+
+/** The slot of the birth of a journal that began anew; 0 without one. */
+export const bornAt = ({ disk }: Host<Custodian>): number => {
+  const text = disk.exec(META, ['birth'])[0]?.value;
+  return text === undefined ? 0 : Number((JSON.parse(String(text)) as { slot: string }).slot);
+};
 
 /** @param remote signs instead of a key in the process */
 function signerOf(instance: Instance, state: State, witness: Witness, remote: Signer | undefined): Signer {

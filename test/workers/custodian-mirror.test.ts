@@ -169,6 +169,12 @@ describe('a batch', () => {
 });
 
 describe("the mirror's contents", () => {
+  it('shows the highest revision of a mirrored row of any table', async () => {
+    expect(await mirror.newestRevision()).toBe(0);
+    await apply(planned({ id: 'swap:a', revision: 7 }));
+    expect(await mirror.newestRevision()).toBe(7);
+  });
+
   it("reads the mirror's rows page by page in the order of the keys, with their exact amounts", async () => {
     const rows = [
       signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),

@@ -5,7 +5,7 @@
 import { stringifyJson } from '../../core/json.ts';
 import type { AsryEpochView } from '../api.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { AsryStore, Claim, Payout } from './asry-store.ts';
+import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 
 const DOLLAR = 1_000_000n;
@@ -58,6 +58,7 @@ const epochColumns = (epoch: Epoch) => ({
   journal: stringifyJson({ epoch, view: epochView(epoch) }),
 });
 
+/** Claims come after their epochs, because `adopt` reads the epoch of a claim. */
 export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
   {
     table: 'asry_epochs',
@@ -65,6 +66,8 @@ export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
       store
         .epochsAfter(id, limit)
         .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
+    // An epoch that began again at the start of its curve would pay its highest rewards twice.
+    adopt: (text) => store.putEpoch(decodeRow<{ epoch: Epoch }>(text).epoch),
   },
   {
     table: 'asry_claims',
@@ -72,5 +75,11 @@ export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
       store
         .claimsAfter(id, limit)
         .map((claim) => ({ id: claim.signature, columns: claimColumns(store, claim) })),
+    adopt(text) {
+      const { claim } = decodeRow<{ claim: Claim }>(text);
+      const epoch = store.epoch(claim.epoch);
+      // D1 may have received the claim without its epoch's change.
+      if (epoch && epoch.deposits < claim.after) store.putEpoch({ ...epoch, deposits: claim.after });
+    },
   },
 ];

@@ -20,6 +20,7 @@ import {
   type Refused,
 } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
+import { birthOf, olderRefusal } from '../kernel/birth.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
@@ -144,6 +145,8 @@ export class Claims implements CustodyModule {
     const { signature } = deposit;
     const wrong = mismatch(request, deposit);
     if (wrong) return this.#refuse(wrong, signature);
+    const older = stored ? undefined : olderRefusal(this.#tools.journal, deposit, this.#tools.contact);
+    if (older) return refuse(older);
     const why = await this.#tools.stopBeginning('asry');
     const known = this.#store.claim(signature);
     if (known?.left === 0n) return this.#finished(signature, why === undefined);
@@ -241,18 +244,14 @@ export class Claims implements CustodyModule {
   /** The claim that a deposit would create now, in an epoch that is stored. */
   #opening(deposit: Deposit): Opened | Refused {
     const { journal, now } = this.#tools;
-    const { terms, program } = this.#p;
+    const { program } = this.#p;
     const { signature, sender, blockTime, credited } = deposit;
     const usedFor = journal.consumerOf(`payment:${signature}`);
     if (usedFor !== undefined && usedFor !== claimPurpose(signature))
       return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedFor.split(':')[0] ?? '' }));
     const own = ownMoney(deposit, {
       isOwnSender: journal.consumerOf(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
-      unsettledSince: journal
-        .open()
-        .flatMap(({ signer, unsettled, createdAt }) =>
-          signer === terms.treasury && unsettled > 0n ? [createdAt] : [],
-        ),
+      unsettledSince: this.#unsettledSince(),
     });
     if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));
     if (own) return refused(refusal('CLAIMS_PAUSED', { reason: own }));
@@ -263,6 +262,21 @@ export class Claims implements CustodyModule {
     return credited < program.minimumDeposit || opened.claim.entitlement === 0n
       ? refused(tooSmall(credited, program.minimumDeposit))
       : opened;
+  }
+
+  /** Start of each swap of the treasury's address whose proceeds are missing. A lost journal may have had one until its end. */
+  #unsettledSince(): number[] {
+    const { journal, reserveAddress } = this.#tools;
+    const { treasury } = this.#p.terms;
+    const birth = birthOf(journal);
+    return [
+      ...journal
+        .open()
+        .flatMap(({ signer, unsettled, createdAt }) =>
+          signer === treasury && unsettled > 0n ? [createdAt] : [],
+        ),
+      ...(birth && treasury === reserveAddress ? [birth.at] : []),
+    ];
   }
 
   /** Reads the deposit of a request from the chain. */

@@ -60,6 +60,11 @@ export function unfreeze(journal: Journal): void {
 export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
+export const suspectSince = (journal: Journal): number => journal.getTime(SUSPECT_SINCE);
+
+/** Keys of `meta` that survive when a lost journal is emptied: its freeze goes on. */
+export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_SINCE] as const;
+
 /**
  * Milliseconds until the operator may resolve a loss; 0 when it may be resolved now. Before that, a transaction that only
  * the lost journal recorded may still land.
@@ -71,6 +76,9 @@ export function settlesIn(journal: Journal, now: number): number {
   if (since > now) journal.setMeta(SUSPECT_SINCE, String(now));
   return Math.max(Math.min(since, now) + SETTLED_MS - now, 0);
 }
+
+export const tooEarly = (ms: number): string =>
+  `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
 /**
  * Compares the journal with D1 and, if it is empty, with the chain. A journal that has lost rows is frozen.

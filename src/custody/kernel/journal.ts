@@ -64,6 +64,9 @@ const text = (row: SqlRow | undefined, column: string): string | undefined => {
 };
 const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
 
+/** Key of `meta`: the highest number of an operation that the lost journal had. */
+const LAST_NUMBER = 'last_number';
+
 /** After this number of refusals a row is no longer treated as waiting, and the operator is alerted. */
 export const SET_ASIDE_REFUSALS = 3;
 /** Waits between the deliveries of a row that D1 refused. */
@@ -89,6 +92,9 @@ export type JournalEvents = {
   /** An operation becomes terminal in the open storage transaction. A throw rolls back the change. */
   readonly onEnd?: (operation: Operation) => void;
 };
+
+/** The name of a key that signed operations which only the lost journal had. */
+export const lostSigner = (address: string): string => `signer:${address}`;
 
 export class Journal {
   readonly #storage: Storage;
@@ -147,6 +153,10 @@ export class Journal {
     return BigInt(this.getMeta('released_slot') ?? 0);
   }
 
+  adoptReleasedSlot(slot: bigint): void {
+    if (slot > this.releasedSlot()) this.setMeta('released_slot', slot.toString());
+  }
+
   /** Takes the next revision. Call inside a transaction. */
   #takeRevision(): number {
     const next = this.revision() + 1;
@@ -155,7 +165,23 @@ export class Journal {
   }
 
   #nextSeq(): number {
-    return integer(this.#exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
+    const stored = integer(this.#exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq');
+    return Math.max(stored, Number(this.getMeta(LAST_NUMBER) ?? 0)) + 1;
+  }
+
+  /** Continues after the number of an operation that only D1 has. */
+  adoptNumber(seq: number): void {
+    if (seq > Number(this.getMeta(LAST_NUMBER) ?? 0)) this.setMeta(LAST_NUMBER, String(seq));
+  }
+
+  /** Deletes every row of every table, except the audit and these keys of `meta`. Call inside a transaction. */
+  clear(kept: readonly string[]): void {
+    const tables = this.#exec(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 1) <> '_' AND substr(name, 1, 7) <> 'sqlite_'`,
+    ).map(({ name }) => String(name));
+    for (const table of tables)
+      if (table !== 'audit' && table !== 'meta') this.#exec(`DELETE FROM "${table}"`);
+    this.#exec('DELETE FROM meta WHERE key NOT IN (SELECT value FROM json_each(?))', JSON.stringify(kept));
   }
 
   /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
@@ -179,9 +205,7 @@ export class Journal {
       row.signedAt ?? row.createdAt,
       encodeOperation(row),
     );
-    if (row.releasedSlot !== null && row.releasedSlot > this.releasedSlot()) {
-      this.setMeta('released_slot', row.releasedSlot.toString());
-    }
+    if (row.releasedSlot !== null) this.adoptReleasedSlot(row.releasedSlot);
     // Its columns are read from the row when it is sent.
     this.publish('operation', row.id, {}, now, row.revision);
     return row;
@@ -239,7 +263,10 @@ export class Journal {
 
   /** Whether an operation names this address as its signer, so that it is the reserve's address now or was it earlier. */
   isSigner(address: string): boolean {
-    return this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0;
+    return (
+      this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0 ||
+      this.consumerOf(lostSigner(address)) !== undefined
+    );
   }
 
   /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */

@@ -14,6 +14,8 @@ export type ModuleTools = BeginContext & {
   /** Runs an operation's steps until it has to wait. */
   readonly drive: (id: string) => Promise<void>;
   readonly log: Log;
+  /** How callers reach the operator; undefined if none is configured. */
+  readonly contact?: string | undefined;
 };
 
 export type CustodyModule = {
@@ -36,4 +38,9 @@ export type MirrorSource = {
   readonly table: RecordTable;
   /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
   rowsAfter(id: string, limit: number): readonly { readonly id: string; readonly columns: Columns }[];
+  /**
+   * Takes over from a D1 row, given as its `journal` column, what a journal that begins anew must not use again. Call
+   * inside a transaction.
+   */
+  adopt?(journal: string): void;
 };

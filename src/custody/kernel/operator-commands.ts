@@ -5,7 +5,7 @@
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { OpsAnswer, OpsCommand } from '../api.ts';
-import { frozenReason, isSuspect, unfreeze } from './journal-integrity.ts';
+import { isSuspect } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import { isMirrorRestored } from './outbox.ts';
@@ -15,7 +15,9 @@ import { type Limit, limitUse } from './spending-limits.ts';
 import { STUCK_AFTER_MS } from './state-machine.ts';
 
 export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress' | 'now'> & {
-  readonly mirror: Pick<Mirror, 'apply'>;
+  readonly mirror: Pick<Mirror, 'apply' | 'mark'>;
+  beginAnew(code: string): Promise<OpsAnswer>;
+  unfreeze(): Promise<OpsAnswer>;
   /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
 };
@@ -38,12 +40,17 @@ const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'operations',
   'held',
   'restore-storage',
+  'begin-anew',
+  'unfreeze',
 ];
 
 async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
   const { journal } = p;
   if (isSuspect(journal) && !SUSPECT_COMMANDS.includes(name))
-    return { ok: false, message: 'The journal has lost rows. Run `ops restore-storage` first.' };
+    return {
+      ok: false,
+      message: 'The journal has lost rows. Run `ops restore-storage` or `ops begin-anew` first.',
+    };
   switch (name) {
     case 'pause':
       journal.setMeta('paused', 'operator');
@@ -66,21 +73,15 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       return retry(p, id ?? '');
     case 'write-off':
       return writeOff(p, id ?? '');
+    case 'begin-anew':
+      return p.beginAnew(id ?? '');
     case 'unfreeze':
-      return endFreeze(p);
+      return p.unfreeze();
     case 'restore-storage':
       return restoreStorage(p, id ?? '');
     default:
       return p.command(name, id ?? '') ?? { ok: false, message: 'Unknown command.' };
   }
-}
-
-/** Ends a freeze after a movement that the operator can explain, and leaves signing paused. */
-function endFreeze({ journal }: OpsPorts): OpsAnswer {
-  if (frozenReason(journal) === undefined) return { ok: false, message: 'Signing is not frozen.' };
-  journal.setMeta('paused', 'operator');
-  unfreeze(journal);
-  return { ok: true, message: 'The freeze has ended. Signing is paused until `ops resume`.' };
 }
 
 const HISTORY_MS = 30 * DAY_MS;
@@ -95,7 +96,10 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
     return { ok: false, message: 'Name a time within the last 30 days, such as 2026-11-20T12:00:00Z.' };
   if (!storage.restore) return { ok: false, message: NO_HISTORY };
   try {
-    const mark = storage.transaction(() => journal.takeMark());
+    // A journal that has lost rows takes no revision: `unfreeze` compares its revision with those of D1.
+    const mark = isSuspect(journal)
+      ? (await mirror.mark()) + 1
+      : storage.transaction(() => journal.takeMark());
     await storage.sync();
     await mirror.apply([], mark);
     await storage.restore(at);

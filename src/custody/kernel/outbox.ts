@@ -9,7 +9,7 @@
  */
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { ModuleTools } from './module.ts';
-import type { Entity, Log, Mirror, MirrorRow, Storage } from './ports.ts';
+import { type Entity, type Log, type Mirror, type MirrorRow, RECORD_TABLES, type Storage } from './ports.ts';
 
 /** Maximum rows of one D1 batch. */
 const BATCH = 40;
@@ -148,6 +148,13 @@ export function createD1Mirror(db: D1Database): Mirror {
     },
     async mark() {
       return (await db.prepare(READ_MARK).first<{ revision: number }>())?.revision ?? 0;
+    },
+    async newestRevision() {
+      const tables = (['operation', ...RECORD_TABLES] as const).map(
+        (entity) => `SELECT MAX(revision) AS revision FROM ${tableOf(entity)}`,
+      );
+      const newest = `SELECT MAX(revision) AS revision FROM (${tables.join(' UNION ALL ')})`;
+      return (await db.prepare(newest).first<{ revision: number | null }>())?.revision ?? 0;
     },
     async probe() {
       // In a full database a small row may still fit into a free page.

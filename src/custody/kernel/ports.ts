@@ -34,6 +34,8 @@ export type Mirror = {
   apply(rows: readonly MirrorRow[], mark: number): Promise<number>;
   /** The mark of the newest batch; 0 when there is none. */
   mark(): Promise<number>;
+  /** The highest revision of a row. */
+  newestRevision(): Promise<number>;
   /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
   /** The `journal` column of the rows whose id follows `id`, ordered by id. */

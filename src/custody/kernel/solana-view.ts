@@ -56,9 +56,10 @@ export type ChainPort = {
   /**
    * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
    * chain is noticed even without operations.
+   * @returns the newest slot that a quorum has finalized
    * @throws AppError UPSTREAM_FAILED
    */
-  checkFinality(): Promise<void>;
+  checkFinality(): Promise<bigint>;
   /** Quorum size, the newest disagreement of the nodes, and whether the chain stands still. */
   agreement(): NodeAgreement & Finality;
   /** What the next instance must know of the nodes' agreement and of the chain; JSON. */
@@ -126,7 +127,7 @@ export class SolanaView implements ChainPort {
     this.#finality = finality;
   }
 
-  async checkFinality(): Promise<void> {
+  async checkFinality(): Promise<bigint> {
     const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
     const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
       const covered = this.#covered(given.map(({ value }) => value));
@@ -136,9 +137,11 @@ export class SolanaView implements ChainPort {
     });
     if (!answer) throw quorumMissing();
     this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#p.now());
-    if (this.#finality.stalledSince === null) return;
-    const consensus = await this.#consensus();
-    this.#finality = { ...this.#finality, consensus };
+    if (this.#finality.stalledSince !== null) {
+      const consensus = await this.#consensus();
+      this.#finality = { ...this.#finality, consensus };
+    }
+    return answer.agreed;
   }
 
   async #consensus(): Promise<Consensus> {

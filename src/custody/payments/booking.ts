@@ -20,6 +20,8 @@ export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'transaction'>
     /** Whether an address is the reserve's, now or earlier. */
     readonly isReserve: (address: string) => boolean;
     readonly payments: TreasuryStore;
+    /** Whether a transaction is from before the journal began anew. */
+    readonly isOlder: (transaction: ChainTransaction) => boolean;
     /** Decides the purpose of a payment and books it, inside the storage transaction. */
     readonly take: (
       payment: TreasuryPayment,
@@ -70,6 +72,8 @@ export class Booking {
   #book(transaction: ChainTransaction, checked: CheckedListing | undefined): Undecided | undefined {
     if (transaction.failed) return undefined;
     const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
+    // The lost journal may have used an older payment.
+    const isOlder = this.#p.isOlder(transaction);
     const isOurs = transaction.signers.some(
       (signer) => signer === this.#p.treasuryAddress || this.#p.isReserve(signer),
     );
@@ -80,10 +84,10 @@ export class Booking {
         this.#p.payments.record({ ...transaction, lamports: 0n, payer: null }, null);
         return undefined;
       }
-      const taken = isOurs ? { purpose: null } : this.#p.take(payment, transaction, checked);
+      const taken = isOurs || isOlder ? { purpose: null } : this.#p.take(payment, transaction, checked);
       if (typeof taken === 'string') return taken;
       this.#p.payments.record(payment, taken.purpose);
-      if (taken.purpose === null && !isOurs && known === undefined)
+      if (taken.purpose === null && !isOurs && !isOlder && known === undefined)
         this.#reportUnmatched(payment, taken.reason);
       return undefined;
     });

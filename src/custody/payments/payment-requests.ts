@@ -18,6 +18,7 @@ import type {
   RequestView,
 } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
+import { lostRequest, lostRequestRefusal, olderRefusal } from '../kernel/birth.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Within } from '../kernel/ports.ts';
@@ -66,6 +67,9 @@ export type PaymentPorts = RefundKindPorts &
     listingFacts(mint: string): Promise<ListingFacts>;
   };
 
+/** The purpose of the id of a request that only the lost journal had. */
+const LOST = 'lost';
+
 const KEPT_MS = 7 * DAY_MS;
 /** Tokens are kept longer than the requests that may still list them. */
 const TOKEN_KEPT_MS = 8 * DAY_MS;
@@ -95,7 +99,9 @@ export class Payments implements CustodyModule {
       changes.take(payment, transaction, checked);
     const check: BookingPorts['check'] = (payment, transaction) => changes.check(payment, transaction);
     const isReserve = (address: string) => address === reserveAddress || journal.isSigner(address);
-    const booking = new Booking({ ...p, storage, payments, take, check, isReserve, now, log });
+    const isOlder: BookingPorts['isOlder'] = (transaction) =>
+      olderRefusal(journal, transaction, undefined) !== undefined;
+    const booking = new Booking({ ...p, storage, payments, take, check, isReserve, isOlder, now, log });
     this.#tools = tools;
     this.#p = p;
     this.#store = store;
@@ -107,7 +113,10 @@ export class Payments implements CustodyModule {
       refund: (id) => refunds.refund(id),
       fingerprint: async () => fingerprintOf(p.mintAddress),
     };
-    this.mirrored = mirroredPayments(store, p.tokens.mirrored);
+    this.mirrored = mirroredPayments(store, p.tokens.mirrored, (text) => {
+      const { view } = JSON.parse(text) as { view: RequestView };
+      journal.consumeOnce(lostRequest(view.id), LOST, now());
+    });
   }
 
   nextRunAt(): number | undefined {
@@ -147,7 +156,13 @@ export class Payments implements CustodyModule {
     const { id, kind, waitMs } = asked;
     const deadline = this.#tools.now() + waitMs;
     const request = this.#store.get(id);
-    if (request?.kind !== kind) return refused({ code: 'NOT_FOUND', message: 'No request has this id.' });
+    if (request?.kind !== kind)
+      return refused(
+        lostRequestRefusal(this.#tools.journal, id, this.#tools.contact) ?? {
+          code: 'NOT_FOUND',
+          message: 'No request has this id.',
+        },
+      );
     const refusal = await this.#bind(request, asked);
     if (refusal) return refused(refusal);
     const paid = this.#store.get(id);
@@ -206,6 +221,8 @@ export class Payments implements CustodyModule {
     if (found.type === 'refused') return found.refusal;
     if (found.type !== 'final') return notFinal(found.type);
     const { transaction } = found;
+    const older = olderRefusal(journal, transaction, this.#tools.contact);
+    if (older) return older;
     if ((await this.#booking.confirm(transaction)) === 'listing_unchecked') return notFinal('confirmed');
     this.#forgetReported(request.id, signature);
     if (transaction.failed)

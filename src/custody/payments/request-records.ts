@@ -105,11 +105,16 @@ export const refundColumns = (refund: RefundDue) => ({
 });
 
 /** Every row of the requests, tokens and refunds. */
-export const mirroredPayments = (store: RequestStore, tokens: MirrorSource): readonly MirrorSource[] => [
+export const mirroredPayments = (
+  store: RequestStore,
+  tokens: MirrorSource,
+  adopt: (journal: string) => void,
+): readonly MirrorSource[] => [
   {
     table: 'invoices',
     rowsAfter: (id, limit) =>
       store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(store, row) })),
+    adopt,
   },
   {
     table: 'listings',
@@ -118,6 +123,7 @@ export const mirroredPayments = (store: RequestStore, tokens: MirrorSource): rea
         id: row.id,
         columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
       })),
+    adopt,
   },
   tokens,
   {

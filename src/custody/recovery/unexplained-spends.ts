@@ -26,18 +26,19 @@ export type UnexplainedSpend = {
 };
 
 const CHAIN_PAGE = 100;
-/** Maximum entries read from each node's list. */
+/** Maximum entries read from each node's list. Anyone can add entries to it. */
 const MAX_CHECKED = 1_000;
 
 /**
  * The successful transactions of the reserve that no row explains, newest first. A failed one costs only its fee.
- * @throws AppError UPSTREAM_FAILED; Error while a listed transaction has no quorum
+ * @param after slot after which transactions are searched
+ * @throws AppError UPSTREAM_FAILED; Error while a listed transaction has no quorum, or when too many are listed
  */
-export async function unexplainedSpends(ports: SpendPorts): Promise<UnexplainedSpend[]> {
+export async function unexplainedSpends(ports: SpendPorts, after: bigint): Promise<UnexplainedSpend[]> {
   const { history, reserveAddress, isExplained } = ports;
   const quorum = quorumOf(history.nodes.length);
   // One node may omit what another lists, so the lists of a quorum are combined.
-  const lists = await readLists(history, quorum, listOf);
+  const lists = await readLists(history, quorum, (node) => listOf(node, after));
   const found: UnexplainedSpend[] = [];
   for (const entry of unionOf(lists)) {
     const { signature } = entry;
@@ -53,8 +54,8 @@ export async function unexplainedSpends(ports: SpendPorts): Promise<UnexplainedS
   return found;
 }
 
-/** One node's list of the reserve's transactions, newest first, up to the limit of one run. */
-async function listOf(node: HistoryNode): Promise<SignatureEntry[]> {
+/** One node's list of the reserve's transactions after a slot, newest first. */
+async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
   while (listed.length < MAX_CHECKED) {
     const before = listed.at(-1)?.signature;
@@ -62,10 +63,10 @@ async function listOf(node: HistoryNode): Promise<SignatureEntry[]> {
       limit: CHAIN_PAGE,
       ...(before === undefined ? {} : { before }),
     });
-    listed.push(...page);
-    if (page.length < CHAIN_PAGE) break;
+    listed.push(...page.filter(({ slot }) => slot > after));
+    if (page.length < CHAIN_PAGE || page.some(({ slot }) => slot <= after)) return listed;
   }
-  return listed;
+  throw new Error(`More than ${MAX_CHECKED} transactions of the reserve are listed after slot ${after}.`);
 }
 
 /** The memos that the nodes list for a transaction; honest nodes list the same one. */

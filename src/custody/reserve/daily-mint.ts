@@ -12,6 +12,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { agreePrices, type PriceReport } from '../../core/price.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import { beginOperation } from '../kernel/begin-operation.ts';
+import { birthOf } from '../kernel/birth.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import {
   type Facts,
@@ -247,7 +248,13 @@ export class DailyMint implements CustodyModule {
 
   /** The journal's mints other than `id`. */
   #previous(id: string): PreviousMints {
-    return previousMintsOf(this.#tools.journal.openAndLanded('absr'), id);
+    const { journal } = this.#tools;
+    const known = previousMintsOf(journal.openAndLanded('absr'), id);
+    const birth = birthOf(journal);
+    // The views of the supply must include the last mint of a lost journal.
+    return known.last || !birth
+      ? known
+      : { ...known, last: { slot: BigInt(birth.slot), day: utcDay(birth.at) } };
   }
 
   /** Slot of the newest landed mint; 0 without one. */
@@ -326,7 +333,13 @@ export class DailyMint implements CustodyModule {
   /** Whether the mint of the day is due and has not begun. */
   #isDue(): boolean {
     const now = this.#tools.now();
-    return !this.#today().row && now >= mintDueAt(now);
+    return !this.#today().row && now >= mintDueAt(now) && utcDay(now) > this.#birthDay();
+  }
+
+  /** The day on which the journal began anew, or empty. The lost journal may have made the mint of this day. */
+  #birthDay(): string {
+    const birth = birthOf(this.#tools.journal);
+    return birth === undefined ? '' : utcDay(birth.at);
   }
 
   /** Why the last cron began no mint; stored, because the object is evicted before the next one. */

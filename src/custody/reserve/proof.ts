@@ -127,6 +127,10 @@ export class Proofs implements CustodyModule {
         if (!proof || proof.timestamp <= id) return [];
         return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
       },
+      adopt: (text) => {
+        const { timestamp } = JSON.parse(text) as ProofRecord;
+        if (timestamp > (this.#stored()?.timestamp ?? '')) this.#tools.journal.setMeta(LAST, text);
+      },
     },
   ];
 

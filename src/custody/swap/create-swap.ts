@@ -21,6 +21,7 @@ import {
   rehearseOperation,
   upstreamRefusal,
 } from '../kernel/begin-operation.ts';
+import { lostRequestRefusal } from '../kernel/birth.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import {
@@ -130,8 +131,14 @@ export class Swaps {
 
   /** The stored result of a key, once it exists. The row contains the key, so a restored journal still knows it. */
   async #replay(key: RequestKey | undefined): Promise<SwapAnswer | undefined> {
-    const known = key && this.#tools.journal.get(swapId(key.keyHash));
-    if (!known) return undefined;
+    if (!key) return undefined;
+    const { journal, contact } = this.#tools;
+    const id = swapId(key.keyHash);
+    const known = journal.get(id);
+    if (!known) {
+      const lost = lostRequestRefusal(journal, id, contact);
+      return lost && refused(lost);
+    }
     return known.plan.bodyHash === key.bodyHash ? this.#result(known.id, true) : refused(KEY_REUSED);
   }
 

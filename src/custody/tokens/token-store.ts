@@ -37,6 +37,8 @@ export class Tokens {
         this.#tokens
           .all('WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?', id, limit)
           .map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
+      // D1 has one row for each number and each mint.
+      adopt: (journal) => this.#put(entryOf(journal)),
     };
   }
 

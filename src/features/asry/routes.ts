@@ -174,6 +174,7 @@ const claimRoute = createRoute({
         'DEPOSIT_WRONG_ASSET',
         'DEPOSIT_AMOUNT_MISMATCH',
         'DEPOSIT_TOO_OLD',
+        'OLDER_THAN_RECORDS',
         'DEPOSIT_TOO_SMALL',
         'DEPOSIT_NOT_ELIGIBLE',
         'DEPOSIT_HELD',

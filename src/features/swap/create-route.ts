@@ -73,6 +73,7 @@ const createSwapRoute = createRoute({
       'AMOUNT_TOO_LARGE',
       'SWAP_LIMIT_REACHED',
       'SWAPS_PAUSED',
+      'OLDER_THAN_RECORDS',
       'QUOTE_BUDGET_SPENT',
       'QUOTE_REFUSED',
       'BRIDGE_REQUEST_INVALID',

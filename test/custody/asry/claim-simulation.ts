@@ -29,6 +29,8 @@ export type SimulatedDeposit = {
   readonly atoms: bigint;
   /** Seconds from the programme's start. */
   readonly at: number;
+  /** A slot before the simulation if absent. */
+  readonly slot?: bigint;
 };
 
 export const PROGRAM: AsryProgram = { ...PROGRAM_TERMS, startsAt: START / 1_000, price: null };
@@ -66,7 +68,7 @@ export const transactionOf = (deposit: SimulatedDeposit): DepositTransaction => 
   });
   return {
     signature: deposit.signature,
-    slot: 99_000n,
+    slot: deposit.slot ?? 99_000n,
     blockTime: START / 1_000 + deposit.at,
     failed: false,
     signers: [deposit.sender],

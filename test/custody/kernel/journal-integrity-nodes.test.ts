@@ -75,12 +75,15 @@ function setUp(...fakes: Fake[]) {
     return [isComplete, frozenReason(journal)];
   };
   const spends = async (explained: readonly string[] = []) => {
-    const found = await unexplainedSpends({
-      reserveAddress: RESERVE,
-      history: view.historyOf(RESERVE),
-      transaction: (signature: string) => view.transaction(signature),
-      isExplained: (signature) => explained.includes(signature),
-    });
+    const found = await unexplainedSpends(
+      {
+        reserveAddress: RESERVE,
+        history: view.historyOf(RESERVE),
+        transaction: (signature: string) => view.transaction(signature),
+        isExplained: (signature) => explained.includes(signature),
+      },
+      0n,
+    );
     return found.map(({ signature }) => signature);
   };
   return { checked, spends };

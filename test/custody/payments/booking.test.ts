@@ -45,6 +45,7 @@ function setUp() {
   };
   const booking = new Booking({
     storage,
+    isOlder: () => false,
     payments,
     treasuryAddress: 'treasury',
     isReserve: (address) => address === 'reserve',

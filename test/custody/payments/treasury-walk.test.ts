@@ -61,6 +61,7 @@ function stageOf(nodeCount: number) {
   const now = () => world.now;
   const booking = new Booking({
     storage,
+    isOlder: () => false,
     payments,
     treasuryAddress: 'treasury',
     isReserve: (address) => address === 'reserve',

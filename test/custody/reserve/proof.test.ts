@@ -204,6 +204,22 @@ describe('the archive', () => {
     const [, second, third] = w.archive();
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
   });
+
+  it('a journal that begins anew signs no proof before, and then continues the chain of proofs of the archive', async () => {
+    const w = start();
+    await w.tick();
+    const [first] = w.archive();
+    w.restart(true);
+    await w.tick(HOUR_MS);
+    await w.tick(10 * MINUTE);
+    expect(w.archive()).toHaveLength(1);
+    const { message } = await w.custody().ops({ name: 'begin-anew' });
+    const id = /--confirm (\w+)/.exec(message)?.[1] ?? '';
+    expect(await w.custody().ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
+    await w.custody().ops({ name: 'resume' });
+    await w.tick(MINUTE);
+    expect(parseProofMessage(w.archive()[1]?.message ?? '').previousProof).toBe(first?.hash);
+  });
 });
 
 describe('a Bitcoin key that is kept elsewhere', () => {

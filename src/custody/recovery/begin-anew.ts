@@ -1,0 +1,123 @@
+/**
+ * Replaces a lost journal by an empty one. The new journal repeats no revision, number, proof, one-time address or reward
+ * of the lost one, because it takes over what D1 shows of them. It restores no debt: the operator pays those by hand.
+ * @module
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { failureReason } from '../../core/errors.ts';
+import type { OpsAnswer } from '../api.ts';
+import { lostRequest, storeBirth } from '../kernel/birth.ts';
+import { lostSigner } from '../kernel/journal.ts';
+import {
+  frozenReason,
+  isSuspect,
+  KEPT_WHEN_EMPTIED,
+  settlesIn,
+  suspectSince,
+  tooEarly,
+  unfreeze,
+} from '../kernel/journal-integrity.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
+import { decodeOperation, namesConsumedBy } from '../kernel/operation.ts';
+import type { Entity, Mirror } from '../kernel/ports.ts';
+import type { ChainPort } from '../kernel/solana-view.ts';
+
+export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
+  readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter'>;
+  readonly chain: Pick<ChainPort, 'checkFinality' | 'agreement'>;
+  readonly sources: readonly MirrorSource[];
+};
+
+/** Rows that are read from D1 at once. */
+const PAGE = 200;
+
+/** @param code the confirmation; empty to see what the command will do */
+export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<OpsAnswer> {
+  const { journal, now } = ports;
+  if (!isSuspect(journal)) return { ok: false, message: 'The journal has lost nothing.' };
+  const left = settlesIn(journal, now());
+  if (left > 0) return { ok: false, message: tooEarly(left) };
+  try {
+    const mark = await ports.mirror.mark();
+    const expected = codeOf(frozenReason(journal), suspectSince(journal), mark);
+    if (code === '') return { ok: true, message: `${PLAN} ${expected}\`.` };
+    if (code !== expected)
+      return { ok: false, message: 'This is not the code of this loss. Nothing was changed.' };
+    const slot = await ports.chain.checkFinality();
+    if (ports.chain.agreement().stalledSince !== null)
+      return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
+    await replace(ports, mark, slot);
+    return { ok: true, message: DONE };
+  } catch (error) {
+    return {
+      ok: false,
+      message: `D1 or the chain did not respond (${failureReason(error)}). Repeat the command.`,
+    };
+  }
+}
+
+/**
+ * Until the last transaction the journal stays suspect, so nothing reads its rows. A repeated command therefore begins at
+ * the first step again after a crash.
+ */
+async function replace(
+  { journal, storage, mirror, sources, now }: BeginAnewPorts,
+  mark: number,
+  slot: bigint,
+) {
+  /** Another call may have replaced the journal while this one waited. */
+  const step = (work: () => void): void =>
+    storage.transaction(() => {
+      if (!isSuspect(journal)) throw new Error('the journal has begun anew');
+      work();
+    });
+  step(() => journal.clear(['storage_version', ...KEPT_WHEN_EMPTIED]));
+  await eachRecord(mirror, 'operation', (text) =>
+    step(() => {
+      const operation = decodeOperation(text);
+      journal.adoptNumber(operation.seq);
+      const own = [lostRequest(operation.id), lostSigner(operation.signer)];
+      for (const name of [...own, ...namesConsumedBy(operation)])
+        journal.consumeOnce(name, operation.id, now());
+    }),
+  );
+  for (const { table, adopt } of sources)
+    if (adopt) await eachRecord(mirror, table, (text) => step(() => adopt(text)));
+  step(() => {
+    journal.adoptRevision(mark);
+    journal.acknowledge(mark);
+    // A balance of an earlier slot may lack what the lost journal has spent.
+    journal.adoptReleasedSlot(slot);
+    storeBirth(journal, { at: now(), slot: slot.toString() });
+    journal.setMeta('paused', 'operator');
+    unfreeze(journal);
+  });
+  await storage.sync();
+}
+
+async function eachRecord(
+  mirror: Pick<Mirror, 'recordsAfter'>,
+  entity: Entity,
+  take: (journal: string) => void,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await mirror.recordsAfter(entity, after, PAGE);
+    for (const row of rows) take(row.journal);
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+/** The same until the loss is resolved, or D1 receives rows. */
+const codeOf = (reason: string | undefined, since: number, mark: number): string =>
+  bytesToHex(sha256(utf8ToBytes(`begin-anew ${reason} ${since} ${mark}`))).slice(0, 8);
+
+const PLAN = [
+  'Nothing was changed yet. This command deletes every row of the journal and starts an empty one.',
+  'Payments, deposits and requests from before are refused from then on, and open debts are paid by hand from the rows in D1.',
+  'Signing stays paused until `ops resume`. If you want this, type `ops begin-anew --confirm',
+].join(' ');
+
+const DONE = 'The journal has begun anew. Signing is paused: read the runbook, then `ops resume`.';

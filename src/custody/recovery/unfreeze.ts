@@ -1,0 +1,59 @@
+/**
+ * Ends a freeze on the operator's command: after a movement that the operator can explain, or when a restored journal is
+ * proven to have lost nothing.
+ * @module
+ */
+import { failureReason } from '../../core/errors.ts';
+import type { OpsAnswer } from '../api.ts';
+import { frozenReason, isSuspect, settlesIn, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
+import type { ModuleTools } from '../kernel/module.ts';
+import type { Mirror } from '../kernel/ports.ts';
+import { type SpendPorts, unexplainedSpends } from './unexplained-spends.ts';
+
+export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
+  Omit<SpendPorts, 'isExplained'> & {
+    readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
+  };
+
+/** Signing stays paused, so that the operator decides when it begins again. */
+export async function endFreeze(ports: UnfreezePorts): Promise<OpsAnswer> {
+  const { journal, storage, mirror } = ports;
+  const reason = frozenReason(journal);
+  if (reason === undefined) return { ok: false, message: 'Signing is not frozen.' };
+  try {
+    const lost = isSuspect(journal) ? await lossOf(ports) : undefined;
+    if (lost) return { ok: false, ...lost };
+    const mark = await mirror.mark();
+    storage.transaction(() => {
+      journal.adoptRevision(mark);
+      journal.setMeta('paused', 'operator');
+      unfreeze(journal);
+    });
+  } catch (error) {
+    const said = error instanceof Error ? error.message : failureReason(error);
+    return { ok: false, message: `D1 or the chain does not show enough: ${said.slice(0, 300)}` };
+  }
+  return { ok: true, message: 'The freeze has ended. Signing is paused until `ops resume`.' };
+}
+
+/** What the journal lacks; undefined if it lacks no row of D1 and no transaction of the reserve. */
+async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' | 'rows'> | undefined> {
+  const { journal, mirror, now } = ports;
+  if (journal.isEmpty())
+    return { message: 'The journal is empty. Run `ops restore-storage` or `ops begin-anew`.' };
+  const left = settlesIn(journal, now());
+  if (left > 0) return { message: tooEarly(left) };
+  if ((await mirror.newestRevision()) > journal.revision())
+    return {
+      message: 'D1 has rows that the journal lacks. Restore a later moment, or run `ops begin-anew`.',
+    };
+  // What the reserve signed after the restored moment has landed after everything that the journal knows as final.
+  const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
+  const spends = await unexplainedSpends({ ...ports, isExplained }, journal.releasedSlot());
+  return spends.length === 0
+    ? undefined
+    : {
+        message: 'The reserve signed transactions that the journal lacks. Run `ops begin-anew`.',
+        rows: spends,
+      };
+}

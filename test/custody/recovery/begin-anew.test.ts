@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { ClaimAnswer, RequestView } from '../../../src/custody/api.ts';
+import { birthOf } from '../../../src/custody/kernel/birth.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
+import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { simulateCustodian } from '../../kit/simulated-custodian.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { key } from '../../simulator/ledger.ts';
+import { createAsrySimulation, type SimulatedDeposit } from '../asry/claim-simulation.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const PAYER = wallet(51);
+
+const codeIn = (message: string | undefined): string => /--confirm (\w+)/.exec(message ?? '')?.[1] ?? '';
+const refusalOf = (answer: ClaimAnswer | undefined): string =>
+  answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'no response');
+
+/** A custodian whose storage was emptied after a swap; D1 has the swap. */
+async function lost() {
+  const w = createCustodianWorld({ contact: 'mailto:operator@sluice.example' });
+  await w.custody.createSwap(keyed('old'));
+  const storage = createSqliteStorage();
+  const custody = w.start(storage);
+  await custody.alarm();
+  return { w, storage, custody, journal: new Journal(storage), before: [...w.mirror.rows.values()] };
+}
+
+describe('the command begin-anew', () => {
+  it('refuses a journal that has lost nothing', async () => {
+    const w = createCustodianWorld();
+    expect(await w.custody.ops({ name: 'begin-anew' })).toMatchObject({ ok: false });
+  });
+
+  it('waits for ten minutes after a loss, then shows a code, and changes nothing without it', async () => {
+    const { w, custody, journal } = await lost();
+    expect(await custody.ops({ name: 'begin-anew' })).toMatchObject({ ok: false });
+    w.clock.now += 10 * MINUTE;
+    const shown = await custody.ops({ name: 'begin-anew' });
+    expect([shown.ok, codeIn(shown.message)]).toEqual([true, expect.stringMatching(/^[0-9a-f]{8}$/)]);
+    expect(await custody.ops({ name: 'begin-anew', id: 'deadbeef' })).toMatchObject({ ok: false });
+    expect([birthOf(journal), (await custody.report()).frozen]).toEqual([undefined, 'journal_behind_mirror']);
+  });
+
+  it('starts a paused journal after the highest revision and number of D1, and changes no row of D1', async () => {
+    const { w, custody, journal, before } = await lost();
+    w.clock.now += 10 * MINUTE;
+    const mark = await w.mirror.mark();
+    const code = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    expect(await custody.ops({ name: 'begin-anew', id: code })).toMatchObject({ ok: true });
+    expect(await custody.report()).toMatchObject({ frozen: null, paused: 'operator', openOperations: 0 });
+    expect(birthOf(journal)).toEqual({ at: w.clock.now, slot: '940' });
+    await custody.ops({ name: 'resume' });
+    const old = await custody.createSwap(keyed('old', { client: 'other' }));
+    expect(old).toMatchObject({
+      type: 'refused',
+      refusal: {
+        code: 'OLDER_THAN_RECORDS',
+        details: {
+          contact: 'mailto:operator@sluice.example',
+          recordsSince: new Date(w.clock.now).toISOString(),
+        },
+      },
+    });
+    expect(await custody.createSwap(keyed('new', { client: 'another' }))).toMatchObject({ type: 'created' });
+    expect(w.mirror.operation('swap:key-new')).toMatchObject({ seq: 2 });
+    expect(journal.get('swap:key-new')?.revision).toBeGreaterThan(mark);
+    expect([...w.mirror.rows.values()].filter(({ id }) => id === 'swap:key-old')).toEqual(before);
+    expect(journal.consumerOf('deposit:deposit-1') ?? 'swap:key-old').toBe('swap:key-old');
+  });
+
+  it('leaves the journal frozen when D1 fails in the middle, and a repeated command completes it', async () => {
+    const { w, custody, journal } = await lost();
+    w.clock.now += 10 * MINUTE;
+    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    const { recordsAfter } = w.mirror;
+    w.mirror.recordsAfter = () => Promise.reject(new Error('D1_ERROR'));
+    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: false });
+    expect([birthOf(journal), (await custody.report()).frozen]).toEqual([undefined, 'journal_behind_mirror']);
+    w.mirror.recordsAfter = recordsAfter;
+    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
+  });
+
+  it('two commands at once begin the journal anew once', async () => {
+    const { w, custody, journal } = await lost();
+    w.clock.now += 10 * MINUTE;
+    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    const answers = await Promise.all([1, 2].map(() => custody.ops({ name: 'begin-anew', id })));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(birthOf(journal)).toBeDefined();
+  });
+});
+
+describe('deposits after a journal began anew', () => {
+  const deposit = (number: number, more: Partial<SimulatedDeposit> = {}): SimulatedDeposit => ({
+    signature: depositSignature(80_000 + number),
+    sender: wallet(80_000 + number),
+    asset: 'USDC',
+    atoms: 100_000_000n,
+    at: 60,
+    ...more,
+  });
+  const [paid, unclaimed, later] = [deposit(1), deposit(2), deposit(3, { slot: 10n ** 7n, at: 1_800 })];
+
+  it.each([
+    ['that the lost journal has paid and D1 has', paid, false],
+    ['that the lost journal has paid and D1 lacks', paid, true],
+    ['that nobody has claimed', unclaimed, false],
+  ])("a stranger's old deposit pays nothing: one %s", async (_name, { signature }, isForgotten) => {
+    const run = createAsrySimulation({ deposits: [paid, unclaimed] });
+    await run.ask({ signature: paid.signature });
+    await run.pass(MINUTE);
+    if (isForgotten) await run.forget(paid.signature);
+    run.loseJournal();
+    await run.beginAnew();
+    expect(refusalOf(await run.ask({ signature }))).toBe('OLDER_THAN_RECORDS');
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toHaveLength(1);
+  });
+
+  it('a deposit after the birth earns from the position that the lost journal had reached', async () => {
+    const run = createAsrySimulation({ deposits: [paid, later] });
+    await run.ask({ signature: paid.signature });
+    await run.pass(MINUTE);
+    run.loseJournal();
+    await run.beginAnew();
+    expect(refusalOf(await run.ask({ signature: later.signature }))).toBe('claimed');
+    expect(run.claims().map(({ before }) => before)).toEqual([99_950_000n]);
+    await run.pass(MINUTE);
+    expect(run.landed()).toHaveLength(2);
+  });
+
+  it('an older state of the journal pays none of its own open debts', async () => {
+    const run = createAsrySimulation({ deposits: [paid], opened: false, rentDay: 0n });
+    await run.ask({ signature: paid.signature });
+    await run.pass(MINUTE);
+    const older = run.remember();
+    run.openAccount(paid.sender);
+    await run.ask({ signature: paid.signature });
+    await run.pass(2 * MINUTE);
+    expect(run.landed()).toHaveLength(1);
+    run.loseJournal(older);
+    await run.beginAnew();
+    await run.pass(3 * HOUR);
+    expect([run.claims(), run.landed().length]).toEqual([[], 1]);
+  });
+});
+
+describe('payments after a journal began anew', () => {
+  function start() {
+    const run = simulateCustodian({});
+    run.ledger.endow(key.lamports(PAYER), 10n ** 9n);
+    return run;
+  }
+  type Run = ReturnType<typeof start>;
+  const pay = (run: Run, { reference, feeLamports }: RequestView, extra = 0n): string =>
+    run.pay(PAYER, BigInt(feeLamports) + extra, [reference]);
+  const confirm = (run: Run, { id, kind }: RequestView, signature: string) =>
+    run.call((custody) => custody.confirmPayment({ id, kind, signature, client: 'ip', waitMs: 5_000 }));
+
+  it('neither an older request nor an older payment buys or returns anything, and new ones do', async () => {
+    const run = start();
+    const made = await run.open('token');
+    const open = await run.open('listing');
+    const payment = pay(run, made, 70_000n);
+    await run.pass(90 * SECOND);
+    run.loseJournal();
+    await run.beginAnew();
+    const older = { type: 'refused', refusal: { code: 'OLDER_THAN_RECORDS' } };
+    expect(await confirm(run, made, payment)).toMatchObject(older);
+    expect(await confirm(run, open, pay(run, open))).toMatchObject(older);
+    const fresh = await run.open('token');
+    expect(await confirm(run, fresh, payment)).toMatchObject(older);
+    expect(await run.ops('refund', payment)).toMatchObject({ ok: false });
+    const late = pay(run, fresh);
+    await run.pass(90 * SECOND);
+    expect(await confirm(run, fresh, late)).toMatchObject({ type: 'confirmed' });
+    expect(await run.rowsOf('SELECT id FROM tokens ORDER BY token_id')).toMatchObject([{}, {}, {}]);
+    await run.pass(HOUR);
+    expect(run.landed()).toHaveLength(2);
+  });
+});
