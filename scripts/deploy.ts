@@ -3,29 +3,57 @@
  * deployed Worker. wrangler's own `secrets.required` would make `wrangler dev` ignore every other setting, and cannot accept
  * a key service in place of a key. The build of a bare `wrangler deploy` therefore fails.
  *
- * Options of wrangler: --secrets-file FILE, --domain NAME, --env NAME.
+ * wrangler expands `$NAME` in a settings file, and lets the shell's variables override its lines. So wrangler gets the
+ * lines as JSON, which it uploads unchanged, and an environment without any name of a setting.
+ *
+ * Options of wrangler: --secrets-file FILE, --domain NAME, --env NAME. --secrets-only uploads the secrets, and deploys nothing.
+ * --rollback ID activates an earlier version, then uploads the secrets of the file, because a version brings its own back.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
 import { missingSecrets } from './doctor/check-settings.ts';
-import { readSettings } from './doctor/read-settings.ts';
+import { KNOWN, readSettings } from './doctor/read-settings.ts';
 
-const USAGE = 'npm run deploy -- [--secrets-file FILE] [--domain NAME] [--env NAME]';
-const { file, domain, env } = argumentsOrUsage(USAGE, (args) => {
+const USAGE = `npm run deploy -- [--secrets-file FILE] [--domain NAME] [--env NAME]
+npm run deploy -- --secrets-only --secrets-file FILE [--env NAME]
+npm run deploy -- --rollback VERSION_ID --secrets-file FILE [--env NAME]`;
+const { file, domain, env, secretsOnly, rollback } = argumentsOrUsage(USAGE, (args) => {
   const { values } = readArguments(args, {
     'secrets-file': { type: 'string' },
     domain: { type: 'string' },
     env: { type: 'string' },
+    'secrets-only': { type: 'boolean', default: false },
+    rollback: { type: 'string' },
   });
-  const { 'secrets-file': file, domain, env } = values;
+  const { 'secrets-file': file, domain, env, 'secrets-only': secretsOnly, rollback } = values;
   if (file !== undefined && !existsSync(file))
     throw new UsageError(`--secrets-file: there is no file '${file}'`);
-  return { file, domain, env };
+  if (file === undefined && (secretsOnly || rollback !== undefined))
+    throw new UsageError('Name the current settings with --secrets-file');
+  if (domain !== undefined && (secretsOnly || rollback !== undefined))
+    throw new UsageError('--domain belongs to a deployment');
+  return { file, domain, env, secretsOnly, rollback };
 });
 // Production gets the option as well: without it wrangler warns that there are several environments.
 const environment = `--env=${env ?? ''}`;
+const settings = file === undefined ? {} : readSettings(file);
+/** Replaces the code of a busy Durable Object at once. The platform's default may wait five minutes. */
+const AT_ONCE = ['--durable-objects-code-update-mode', 'immediate'];
+
+/** The shell's environment without the settings, and the origin that the site's previews name. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !KNOWN.includes(name));
+  const origin = settings.PUBLIC_BASE_URL ?? (domain && `https://${domain}`);
+  return {
+    ...Object.fromEntries(own),
+    ...(origin === undefined ? {} : { SITE_ORIGIN: origin }),
+    SECRETS_CHECKED: 'true',
+  };
+}
 
 /** Names of the secrets of the deployed Worker. @throws Error if wrangler cannot read them */
 function deployedSecrets(): string[] {
@@ -33,6 +61,7 @@ function deployedSecrets(): string[] {
     const text = execFileSync('npx', ['wrangler', 'secret', 'list', '--format', 'json', environment], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: cleanEnvironment(),
     });
     return z
       .array(z.object({ name: z.string() }))
@@ -49,8 +78,32 @@ function deployedSecrets(): string[] {
   }
 }
 
+function wrangler(...args: string[]): number {
+  const { status } = spawnSync('npx', ['wrangler', ...args, environment], {
+    stdio: 'inherit',
+    env: cleanEnvironment(),
+  });
+  return status ?? 1;
+}
+
+/** @param secrets JSON file of the settings; undefined without --secrets-file */
+function run(secrets: string | undefined): number {
+  if (rollback !== undefined) {
+    const failed = wrangler('rollback', rollback, ...AT_ONCE);
+    if (failed !== 0) return failed;
+  }
+  if (secrets !== undefined && (rollback !== undefined || secretsOnly))
+    return wrangler('secret', 'bulk', secrets);
+  return wrangler(
+    'deploy',
+    ...AT_ONCE,
+    ...(secrets ? ['--secrets-file', secrets] : []),
+    ...(domain ? ['--domain', domain] : []),
+  );
+}
+
 function deploy(): number {
-  const given = file === undefined ? [] : Object.keys(readSettings(file));
+  const given = Object.keys(settings);
   const missing = missingSecrets(given).length === 0 ? [] : missingSecrets([...given, ...deployedSecrets()]);
   if (missing.length > 0) {
     console.error(
@@ -58,12 +111,15 @@ function deploy(): number {
     );
     return 1;
   }
-  const options = [...(file ? ['--secrets-file', file] : []), ...(domain ? ['--domain', domain] : [])];
-  const { status } = spawnSync('npx', ['wrangler', 'deploy', environment, ...options], {
-    stdio: 'inherit',
-    env: { ...process.env, SECRETS_CHECKED: 'true' },
-  });
-  return status ?? 1;
+  if (file === undefined) return run(undefined);
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-secrets-'));
+  try {
+    const secrets = join(folder, 'secrets.json');
+    writeFileSync(secrets, JSON.stringify(settings), { mode: 0o600 });
+    return run(secrets);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 try {

@@ -45,7 +45,7 @@ const { values, world } = argumentsOrUsage(USAGE, (args) => {
 });
 const file = values.settings ?? DEFAULT_SETTINGS;
 // A world has its own settings, and no deployment whose files could be wrong.
-const settings = world?.bindings ?? settingsFrom(file);
+const settings = world?.bindings ?? settingsFrom(values.settings);
 const named = values.service ?? settings.PUBLIC_BASE_URL;
 const service = !values.offline && named && URL.canParse(named) ? new URL(named).origin : undefined;
 const target = service

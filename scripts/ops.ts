@@ -33,9 +33,9 @@ async function keygen(out: string | undefined): Promise<void> {
   for (const [name, what] of YOURS) console.log(`  ${name.padEnd(24)} ${what}`);
 }
 
-function printAddress(file = '.dev.vars'): void {
+function printAddress(file: string | undefined): void {
   const { SOLANA_PRIVATE_KEY: key } = settingsFrom(file);
-  if (!key) fail(`SOLANA_PRIVATE_KEY is neither in the environment nor in ${file}.`);
+  if (!key) fail(`SOLANA_PRIVATE_KEY is not in ${file ?? 'the environment or .dev.vars'}.`);
   console.log(addressOfSecret(key) ?? fail('SOLANA_PRIVATE_KEY is not a Solana secret key.'));
 }
 
@@ -79,7 +79,7 @@ if (command.type === 'keygen') await keygen(command.out);
 else if (command.type === 'witness-key') process.stdout.write(freshWitnessKey(randomBytes));
 else if (command.type === 'address') printAddress(command.settings);
 else if (command.type === 'mint-authority') {
-  const { settings: file = '.dev.vars', witness, send } = command;
+  const { settings: file, witness, send } = command;
   await handOverMintAuthority({ settings: settingsFrom(file), witness, send }, (line) =>
     console.log(line),
   ).catch((error) => fail(oneLine(error)));

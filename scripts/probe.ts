@@ -38,7 +38,7 @@ const { values, world } = argumentsOrUsage(USAGE, (args) => {
   return { values, world: values.world ? choose().world : undefined };
 });
 const file = values.settings ?? DEFAULT_SETTINGS;
-const settings = world?.bindings ?? settingsFrom(file);
+const settings = world?.bindings ?? settingsFrom(values.settings);
 const config = readConfig(settings);
 if (config.invalid.length > 0) {
   console.error(`Invalid settings: ${config.invalid.join(', ')}. Run npm run doctor.`);

@@ -153,6 +153,12 @@ export const VARIABLES = {
     areas: ['service'],
     about: 'Name of the deployment in alarms. `wrangler.toml` sets it for staging.',
   },
+  CUSTODIAN_LOCATION: {
+    schema: z.enum(['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me']),
+    areas: ['service'],
+    about:
+      'Region in which the platform creates the custodian, such as `weur`: that of D1. It counts once, before the first call. Empty: near the first caller.',
+  },
   SECURITY_CONTACT: {
     schema: z.url({ protocol: /^(mailto|https)$/ }),
     areas: ['service'],

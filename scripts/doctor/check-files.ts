@@ -35,7 +35,7 @@ function checkWrangler(file: string): Finding[] {
       exposed.length > 0,
       'secret-in-vars',
       `${file} has ${exposed.join(', ')} under [vars], where everyone with access to the repository can read it.`,
-      'Remove it there, create a new one, and set it with `npx wrangler secret bulk`.',
+      'Remove it there, create a new one, and set it with `npm run deploy -- --secrets-only`.',
     ),
   ];
 }

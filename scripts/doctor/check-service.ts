@@ -56,7 +56,7 @@ export async function checkService(origin: string, settings: Settings): Promise<
         problem(
           'service-not-ready',
           `${name}: ${reason}.`,
-          'Set the missing variables with `npx wrangler secret bulk`.',
+          'Set the missing variables with `npm run deploy -- --secrets-only`.',
         ),
       ),
     ...(reserves ? checkAddresses(reserves, settings) : []),
@@ -83,7 +83,7 @@ async function checkSecretsOf(origin: string, settings: Settings): Promise<Findi
         response.status === 401
           ? 'The running service has a different OPS_SECRET: it cannot be paused with this one.'
           : 'The running service has no OPS_SECRET: it cannot be paused.',
-        'Set it again with `npx wrangler secret put OPS_SECRET`.',
+        'Set it again with `npm run deploy -- --secrets-only`.',
       ),
     ];
   const answer = OpsRows.safeParse(await response?.json().catch(() => undefined)).data;

@@ -12,10 +12,19 @@ export const parseSettings = (text: string): Settings => parseEnv(text) as Setti
 /** @throws Error when the file cannot be read */
 export const readSettings = (file: string): Settings => parseSettings(readFileSync(file, 'utf8'));
 
-/** The settings of a file, if it exists, and of the environment, which takes precedence. */
-export const settingsFrom = (file: string): Settings => ({
-  ...(existsSync(file) ? readSettings(file) : {}),
-  ...Object.fromEntries(
-    KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
-  ),
-});
+const DEFAULT_FILE = '.dev.vars';
+
+/**
+ * The settings of a named file. Without one: those of `.dev.vars`, if it exists, and of the environment, which takes
+ * precedence. A named file is everything that a deployment uploads, so the environment adds nothing to it.
+ */
+export function settingsFrom(named: string | undefined): Settings {
+  const file = named ?? DEFAULT_FILE;
+  const lines = existsSync(file) ? readSettings(file) : {};
+  if (named !== undefined) return lines;
+  const shell = KNOWN.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...lines, ...Object.fromEntries(shell) };
+}

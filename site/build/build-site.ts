@@ -118,13 +118,13 @@ function publish(from: string): void {
 }
 
 /**
- * Reads PUBLIC_BASE_URL for the absolute links of previews.
+ * Reads SITE_ORIGIN for the absolute links of previews.
  * @returns whether anything was built
  */
 export async function buildSite(): Promise<boolean> {
   const { documentOf } = await import('../../scripts/documents/write-documents.ts');
   const document = documentOf('');
-  const origin = process.env.PUBLIC_BASE_URL ?? '';
+  const origin = process.env.SITE_ORIGIN ?? '';
   const release = readRelease();
   const stamp = fingerprint(document, origin, release);
   const stampFile = join(SITE_FOLDER, STAMP);

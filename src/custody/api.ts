@@ -196,6 +196,10 @@ export type CustodyReport = {
   readonly mint: MintReport | null;
   readonly frozen: string | null;
   readonly paused: string | null;
+  /** Id of the Worker version that the object runs; null if unknown. */
+  readonly release: string | null;
+  /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
+  readonly lastWakeMs: number | null;
   readonly openOperations: number;
   readonly heldOperations: number;
   /** When the oldest change that is not in D1 yet was made. Rows that D1 refuses are left out. */

@@ -96,6 +96,8 @@ export type CustodyDeps = {
   readonly probeNodes: () => Promise<readonly NodeProbe[]>;
   /** How callers reach the operator. */
   readonly contact?: string | undefined;
+  /** Id of the Worker version. */
+  readonly release?: string | undefined;
   readonly log: Log;
 };
 
@@ -105,6 +107,7 @@ const D1_FLUSH_TIMEOUT_MS = 2_000;
 const VERIFY_TIMEOUT_MS = 2_000;
 
 const KEY_CHECKED = 'key_checked_at';
+const WOKEN = 'woken_at';
 
 /** Creates the parts of the kernel on one storage. */
 function openKernel(platform: Storage, d: CustodyDeps) {
@@ -314,11 +317,13 @@ export class Custodian implements CustodianApi {
 
   async report(): Promise<CustodyReport> {
     const { bounds, tools } = this.#kernel;
-    const { chain, openCircuits, swapsDisabled } = this.#d;
+    const { chain, openCircuits, release, swapsDisabled } = this.#d;
     const signing = await this.signingState();
     return {
       ...custodyReport(this.#opsPorts(), bounds.limits),
       ...signing,
+      release: release ?? null,
+      lastWakeMs: tools.journal.getTime(WOKEN) || null,
       solana: chain.agreement(),
       openCircuits: openCircuits(),
       mint: this.#mints?.report() ?? null,
@@ -381,6 +386,8 @@ export class Custodian implements CustodianApi {
 
   async wake(): Promise<void> {
     await Promise.all([this.#background.wake(), this.#checkKey()]);
+    const { gate, tools } = this.#kernel;
+    if (gate.isVerified()) tools.journal.setTime(WOKEN, tools.now());
   }
 
   /** Checks a key in a key service once an hour. The next cron repeats a check that failed. */

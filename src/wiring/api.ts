@@ -85,6 +85,7 @@ function sourcesOf(env: Env) {
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
     custody: new CustodianClient({
       env,
+      location: config.CUSTODIAN_LOCATION,
       missing: missingFor(config, 'custody'),
       log,
     }),

@@ -32,6 +32,8 @@ const unavailable = (message: string, cause?: unknown): AppError =>
 
 type Options = {
   readonly env: Pick<Env, 'CUSTODIAN'>;
+  /** Where the first call creates the object; later calls do not move it. */
+  readonly location?: DurableObjectLocationHint | undefined;
   /** Settings without which the custodian does not start. */
   readonly missing: readonly string[];
   readonly log: (line: Line) => void;
@@ -118,11 +120,11 @@ export class CustodianClient implements CustodianApi {
   }
 
   async #call<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
-    const { env, missing, log } = this.#options;
+    const { env, location, missing, log } = this.#options;
     if (missing.length > 0) throw notConfigured(missing);
     let result: Result<T>;
     try {
-      result = await verb(env.CUSTODIAN.getByName(CUSTODIAN_NAME));
+      result = await verb(env.CUSTODIAN.getByName(CUSTODIAN_NAME, { locationHint: location }));
     } catch (cause) {
       log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
       throw unavailable('The custodian does not respond.', cause);

@@ -50,7 +50,7 @@ export type CustodyPlatform = {
   readonly route: SwapRoute;
   readonly database: D1Database;
 } & Keys &
-  Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'openCircuits' | 'log'> &
+  Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'openCircuits' | 'release' | 'log'> &
   Pick<PaymentPorts, 'randomBytes'>;
 
 /** @throws AppError NOT_CONFIGURED, also logged as an alarm: nothing is signed until the operator corrects it */
@@ -82,6 +82,7 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
     randomBytes,
     within,
     openCircuits: () => config.admission.openCircuits(),
+    release: env.VERSION?.id,
     log,
   });
 }
@@ -179,6 +180,7 @@ export function composeCustody(
     randomId: platform.randomId,
     within: platform.within,
     openCircuits: platform.openCircuits,
+    release: platform.release,
     probeNodes: shared(
       () => Promise.all(rpc.nodes.map((node) => probeNode(node, now))),
       PROBES_SHARED_MS,

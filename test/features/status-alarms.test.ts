@@ -34,6 +34,8 @@ const CALM: StatusReport = {
     { trigger: 'daily', lastRunAt: null, ok: false },
   ],
   custody: {
+    release: 'v1',
+    lastWakeAt: iso(20_000),
     frozen: null,
     paused: null,
     openOperations: 1,

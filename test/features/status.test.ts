@@ -44,6 +44,8 @@ const HEALTHY: StatusReportDeps = {
       },
       openCircuits: [],
       mint: null,
+      release: 'v1',
+      lastWakeMs: NOW,
       frozen: null,
       paused: null,
       openOperations: 1,

@@ -64,14 +64,29 @@ it('deploys with a complete settings file and does not query the account', () =>
   const { status, calls } = deploy(['--secrets-file', file, '--domain', 'sluice.example']);
   expect([status, calls]).toEqual([
     0,
-    [`true wrangler deploy --env= --secrets-file ${file} --domain sluice.example`],
+    [
+      expect.stringMatching(
+        /^true wrangler deploy --durable-objects-code-update-mode immediate --secrets-file \S+secrets\.json --domain sluice\.example --env=$/,
+      ),
+    ],
   ]);
 });
 
 it('deploys staging with the secrets that its Worker already has', () => {
   const { status, calls } = deploy(['--env', 'staging'], listOf(...ALL));
   expect(status).toBe(0);
-  expect(calls.at(-1)).toBe('true wrangler deploy --env=staging');
+  expect(calls.at(-1)).toBe(
+    'true wrangler deploy --durable-objects-code-update-mode immediate --env=staging',
+  );
+});
+
+it('a rollback replaces the code of the objects at once, then uploads the current secrets', () => {
+  const { status, calls } = deploy(['--rollback', 'v1', '--secrets-file', settings(...ALL)]);
+  expect(status).toBe(0);
+  expect(calls).toEqual([
+    'true wrangler rollback v1 --durable-objects-code-update-mode immediate --env=',
+    expect.stringMatching(/^true wrangler secret bulk \S+secrets\.json --env=$/),
+  ]);
 });
 
 it.each(ALL)('refuses to deploy without %s', (name) => {

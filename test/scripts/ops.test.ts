@@ -107,7 +107,7 @@ describe('keygen', () => {
   });
 });
 
-it('prints the address of a key from a file or the environment, without using a network', async () => {
+it('prints the address of a key from the named file, else from the environment, without using a network', async () => {
   const { solanaAddress, settings } = freshKeys((length) => new Uint8Array(length).fill(3));
   const file = join(folder, 'address.vars');
   writeFileSync(file, settings);
@@ -117,8 +117,10 @@ it('prints the address of a key from a file or the environment, without using a 
   });
   const other = freshKeys((length) => new Uint8Array(length).fill(4));
   const { SOLANA_PRIVATE_KEY = '' } = parseSettings(other.settings);
-  const given = await offline(['address', '--settings', file], { SOLANA_PRIVATE_KEY });
-  expect(given.stdout).toBe(`${other.solanaAddress}\n`);
+  const shell = { SOLANA_PRIVATE_KEY };
+  expect((await offline(['address'], shell)).stdout).toBe(`${other.solanaAddress}\n`);
+  // A named file is complete: a key that the shell exports does not replace its key.
+  expect((await offline(['address', '--settings', file], shell)).stdout).toBe(`${solanaAddress}\n`);
 });
 
 it.each([

@@ -42,6 +42,8 @@ export type Status = {
     /** Whether it ran within its time */ ok: boolean;
   }> | null;
   custody: {
+    /** Id of the Worker version that the custodian runs */ release: string | null;
+    /** When the cron last woke it without a failure */ lastWakeAt: string | null;
     /** Reason why nothing is signed */ frozen: string | null;
     /** Reason why nothing new begins */ paused: string | null;
     /** Operations that have not ended */ openOperations: number;

@@ -58,6 +58,9 @@ const limitStatus = (limit: LimitUse) => ({
 });
 
 const custodyStatus = (report: CustodyReport) => ({
+  // A Durable Object of the previous release does not report its version or its last wake.
+  release: report.release ?? null,
+  lastWakeAt: isoOrNull(report.lastWakeMs ?? null),
   frozen: report.frozen,
   paused: report.paused,
   openOperations: report.openOperations,

@@ -89,6 +89,8 @@ const status = createRoute({
         cron: z.array(Beat).nullable().describe('Null when it cannot be read'),
         custody: z
           .object({
+            release: z.string().nullable().describe('Id of the Worker version that the custodian runs'),
+            lastWakeAt: asOf.nullable().describe('When the cron last woke it without a failure'),
             frozen: z.string().nullable().describe('Reason why nothing is signed'),
             paused: z.string().nullable().describe('Reason why nothing new begins'),
             openOperations: z.int().describe('Operations that have not ended'),
