@@ -385,6 +385,7 @@ export const OPS_COMMANDS = [
   'begin-anew',
   'write-off',
   'refund',
+  'unmatched',
   'evidence',
   'restore-storage',
   'republish',

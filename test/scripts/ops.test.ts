@@ -151,6 +151,7 @@ it('only commands that change nothing may use an offline world without --world o
   expect(reading).toEqual([
     'operations',
     'held',
+    'unmatched',
     'evidence',
     'balances',
     'probe',

@@ -36,6 +36,7 @@ import { mirroredPayments, requestView, SHOWN_REFUNDS } from './request-records.
 import { creationId, type PaymentRequest, purposeOf, RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
+import { Unmatched } from './unmatched.ts';
 
 type Subject = PaymentRequest['subject'];
 
@@ -80,7 +81,9 @@ export type PaymentsPorts = PaymentPorts & { readonly tokens: TokenPort };
 
 export class Payments implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
-  readonly commands: Readonly<Record<'refund' | 'fingerprint', (id: string) => Promise<OpsAnswer>>>;
+  readonly commands: Readonly<
+    Record<'refund' | 'unmatched' | 'fingerprint', (id: string) => Promise<OpsAnswer>>
+  >;
   readonly mirrored: readonly MirrorSource[];
   readonly #tools: ModuleTools;
   readonly #p: PaymentsPorts;
@@ -88,6 +91,7 @@ export class Payments implements CustodyModule {
   readonly #changes: RequestChanges;
   readonly #booking: Booking;
   readonly #search: PaymentSearch;
+  readonly #unmatched: Unmatched;
 
   constructor(tools: ModuleTools, p: PaymentsPorts) {
     const { journal, storage, reserveAddress, now, log } = tools;
@@ -99,6 +103,7 @@ export class Payments implements CustodyModule {
       changes.take(payment, transaction, checked);
     const check: BookingPorts['check'] = (payment, transaction) => changes.check(payment, transaction);
     const isReserve = (address: string) => address === reserveAddress || journal.isSigner(address);
+    const unmatched = new Unmatched({ ...p, journal, storage, payments, refunds, isReserve, now });
     const isOlder: BookingPorts['isOlder'] = (transaction) =>
       olderRefusal(journal, transaction, undefined) !== undefined;
     const booking = new Booking({ ...p, storage, payments, take, check, isReserve, isOlder, now, log });
@@ -110,13 +115,18 @@ export class Payments implements CustodyModule {
     this.#search = new PaymentSearch({ ...p, journal, store, booking, now, log });
     this.kinds = { refund: { ...createRefundKind(p), onEnd: (operation) => refunds.end(operation) } };
     this.commands = {
-      refund: (id) => refunds.refund(id),
+      refund: (id) => {
+        unmatched.owe(id);
+        return refunds.refund(id);
+      },
+      unmatched: async () => unmatched.list(),
       fingerprint: async () => fingerprintOf(p.mintAddress),
     };
     this.mirrored = mirroredPayments(store, p.tokens.mirrored, (text) => {
       const { view } = JSON.parse(text) as { view: RequestView };
       journal.consumeOnce(lostRequest(view.id), LOST, now());
     });
+    this.#unmatched = unmatched;
   }
 
   nextRunAt(): number | undefined {
@@ -228,7 +238,7 @@ export class Payments implements CustodyModule {
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
     const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);
-    if (consumerOf !== purposeOf(request)) return usedElsewhere(consumerOf);
+    if (consumerOf !== purposeOf(request)) return this.#notBound(transaction.signature, consumerOf);
     const current = this.#store.get(request.id);
     // The request's state determines the response to the caller.
     if (current?.state !== 'open') return undefined;
@@ -236,6 +246,16 @@ export class Payments implements CustodyModule {
     const missing = BigInt(current.fee) - BigInt(current.received);
     const message = `${missing} lamports are missing. Pay them to the same reference.`;
     return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports: missing.toString() } };
+  }
+
+  /** Why a payment does not pay for a request that its caller names. */
+  #notBound(signature: string, consumer: string | undefined): Refusal {
+    const refusal = usedElsewhere(consumer);
+    const unmatched = consumer === undefined ? this.#unmatched.find(signature) : undefined;
+    if (!unmatched) return refusal;
+    const { payer, lamports } = unmatched;
+    const message = `${refusal.message} It was received, is not matched, and will be returned by the operator.`;
+    return { ...refusal, message, details: { receivedLamports: lamports.toString(), payer } };
   }
 
   /** Waits for a payment to be final. Once it is confirmed, an open request shows it. */
@@ -287,7 +307,7 @@ const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
 });
 
 /** The purposes of payments to the treasury, without the part after the colon. */
-const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);
+const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry', 'unmatched']);
 
 const NOT_BOUND: Refusal = {
   code: 'PAYMENT_NOT_BOUND',

@@ -24,6 +24,9 @@ type RefundPorts = Pick<PaymentPorts, 'treasuryAddress' | 'heldPayers' | 'transa
 /** Maximum refunds of one request that one command processes. */
 const LISTED = 100;
 
+/** The request of a payment; for a payment that matched none, `unmatched` and its signature. */
+type Cause = { readonly kind: PaymentRequest['kind'] | 'unmatched'; readonly id: string };
+
 type Row = NonNullable<OpsAnswer['rows']>[number];
 
 /** Records and pays refunds. */
@@ -40,10 +43,9 @@ export class Refunds {
 
   /** Pays the refunds of a request or of one payment. */
   async refund(id: string): Promise<OpsAnswer> {
-    const found = [...this.#store.refundsOf(id, LISTED), ...this.#store.refundsOfPayment(id)].map(
-      (row) => row.id,
-    );
-    if (found.length === 0) return { ok: false, message: 'No refund was ever owed for this.' };
+    const owed = [...this.#store.refundsOf(id, LISTED), ...this.#store.refundsOfPayment(id)];
+    const found = new Set(owed.map((row) => row.id));
+    if (found.size === 0) return { ok: false, message: 'No refund was ever owed for this.' };
     const rows: Row[] = [];
     let ok = true;
     for (const name of found) {
@@ -87,7 +89,7 @@ export class Refunds {
 
   /** Records the part of a payment that is owed back, unless it is dust. Call inside a transaction. */
   owe(
-    request: PaymentRequest,
+    cause: Cause,
     payment: Pick<TreasuryPayment, 'signature' | 'payer'>,
     amount: bigint,
     reason: RefundDue['reason'],
@@ -100,8 +102,8 @@ export class Refunds {
     const fresh: RefundDue = {
       id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
       signature,
-      requestId: request.id,
-      purpose: purposeOf(request),
+      requestId: cause.id,
+      purpose: purposeOf(cause),
       lamports: '0',
       payer,
       reason,
@@ -118,7 +120,7 @@ export class Refunds {
     this.#tools.log({
       level: 'alarm',
       event: 'refund_due',
-      request: request.id,
+      request: cause.id,
       lamports: amount.toString(),
       reason,
     });

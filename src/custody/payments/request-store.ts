@@ -84,7 +84,8 @@ export const creationCost = (subject: PaymentRequest['subject']): bigint =>
   BigInt(String(subject.costLamports));
 
 /** The purpose with which the journal records a payment of this request, such as `listing:<id>`. */
-export const purposeOf = ({ kind, id }: Pick<PaymentRequest, 'kind' | 'id'>): string => `${kind}:${id}`;
+export const purposeOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
+  `${kind}:${id}`;
 
 /** A payment that was added to its request. */
 export type PaymentPart = {
@@ -110,12 +111,13 @@ export type RefundDue = {
   readonly id: string;
   /** Signature of the payment. */
   readonly signature: string;
+  /** For a payment that matched no request, its signature. */
   readonly requestId: string;
   /** The purpose with which the journal records the payment, such as `listing:<request id>`. */
   readonly purpose: string;
   readonly lamports: string;
   readonly payer: string | null;
-  readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
+  readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed' | 'unmatched';
   /** begun: an operation pays it. */
   readonly state: 'due' | 'begun' | 'paid';
   /** Number of operations started for the refund. */

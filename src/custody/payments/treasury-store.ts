@@ -6,6 +6,9 @@
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { numberOf } from '../row-store.ts';
 
+/** Payments above dust that nothing claimed and whose payer is certain. */
+const UNMATCHED = 'purpose IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
+
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS treasury_payments (
     signature TEXT PRIMARY KEY,
@@ -26,6 +29,7 @@ const SCHEMA = [
     PRIMARY KEY (signature, source)
   )`,
   'CREATE INDEX IF NOT EXISTS unread_transactions_queue ON unread_transactions (source, final_at) WHERE tries = 0',
+  `CREATE INDEX IF NOT EXISTS treasury_payments_unmatched ON treasury_payments (slot) WHERE ${UNMATCHED}`,
   'CREATE INDEX IF NOT EXISTS unread_transactions_due ON unread_transactions (due_at)',
 ] as const;
 
@@ -40,6 +44,16 @@ export type TreasuryPayment = {
   /** The only signer that paid; null if several did. */
   readonly payer: string | null;
 };
+
+export type UnmatchedPayment = TreasuryPayment & { readonly payer: string };
+
+const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
+  signature: String(row.signature),
+  slot: BigInt(Number(row.slot)),
+  blockTime: row.block_time === null ? null : Number(row.block_time),
+  lamports: BigInt(String(row.lamports)),
+  payer: String(row.payer),
+});
 
 /** A listed transaction whose content is not read yet. Each node that lists it has its own row. */
 export type UnreadTransaction = {
@@ -101,6 +115,18 @@ export class TreasuryStore {
       payment.payer,
       purpose,
     );
+  }
+
+  /** A payment above dust without a purpose, whose payer is certain. */
+  unmatched(signature: string): UnmatchedPayment | undefined {
+    const query = `SELECT * FROM treasury_payments WHERE signature = ? AND ${UNMATCHED}`;
+    return this.#exec(query, signature).map(unmatchedOf)[0];
+  }
+
+  /** The newest payments without a purpose. */
+  newestUnmatched(limit: number): UnmatchedPayment[] {
+    const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED} ORDER BY slot DESC LIMIT ?`;
+    return this.#exec(query, limit).map(unmatchedOf);
   }
 
   unread(signature: string): UnreadTransaction | undefined {
