@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const IMPURE =
   /\b(fetch\(|Date\.now|new Date\(\)|Math\.random|process\.|setTimeout|setInterval|crypto\.getRandomValues)/;
 const SQL = /\b(SELECT |INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)/;
-const MAY_HOLD_SQL = /-store\.ts$|^custody\/kernel\/(journal|outbox|retries)\.ts$/;
+const MAY_HOLD_SQL = /-store\.ts$|^custody\/kernel\/(agenda|journal|outbox)\.ts$/;
 const VAGUE = /(^|\/)(utils?|helpers?|types|constants|index)\.ts$/;
 
 const src = join(import.meta.dirname, '../src');

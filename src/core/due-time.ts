@@ -16,12 +16,6 @@ export const dueTime = (at: number, longest: number, now: number): number => (at
 export const isTimeOver = (at: number, longest: number, now: number): boolean =>
   dueTime(at, longest, now) <= now;
 
-/** The earliest of the times that are not undefined; undefined if all are. */
-export function earliest(...times: readonly (number | undefined)[]): number | undefined {
-  const known = times.filter((at) => at !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
-}
-
 /**
  * When the next of the stored rows is due, in Unix milliseconds; undefined without rows. The latest time is needed too:
  * if it is too far ahead, its row is due now.

@@ -37,6 +37,7 @@ import type {
 } from './api.ts';
 import { Claims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
+import { Agenda } from './kernel/agenda.ts';
 import { Background, QUORUM_MEMORY } from './kernel/background.ts';
 import { BALANCE_OUTDATED, upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
@@ -47,7 +48,6 @@ import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
 import type { Log, Mirror, Signer, Storage, Within } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
-import { Retries } from './kernel/retries.ts';
 import type { LookUp } from './kernel/signature-lookups.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
@@ -140,7 +140,7 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     reserveAddress: signer.address,
     readBalance: createBalanceReader(chain, now),
     boundsOf: (kind: Kind) => bounds.of(kind),
-    retries: new Retries(storage, now, log),
+    agenda: new Agenda(storage, now, log),
     now,
     log,
     contact: d.contact,

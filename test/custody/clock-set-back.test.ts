@@ -25,7 +25,7 @@ it.each([
   'after the clock went back, an owed payout with reason %s is checked at once, although another is not yet due',
   async (reason, back) => {
     const w = createStoredClaims();
-    const store = new AsryStore(w.storage);
+    const store = new AsryStore(w.storage, w.now);
     w.state.unread = true;
     await w.claims.claim(CLAIM);
     w.state.unread = false;
@@ -35,10 +35,10 @@ it.each([
     const [payout] = store.payouts(DEPOSIT.signature);
     if (!payout) throw new Error('no payout');
     store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
-    expect(w.claims.nextRunAt()).toBe(w.now());
-    await w.claims.run();
+    expect(w.agenda.next()).toBe(w.now());
+    await w.run();
     expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
-    expect(w.claims.nextRunAt()).toBe(w.now() + MINUTE);
+    expect(w.agenda.dueAt('payout', `${DEPOSIT.signature}:2`)).toBe(w.now() + MINUTE);
   },
 );
 
@@ -48,7 +48,7 @@ it('the alarm and the cron search for payments at once after the clock went back
   await world.payments.onCron();
   world.pay(BigInt(feeLamports), [reference]);
   world.state.now -= DAY_MS;
-  expect(world.payments.nextRunAt()).toBe(world.state.now);
+  expect(world.nextSearchAt()).toBe(world.state.now);
   await world.payments.onCron();
   expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
 });

@@ -109,7 +109,7 @@ it('owed payouts whose next operation id is already used do not block the check 
     if (at <= 40) w.journal.insert(planned({ id: payoutId(signature, 1), kind: 'asry', dueAt: null }));
     return { state: 'owed', operationId: null, dueAt: at };
   });
-  for (let runs = 0; runs < 3; runs++) await w.claims.run();
+  for (let runs = 0; runs < 3; runs++) await w.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]).toMatchObject({ state: 'owed', reason: 'unread' });
 });

@@ -119,7 +119,7 @@ it('an owed payout whose processing throws does not prevent the payment of a lat
     `CREATE TRIGGER poison BEFORE UPDATE ON asry_claims WHEN new.signature <> 'deposit-41'
      BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
   );
-  for (let runs = 0; runs < 3; runs++) await w.claims.run();
+  for (let runs = 0; runs < 3; runs++) await w.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
 });

@@ -172,9 +172,9 @@ describe('the cause of an operation that ended with its key', () => {
     const w = createStoredClaims();
     await w.claims.claim(CLAIM);
     rotate(w.journal, `asry:${DEPOSIT.signature}:1`, w.state.now);
-    await w.claims.run();
+    await w.run();
     w.state.now += 60_000;
-    await w.claims.run();
+    await w.run();
     expect(w.journal.get(`asry:${DEPOSIT.signature}:2`)?.state).toBe('planned');
     expect(w.journal.get(`asry:${DEPOSIT.signature}:3`)).toBeUndefined();
   });

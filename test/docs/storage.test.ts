@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
+import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
-import { Retries } from '../../src/custody/kernel/retries.ts';
 import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
 import { Tokens } from '../../src/custody/tokens/token-store.ts';
@@ -29,8 +29,8 @@ it('docs/storage.md lists every table of the journal', () => {
   new RequestStore(storage);
   new Tokens({ journal, storage, now: Date.now });
   new TreasuryStore(storage);
-  new AsryStore(storage);
-  new Retries(storage, Date.now, () => undefined);
+  new AsryStore(storage, Date.now);
+  new Agenda(storage, Date.now, () => undefined);
   const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));
   const declared = source.flatMap((text) =>

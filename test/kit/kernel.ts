@@ -3,13 +3,13 @@
  * is prepared and settled as a test says. Records the order of its external effects.
  */
 import { lamports } from '../../src/core/amount.ts';
+import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { beginOperation, type Intent } from '../../src/custody/kernel/begin-operation.ts';
 import { Executor } from '../../src/custody/kernel/executor.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
-import type { ModuleTools } from '../../src/custody/kernel/module.ts';
+import type { CustodyModule, ModuleTools } from '../../src/custody/kernel/module.ts';
 import type { Operation, OperationKind, Prepared, Settled } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
-import { Retries } from '../../src/custody/kernel/retries.ts';
 import { CustodyBounds, type CustodyLimits } from '../../src/custody/limits.ts';
 import { RESERVE } from './addresses.ts';
 import { createFakeChain } from './fake-chain.ts';
@@ -47,13 +47,21 @@ export function createTools(
     reserveAddress: RESERVE,
     readBalance: async (slot) => ({ lamports: lamports(1_000_000n * SOL), slot }),
     boundsOf: (kind) => bounds.of(kind),
-    retries: new Retries(storage, now, log),
+    agenda: new Agenda(storage, now, log),
     now,
     log,
     stopBeginning: async () => undefined,
     drive: async () => undefined,
     ...change,
   };
+}
+
+/** Processes the due work of one module, as the alarm does. */
+export async function runDue({ work = {} }: CustodyModule, agenda: Agenda): Promise<void> {
+  for (const [name, { limit, run }] of Object.entries(work)) {
+    const ids = agenda.due(name, limit);
+    if (ids.length > 0) await run(ids);
+  }
 }
 
 export type KernelRig = ReturnType<typeof createKernel>;

@@ -9,7 +9,6 @@ import { type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limit
 import { fairLamports } from '../../src/core/price.ts';
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
-import { FARTHEST_CHECK_MS } from '../../src/custody/kernel/state-machine.ts';
 import type { Actors, Placed } from './actors.ts';
 import { judgeCurve, judgeRecords, judgeSums } from './conservation.ts';
 import { type Entry, key } from './ledger.ts';
@@ -80,10 +79,10 @@ export function isQuiet(world: World, production: Production): boolean {
   });
 }
 
-/**
- * The additional wait of work that was postponed before the clock went back, at most `FARTHEST_CHECK_MS`: work
- * postponed further is due at once.
- */
+/** Longest wait between two checks of an operation. */
+const FARTHEST_CHECK_MS = 2 * 3_600_000;
+
+/** The additional wait of work that was postponed before the clock went back, but planned after it. */
 const setBack = ({ scenario }: World): number =>
   scenario.incidents.reduce(
     (sum, incident) =>

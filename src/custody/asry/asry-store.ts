@@ -5,8 +5,8 @@
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { stringifyJson } from '../../core/json.ts';
+import { type Backoff, openAgenda, planWork } from '../kernel/agenda.ts';
 import type { Storage } from '../kernel/ports.ts';
-import type { Backoff } from '../kernel/retries.ts';
 import { numberOf, RowStore } from '../row-store.ts';
 import type { Epoch } from './epochs.ts';
 
@@ -22,14 +22,12 @@ const SCHEMA = [
     signature TEXT NOT NULL,
     part INTEGER NOT NULL,
     state TEXT NOT NULL,
-    due_at INTEGER,
     operation_id TEXT UNIQUE,
     rent_at INTEGER,
     key_hash TEXT,
     row TEXT NOT NULL,
     PRIMARY KEY (signature, part)
   )`,
-  `CREATE INDEX IF NOT EXISTS asry_payouts_due ON asry_payouts (due_at) WHERE state = 'owed'`,
   `CREATE INDEX IF NOT EXISTS asry_payouts_begun ON asry_payouts (operation_id) WHERE state = 'begun'`,
   `CREATE INDEX IF NOT EXISTS asry_payouts_rent ON asry_payouts (rent_at) WHERE rent_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS asry_payouts_by_key ON asry_payouts (key_hash) WHERE key_hash IS NOT NULL`,
@@ -129,9 +127,10 @@ export function checksOf(reason: OwedReason): Backoff {
   return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
 }
 
-const LONGEST_WAIT = `IIF(json_extract(row, '$.reason') = 'payout_failed', ${FAILED_CHECKS.most}, ${CHECKS.most})`;
-/** When an owed payout is due, as in `dueTime`. A time too far ahead was stored before the clock went back, so it is due now. */
-const DUE_AT = `IIF(due_at > ?1 + ${LONGEST_WAIT}, ?1, due_at)`;
+/** Name of owed payouts in the agenda. */
+export const PAYOUT = 'payout';
+
+const payoutKey = ({ signature, part }: Pick<Payout, 'signature' | 'part'>): string => `${signature}:${part}`;
 
 export class AsryStore {
   readonly #exec: Storage['exec'];
@@ -139,11 +138,16 @@ export class AsryStore {
   readonly #claims: RowStore<Claim>;
   readonly #payouts: RowStore<Payout>;
 
-  constructor({ exec, transaction }: Storage) {
+  readonly #now: () => number;
+
+  constructor(storage: Storage, now: () => number) {
+    const { exec, transaction } = storage;
     transaction(() => {
       for (const statement of SCHEMA) exec(statement);
+      openAgenda(storage);
     });
     this.#exec = exec;
+    this.#now = now;
     this.#epochs = new RowStore(exec, 'asry_epochs', decodeRow<Epoch>);
     this.#claims = new RowStore(exec, 'asry_claims', decodeRow<Claim>);
     this.#payouts = new RowStore(exec, 'asry_payouts', decodeRow<Payout>);
@@ -213,19 +217,26 @@ export class AsryStore {
 
   putPayout(payout: Payout): void {
     this.#exec(
-      `INSERT INTO asry_payouts (signature, part, state, due_at, operation_id, rent_at, key_hash, row)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state, due_at = excluded.due_at,
+      `INSERT INTO asry_payouts (signature, part, state, operation_id, rent_at, key_hash, row)
+       VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state,
          operation_id = excluded.operation_id, rent_at = excluded.rent_at, row = excluded.row`,
       payout.signature,
       payout.part,
       payout.state,
-      payout.dueAt,
       payout.operationId,
       payout.rentAt,
       payout.keyHash,
       stringifyJson(payout),
     );
+    const dueAt = payout.state === 'owed' ? payout.dueAt : null;
+    planWork(this.#exec, { name: PAYOUT, id: payoutKey(payout), dueAt }, this.#now());
+  }
+
+  /** The payout with this id in the agenda. */
+  payoutOf(key: string): Payout | undefined {
+    const [signature = '', part = ''] = key.split(':');
+    return this.#payouts.first('WHERE signature = ? AND part = ?', signature, Number(part));
   }
 
   payouts(signature: string): Payout[] {
@@ -235,19 +246,6 @@ export class AsryStore {
   /** The payout requested with this key, if it was requested after `since`. */
   payoutByKey(keyHash: string, since: number): Payout | undefined {
     return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
-  }
-
-  owedDue(now: number, limit: number): Payout[] {
-    return this.#payouts.all(
-      `WHERE state = 'owed' AND ${DUE_AT} <= ?1 ORDER BY ${DUE_AT} LIMIT ?2`,
-      now,
-      limit,
-    );
-  }
-
-  /** When the next owed payout is due for a check. */
-  nextDue(now: number): number | undefined {
-    return numberOf(this.#exec, `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`, now);
   }
 
   begunPayouts(): Payout[] {

@@ -25,7 +25,7 @@ import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import { epochView, mirroredClaims, saveClaim, saveEpoch } from './asry-records.ts';
-import { AsryStore, type Payout } from './asry-store.ts';
+import { AsryStore, PAYOUT, type Payout } from './asry-store.ts';
 import {
   type Deposit,
   KEY_LIFE_MS,
@@ -59,6 +59,7 @@ type ClaimsPorts = AsryPorts & { readonly within: Within };
 
 export class Claims implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
+  readonly work: CustodyModule['work'];
   readonly mirrored: readonly MirrorSource[];
   readonly #tools: ModuleTools;
   readonly #p: ClaimsPorts;
@@ -70,9 +71,10 @@ export class Claims implements CustodyModule {
   constructor(tools: ModuleTools, p: ClaimsPorts) {
     this.#tools = tools;
     this.#p = p;
-    this.#store = new AsryStore(tools.storage);
+    this.#store = new AsryStore(tools.storage, tools.now);
     this.#payouts = new Payouts(tools, this.#store, p);
     this.kinds = { asry: { ...createAsryKind(p), onEnd: (operation) => this.#payouts.end(operation) } };
+    this.work = { [PAYOUT]: this.#payouts.work };
     this.mirrored = mirroredClaims(this.#store);
   }
 
@@ -105,15 +107,9 @@ export class Claims implements CustodyModule {
     return this.#store.epochs(limit).map(epochView);
   }
 
-  nextRunAt(): number | undefined {
-    const last = this.#store.lastEnd();
-    const epochEnds = last === undefined ? this.#tools.now() : last * 1_000;
-    return Math.min(epochEnds, this.#payouts.nextAt() ?? epochEnds);
-  }
-
-  async run(): Promise<void> {
-    await this.#payouts.sweep();
-    await this.#openEpochs();
+  /** Opens the epoch of the time, once the one before has ended. */
+  onCron(): Promise<void> {
+    return this.#openEpochs();
   }
 
   /** A refusal with the stored claim, if there is one. */

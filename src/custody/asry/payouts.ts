@@ -8,11 +8,11 @@ import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-message
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
+import { backoff, levelOf } from '../kernel/agenda.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
-import type { ModuleTools } from '../kernel/module.ts';
+import type { ModuleTools, Work } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
-import { backoff, levelOf } from '../kernel/retries.ts';
 import { saveClaim, saveEpoch } from './asry-records.ts';
 import { type AsryStore, type Claim, checksOf, type OwedReason, type Payout } from './asry-store.ts';
 import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-operation.ts';
@@ -34,14 +34,15 @@ export class Payouts {
     this.#p = p;
   }
 
-  nextAt(): number | undefined {
-    return this.#store.nextDue(this.#tools.now());
-  }
-
-  /** Checks a page of the owed payouts that are due. */
-  sweep(): Promise<void> {
-    return this.check(this.#store.owedDue(this.#tools.now(), RECIPIENTS_PER_RUN), false);
-  }
+  /** Owed payouts wait in the agenda. One run checks a page of those that are due. */
+  readonly work: Work = {
+    limit: RECIPIENTS_PER_RUN,
+    run: (keys) =>
+      this.check(
+        keys.flatMap((key) => this.#store.payoutOf(key) ?? []),
+        false,
+      ),
+  };
 
   /** Begins the operation of an owed payout, or returns why the payout stays owed. */
   async #start(

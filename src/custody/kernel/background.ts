@@ -4,11 +4,10 @@
  * reported, so that it does not block the others.
  * @module
  */
-import { earliest } from '../../core/due-time.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { Executor } from './executor.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
-import type { CustodyModule, ModuleTools } from './module.ts';
+import type { CustodyModule, ModuleTools, Work } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Mirror } from './ports.ts';
 import type { ChainPort } from './solana-view.ts';
@@ -44,8 +43,6 @@ export class Background {
   readonly #p: BackgroundPorts;
   /** When the last alarm ended. */
   #ranAt = 0;
-  /** Whether D1 failed to accept a row that was due in the last flush. */
-  #isRefusing = false;
 
   constructor(p: BackgroundPorts) {
     this.#p = p;
@@ -57,7 +54,8 @@ export class Background {
     await gate.verify();
     if (gate.isVerified()) {
       await executor.driveDue(DUE_PER_ALARM);
-      await this.#runModules();
+      for (const { work = {} } of Object.values(this.#p.modules))
+        for (const [name, each] of Object.entries(work)) await this.#perform(name, each);
     }
     this.#ranAt = now();
     await this.publish();
@@ -72,9 +70,7 @@ export class Background {
       // Rows of an unverified journal are not processed.
       if (!gate.isVerified()) return void (await checked);
       journal.purge(now());
-      const ticks = Object.entries(modules).map(([name, module]) =>
-        this.#attempt('cron', name, module.onCron?.()),
-      );
+      const ticks = Object.entries(modules).map(([name, module]) => this.#tick(name, module));
       await Promise.all([checked, ...ticks]);
     });
   }
@@ -104,7 +100,10 @@ export class Background {
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
     // A suspect journal may have older rows than the mirror, so it writes nothing there.
-    if (gate.isVerified()) this.#isRefusing = !(await flushOutbox(this.#p));
+    if (gate.isVerified()) {
+      const isRefusing = !(await flushOutbox(this.#p));
+      this.#p.agenda.plan(DELIVERY, 'd1', this.#nextDeliveryAt(isRefusing));
+    }
     await this.rearm();
   }
 
@@ -118,42 +117,53 @@ export class Background {
   }
 
   #nextWorkAt(): number | undefined {
-    const { journal, gate, modules, now } = this.#p;
+    const { agenda, journal, gate, now } = this.#p;
     if (!gate.isVerified()) return isSuspect(journal) ? undefined : now() + VERIFY_MS;
-    const runs = Object.entries(modules).map(([name, module]) => this.#nextRunAt(name, module));
-    return earliest(journal.nextDue(now()), this.#nextDeliveryAt(), ...runs);
+    return agenda.next();
   }
 
-  #nextRunAt(name: string, module: CustodyModule): number | undefined {
-    const at = module.nextRunAt?.();
-    return at === undefined ? undefined : Math.max(at, this.#p.retries.waitsUntil('module', name) ?? 0);
-  }
-
-  /** When the next delivery to D1 is tried, in Unix milliseconds; undefined when D1 has every row. */
-  #nextDeliveryAt(): number | undefined {
+  /** When the next delivery to D1 is tried, in Unix milliseconds; null when D1 has every row. */
+  #nextDeliveryAt(isRefusing: boolean): number | null {
     const { journal, now } = this.#p;
     const isLate = now() - (journal.undeliveredSince() ?? 0) > LATE_MS;
     const soonest = now() + (isLate ? LATE_DELIVERY_MS : DELIVERY_MS);
     if (journal.isQueued()) return soonest;
-    const refused = journal.nextRefusedAt(now());
-    return refused === undefined || !this.#isRefusing ? refused : Math.max(refused, soonest);
+    const refused = journal.nextRefusedAt(now()) ?? null;
+    return refused === null || !isRefusing ? refused : Math.max(refused, soonest);
   }
 
-  async #runModules(): Promise<void> {
-    for (const [name, module] of Object.entries(this.#p.modules)) {
-      const at = this.#nextRunAt(name, module);
-      if (at !== undefined && at <= this.#p.now()) await this.#attempt('module', name, module.run?.());
-    }
-  }
-
-  /** Runs one module's work. A failure does not stop the other modules, and the stored work runs again. */
-  async #attempt(work: 'module' | 'cron', name: string, done: Promise<void> | undefined): Promise<void> {
-    const { retries } = this.#p;
+  /** Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later. */
+  async #perform(name: string, { limit, run }: Work): Promise<void> {
+    const { agenda } = this.#p;
+    const ids = agenda.due(name, limit);
+    if (ids.length === 0) return;
+    let facts: Readonly<Record<string, unknown>> = { reason: 'not_planned' };
     try {
-      await done;
-      retries.succeeded(work, name);
+      await run(ids);
     } catch (error) {
-      retries.failed(work, name, { reason: failureReason(error), error: String(error).slice(0, 200) });
+      facts = failureFacts(error);
+    }
+    for (const id of ids)
+      if (agenda.isDue(name, id)) agenda.failed(name, id, facts);
+      else agenda.succeeded(name, id);
+  }
+
+  /** Runs what depends on the clock in one module. After a failure the next minute repeats it. */
+  async #tick(name: string, module: CustodyModule): Promise<void> {
+    const { agenda } = this.#p;
+    try {
+      await module.onCron?.();
+      agenda.succeeded('cron', name);
+    } catch (error) {
+      agenda.failed('cron', name, failureFacts(error), true);
     }
   }
 }
+
+/** Name in the agenda of the delivery to D1, which follows each alarm. */
+const DELIVERY = 'delivery';
+
+const failureFacts = (error: unknown) => ({
+  reason: failureReason(error),
+  error: String(error).slice(0, 200),
+});

@@ -7,6 +7,7 @@
  */
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
+import { OPERATION } from './agenda.ts';
 import { freeze, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import type {
@@ -28,7 +29,6 @@ import {
   attemptVerdict,
   type Effect,
   effectOf,
-  isDue,
   type NodeView,
   type Observation,
   prunedNodes,
@@ -57,9 +57,6 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'reser
 const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
-/** Name of operations in the table of retries. */
-const OPERATION = 'operation';
-
 /** A reason not to sign now, and the facts that the row stores about it. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
@@ -79,11 +76,9 @@ export class Executor {
   drive(id: string): Promise<void> {
     const joined = this.#running.get(id);
     if (joined) return joined;
-    const { journal, retries } = this.#p;
+    const { agenda } = this.#p;
     const started = this.#run(id)
-      .catch((error: unknown) =>
-        journal.postpone(id, retries.failed(OPERATION, id, { error: String(error).slice(0, 200) })),
-      )
+      .catch((error: unknown) => agenda.failed(OPERATION, id, { error: String(error).slice(0, 200) }))
       .finally(() => this.#running.delete(id));
     this.#running.set(id, started);
     return started;
@@ -91,21 +86,20 @@ export class Executor {
 
   /** Drives due operations, at most `limit` of them. */
   async driveDue(limit: number): Promise<void> {
-    const { journal, now } = this.#p;
-    await Promise.all(journal.due(now(), limit).map((op) => this.drive(op.id)));
+    await Promise.all(this.#p.agenda.due(OPERATION, limit).map((id) => this.drive(id)));
   }
 
   async #run(id: string): Promise<void> {
-    const { journal, kinds, now, gate } = this.#p;
+    const { agenda, journal, kinds, gate } = this.#p;
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       if (!gate.isVerified()) return;
       const op = journal.get(id);
       const kind = op && kinds[op.kind];
-      if (!op || !isDue(op, now())) return;
+      if (!op || !agenda.isDue(OPERATION, id)) return;
       const effect = kind ? effectOf(op) : 'none';
       if (!kind || effect === 'none') return this.#leaveToOperator(op);
       await this.#perform(effect, op, kind);
-      this.#p.retries.succeeded(OPERATION, id);
+      agenda.succeeded(OPERATION, id);
     }
   }
 

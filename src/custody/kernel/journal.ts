@@ -8,10 +8,9 @@ import { lamports } from '../../core/amount.ts';
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
+import { type Backoff, backoff, OPERATION, openAgenda, planWork } from './agenda.ts';
 import { columnsOf, decodeOperation, encodeOperation, isTerminal, type Operation } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
-import { type Backoff, backoff } from './retries.ts';
-import { FARTHEST_CHECK_MS } from './state-machine.ts';
 
 /** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
 const SCHEMA = [
@@ -27,7 +26,6 @@ const SCHEMA = [
     created_at INTEGER NOT NULL,
     row TEXT NOT NULL
   )`,
-  `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
@@ -109,6 +107,7 @@ export class Journal {
     this.#events = events;
     storage.transaction(() => {
       for (const statement of SCHEMA) storage.exec(statement);
+      openAgenda(storage);
     });
   }
 
@@ -205,6 +204,7 @@ export class Journal {
       row.signedAt ?? row.createdAt,
       encodeOperation(row),
     );
+    planWork(this.#exec, { name: OPERATION, id: row.id, dueAt: row.dueAt }, now);
     if (row.releasedSlot !== null) this.adoptReleasedSlot(row.releasedSlot);
     // Its columns are read from the row when it is sent.
     this.publish('operation', row.id, {}, now, row.revision);
@@ -269,24 +269,6 @@ export class Journal {
     );
   }
 
-  /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */
-  due(now: number, limit: number): Operation[] {
-    return this.#operations.all(
-      'WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
-      Math.floor(now),
-      Math.ceil(now + FARTHEST_CHECK_MS),
-      limit,
-    );
-  }
-
-  /**
-   * Sets a later time for the next check of an operation, and changes nothing else. Its next change sets the time
-   * again.
-   */
-  postpone(id: string, until: number): void {
-    this.#exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
-  }
-
   /** Rows that can still change, oldest first. */
   open(): Operation[] {
     return this.#operations.all('WHERE counts = 1 ORDER BY created_at');
@@ -310,15 +292,6 @@ export class Journal {
 
   latest(limit: number): Operation[] {
     return this.#operations.all('ORDER BY seq DESC LIMIT ?', limit);
-  }
-
-  /** When an operation is next due. */
-  nextDue(now: number): number | undefined {
-    const times = this.#exec(
-      `SELECT (SELECT MIN(due_at) FROM operations WHERE due_at IS NOT NULL) AS first,
-         (SELECT MAX(due_at) FROM operations WHERE due_at IS NOT NULL) AS last`,
-    );
-    return firstDue(times[0], FARTHEST_CHECK_MS, now);
   }
 
   /** Operations whose id follows `id`, in the order of their ids. */

@@ -3,14 +3,14 @@
  * @module
  */
 import type { OpsAnswer } from '../api.ts';
+import type { Agenda } from './agenda.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
 import type { Columns, Log, RecordTable } from './ports.ts';
-import type { Retries } from './retries.ts';
 
 /** The parts of the kernel that a module may use. */
 export type ModuleTools = BeginContext & {
-  readonly retries: Retries;
+  readonly agenda: Agenda;
   /** Runs an operation's steps until it has to wait. */
   readonly drive: (id: string) => Promise<void>;
   readonly log: Log;
@@ -21,16 +21,21 @@ export type ModuleTools = BeginContext & {
 export type CustodyModule = {
   /** How operations are prepared and settled, by kind. */
   readonly kinds?: Readonly<Partial<Record<Kind, OperationKind>>>;
-  /** When background work is next due, in Unix milliseconds; undefined when there is none. */
-  nextRunAt?(): number | undefined;
-  /** One bounded piece of background work. After a failure the next alarm retries it. */
-  run?(): Promise<void>;
+  /** The work of this module that waits in the agenda, by its name there. */
+  readonly work?: Readonly<Record<string, Work>>;
   /** Work that depends on the clock and not on a stored row; called once a minute. */
   onCron?(): Promise<void>;
   /** The D1 tables that mirror rows of this module. Lost rows are published there again. */
   readonly mirrored?: readonly MirrorSource[];
   /** The operator's commands, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
+};
+
+export type Work = {
+  /** Maximum rows that one alarm processes, so that no kind of work delays the others. */
+  readonly limit: number;
+  /** Processes due rows. A row that it does not plan again is treated as failed. */
+  run(ids: readonly string[]): Promise<void>;
 };
 
 /** One D1 table as the journal would write it now. */

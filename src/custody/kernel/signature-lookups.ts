@@ -8,7 +8,7 @@ import { SHARES, SharedBudget } from '../../core/client-network.ts';
 import { atPriority } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
-import { type Backoff, backoff } from './retries.ts';
+import { type Backoff, backoff } from './agenda.ts';
 import type { SolanaView } from './solana-view.ts';
 
 /** The most advanced status that any node shows. */

@@ -9,7 +9,6 @@
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { isTimeOver } from '../../core/due-time.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
 import { code, held, isHeld, type Reason } from './reason.ts';
 
@@ -215,12 +214,6 @@ function preparedAmong(waiting: number): readonly [number, number] {
 }
 
 const NONE = lamports(0n);
-
-/** Longest wait before a check. A later due time was set before the clock went back. */
-export const FARTHEST_CHECK_MS = 2 * OUTSTANDING_MS;
-
-export const isDue = ({ dueAt }: Operation, now: number): boolean =>
-  dueAt !== null && isTimeOver(dueAt, FARTHEST_CHECK_MS, now);
 
 /** The effect that an operation's row requires. After a crash the row is the only input. */
 export function effectOf(operation: Operation): Effect {

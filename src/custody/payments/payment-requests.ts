@@ -28,10 +28,10 @@ import type { OpenSales } from '../limits.ts';
 import { Booking, type BookingPorts, treasuryPayment } from './booking.ts';
 import { type OpeningPorts, openRequest } from './open-request.ts';
 import { matchRequest } from './payment-matching.ts';
-import { PaymentSearch } from './payment-search.ts';
+import { PaymentSearch, SEARCH } from './payment-search.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
 import { Refunds } from './refunds.ts';
-import { RequestChanges } from './request-changes.ts';
+import { EXPIRY, RequestChanges } from './request-changes.ts';
 import { mirroredPayments, requestView, SHOWN_REFUNDS } from './request-records.ts';
 import { creationId, type PaymentRequest, purposeOf, RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
@@ -84,6 +84,7 @@ export class Payments implements CustodyModule {
   readonly commands: Readonly<
     Record<'refund' | 'unmatched' | 'fingerprint', (id: string) => Promise<OpsAnswer>>
   >;
+  readonly work: CustodyModule['work'];
   readonly mirrored: readonly MirrorSource[];
   readonly #tools: ModuleTools;
   readonly #p: PaymentsPorts;
@@ -94,7 +95,7 @@ export class Payments implements CustodyModule {
   readonly #unmatched: Unmatched;
 
   constructor(tools: ModuleTools, p: PaymentsPorts) {
-    const { journal, storage, reserveAddress, now, log } = tools;
+    const { agenda, journal, storage, reserveAddress, now, log } = tools;
     const store = new RequestStore(storage);
     const payments = new TreasuryStore(storage);
     const refunds = new Refunds(tools, store, p);
@@ -112,8 +113,12 @@ export class Payments implements CustodyModule {
     this.#store = store;
     this.#changes = changes;
     this.#booking = booking;
-    this.#search = new PaymentSearch({ ...p, journal, store, booking, now, log });
+    this.#search = new PaymentSearch({ ...p, agenda, journal, store, booking, now, log });
     this.kinds = { refund: { ...createRefundKind(p), onEnd: (operation) => refunds.end(operation) } };
+    this.work = {
+      [SEARCH]: { limit: 1, run: () => this.#run('alarm') },
+      [EXPIRY]: { limit: EXPIRE_BATCH, run: async () => this.#expire() },
+    };
     this.commands = {
       refund: (id) => {
         unmatched.owe(id);
@@ -129,17 +134,10 @@ export class Payments implements CustodyModule {
     this.#unmatched = unmatched;
   }
 
-  nextRunAt(): number | undefined {
-    return this.#search.nextRunAt('alarm');
-  }
-
-  run(): Promise<void> {
-    return this.#run('alarm');
-  }
-
   /** The cron searches for payments, so a request that is never paid causes no other work. */
-  onCron(): Promise<void> {
-    return this.#run('cron');
+  async onCron(): Promise<void> {
+    if (this.#search.isDue()) await this.#run('cron');
+    else this.#expire();
   }
 
   openSales(): OpenSales {
@@ -148,7 +146,9 @@ export class Payments implements CustodyModule {
 
   open(asked: OpenRequest): RequestOpened {
     const save = (request: PaymentRequest) => this.#changes.save(request);
-    return openRequest({ ...this.#tools, ...this.#p, store: this.#store, save }, asked);
+    const opened = openRequest({ ...this.#tools, ...this.#p, store: this.#store, save }, asked);
+    this.#search.plan();
+    return opened;
   }
 
   find(id: string): RequestView | null {
@@ -287,12 +287,21 @@ export class Payments implements CustodyModule {
     this.#changes.endCreation(operation);
   }
 
-  /** One run. No request expires before the chain was read. */
+  /** Searches for payments. No request expires before the chain was read. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
-    const searchAt = this.#search.nextRunAt(by);
-    if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
-    // A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end
-    // were read, or a day after its end even if a node fails.
+    try {
+      await this.#search.run(by);
+    } finally {
+      this.#search.plan();
+    }
+    this.#expire();
+  }
+
+  /**
+   * A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end were
+   * read, or a day after its end even if a node fails.
+   */
+  #expire(): void {
     this.#changes.expire(Math.max(this.#search.readUntil(), this.#tools.now() - DAY_MS), EXPIRE_BATCH);
     this.#store.purge(this.#tools.now() - KEPT_MS);
     this.#p.tokens.purge(this.#tools.now() - TOKEN_KEPT_MS);

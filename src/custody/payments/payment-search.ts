@@ -3,7 +3,7 @@
  * of calls.
  * @module
  */
-import { dueTime, isTimeOver } from '../../core/due-time.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ModuleTools } from '../kernel/module.ts';
@@ -34,6 +34,8 @@ const BEHIND_RUN_MS = 10_000;
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
+/** Name of the search in the agenda. */
+export const SEARCH = 'search';
 /** Start of the last search, and of the last walk in which a quorum of nodes listed their newest transactions. */
 const LAST_RUN = 'payment_search_at';
 const LAST_READ = 'payment_search_read_at';
@@ -41,7 +43,10 @@ const LAST_READ = 'payment_search_read_at';
 const FIRST_WALK_MS = 8 * DAY_MS;
 
 export type PaymentSearchPorts = Pick<PaymentPorts, 'nodes' | 'treasuryAddress'> &
-  Pick<ModuleTools, 'journal' | 'now' | 'log'> & { readonly store: RequestStore; readonly booking: Booking };
+  Pick<ModuleTools, 'agenda' | 'journal' | 'now' | 'log'> & {
+    readonly store: RequestStore;
+    readonly booking: Booking;
+  };
 
 export class PaymentSearch {
   readonly #p: PaymentSearchPorts;
@@ -64,18 +69,33 @@ export class PaymentSearch {
   }
 
   /**
-   * When the search is next run, in Unix milliseconds; undefined while no payment is expected. Times are read from
-   * storage, because the object is evicted between two runs of the cron.
+   * Whether the cron runs the search. Its time is read from storage, because the object is evicted between two runs of
+   * the cron.
    */
-  nextRunAt(by: 'alarm' | 'cron'): number | undefined {
-    const interval = by === 'cron' ? this.#cronInterval() : this.#alarmInterval();
-    if (interval === undefined) return undefined;
-    return dueTime(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now());
+  isDue(): boolean {
+    const interval = this.#cronInterval();
+    return (
+      interval !== undefined &&
+      isTimeOver(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now())
+    );
+  }
+
+  /** Plans the next search by the alarm. Call after each change of what it depends on. */
+  plan(): void {
+    const interval = this.#alarmInterval();
+    const at = this.#p.journal.getTime(LAST_RUN) + (interval ?? 0);
+    this.#p.agenda.plan(
+      SEARCH,
+      'treasury',
+      interval === undefined ? null : Math.min(at, this.#p.now() + interval),
+    );
   }
 
   /** Schedules an early check of a request's reference, because a caller reads the request. */
   askFor(id: string): boolean {
-    return this.#references.askFor(id);
+    if (!this.#references.askFor(id)) return false;
+    this.plan();
+    return true;
   }
 
   async run(by: 'alarm' | 'cron'): Promise<void> {

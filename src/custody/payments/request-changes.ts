@@ -10,7 +10,6 @@ import { queueOperation } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Facts, Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
-import type { RowRetries } from '../kernel/retries.ts';
 import type { BookingResult, CheckedListing, Undecided } from './booking.ts';
 import { checkPayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import type { PaymentsPorts } from './payment-requests.ts';
@@ -25,6 +24,9 @@ import {
 } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
+/** Name in the agenda of requests whose expiry has failed. */
+export const EXPIRY = 'expiry';
+
 const UNMATCHED: BookingResult = { purpose: null };
 
 type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress' | 'listingFacts'> & {
@@ -35,18 +37,10 @@ type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress' | 'l
 export class RequestChanges {
   readonly #tools: ModuleTools;
   readonly #p: RequestChangesPorts;
-  readonly #closed: RowRetries<PaymentRequest>;
-  /** Requests that closed before this time may expire. Unix milliseconds. */
-  #closedBefore = 0;
 
   constructor(tools: ModuleTools, p: RequestChangesPorts) {
     this.#tools = tools;
     this.#p = p;
-    this.#closed = tools.retries.rows({
-      name: 'request_expired',
-      read: (limit) => p.store.closed(this.#closedBefore, limit),
-      idOf: ({ id }) => id,
-    });
   }
 
   /**
@@ -102,12 +96,22 @@ export class RequestChanges {
    * @param before Unix milliseconds
    */
   expire(before: number, limit: number): void {
-    this.#closedBefore = before;
-    this.#closed.run(limit, (request) =>
-      this.#tools.storage.transaction(() =>
-        this.#oweAll(this.save({ ...request, state: 'expired' }), 'underpaid'),
-      ),
-    );
+    const { agenda, storage } = this.#tools;
+    for (const id of agenda.due(EXPIRY, limit))
+      if (this.#p.store.get(id)?.state !== 'open') agenda.plan(EXPIRY, id, null);
+    const isWaiting = ({ id }: PaymentRequest) =>
+      agenda.dueAt(EXPIRY, id) !== undefined && !agenda.isDue(EXPIRY, id);
+    const closed = this.#p.store.closed(before, limit + agenda.count(EXPIRY));
+    for (const request of closed.filter((each) => !isWaiting(each)).slice(0, limit)) {
+      try {
+        storage.transaction(() => {
+          this.#oweAll(this.save({ ...request, state: 'expired' }), 'underpaid');
+          agenda.plan(EXPIRY, request.id, null);
+        });
+      } catch (error) {
+        agenda.failed(EXPIRY, request.id, { error: String(error).slice(0, 200) });
+      }
+    }
   }
 
   /** Stores a request and queues its D1 update. Call inside a storage transaction. */

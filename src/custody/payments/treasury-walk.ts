@@ -49,7 +49,7 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
 const isPruned = async (node: TreasuryNode, head: Head): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(head.slot);
 
-type TreasuryWalkPorts = Omit<PaymentSearchPorts, 'store'>;
+type TreasuryWalkPorts = Omit<PaymentSearchPorts, 'store' | 'agenda'>;
 
 export class TreasuryWalk {
   readonly #ports: TreasuryWalkPorts;

@@ -7,7 +7,7 @@ import type { AsryPorts } from '../../../src/custody/asry/payout-operation.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
-import { createTools } from '../../kit/kernel.ts';
+import { createTools, runDue } from '../../kit/kernel.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { asChainTransaction, PROGRAM, terms, transactionOf } from './claim-simulation.ts';
 
@@ -37,7 +37,8 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     unread: false,
   };
   const now = () => state.now;
-  const claims = new Claims(createTools(storage, now, { journal }), {
+  const tools = createTools(storage, now, { journal });
+  const claims = new Claims(tools, {
     mint: wallet(900_005),
     terms,
     program: PROGRAM,
@@ -56,7 +57,9 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     ...change,
     within: (work) => work,
   });
-  return { claims, storage, journal, now, state };
+  /** What an alarm does. */
+  const run = () => runDue(claims, tools.agenda);
+  return { claims, storage, journal, now, state, agenda: tools.agenda, run };
 }
 
 /** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout. */
@@ -75,7 +78,7 @@ export function storeCopies(
 /** The stored claim of {@link DEPOSIT} with its one payout. */
 export async function openClaimed() {
   const w = createStoredClaims();
-  const store = new AsryStore(w.storage);
+  const store = new AsryStore(w.storage, w.now);
   await w.claims.claim(CLAIM);
   const claim = store.claim(DEPOSIT.signature);
   const [payout] = store.payouts(DEPOSIT.signature);

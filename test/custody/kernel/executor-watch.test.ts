@@ -217,7 +217,7 @@ describe('due operations', () => {
     w.add(settling({ id: 'swap:good', looks: 0 }));
     await w.executor.driveDue(5);
     expect(w.logged).toContain('work_failed');
-    expect(w.journal.due(w.clock.now, 5)).toEqual([]);
+    expect(w.tools.agenda.due('operation', 5)).toEqual([]);
     expect(w.row('swap:good')).toMatchObject({ looks: 1 });
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
+import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { closed, done, NOW, planned, signed } from '../../kit/sample-operations.ts';
@@ -11,7 +12,12 @@ function setUp() {
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
   const add = (op: Operation): Operation => storage.transaction(() => journal.insert(op));
-  return { storage, journal, add };
+  const agenda = new Agenda(
+    storage,
+    () => NOW,
+    () => undefined,
+  );
+  return { storage, journal, agenda, add };
 }
 const at = (id: string, change: Partial<Operation> = {}): Operation => planned({ id, ...change });
 const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
@@ -155,32 +161,18 @@ describe('the sums over rows', () => {
 });
 
 describe('due rows', () => {
-  it('returns due rows, the longest overdue first, and the time of the next due row', () => {
-    const { journal, add } = setUp();
-    add(at('late', { dueAt: NOW - 5 }));
-    add(at('later', { dueAt: NOW - 9 }));
-    add(at('now', { dueAt: NOW }));
-    add(at('fraction', { dueAt: NOW + 0.4 }));
-    add(at('soon', { dueAt: NOW + 7 }));
+  it('a row waits in the agenda until its time, and leaves it once nothing is left to do', () => {
+    const { journal, add, agenda } = setUp();
+    const waiting = add(at('waits', { dueAt: NOW + 5 }));
     add(at('never', { dueAt: null }));
-    expect(journal.due(NOW, 9).map(({ id }) => id)).toEqual(['later', 'late', 'now']);
-    expect(journal.due(NOW, 1).map(({ id }) => id)).toEqual(['later']);
-    expect(journal.due(NOW + 1, 9)).toHaveLength(4);
-    expect(journal.nextDue(NOW)).toBe(NOW - 9);
-  });
-
-  it('a row is due at once if only a wrong clock can have set its time', () => {
-    const { journal, add } = setUp();
-    add(at('within two hours', { dueAt: NOW + 7_200_000 }));
-    expect([journal.due(NOW, 9), journal.nextDue(NOW)]).toEqual([[], NOW + 7_200_000]);
-    add(at('tomorrow', { dueAt: NOW + DAY_MS }));
-    expect(ids(journal.due(NOW, 9))).toEqual(['tomorrow']);
-    expect(journal.nextDue(NOW - DAY_MS)).toBe(NOW - DAY_MS);
+    expect([agenda.next(), agenda.dueAt('operation', 'waits')]).toEqual([NOW + 5, NOW + 5]);
+    journal.update(waiting, { ...waiting, dueAt: null }, NOW);
+    expect(agenda.next()).toBeUndefined();
   });
 
   it('nothing is due in an empty journal', () => {
-    const { journal } = setUp();
-    expect([journal.due(NOW, 9), journal.nextDue(NOW), journal.isEmpty()]).toEqual([[], undefined, true]);
+    const { journal, agenda } = setUp();
+    expect([agenda.next(), journal.isEmpty()]).toEqual([undefined, true]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { upstream } from '../../../src/custody/kernel/reason.ts';
-import { effectOf, isDue, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
+import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import {
   NOW,
   outstanding,
@@ -19,25 +19,6 @@ const next = (op: Operation, seen: Observation, now = NOW): Operation => step(op
 const PENDING: Observation = { type: 'settlement', settlement: { state: 'pending', detail: 'settling' } };
 const UNREACHABLE: Observation = { type: 'unreachable' };
 const NOT_SEEN: Observation = { type: 'viewed', quorum: 1, views: [view()], landing: null };
-
-describe('an operation is due', () => {
-  it.each([
-    [NOW, true],
-    [NOW - 1, true],
-    [NOW + 1, false],
-    [NOW + 2 * HOUR, false],
-    [NOW + 2 * HOUR + 1, true],
-  ])(
-    'an operation is due from its stored time on, or at once if that time is more than two hours ahead (%i)',
-    (dueAt, due) => {
-      expect(isDue(planned({ dueAt }), NOW)).toBe(due);
-    },
-  );
-
-  it('an operation without a stored due time is never due', () => {
-    expect(isDue(planned({ dueAt: null }), NOW)).toBe(false);
-  });
-});
 
 describe('checks', () => {
   it('the interval of the checks grows by a factor of 1.3 up to its maximum', () => {

@@ -10,13 +10,13 @@ const owed = (world: PaymentWorld, id: string) =>
 describe('the time of the next run', () => {
   it('plans no search between cron runs for requests that nobody pays or reads', async () => {
     const world = createPaymentWorld();
-    expect(world.payments.nextRunAt()).toBeUndefined();
+    expect(world.nextSearchAt()).toBeUndefined();
     world.open();
     for (let minute = 0; minute < 2 * 60; minute++) {
       await world.payments.onCron();
       if (minute % 7 === 0) for (let n = 0; n < 10; n++) world.open();
       world.state.now += MINUTE;
-      expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + 5 * MINUTE);
+      expect(world.nextSearchAt()).toBeGreaterThan(world.state.now + 5 * MINUTE);
     }
   });
 
@@ -25,7 +25,7 @@ describe('the time of the next run', () => {
     const request = world.open();
     await world.payments.onCron();
     world.pay(fee(request));
-    const at = world.payments.nextRunAt() ?? 0;
+    const at = world.nextSearchAt() ?? 0;
     expect(at).toBeGreaterThan(world.state.now);
     expect(at).toBeLessThan(world.state.now + 11 * MINUTE);
     world.state.now = at;
@@ -42,7 +42,7 @@ describe('the time of the next run', () => {
     expect(world.payments.askFor(request.id)).toBe(true);
     expect(world.payments.askFor(request.id)).toBe(false);
     world.pay(fee(request), [request.reference]);
-    expect(world.payments.nextRunAt()).toBeLessThanOrEqual(world.state.now);
+    expect(world.nextSearchAt()).toBeLessThanOrEqual(world.state.now);
     await world.payments.run();
     expect(world.payments.find(request.id)?.status).toBe('completed');
     world.state.now += 4_000;
@@ -74,7 +74,7 @@ describe('the time of the next run', () => {
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     await world.payments.run();
-    expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
+    expect(world.nextSearchAt()).toBeGreaterThan(world.state.now + MINUTE);
     world.finish(`token:${request.id}`, 'done');
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
@@ -87,7 +87,7 @@ describe('the time of the next run', () => {
     await world.payments.run();
     world.state.refunds = 'never';
     await world.payments.commands.refund(request.id);
-    expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
+    expect(world.nextSearchAt()).toBeGreaterThan(world.state.now + MINUTE);
     world.finish(`refund:${paid}:1`, 'done');
     expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });

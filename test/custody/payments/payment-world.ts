@@ -11,7 +11,7 @@ import { type PaymentPorts, Payments } from '../../../src/custody/payments/payme
 import { Tokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
-import { createTools } from '../../kit/kernel.ts';
+import { createTools, runDue } from '../../kit/kernel.ts';
 import { signingOf } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -181,18 +181,20 @@ export function createPaymentWorld(
   };
   class ServedPayments extends Payments {
     /** Advances the time until the chain was searched once; planned operations are executed, then booked. */
-    override async run(): Promise<void> {
+    async run(): Promise<void> {
       const lists = state.lists;
       for (const wait of SEARCH_WAITS) {
         state.now += wait;
-        await super.run();
+        await runDue(this, tools.agenda);
         await this.onCron();
         if (state.lists > lists) break;
       }
       for (const { id } of journal.ofKind('token', -1)) await drive(id);
-      await super.run();
+      await runDue(this, tools.agenda);
     }
   }
+  /** When the alarm searches next, in Unix milliseconds. */
+  const nextSearchAt = () => tools.agenda.dueAt('search', 'treasury');
   const payments = new ServedPayments(tools, { ...ports, tokens: new Tokens(tools) });
   const open = (over: Partial<OpenRequest> = {}) => {
     const subject = { ...SUBJECT, mint: `thirdParty ${++state.random}`, costLamports: '5000' };
@@ -263,6 +265,7 @@ export function createPaymentWorld(
     pay,
     send,
     confirm,
+    nextSearchAt,
   };
 }
 

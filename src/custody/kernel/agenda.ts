@@ -1,0 +1,157 @@
+/**
+ * What waits, and until when: one table for the work of every module. A row is written in the storage transaction of the
+ * row that waits, so no work is forgotten. Failures are stored too, because the platform evicts an idle object within
+ * seconds. Counters in memory would never reach the number of failures that raises an alarm.
+ * @module
+ */
+import type { Log, SqlRow, Storage } from './ports.ts';
+
+/** The first and the longest wait, in milliseconds. */
+export type Backoff = { readonly first: number; readonly most: number };
+
+/** Milliseconds until the next try after this number of failures: the wait doubles with each one. */
+export const backoff = (failures: number, { first, most }: Backoff): number =>
+  Math.min(first * 2 ** Math.min(Math.max(failures - 1, 0), 30), most);
+
+const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
+/** Consecutive failures of the same work after which the operator is alerted. */
+const ALARM_FAILURES = 3;
+
+/** The level of the log line of a failure: `alarm` once, at `ALARM_FAILURES` in a row, else `warn`. */
+export const levelOf = (failures: number): 'alarm' | 'warn' =>
+  failures === ALARM_FAILURES ? 'alarm' : 'warn';
+
+/** `due_at` is null for work that has failed and that only the cron repeats. `set_at` is when `due_at` was decided. */
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS agenda (
+    name TEXT NOT NULL,
+    id TEXT NOT NULL,
+    due_at INTEGER,
+    set_at INTEGER NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (name, id)
+  )`,
+  'CREATE INDEX IF NOT EXISTS agenda_due ON agenda (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS agenda_due_by_name ON agenda (name, due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS agenda_set ON agenda (set_at) WHERE due_at IS NOT NULL',
+] as const;
+
+/**
+ * When a row is due. A row that was set at a time ahead of the clock is due now: the clock went back since.
+ * `?1`: Unix milliseconds.
+ */
+const DUE_AT = 'IIF(set_at > ?1, ?1, due_at)';
+
+/** Name of operations in the agenda. */
+export const OPERATION = 'operation';
+
+export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
+  for (const statement of SCHEMA) exec(statement);
+}
+
+/** Plans work; null when nothing is left to do. Call inside the transaction of the row that waits. */
+export function planWork(
+  exec: Storage['exec'],
+  { name, id, dueAt }: { readonly name: string; readonly id: string; readonly dueAt: number | null },
+  now: number,
+): void {
+  if (dueAt === null) {
+    exec('DELETE FROM agenda WHERE name = ? AND id = ?', name, id);
+    return;
+  }
+  exec(
+    `INSERT INTO agenda (name, id, due_at, set_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (name, id) DO UPDATE SET due_at = excluded.due_at, set_at = excluded.set_at`,
+    name,
+    id,
+    Math.ceil(dueAt),
+    Math.floor(now),
+  );
+}
+
+export class Agenda {
+  readonly #exec: Storage['exec'];
+  readonly #now: () => number;
+  readonly #log: Log;
+
+  constructor(storage: Pick<Storage, 'exec'>, now: () => number, log: Log) {
+    openAgenda(storage);
+    this.#exec = storage.exec;
+    this.#now = now;
+    this.#log = log;
+  }
+
+  /** See {@link planWork}. */
+  plan(name: string, id: string, dueAt: number | null): void {
+    planWork(this.#exec, { name, id, dueAt }, this.#now());
+  }
+
+  /** Ids of due work, the longest overdue first. */
+  due(name: string, limit: number): string[] {
+    const now = Math.floor(this.#now());
+    return this.#exec(
+      `SELECT id FROM agenda WHERE name = ?2 AND due_at IS NOT NULL AND (due_at <= ?1 OR set_at > ?1)
+       ORDER BY ${DUE_AT}, rowid LIMIT ?3`,
+      now,
+      name,
+      limit,
+    ).map(({ id }) => String(id));
+  }
+
+  /** Unix milliseconds at which planned work is due; undefined when it is not planned. */
+  dueAt(name: string, id: string): number | undefined {
+    const row = this.#row(name, id);
+    if (row?.due_at === null || row?.due_at === undefined) return undefined;
+    return Number(row.set_at) > this.#now() ? this.#now() : Number(row.due_at);
+  }
+
+  /** Number of planned rows of a name. */
+  count(name: string): number {
+    const query = 'SELECT COUNT(*) AS n FROM agenda WHERE name = ? AND due_at IS NOT NULL';
+    return Number(this.#exec(query, name)[0]?.n ?? 0);
+  }
+
+  isDue(name: string, id: string): boolean {
+    const at = this.dueAt(name, id);
+    return at !== undefined && at <= this.#now();
+  }
+
+  /** Unix milliseconds at which the next work is due: the time of the alarm. Undefined when none waits. */
+  next(): number | undefined {
+    const [row] = this.#exec(
+      `SELECT (SELECT MIN(due_at) FROM agenda WHERE due_at IS NOT NULL) AS first,
+         (SELECT MAX(set_at) FROM agenda WHERE due_at IS NOT NULL) AS set_at`,
+    );
+    if (row?.first === null || row?.first === undefined) return undefined;
+    return Number(row.set_at) > this.#now() ? this.#now() : Number(row.first);
+  }
+
+  /** Work that has failed is no longer counted as failing. */
+  succeeded(name: string, id: string): void {
+    this.#exec('DELETE FROM agenda WHERE name = ? AND id = ? AND due_at IS NULL', name, id);
+    this.#exec('UPDATE agenda SET tries = 0 WHERE name = ? AND id = ? AND tries > 0', name, id);
+  }
+
+  /**
+   * Counts and logs a failure, and plans the next try.
+   * @param facts    of the log line
+   * @param isCron whether only the cron repeats this work
+   */
+  failed(name: string, id: string, facts: Readonly<Record<string, unknown>>, isCron = false): void {
+    const tries = Number(this.#row(name, id)?.tries ?? 0) + 1;
+    this.#exec(
+      `INSERT INTO agenda (name, id, due_at, set_at, tries) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name, id)
+       DO UPDATE SET due_at = excluded.due_at, set_at = excluded.set_at, tries = excluded.tries`,
+      name,
+      id,
+      isCron ? null : Math.ceil(this.#now() + backoff(tries, WAITS)),
+      Math.floor(this.#now()),
+      tries,
+    );
+    this.#log({ level: levelOf(tries), event: 'work_failed', work: name, id, ...facts });
+  }
+
+  #row(name: string, id: string): SqlRow | undefined {
+    return this.#exec('SELECT due_at, set_at, tries FROM agenda WHERE name = ? AND id = ?', name, id)[0];
+  }
+}

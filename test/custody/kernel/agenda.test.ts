@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { Agenda, backoff } from '../../../src/custody/kernel/agenda.ts';
+import { NOW } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+
+const DAY_MS = 86_400_000;
+
+function setUp() {
+  const storage = createSqliteStorage();
+  const clock = { now: NOW };
+  const lines: Record<string, unknown>[] = [];
+  /** The agenda as a new instance reads it. */
+  const open = () =>
+    new Agenda(
+      storage,
+      () => clock.now,
+      (line) => void lines.push(line),
+    );
+  return { storage, clock, lines, open, agenda: open() };
+}
+
+it.each([
+  [0, 1_000],
+  [1, 1_000],
+  [2, 2_000],
+  [4, 8_000],
+  [5, 10_000],
+  [1_000_000, 10_000],
+])('the wait before a retry after %i failures is %i ms', (failures, wait) => {
+  expect(backoff(failures, { first: 1_000, most: 10_000 })).toBe(wait);
+});
+
+describe('work that waits', () => {
+  it('work is due from its time on, the longest overdue first, and the alarm is the earliest time', () => {
+    const { agenda, clock } = setUp();
+    for (const [id, ms] of [
+      ['late', -5],
+      ['later', -9],
+      ['now', 0],
+      ['fraction', 0.4],
+      ['soon', 7],
+    ] as const)
+      agenda.plan('one', id, NOW + ms);
+    agenda.plan('another', 'x', NOW - 20);
+    expect(agenda.due('one', 9)).toEqual(['later', 'late', 'now']);
+    expect(agenda.due('one', 1)).toEqual(['later']);
+    expect(agenda.next()).toBe(NOW - 20);
+    clock.now += 1;
+    expect(agenda.due('one', 9)).toHaveLength(4);
+  });
+
+  it('work that is planned again waits until its new time, and work with no time is forgotten', () => {
+    const { agenda } = setUp();
+    expect([agenda.next(), agenda.dueAt('one', 'a')]).toEqual([undefined, undefined]);
+    agenda.plan('one', 'a', NOW);
+    agenda.plan('one', 'a', NOW + 5);
+    expect([agenda.due('one', 9), agenda.next(), agenda.isDue('one', 'a')]).toEqual([[], NOW + 5, false]);
+    agenda.plan('one', 'a', null);
+    expect([agenda.next(), agenda.count('one')]).toEqual([undefined, 0]);
+  });
+
+  it('work that was planned at a time ahead of the clock is due at once, after work that is overdue', () => {
+    const { agenda, clock } = setUp();
+    agenda.plan('one', 'ahead', NOW + DAY_MS);
+    expect(agenda.due('one', 9)).toEqual([]);
+    clock.now -= 1;
+    agenda.plan('one', 'overdue', clock.now - 5);
+    expect(agenda.due('one', 9)).toEqual(['overdue', 'ahead']);
+    expect([agenda.next(), agenda.dueAt('one', 'ahead')]).toEqual([clock.now, clock.now]);
+  });
+});
+
+describe('work that fails', () => {
+  it('failed work waits twice as long after each failure, at most 6 minutes, and not at all after a success', () => {
+    const { agenda, clock } = setUp();
+    const waits = Array.from({ length: 10 }, () => {
+      agenda.failed('one', 'a', {});
+      const wait = (agenda.dueAt('one', 'a') ?? 0) - clock.now;
+      clock.now += wait;
+      return wait / 1_000;
+    });
+    expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
+    agenda.succeeded('one', 'a');
+    agenda.failed('one', 'a', {});
+    expect(agenda.dueAt('one', 'a')).toBe(clock.now + 2_000);
+  });
+
+  it('raises an alarm at the third failure of the same work, and logs a warning at every other failure', () => {
+    const { lines, agenda } = setUp();
+    for (let tries = 0; tries < 5; tries++) agenda.failed('operation', 'swap:one', { error: 'x' });
+    const line = { event: 'work_failed', work: 'operation', id: 'swap:one', error: 'x' };
+    expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
+  });
+
+  it('failed work keeps its wait and its failure count in the next instance', () => {
+    const { lines, open, agenda } = setUp();
+    agenda.failed('search', 'treasury', {});
+    expect(open().dueAt('search', 'treasury')).toBe(NOW + 2_000);
+    open().failed('search', 'treasury', {});
+    open().failed('search', 'treasury', {});
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'alarm']);
+  });
+
+  it('work of the cron that fails is counted and sets no alarm', () => {
+    const { lines, agenda } = setUp();
+    for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', {}, true);
+    expect([agenda.next(), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);
+    agenda.succeeded('cron', 'mint');
+    agenda.failed('cron', 'mint', {}, true);
+    expect(lines.at(-1)?.level).toBe('warn');
+  });
+});
