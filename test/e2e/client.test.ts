@@ -63,7 +63,7 @@ it('the program in the README runs until its swap is finished', async () => {
     program?.text.replaceAll('https://sluice.example', world.url) ?? '',
   );
   const { stdout } = await run(process.execPath, [join(folder, 'program.ts')]);
-  expect(stdout).toMatch(/^\d+\nfinished\n1\n$/);
+  expect(stdout).toMatch(/^\[ '\d+', true \]\nfinished\n1\n$/);
 });
 
 it('creates one swap when the response is lost, and waits until it is finished', async () => {

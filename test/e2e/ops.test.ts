@@ -59,7 +59,7 @@ describe('balances', () => {
   });
 
   it('balances reports a chain that cannot be read, and never shows it as zero', async () => {
-    for (const name of ['rpc1', 'rpc2', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
+    for (const name of ['rpcRead', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
     const { body } = await post({ name: 'balances' });
     expect(body.ok).toBe(false);
     const rows = body.rows as Json[];
@@ -83,7 +83,7 @@ it('probe shows the latency of every source and the reason for a refusal', async
   const { code, stdout } = await ops(['probe']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /Called from the Worker: (\d+) of \1 sources respond\. \d+ of \d+ quotes for reads are used\./,
+    /Called from the Worker: (\d+) of \1 sources respond\. \d+ of \d+ quotes for estimates are used\./,
   );
   world.faults.set('kraken', { kind: '429' });
   const { body } = await post({ name: 'probe' });

@@ -80,7 +80,7 @@ const INSERTS = {
        json_object('view', json_object('id', 'listing' || i, 'kind', 'listing', 'status', 'completed', 'detail', 'completed',
          'reason', null, 'subject', json_object('tokenId', 7), 'feeLamports', '1', 'receivedLamports', '1', 'reference', 'r',
          'createdAt', strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i / 2, 'unixepoch'), 'expiresAt', '2026-01-01T00:00:00.000Z', 'paidAt', null,
-         'completedAt', null, 'paymentSignature', null, 'tokenId', 7, 'mintAddress', 'm', 'refunds', json('[]'))) FROM n`,
+         'completedAt', null, 'paymentSignature', null, 'reportedSignature', null, 'tokenId', 7, 'mintAddress', 'm', 'refunds', json('[]'))) FROM n`,
   operations: (from: number, to: number) =>
     // A tenth never landed, and a tenth has no block time.
     `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, amount_lamports, expected_sats, btc_sats, landed_slot,

@@ -25,7 +25,6 @@ type OperationLine = z.infer<typeof OperationLine>;
 /** Every table of schema.sql; a test compares them. */
 export const TABLES = [
   'operations',
-  'quote_shares',
   'alarms',
   'mirror_marks',
   'invoices',

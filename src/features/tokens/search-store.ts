@@ -75,9 +75,10 @@ const SUBSTRING = arm(
    WHERE tokens_text MATCH ?9 AND f.rowid < ${from(5, '?7', AFTER_ALL)} AND NOT (${SYMBOL}) AND NOT (${NAME})
    AND NOT (${MINT}) AND NOT COALESCE(${CREATOR}, 0) ORDER BY f.rowid DESC`,
 );
-const pageOf = (arms: readonly string[]): string => `${arms.join(' UNION ALL ')} LIMIT ?8`;
-const SHORT_PAGE = pageOf(PREFIXES);
-const PAGE = pageOf([...PREFIXES, SUBSTRING]);
+/** D1 allows five terms in a compound SELECT, so the prefixes are one term of the page. */
+const PREFIX_ROWS = `SELECT * FROM (${PREFIXES.join(' UNION ALL ')})`;
+const SHORT_PAGE = `${PREFIX_ROWS} LIMIT ?8`;
+const PAGE = `${PREFIX_ROWS} UNION ALL ${SUBSTRING} LIMIT ?8`;
 
 /** Shortest text in the trigram index; a shorter one is found only at the beginning. */
 const TRIGRAM = 3;

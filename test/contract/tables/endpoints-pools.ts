@@ -5,7 +5,7 @@ import type { Contract } from '../world.ts';
 
 const POOL = 'GET /api/dex/pool/{address}';
 /** On no chain and in no list. */
-export const UNKNOWN_POOL = '2PcVf2tbvvigfF5QzCbvo6LJddx6agAksTwc9f8E2tus';
+const UNKNOWN_POOL = '2PcVf2tbvvigfF5QzCbvo6LJddx6agAksTwc9f8E2tus';
 
 /** The address of a pool in the world's configuration. */
 const poolOf = ({ world }: Contract, name: string): string =>
@@ -39,6 +39,8 @@ export const endpointsPools: Table = {
 
       const other = poolOf(contract, 'sausd-usdc');
       contract.world.faults.set('orca', { kind: '500' });
+      // The cron reads the configured pools again.
+      await contract.world.control.cron();
       const { status, body } = await contract.ask(`GET /api/dex/pool/${other}`);
       contract.world.faults.clear();
       const data = body.data as Body;

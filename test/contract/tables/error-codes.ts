@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { expectError, row, type Table } from '../table.ts';
 import { withoutLog } from './endpoints-analytics.ts';
-import { UNKNOWN_POOL } from './endpoints-pools.ts';
+// Not the unknown pool of the table of pools, whose absence is remembered.
+const OTHER_POOL = '9vqYJjDUFecLL2xPUC4Rc7hyCtZ6iJ4mDiVZX7aFXoAe';
 
 const CREATE = 'POST /api/swap/create';
 const POSTS = 'GET /api/nostr/posts';
@@ -26,7 +27,7 @@ export const errorCodes: Table = {
     }),
     row('dex_non_json', async (contract) => {
       contract.world.faults.set('orca', { kind: 'html' });
-      const { body } = await contract.ask(`GET /api/dex/pool/${UNKNOWN_POOL}`);
+      const { body } = await contract.ask(`GET /api/dex/pool/${OTHER_POOL}`);
       contract.world.faults.clear();
       expect(body.error).toBe('dex_non_json');
       expect(body.body_preview).toContain('<!DOCTYPE html>');
