@@ -87,9 +87,12 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
   };
 }
 
-/** A refusal by the bridge. One that only the operator can end, or whose text is unknown, is logged with its text. */
+/**
+ * A refusal by the bridge. One that only the operator can end is also an alarm of the status. Its text, and that of an
+ * unknown refusal, is logged.
+ */
 function refused({ log }: Options, { reason, least, text }: BridgeRefusal): QuoteVerdict {
-  if (reason === 'request_invalid') log?.({ level: 'alarm', event: 'bridge_rejects_request', text });
+  if (reason === 'request_invalid') log?.({ level: 'warn', event: 'bridge_rejects_request', text });
   if (reason === 'bridge_refused') log?.({ level: 'warn', event: 'bridge_refused_quote', text });
   return { ok: false, reason, ...(least ? { least } : {}) };
 }

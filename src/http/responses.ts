@@ -13,6 +13,9 @@ export const jsonResponse = <S extends z.ZodType>(schema: S, description: string
   content: { 'application/json': { schema } },
 });
 
+/** Headers of a response that nobody may store; it has no ETag. */
+export const NO_STORE = { 'Cache-Control': { schema: { type: 'string' as const, enum: ['no-store'] } } };
+
 /** A list, as JSON or as CSV. */
 export const listResponse = <S extends z.ZodType>(schema: S, description: string) => ({
   description,

@@ -143,7 +143,7 @@ describe('a quote', () => {
     await refusedWith('The moon is in the wrong phase');
     await refusedWith('No liquidity available');
     expect(lines).toEqual([
-      { level: 'alarm', event: 'bridge_rejects_request', text: 'recipient is not valid' },
+      { level: 'warn', event: 'bridge_rejects_request', text: 'recipient is not valid' },
       { level: 'warn', event: 'bridge_refused_quote', text: 'The moon is in the wrong phase' },
     ]);
   });

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { limitReads, rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse } from '../../http/responses.ts';
+import { errorResponses, jsonResponse, NO_STORE } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import {
   type CountPageviewDeps,
@@ -55,7 +55,6 @@ const pageview = createRoute({
 });
 
 /** The API contract requires this header. */
-const NO_STORE = { 'Cache-Control': { schema: { type: 'string' as const, enum: ['no-store'] } } };
 
 const stats = createRoute({
   method: 'get',

@@ -4,7 +4,7 @@ import { refusalError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { problemOf, problemResponse } from '../../http/problem.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
+import { atomsText, errorResponses, jsonResponse, NO_STORE } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { amountSol } from './create-route.ts';
 import { getMinimum, type SwapMinimumDeps } from './get-minimum.ts';
@@ -89,32 +89,35 @@ const estimateRoute = createRoute({
   middleware: [rateLimit('estimate')] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
-    200: jsonResponse(
-      component('SwapEstimate', {
-        amountSol: z.number(),
-        estimatedBtcSats: z.int().describe("Expected sats, after the bridge's fees"),
-        amountLamports: atomsText('Requested amount in lamports', '500000000'),
-        estimatedSatoshis: atomsText('The estimate as text', '62000'),
-        minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
-        etaSeconds: z.number().nullable(),
-        creatable: z.boolean().describe('Whether a create of this amount would be accepted now'),
-        error_code: z
-          .string()
-          .optional()
-          .describe('Code that a create would get now, if it is not creatable'),
-        error: z.string().optional().describe('Its text'),
-        action: z.string().optional().describe('Its next step'),
-        retryable: z.boolean().optional().describe('Whether the same create can succeed later'),
-        retry_after_s: z.int().optional().describe('Seconds to wait'),
-        details: z.record(z.string(), z.unknown()).optional().describe('Its details'),
-        minAmountLamports: z.string().nullable().describe('Smallest swap, as in swap/min; null if unknown'),
-        minimumSource: minimumSource.nullable(),
-        source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
-        as_of: asOf,
-        stale: stale,
-      }),
-      'An estimate from the routing provider',
-    ),
+    200: {
+      ...jsonResponse(
+        component('SwapEstimate', {
+          amountSol: z.number(),
+          estimatedBtcSats: z.int().describe("Expected sats, after the bridge's fees"),
+          amountLamports: atomsText('Requested amount in lamports', '500000000'),
+          estimatedSatoshis: atomsText('The estimate as text', '62000'),
+          minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
+          etaSeconds: z.number().nullable(),
+          creatable: z.boolean().describe('Whether a create of this amount would be accepted now'),
+          error_code: z
+            .string()
+            .optional()
+            .describe('Code that a create would get now, if it is not creatable'),
+          error: z.string().optional().describe('Its text'),
+          action: z.string().optional().describe('Its next step'),
+          retryable: z.boolean().optional().describe('Whether the same create can succeed later'),
+          retry_after_s: z.int().optional().describe('Seconds to wait'),
+          details: z.record(z.string(), z.unknown()).optional().describe('Its details'),
+          minAmountLamports: z.string().nullable().describe('Smallest swap, as in swap/min; null if unknown'),
+          minimumSource: minimumSource.nullable(),
+          source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
+          as_of: asOf,
+          stale: stale,
+        }),
+        'An estimate from the routing provider',
+      ),
+      headers: NO_STORE,
+    },
     ...errorResponses(['INVALID_INPUT', ...notConfigured, ...CREATE_REFUSALS]),
   },
 });

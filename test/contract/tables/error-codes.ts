@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { expectError, row, type Table } from '../table.ts';
 import { withoutLog } from './endpoints-analytics.ts';
+
 // Not the unknown pool of the table of pools, whose absence is remembered.
 const OTHER_POOL = '9vqYJjDUFecLL2xPUC4Rc7hyCtZ6iJ4mDiVZX7aFXoAe';
 
