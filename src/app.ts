@@ -34,6 +34,7 @@ import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import { emptyIsAbsent } from './http/params.ts';
 import { asAppError, problemResponse } from './http/problem.ts';
 import { BOOKMARK_HEADER } from './http/read-session.ts';
+import { readSeveral } from './http/read-several.ts';
 import { newRouter, type RouterEnv } from './http/router.ts';
 
 /** Each feature's dependencies. A feature's routes receive only their own part. */
@@ -54,6 +55,8 @@ export type Deps = {
 
 /** Pages of other origins must not read its responses, so it has no CORS headers. */
 const OPS_PATH = '/api/ops';
+
+const isReadByPages = (path: string): boolean => path.startsWith('/api/') && path !== OPS_PATH;
 
 const ONE_DAY_SECONDS = 86_400;
 const EXPOSED_HEADERS = [
@@ -192,6 +195,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route('/', openApiRoutes);
   app.route('/', reservePageRoutes);
   app.route('/', tokenPageRoutes);
+  app.get('/read', readSeveral(app, isReadByPages));
 
   const refuseMethod = methodNotAllowed({
     app,

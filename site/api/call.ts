@@ -11,6 +11,7 @@ import {
   type KeyStore,
   type OperationName,
 } from '../../packages/client/src/index.ts';
+import { readTogether } from './together.ts';
 
 /** The texts shown when something did not work. */
 export type Failure = {
@@ -53,12 +54,15 @@ function inStorage<T>(use: (storage: Storage) => T): T | undefined {
   }
 }
 
+/** A visitor sees each failure at once; live figures are polled anyway. */
+const SETTINGS = { baseUrl: '', keys: tabKeys, retries: 0 };
 const send = createCall({
-  baseUrl: '',
-  keys: tabKeys,
-  // A visitor sees each failure at once; live figures are polled anyway.
-  retries: 0,
+  ...SETTINGS,
   fetch: (url, init) => fetch(url, { ...init, credentials: 'omit' }),
+});
+const sendTogether = createCall({
+  ...SETTINGS,
+  fetch: (url, init) => readTogether(String(url), { ...init, credentials: 'omit' }),
 });
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
@@ -127,13 +131,13 @@ export type Answered<Name extends OperationName> = {
   readonly headers: Headers;
 };
 
-/** @throws CallFailed, and nothing else */
+/** @param together for a read: whether it shares a request with others of the same moment. @throws CallFailed, and nothing else */
 export async function call<Name extends OperationName>(
   name: Name,
   input: Input<Name>,
-  options: CallOptions = {},
+  { together = false, ...options }: CallOptions & { readonly together?: boolean } = {},
 ): Promise<Answered<Name>> {
-  const result = await send(name, input, options);
+  const result = await (together ? sendTogether : send)(name, input, options);
   if (!result.ok) throw new CallFailed(failureOf(result.failure));
   return result;
 }

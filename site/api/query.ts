@@ -18,12 +18,21 @@ export type Query<T> = {
 type State<T> = Omit<Query<T>, 'refresh'>;
 
 /** Pause between reads of figures that a swap, mint or claim changes: a visitor sees new ones within this time. */
-export const FIGURES_POLL_MS = 5_000;
+export const FIGURES_POLL_MS = 15_000;
+/** Pause between reads of what changes at most once an hour. */
+export const PROOF_POLL_MS = 60_000;
 
 /** A node may show a change a moment later than the service, so a single immediate read could miss it. */
 const REFRESH_AFTER_MS = [0, 1500, 3500];
 /** How long the service may delay a repeated read whose result is not final. */
 const WAIT_SECONDS = 10;
+/** A read without a response by then has failed, and the page says so. */
+const HANGS_AFTER_MS = 10_000;
+/** All figures of a page are read at the same moments, so that they share one request. */
+const BEAT_MS = 15_000;
+/** Without an act of the visitor for this time, a page reads less often. */
+const IDLE_AFTER_MS = 300_000;
+const BEATS_WHILE_IDLE = 8;
 
 const UNREAD = { value: null, headers: null, failure: null };
 
@@ -128,8 +137,9 @@ class Feed<Name extends OperationName> {
     const pollMs = this.#pollMs();
     clearTimeout(this.#next);
     if (pollMs === undefined || this.#isFinal) return;
+    const pauseMs = pollMs < BEAT_MS ? pollMs - sinceMs : untilBeat(pollMs);
     // A repeated read is validated by the service: the browser's copy could be older than an operation.
-    this.#next = setTimeout(() => whenVisible(() => void this.#poll(true)), Math.max(0, pollMs - sinceMs));
+    this.#next = setTimeout(() => whenVisible(() => void this.#poll(true)), Math.max(0, pauseMs));
   }
 
   async #read(fresh: boolean, signal: AbortSignal): Promise<void> {
@@ -139,7 +149,9 @@ class Feed<Name extends OperationName> {
       const { value, headers } = await call(this.#name, this.#input, {
         signal,
         fresh,
-        ...(waits && { wait: WAIT_SECONDS }),
+        // A first read is sent at once, and alone: nothing of the page waits for it.
+        together: !waits && this.state.value !== null,
+        ...(waits ? { wait: WAIT_SECONDS } : { timeoutMs: HANGS_AFTER_MS }),
       });
       if (signal.aborted) return;
       this.#isHeld = headers.has('preference-applied');
@@ -236,6 +248,28 @@ function timeOf(value: unknown): string {
   const time: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'as_of') : undefined;
   return typeof time === 'string' ? time : '';
 }
+
+const began = Date.now();
+let activeAt = began;
+
+/** Milliseconds to the moment at which a pause ends. */
+function untilBeat(pollMs: number): number {
+  const now = Date.now();
+  const isIdle = now - activeAt >= IDLE_AFTER_MS;
+  const beats = isIdle ? BEATS_WHILE_IDLE : Math.max(1, Math.round(pollMs / BEAT_MS));
+  return began + (Math.floor((now - began) / BEAT_MS) + beats) * BEAT_MS - now;
+}
+
+/** The first act after an idle time shows what has changed since. */
+function noteAct(): void {
+  const wasIdle = Date.now() - activeAt >= IDLE_AFTER_MS;
+  activeAt = Date.now();
+  if (wasIdle) for (const feed of feeds.values()) feed.refresh();
+}
+
+if (typeof document !== 'undefined')
+  for (const act of ['pointerdown', 'pointermove', 'keydown', 'scroll', 'visibilitychange'])
+    document.addEventListener(act, noteAct, { passive: true });
 
 /** A page in the background makes no requests until it is visible again. */
 function whenVisible(run: () => void): void {

@@ -1,5 +1,5 @@
 import { Flow } from '../parts/overview-flow.tsx';
-import { ProofCard } from '../parts/proof-card.tsx';
+import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
@@ -7,7 +7,7 @@ import { NewestTokens } from '../parts/token-list.tsx';
 import { mount } from './mount.tsx';
 
 mount({
-  proof: ProofCard,
+  hero: Hero,
   flow: Flow,
   chart: ReserveHistory,
   events: RecentEvents,

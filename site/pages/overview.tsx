@@ -1,7 +1,7 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
-import { ProofCard } from '../parts/proof-card.tsx';
+import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
@@ -16,27 +16,20 @@ export const overview: Page = {
   Content: () => (
     <>
       <div class="hero">
-        <div class="stack">
-          <h1>A Bitcoin reserve that anyone can check</h1>
-          <p class="lead">
-            Sluice swaps SOL into BTC and keeps the BTC at one public address. For each sat it mints one ABSR,
-            a token on Solana that counts the reserve.
-          </p>
-          <p class="row">
-            <a class="button quiet" href="#how">
-              How it works
-            </a>
-            <a class="button quiet" href="/trust">
-              Whom you trust
-            </a>
-          </p>
-          <p class="fine">Sluice offers no redemption of ABSR.</p>
-        </div>
-        <Live name="proof" figures="proof-sats" json="/api/proof">
-          <ProofCard />
-        </Live>
+        <h1>A Bitcoin reserve that anyone can check</h1>
+        <p class="lead">
+          Sluice swaps SOL into BTC and keeps the BTC at one public address. For each sat it mints one ABSR, a
+          token on Solana that counts the reserve.
+        </p>
       </div>
-      <Live name="flow" figures="sol btc absr" json="/api/reserves">
+      <Live name="hero" figures="btc absr" json="/api/arbitrage/summary">
+        <Hero />
+      </Live>
+      <p class="row after-hero">
+        <a href="#how">How it works</a> <a href="/trust">Whom you trust</a>{' '}
+        <span class="fine">Sluice offers no redemption of ABSR.</span>
+      </p>
+      <Live name="flow" figures="sol" json="/api/reserves">
         <Flow />
       </Live>
       <div class="split">

@@ -1,3 +1,4 @@
+import type { Failure } from '../api/call.ts';
 import { useNow } from './clock.ts';
 import { ago, instant } from './format.ts';
 
@@ -35,4 +36,19 @@ export function AsOf({
       {away ? <span> The service does not respond.</span> : null}
     </p>
   );
+}
+
+type Aged = {
+  readonly value: { readonly as_of: string | null; readonly stale: boolean } | null;
+  readonly failure: Failure | null;
+};
+
+/** Combined figures are as old as the oldest of them. */
+export function together(...answers: Aged[]): { at: string | null; stale: boolean; away: boolean } {
+  const times = answers.flatMap(({ value }) => value?.as_of ?? []).sort();
+  return {
+    at: times[0] ?? null,
+    stale: answers.some(({ value }) => value?.stale === true),
+    away: answers.some(({ failure }) => failure !== null),
+  };
 }

@@ -52,16 +52,58 @@ export function useProofCheck(): { readonly state: CheckState; run(): Promise<vo
   };
 }
 
-type Line = { readonly name: CheckLine['name']; readonly title: string; readonly how: string };
+type Line = {
+  readonly name: CheckLine['name'];
+  readonly title: string;
+  /** The title of a line that the evidence contradicts. */
+  readonly failed: string;
+  readonly how: string;
+};
 
 const LINES: readonly Line[] = [
-  { name: 'bitcoin_signature', title: 'The Bitcoin key has signed', how: 'checked by this page itself' },
-  { name: 'solana_signature', title: 'The Solana key has signed', how: 'checked by this page itself' },
-  { name: 'reserve', title: 'The sats are there', how: 'compared with two public Bitcoin explorers' },
-  { name: 'supply', title: 'Every ABSR is covered', how: 'compared with a public Solana node' },
-  { name: 'minting', title: 'Who can mint', how: 'read from the token itself at a public Solana node' },
-  { name: 'freshness', title: 'Signed for this site', how: 'its block is looked up at both explorers' },
+  {
+    name: 'bitcoin_signature',
+    title: 'The Bitcoin key has signed',
+    failed: 'The Bitcoin key has NOT signed this',
+    how: 'checked by this page itself',
+  },
+  {
+    name: 'solana_signature',
+    title: 'The Solana key has signed',
+    failed: 'The Solana key has NOT signed this',
+    how: 'checked by this page itself',
+  },
+  {
+    name: 'reserve',
+    title: 'The sats are there',
+    failed: 'The sats are NOT as signed',
+    how: 'compared with two public Bitcoin explorers',
+  },
+  {
+    name: 'supply',
+    title: 'Every ABSR is covered',
+    failed: 'The ABSR supply is NOT as signed, or not covered',
+    how: 'compared with a public Solana node',
+  },
+  {
+    name: 'minting',
+    title: 'Who can mint',
+    failed: 'Others than the reserve can mint',
+    how: 'read from the token itself at a public Solana node',
+  },
+  {
+    name: 'freshness',
+    title: 'Signed for this site',
+    failed: 'NOT a current proof of this site',
+    how: 'its block is looked up at both explorers',
+  },
 ];
+
+/** The titles of the lines that the evidence contradicts. */
+export const failedTitles = (lines: readonly CheckLine[]): readonly string[] =>
+  LINES.filter(({ name }) => lines.some((line) => line.name === name && line.result === 'contradicted')).map(
+    ({ failed }) => failed,
+  );
 
 const RESULTS = {
   confirmed: ['ok', 'true'],
@@ -104,7 +146,7 @@ export function CheckList({ state }: { state: CheckState }) {
     state.type === 'running' || state.type === 'done' ? state : { lines: [], proof: null, sources: null };
   return (
     <ol class="checks" aria-label="What is checked">
-      {LINES.map(({ name, title, how }) => {
+      {LINES.map(({ name, title, failed, how }) => {
         const line = lines.find((one) => one.name === name);
         const [kind, said] = line === undefined ? ['open', 'not checked yet'] : RESULTS[line.result];
         return (
@@ -112,7 +154,9 @@ export function CheckList({ state }: { state: CheckState }) {
             <span class="sign" aria-hidden="true" />
             <span>
               <strong>
-                {name === 'freshness' && proof !== null ? (
+                {line?.result === 'contradicted' ? (
+                  failed
+                ) : name === 'freshness' && proof !== null ? (
                   <>
                     Signed <Age iso={proof.timestamp} />, for this site
                   </>
@@ -154,7 +198,7 @@ function verdictOf(
   if (contradicted > 0)
     return [
       'bad',
-      `${checks(contradicted)} of six contradict${contradicted === 1 ? 's' : ''} the proof.`,
+      `${checks(contradicted)} of six failed: ${failedTitles(lines).join('; ')}.`,
       'Do not rely on the figures of this site.',
     ];
   const unchecked = count(lines, 'unchecked');

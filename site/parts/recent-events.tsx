@@ -1,11 +1,10 @@
 import type { AbsrTransactions, CurrentProof } from '../../packages/client/src/index.ts';
-import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { FIGURES_POLL_MS, PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { amountOf, fromUnixSeconds, sats, usd } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 
-const PROOF_POLL_MS = 60_000;
 const SHOWN = 6;
 
 type Event = {

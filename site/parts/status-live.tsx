@@ -11,7 +11,7 @@ import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 
-const POLL_MS = 10_000;
+const POLL_MS = 15_000;
 
 const Well = ({ ok, yes = 'well', no = 'down' }: { ok: boolean; yes?: string; no?: string }) => (
   <span class={`mark ${ok ? 'good' : 'bad'}`}>{ok ? yes : no}</span>

@@ -1,6 +1,15 @@
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, expect, it } from 'vitest';
-import { control, expectAccessible, LIVE_PAGES, settled, useBrowser, type Visit, visit } from './visit.ts';
+import {
+  control,
+  expectAccessible,
+  LIVE_PAGES,
+  SERVICE,
+  settled,
+  useBrowser,
+  type Visit,
+  visit,
+} from './visit.ts';
 
 useBrowser();
 
@@ -9,7 +18,7 @@ afterEach(() => visited?.close());
 afterAll(() => control('DELETE /faults'));
 
 it.each(LIVE_PAGES)('%s says once that the service is unavailable, and shows the next step', async (path) => {
-  visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
+  visited = await visit(path, {}, (page) => page.route(SERVICE, (route) => route.abort()));
   const { page } = visited;
   const notice = page.locator('.notice.bad').first();
   await notice.waitFor();
@@ -73,6 +82,19 @@ it('the page refuses a malformed amount without a request', async () => {
   expect(await page.getByRole('button', { name: 'Get quote' }).isDisabled()).toBe(true);
   await input.fill('');
   await page.getByText('Digits and one point').waitFor({ state: 'hidden' });
+});
+
+it('the page says within 10 seconds that the service hangs', async () => {
+  visited = await visit('/', {}, async (page) => {
+    // The limit passes at once.
+    await page.addInitScript(`const { timeout } = AbortSignal;
+      window.limits = [];
+      AbortSignal.timeout = (ms) => { window.limits.push(ms); return timeout.call(AbortSignal, 300); };`);
+    await page.route(SERVICE, () => undefined);
+  });
+  await visited.page.locator('.notice.bad').getByText('The service did not respond in time.').waitFor();
+  const limits = (await visited.page.evaluate('window.limits')) as number[];
+  expect(Math.max(...limits)).toBe(10_000);
 });
 
 it('the page announces a wait of more than a second', async () => {
@@ -177,7 +199,7 @@ it('the page keeps its figures while the Worker is down, and later shows which u
     expect(await page.getByRole('heading', { name: 'Sources' }).isVisible()).toBe(true);
     await control('POST /faults', { upstream: 'kraken', kind: '500' });
     // The page's own repetitions would take the button away before it is pressed.
-    await page.route('**/api/**', async (route) => {
+    await page.route(SERVICE, async (route) => {
       await pressed;
       await route.continue();
     });

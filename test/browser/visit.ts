@@ -34,6 +34,8 @@ export type Visit = {
 
 let browser: Browser;
 
+/** Requests of a page to the service, for one read or for several. */
+export const SERVICE = /\/(api\/|read\?)/;
 /** Requests that wait for a payment: the service limits how many one address has open. */
 const OPENS_REQUEST = /\/api\/(invoices|listings\/request)$/;
 /** Tests in one world are different visitors, so that their unpaid requests do not add up. */

@@ -81,7 +81,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     badge: read(badge, /#0b6b50/, /#b3261e/, /fill="#5f6368"/),
     summary: read(summary.coverage.state, /covered/, /short/, /unknown/),
     mark: read(String(CoverageMark({ covered })), /mark good/, /mark bad/, /not known/),
-    html: read(page, /<strong>\d.* exist; /, /mark bad/, /not known/),
+    html: read(page, /<strong>Covered: /, /mark bad/, /not known/),
     tile: read(report, />yes</, />NO</, />unknown</),
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
     sentence: read(statusSentence(status), /is covered/, /NOT/, /not known/),

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
-import { CoverageUnknown, coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
+import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
 import { worthText } from '../../site/parts/format.ts';
+import { together } from '../../site/parts/freshness.tsx';
 import { npubOf } from '../../site/parts/nostr-key.ts';
-import { levelsOf, SwapGate, together } from '../../site/parts/overview-flow.tsx';
+import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { Agreement } from '../../site/parts/reserves-live.tsx';
@@ -13,6 +14,8 @@ import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
+import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
+import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { isPlainToken, POWER_WORDS, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -182,14 +185,18 @@ describe('the coverage of the overview', () => {
   ) => ({ ...example, coverage: { ...example.coverage, supplySatoshis, reserveSatoshis, state } });
   const read = (value: typeof example | null, failure: Failure | null = null) => ({ value, failure });
   it.each([
-    ['1000000', '1061975', 'Every ABSR is covered, with 61,975 sats to spare.', '106.19 %'],
-    ['1000000', '1000000', 'Every ABSR is covered by exactly one sat.', '100.00 %'],
-    ['1000000', '999995', 'Not covered: 5 sats are missing.', '99.99 %'],
-    ['0', '1000000', 'No ABSR exists yet, so nothing is owed.', '–'],
-  ])('the coverage for a supply of %s and a reserve of %s shows: %s', (supply, reserve, text, ratio) => {
+    ['1000000', '1061975', 'Covered: 1,061,975 sats for 1,000,000 ABSR.'],
+    ['1000000', '1000000', 'Covered: 1,000,000 sats for 1,000,000 ABSR.'],
+    ['1000000', '999995', 'Not covered: 999,995 sats for 1,000,000 ABSR.'],
+    ['0', '1000000', 'No ABSR exists yet, so nothing is owed.'],
+  ])('the coverage for a supply of %s and a reserve of %s shows: %s', (supply, reserve, text) => {
     const covered = coverageOf(read(summary(supply, reserve)));
     expect(covered && coverageText(covered)).toBe(text);
-    expect(covered && coverageRatio(covered)).toBe(ratio);
+  });
+
+  it('says that no ABSR exists while no token is configured', () => {
+    const covered = coverageOf(read(summary(null, '1000000', 'no_token')));
+    expect(covered && coverageText(covered)).toBe('No ABSR exists yet, so nothing is owed.');
   });
 
   it('the coverage is unknown while a figure is unknown or old, and while the service does not respond', () => {
@@ -219,9 +226,52 @@ it('says that there is no swap only if the history was read and is empty', () =>
   expect(String(SwapGate({ swaps: { ...exampleOf('listSwaps'), transactions: [] } }))).toContain('none yet');
 });
 
-it('shows the coverage as unknown if the service did not respond, and nothing while it loads', () => {
-  expect(String(CoverageUnknown({ asked: true }))).toContain('not known right now');
-  expect(String(CoverageUnknown({ asked: false }))).not.toContain('known');
+type Checked = Parameters<typeof verdictOf>[1];
+const found = (results: Partial<Record<string, CheckLine['result']>>): Checked => ({
+  ...{ type: 'done', at: '2026-11-20T12:00:00.000Z', proof: null, sources: null },
+  lines: (['bitcoin_signature', 'reserve', 'supply', 'freshness'] as const).map((name) => ({
+    name,
+    result: results[name] ?? 'confirmed',
+    text: '5 ABSR exist; the address holds 7 sats.',
+  })),
+});
+const covering = {
+  value: {
+    ...exampleOf('getAbsrSummary'),
+    coverage: {
+      ...exampleOf('getAbsrSummary').coverage,
+      ...{ state: 'covered' as const, reserveSatoshis: '7', supplySatoshis: '5' },
+    },
+  },
+  failure: null,
+};
+
+describe('the verdict of the overview', () => {
+  const IDLE = { type: 'idle' } as const;
+  it.each([
+    ['unread figures', { value: null, failure: null }, IDLE, 'warn', /not known/, null],
+    ['figures of the service', covering, IDLE, 'good', /^Covered: /, 'by this service'],
+    ['six passed checks', covering, found({}), 'good', /^Covered: 5 ABSR exist/, 'in your browser'],
+    [
+      'a failed check',
+      covering,
+      found({ reserve: 'contradicted' }),
+      'bad',
+      /sats are NOT/,
+      'in your browser',
+    ],
+    ['an unread supply', covering, found({ supply: 'unchecked' }), 'good', /^Covered: /, 'by this service'],
+  ] as const)('for %s says who compared them', (_, summary, check, kind, title, who) => {
+    const verdict = verdictOf(summary, check);
+    expect([verdict.kind, verdict.by?.who ?? null]).toEqual([kind, who]);
+    expect(verdict.title).toMatch(title);
+  });
+
+  it('is empty while the figures load, and unknown if the service did not respond', () => {
+    const verdict = verdictOf({ value: null, failure: null }, IDLE);
+    expect(String(VerdictLine({ verdict, asked: true }))).toContain('not known right now');
+    expect(String(VerdictLine({ verdict, asked: false }))).not.toContain('known');
+  });
 });
 
 it.each([

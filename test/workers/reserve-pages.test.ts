@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { createExecutionContext } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
@@ -7,9 +8,9 @@ import { Cache } from '../../src/http/cached.ts';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const MINT = 'So11111111111111111111111111111111111111112';
 const BUILT = `<!doctype html><html><head><title>Sluice</title></head><body>
-<div data-island="proof" data-figures="proof-sats"><p data-figure="proof-sats"><span class="skeleton"></span></p></div>
-<div data-island="flow" data-figures="sol btc"><span data-figure="sol">none</span><span data-figure="btc">none</span>
-<p data-figure="coverage"></p><p data-figure="as-of"></p></div>
+<div data-island="hero" data-figures="btc absr"><span data-figure="btc">none</span><p data-figure="coverage"></p>
+<p data-figure="signed"><span class="skeleton"></span></p><p data-figure="as-of"></p></div>
+<div data-island="flow" data-figures="sol"><span data-figure="sol">none</span></div>
 <div data-island="wallets">Reading both chains.</div></body></html>`;
 
 const message = buildProofMessage({
@@ -70,7 +71,7 @@ function service(world: World) {
   };
   const app = createApp(() => ({ log: () => undefined, reserves }) as object as Deps);
   return async (path: string) => {
-    const response = await app.request(path);
+    const response = await app.request(path, {}, {}, createExecutionContext());
     return { status: response.status, text: await response.text() };
   };
 }
@@ -78,10 +79,10 @@ function service(world: World) {
 it('the HTML of the overview contains its first figures with their time, also as data for its scripts', async () => {
   const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
   expect(status).toBe(200);
-  expect(text).toContain('<p data-figure="proof-sats">1,061,975 sats</p>');
+  expect(text).toContain('<p data-figure="signed">Signed snapshot: 1,061,975 sats at ');
   expect(text).toContain('data-figure="sol">9.5<span class="unit"> SOL</span>');
   expect(text).toContain('data-figure="btc">1,061,975<span class="unit"> sats</span>');
-  expect(text).toContain('1,000,000 ABSR exist; the address holds 1,061,975 sats.');
+  expect(text).toContain('Covered: 1,061,975 sats for 1,000,000 ABSR.');
   expect(text).toContain('<time datetime="2026-11-20T12:00:00.000Z">2026-11-20 12:00:00 UTC</time>');
   expect(text.match(/data-filled=""/g)).toHaveLength(2);
   const first = JSON.parse(/id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}');
@@ -108,7 +109,7 @@ it.each([
   world.sats = 7n;
   if (endedAfterMs !== null) world.lastChange = NOW + endedAfterMs;
   world.now += laterMs;
-  expect((await page('/')).text).toContain('the address holds 7 sats');
+  expect((await page('/')).text).toContain('Not covered: 7 sats for 1,000,000 ABSR.');
   expect((await page('/reserves')).text).toContain('7 sats');
 });
 
@@ -117,4 +118,33 @@ it('returns a page without its first figures while a source hangs', async () => 
   expect(status).toBe(200);
   expect(text).toContain('data-figure="btc">none<');
   expect(text).toContain('1,061,975 sats');
+});
+
+describe('several reads in one response', () => {
+  const read = async (query: string) => {
+    const { status, text } = await service({ sats: 7n, now: NOW })(`/read?${query}`);
+    return { status, body: JSON.parse(text) };
+  };
+
+  it('have the status, headers and body of each read, in the order of the request', async () => {
+    const { status, body } = await read('of=/api/proof&of=/api/unknown&of=/api/reserves');
+    expect(status).toBe(200);
+    expect(body.map((part: { status: number }) => part.status)).toEqual([200, 404, 200]);
+    expect(JSON.parse(body[0].body).hash).toBe(proof.hash);
+    expect(JSON.parse(body[1].body).error_code).toBe('ROUTE_NOT_FOUND');
+    expect(JSON.parse(body[2].body).bitcoin.balanceSatoshis).toBe('7');
+    expect(body[2].headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ['no path', ''],
+    ['the path of the operator', 'of=/api/ops'],
+    ['a hidden path of the operator', 'of=/api/../api/ops'],
+    ['another origin', 'of=//other.test/api/reserves'],
+    ['itself', 'of=/read?of=/api/proof'],
+    ['more paths than a page shows', 'of=/api/proof&'.repeat(13)],
+  ])('are refused for %s', async (_what, query) => {
+    const { status, body } = await read(query);
+    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
+  });
 });

@@ -4,7 +4,7 @@
  * @module
  */
 import { html } from 'hono/html';
-import { BTC_DECIMALS, formatAmount, grouped, SOL_DECIMALS } from '../../core/amount.ts';
+import { formatAmount, grouped, SOL_DECIMALS } from '../../core/amount.ts';
 import { type Coverage, UNKNOWN_COVERAGE } from '../../core/coverage.ts';
 import { newRouter } from '../../http/router.ts';
 import { instant, type SitePage, sitePage } from '../../http/site-page.ts';
@@ -56,10 +56,10 @@ function coverageLine({ state, reserveSatoshis, supplySatoshis, as_of: at }: Cov
   if (state === 'no_token') return html`<strong>No ABSR exists yet, so nothing is owed.</strong>`;
   if (reserveSatoshis === null || supplySatoshis === null || at === null || state === 'unknown')
     return html`<strong>Whether every ABSR is covered is not known right now.</strong>`;
-  const figures = `${grouped(supplySatoshis)} ABSR exist; the address holds ${grouped(reserveSatoshis)} sats.`;
+  const figures = `${grouped(reserveSatoshis)} sats for ${grouped(supplySatoshis)} ABSR.`;
   return state === 'short'
     ? html`<strong class="mark bad">Not covered: ${figures}</strong>`
-    : html`<strong>${figures}</strong>`;
+    : html`<strong>Covered: ${figures}</strong>`;
 }
 
 /** HTML for the figures that the overview's template leaves empty. */
@@ -75,10 +75,7 @@ export function overviewFigures({ reserves, summary, proof }: Figures): NonNulla
     coverage: coverageLine(summary?.coverage ?? UNKNOWN_COVERAGE),
     ...(at !== null && { 'as-of': readAt(at) }),
     ...(proof && {
-      signed: html`Signed by both reserve keys, <time datetime="${proof.timestamp}">${instant(proof.timestamp)}</time>`,
-      'proof-sats': html`${grouped(proof.figures.reserveSatoshis)} sats`,
-      'proof-btc': html`${formatAmount(BigInt(proof.figures.reserveSatoshis), BTC_DECIMALS)} BTC`,
-      'proof-address': html`<code>${proof.bitcoin.address}</code>`,
+      signed: html`Signed snapshot: ${grouped(proof.figures.reserveSatoshis)} sats at <code>${proof.bitcoin.address}</code> by both reserve keys, <time datetime="${proof.timestamp}">${instant(proof.timestamp)}</time>`,
     }),
   };
 }

@@ -1,0 +1,37 @@
+/**
+ * `/read?of=/api/reserves&of=/api/proof`: several reads of the API in one response, for the pages of the site. Each read
+ * passes all middleware on its own, so it counts on its own limit.
+ * @module
+ */
+import type { Context } from 'hono';
+import { AppError } from '../core/errors.ts';
+
+/** The widest page shows nine reads. */
+const MOST_READS = 12;
+
+type Service = { fetch(request: Request, env: unknown, context: unknown): Response | Promise<Response> };
+
+/** @param isRead whether a path may be read by a page */
+export const readSeveral =
+  (service: Service, isRead: (path: string) => boolean) =>
+  async (c: Context): Promise<Response> => {
+    const asked = c.req.queries('of') ?? [];
+    const urls = asked.flatMap((path) => (path.startsWith('/') ? [new URL(path, c.req.url)] : []));
+    const { origin } = new URL(c.req.url);
+    const isValid = urls.every((url) => url.origin === origin && isRead(url.pathname));
+    if (urls.length === 0 || urls.length !== asked.length || urls.length > MOST_READS || !isValid)
+      throw new AppError('INVALID_INPUT', `of: 1 to ${MOST_READS} paths of reads of this API.`);
+    const parts = urls.map(async (url) => {
+      const response = await service.fetch(
+        new Request(url, { headers: c.req.raw.headers }),
+        c.env,
+        c.executionCtx,
+      );
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: await response.text(),
+      };
+    });
+    return c.json(await Promise.all(parts), 200, { 'Cache-Control': 'no-store' });
+  };
