@@ -11,7 +11,7 @@ export type Page = {
   readonly description: string;
   /** Name of the page's script in islands/. */
   readonly script: string;
-  readonly Content: () => Child;
+  readonly Content: (props: { readonly assets: Assets }) => Child;
 };
 
 const isUnder = (path: string, place: string): boolean =>
@@ -202,7 +202,7 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
           <Alerts />
         </section>
         <main id="content" class="wide" tabindex={-1}>
-          <Content />
+          <Content assets={assets} />
         </main>
         <Footer release={assets.release} />
       </body>

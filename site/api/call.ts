@@ -143,10 +143,13 @@ export async function call<Name extends OperationName>(
 }
 
 /** A file that is deployed with the pages. @throws CallFailed */
-export async function readSiteFile<T>(path: string): Promise<T> {
+export const readSiteFile = async <T>(path: string): Promise<T> => JSON.parse(await readSiteText(path));
+
+/** @throws CallFailed */
+export async function readSiteText(path: string): Promise<string> {
   try {
     const response = await fetch(path, { credentials: 'omit' });
-    if (response.ok) return await response.json();
+    if (response.ok) return await response.text();
   } catch {
     // Same as for a failing status.
   }

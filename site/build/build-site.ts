@@ -81,12 +81,18 @@ function readRelease(): Release {
 
 function readAssets(manifest: Manifest, origin: string, release: Release): Assets {
   const scripts: Record<string, Script> = {};
-  const importsOf = (key: string): string[] =>
-    (manifest[key]?.imports ?? []).flatMap((name) => [`/${manifest[name]?.file ?? ''}`, ...importsOf(name)]);
+  // Two chunks may import each other.
+  const importsOf = (key: string, found = new Set<string>()): Set<string> => {
+    for (const name of manifest[key]?.imports ?? []) if (!found.has(name)) importsOf(name, found.add(name));
+    return found;
+  };
   for (const [key, { file, isEntry }] of Object.entries(manifest)) {
     const island = /^islands\/(.+)\.tsx$/.exec(key)?.[1];
     if (isEntry && island !== undefined)
-      scripts[island] = { file: `/${file}`, imports: [...new Set(importsOf(key))] };
+      scripts[island] = {
+        file: `/${file}`,
+        imports: [...importsOf(key)].map((name) => `/${manifest[name]?.file ?? ''}`),
+      };
   }
   const named = (pattern: RegExp): string => {
     const found = Object.entries(manifest).find(([key]) => pattern.test(key));

@@ -1,6 +1,7 @@
 import { BadgeCode } from '../parts/badge-code.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
 
@@ -11,6 +12,7 @@ mount({
   archive: ProofArchive,
   transactions: ChainTransactions,
   badge: BadgeCode,
+  command: VerifyCommand,
 });
 // The element of the URL's fragment has just been rendered.
 if (location.hash === '#verify') document.getElementById('verify')?.scrollIntoView();

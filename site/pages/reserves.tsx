@@ -1,8 +1,8 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
-import { CopyBlock } from '../parts/copyable.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
 export const reserves: Page = {
@@ -11,17 +11,9 @@ export const reserves: Page = {
   description:
     "The reserve's holdings on Bitcoin and Solana, the message signed by both keys, and a check that runs in your browser.",
   script: 'reserves',
-  Content: () => (
+  Content: ({ assets }) => (
     <>
-      <Title
-        name="Reserves and proof"
-        picture={{
-          waters: [
-            ['btc', 0.9],
-            ['absr', 0.8],
-          ],
-        }}
-      >
+      <Title name="Reserves and proof">
         ABSR is a token on Solana, minted one for each sat of the reserve. Each hour and after each mint both
         reserve keys sign one message with the figures. Your browser checks the signatures itself, and
         compares the figures with public explorers.
@@ -41,10 +33,19 @@ export const reserves: Page = {
             A copy of the source checks any service of this kind, with the explorers and the node of your
             choice:
           </p>
-          <CopyBlock
-            label="the command"
-            text="npm run verify -- https://<this site> --explorers https://mempool.space/api,https://blockstream.info/api"
-          />
+          <div data-island="command">
+            <VerifyCommand />
+          </div>
+          <p>
+            The source of the check:{' '}
+            <a
+              href={`${assets.release.source}/blob/main/src/chain/bitcoin/proof-lines.ts`}
+              rel="noopener noreferrer"
+            >
+              proof-lines.ts
+            </a>
+            , the same for the browser and the terminal.
+          </p>
         </details>
       </section>
       <section id="signed">

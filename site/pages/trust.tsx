@@ -1,19 +1,6 @@
-import { type Page, Title } from '../layout.tsx';
+import { Live, type Page, Title } from '../layout.tsx';
 import { Table } from '../parts/table.tsx';
-
-const KEYS = [
-  [
-    'Solana key of the reserve',
-    'A secret of the service, in one process at Cloudflare',
-    'Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds',
-  ],
-  [
-    'Bitcoin key of the reserve',
-    'Offline with the operator if the reserves page says so, else in the service',
-    'Signs proofs. No code of the service sends BTC',
-  ],
-  ['Treasury', 'With the operator', 'Receives fees, payments for ASRY, and minted ABSR'],
-] as const;
+import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
 
 /** The assets of docs/threat-model.md. */
 const LOSSES = [
@@ -39,18 +26,10 @@ export const trust: Page = {
   title: 'Whom you trust, and with what',
   description:
     'Who holds the keys of the reserve, what the operator or a thief could do, and what the proof does not show.',
-  script: 'plain',
+  script: 'trust',
   Content: () => (
     <>
-      <Title
-        name="Whom you trust, and with what"
-        picture={{
-          waters: [
-            ['btc', 0.9],
-            ['absr', 0.8],
-          ],
-        }}
-      >
+      <Title name="Whom you trust, and with what">
         The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
         you.
       </Title>
@@ -62,19 +41,35 @@ export const trust: Page = {
           BTC, or anything else, for it. Others may trade it in pools, at any price or none.
         </p>
         <p>
+          Why: the service has no code that sends BTC, so neither a fault nor a thief of its Solana key can
+          move the sats. Redemption would need a Bitcoin key that pays whoever asks.
+        </p>
+        <p>
           ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is
           no claim on the reserve either.
         </p>
       </section>
       <section>
         <h2>Who holds the keys</h2>
-        <Table
-          label="Keys of the reserve"
-          columns={[{ name: 'Key' }, { name: 'Where it is' }, { name: 'What it is used for' }]}
-          rows={KEYS}
-          empty=""
-          isProse
-        />
+        <Live name="keys" json="/api/reserves">
+          <TrustKeys />
+        </Live>
+        <p>
+          The operator of this site:{' '}
+          <span data-island="contact">
+            <OperatorContact />
+          </span>
+        </p>
+      </section>
+      <section>
+        <h2>Whom the service asks</h2>
+        <p>
+          The figures come from these hosts. Your browser asks other ones when you{' '}
+          <a href="/reserves#verify">check the proof</a>.
+        </p>
+        <Live name="sources" json="/api/reserves">
+          <TrustSources />
+        </Live>
       </section>
       <section>
         <h2>What the operator could do</h2>
@@ -114,8 +109,8 @@ export const trust: Page = {
         <h2>Check, and report</h2>
         <p>
           <a href="/reserves#verify">Check the proof</a> against public explorers, or from a terminal. The{' '}
-          <a href="/status">status page</a> has the limits and the open alarms. The operator's contact for
-          anything that looks wrong is in <a href="/.well-known/security.txt">security.txt</a>.
+          <a href="/status">status page</a> has the limits and the open alarms. Report anything that looks
+          wrong to the operator, named above.
         </p>
       </section>
     </>

@@ -12,7 +12,7 @@ import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
-import type { Payment } from './payment-card.tsx';
+import { type SolRequest, solPayment } from './payment-card.tsx';
 import { ShareButton } from './share-button.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { PriceParts } from './token-price.tsx';
@@ -57,7 +57,7 @@ export function invoiceSteps(invoice: Invoice): Step[] {
 }
 
 /** The unpaid rest of an invoice, with the same reference. */
-export function restOf(invoice: Invoice): Payment {
+export function restOf(invoice: Invoice): SolRequest {
   const missing = BigInt(invoice.fee_lamports) - BigInt(invoice.received_lamports);
   const amount = formatAmount(missing, SOL_DECIMALS);
   const url = invoice.solana_pay_url.replace(/([?&]amount=)[^&]*/, `$1${amount}`);
@@ -71,7 +71,8 @@ const isPartlyPaid = ({ detail, received_lamports: received }: Invoice): boolean
 function WhatToPay({ invoice }: { invoice: Invoice }) {
   const { invoice_id: id, reported_tx_signature: reported } = invoice;
   const confirm = (signature: string) => confirmWith(id, signature);
-  if (!isPartlyPaid(invoice)) return <OrderPayment {...{ id, reported, confirm }} payment={invoice} />;
+  if (!isPartlyPaid(invoice))
+    return <OrderPayment {...{ id, reported, confirm }} payment={solPayment(invoice)} />;
   const rest = restOf(invoice);
   return (
     <>
@@ -82,7 +83,7 @@ function WhatToPay({ invoice }: { invoice: Invoice }) {
       <OrderPayment
         id={`${id}:${invoice.received_lamports}`}
         {...{ reported, confirm }}
-        payment={rest}
+        payment={solPayment(rest)}
         byHand={false}
       />
     </>
@@ -214,6 +215,14 @@ function ReportPayment({ id }: { id: string }) {
         </button>
         {busy === null ? null : <Waiting what="Reading the payment from the chain." />}
         <Failed failure={failure} />
+        {failure?.code === 'PAYMENT_NOT_BOUND' ? (
+          <Notice kind="info" title="Your payment is received, but matches no order.">
+            <p>
+              It will be returned. Send its signature to the <a href="/.well-known/security.txt">operator</a>,
+              and do not pay again before the operator responds.
+            </p>
+          </Notice>
+        ) : null}
       </Form>
     </details>
   );
@@ -262,10 +271,7 @@ function InvoiceState({ invoice }: { invoice: Invoice }) {
       <details>
         <summary>What the price is made of</summary>
         <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
-        <p class="fine">
-          You can add what is missing until the time is over; otherwise the payment comes back, less the
-          network fee. An excess and a late payment come back as well.
-        </p>
+        <p class="fine">What comes back is sent less the network fee. A late payment comes back as well.</p>
       </details>
       {open ? <ReportPayment id={invoice.invoice_id} /> : null}
     </div>

@@ -7,6 +7,7 @@ import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetPayment } from './own-payment.ts';
+import { solPayment } from './payment-card.tsx';
 import { tokenUrl } from './token-url.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -40,7 +41,12 @@ function Awaited({ request }: { request: ListingRequested }) {
     );
   return (
     <>
-      <OrderPayment id={request.listing_request_id} payment={request} reported={null} confirm={confirm} />
+      <OrderPayment
+        id={request.listing_request_id}
+        payment={solPayment(request)}
+        reported={null}
+        confirm={confirm}
+      />
       <Waiting
         what="Waiting for the payment. It is found automatically, within about a minute after it is final."
         usualSeconds={null}

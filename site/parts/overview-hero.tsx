@@ -26,7 +26,9 @@ export function Hero() {
           unit={bitcoin?.balanceSatoshis === '1' ? 'sat' : 'sats'}
           show={sats}
         >
-          {bitcoin ? worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null) : null}
+          {bitcoin?.balanceSatoshis
+            ? worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)
+            : null}
         </Figure>
         <Figure
           asset="absr"

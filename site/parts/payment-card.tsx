@@ -1,6 +1,7 @@
+import type { Child } from 'hono/jsx';
 import { parseAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { useNow } from './clock.ts';
-import { CopyButton, Identifier } from './copyable.tsx';
+import { CopyButton } from './copyable.tsx';
 import { clock, grouped } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Notice } from './notice.tsx';
@@ -9,7 +10,25 @@ import { QrCode } from './qr-code.tsx';
 import { WalletPayment } from './wallet.tsx';
 
 export type Payment = {
-  /** SOL, as decimal text. */
+  /** `SOL`, or another coin, which no wallet of this browser pays. */
+  readonly currency: string;
+  /** Whole coins, as decimal text. */
+  readonly amount: string;
+  readonly address: string;
+  /** Without it, the receiver cannot assign the payment; null if there is none. */
+  readonly memo: string | null;
+  /** Account by which the service finds a payment of SOL; null if the address alone identifies it. */
+  readonly reference: string | null;
+  /** Text of the QR code; a wallet link if it begins with `solana:`. */
+  readonly url: string;
+  /** ISO 8601; null if the receiver names no limit. */
+  readonly expiresAt: string | null;
+  /** What happens to a payment of another amount. */
+  readonly ifDifferent: Child;
+};
+
+/** What the service asks for an invoice or a listing. */
+export type SolRequest = {
   readonly amount: string;
   readonly treasury_address: string;
   readonly reference: string;
@@ -17,9 +36,26 @@ export type Payment = {
   readonly expires_at: string;
 };
 
+export const solPayment = (request: SolRequest): Payment => ({
+  currency: 'SOL',
+  amount: request.amount,
+  address: request.treasury_address,
+  memo: null,
+  reference: request.reference,
+  url: request.solana_pay_url,
+  expiresAt: request.expires_at,
+  ifDifferent: (
+    <>
+      Its last digits identify your payment. You can add what is missing until the time is over; an excess
+      comes back. A payment that matches no order is received and will be returned:{' '}
+      <a href="/.well-known/security.txt">contact the operator</a> with its signature.
+    </>
+  ),
+});
+
 type PaymentProps = {
   readonly payment: Payment;
-  /** Whether the amount alone identifies the payment. */
+  /** Whether the payment can be identified without its reference. */
   readonly byHand?: boolean;
   readonly lock: string;
   readonly asked?: () => void;
@@ -28,10 +64,11 @@ type PaymentProps = {
   readonly sent?: (signature: string) => void;
 };
 
-/** Payment instructions: wallet first, then a QR code, then by hand. The service finds the payment itself. */
+/** What to pay, to whom, and how: by wallet, by code or by hand. The receiver finds the payment itself. */
 export function PaymentCard(props: PaymentProps) {
   const now = useNow(1000);
-  const left = now === null ? null : (Date.parse(props.payment.expires_at) - now) / 1000;
+  const { expiresAt } = props.payment;
+  const left = now === null || expiresAt === null ? null : (Date.parse(expiresAt) - now) / 1000;
   return <PaymentTerms {...props} left={left} />;
 }
 
@@ -43,7 +80,7 @@ async function payWith(
   if (!parsed.ok) throw new Error('The service sent an amount that cannot be read.');
   const { paySol } = await import('../wallet/transfers.ts');
   return paySol(connected, {
-    to: payment.treasury_address,
+    to: payment.address,
     lamports: parsed.atoms,
     reference: payment.reference,
   });
@@ -73,9 +110,9 @@ function PhoneWallets({ url }: { url: string }) {
 }
 
 /** The code for the camera of another device. */
-const Code = ({ url, amount }: { url: string; amount: string }) => (
+const Code = ({ payment: { url, amount, currency } }: { payment: Payment }) => (
   <div class="stack">
-    <QrCode text={url} label={`QR code to pay ${amount} SOL with a Solana wallet`} />
+    <QrCode text={url} label={`QR code to pay ${amount} ${currency} with a wallet`} />
     <p class="row">
       {isWalletUrl(url) ? (
         <a class="button quiet" href={url}>
@@ -87,19 +124,67 @@ const Code = ({ url, amount }: { url: string; amount: string }) => (
   </div>
 );
 
-/** @param left seconds; null while there is no clock */
-export function PaymentTerms({
-  payment,
-  byHand = true,
-  lock,
-  asked,
-  unpaid,
-  sent = () => undefined,
-  left,
-}: PaymentProps & { left: number | null }) {
-  const { amount, solana_pay_url: url } = payment;
+const Whole = ({ text, label }: { text: string; label: string }) => (
+  <span class="identifier whole">
+    <code>{text}</code>
+    <CopyButton text={text} label={label} />
+  </span>
+);
+
+/** Amount, address and memo in full, to copy or to compare with the wallet. */
+const ByHand = ({ payment: { amount, currency, address, memo } }: { payment: Payment }) => (
+  <>
+    <dt>Amount</dt>
+    <dd>
+      <Whole text={amount} label="the amount" /> {currency}
+    </dd>
+    <dt>To</dt>
+    <dd>
+      <Whole text={address} label="the address to pay" />
+    </dd>
+    {memo === null ? null : (
+      <>
+        <dt>With the memo</dt>
+        <dd>
+          <Whole text={memo} label="memo" /> <span class="fine">Without it the payment is lost.</span>
+        </dd>
+      </>
+    )}
+  </>
+);
+
+const TimeLeft = ({ at, left }: { at: string; left: number | null }) => (
+  <>
+    <dt>Time left</dt>
+    <dd>
+      {left === null ? '' : <span class="number">{clock(left)}</span>}{' '}
+      <span class="fine">
+        until <Moment iso={at} />
+      </span>
+    </dd>
+  </>
+);
+
+/** The wallets that can pay here. A wallet's transfer carries no memo. */
+function PayByWallet({ payment, lock, asked, unpaid, sent = () => undefined }: PaymentProps) {
   const isPhone = useIsPhone();
   const hasWallet = useHasWallet();
+  if (payment.currency !== 'SOL' || payment.memo !== null) return null;
+  return isPhone && !hasWallet ? (
+    <PhoneWallets url={payment.url} />
+  ) : (
+    <WalletPayment
+      label={`Pay ${payment.amount} SOL`}
+      run={(connected) => payWith(payment, connected)}
+      {...{ sent, lock, asked, unpaid }}
+    />
+  );
+}
+
+/** @param left seconds; null while there is no clock or no limit */
+export function PaymentTerms({ left, ...props }: PaymentProps & { left: number | null }) {
+  const { payment, byHand = true } = props;
+  const isPhone = useIsPhone();
   if (left !== null && left <= 0)
     return (
       <Notice kind="warn" title="The time to pay is over.">
@@ -109,45 +194,18 @@ export function PaymentTerms({
   return (
     <div class="payment">
       <div class="stack">
-        <p class="tile-value number">{grouped(amount)} SOL</p>
-        {isPhone && !hasWallet ? (
-          <PhoneWallets url={url} />
-        ) : (
-          <WalletPayment
-            label={`Pay ${amount} SOL`}
-            run={(connected) => payWith(payment, connected)}
-            {...{ sent, lock, asked, unpaid }}
-          />
-        )}
+        <p class="tile-value number">
+          {grouped(payment.amount)} {payment.currency}
+        </p>
+        <PayByWallet {...props} />
         <dl class="facts">
-          <dt>Time left</dt>
-          <dd>
-            {left === null ? '' : <span class="number">{clock(left)}</span>}{' '}
-            <span class="fine">
-              until <Moment iso={payment.expires_at} />
-            </span>
-          </dd>
+          {byHand ? <ByHand payment={payment} /> : null}
+          {payment.expiresAt === null ? null : <TimeLeft at={payment.expiresAt} left={left} />}
         </dl>
-        {byHand ? (
-          <details>
-            <summary>Pay by hand</summary>
-            <dl class="facts">
-              <dt>Amount</dt>
-              <dd>
-                <span class="identifier">
-                  <code>{amount}</code>
-                  <CopyButton text={amount} label="the amount" />
-                </span>
-                <br />
-                <span class="fine">Pay exactly this amount: its last digits identify your payment.</span>
-              </dd>
-              <dt>To</dt>
-              <dd>
-                <Identifier text={payment.treasury_address} label="the address to pay" ends={8} />
-              </dd>
-            </dl>
-          </details>
-        ) : (
+        <p>
+          <strong>Pay once, exactly this amount.</strong> {payment.ifDifferent}
+        </p>
+        {byHand ? null : (
           <p class="fine">
             Pay by wallet or code only: they carry the reference that identifies the payment.
           </p>
@@ -155,11 +213,11 @@ export function PaymentTerms({
         {isPhone ? (
           <details>
             <summary>QR code for another device</summary>
-            <Code url={url} amount={amount} />
+            <Code payment={payment} />
           </details>
         ) : null}
       </div>
-      {isPhone ? null : <Code url={url} amount={amount} />}
+      {isPhone ? null : <Code payment={payment} />}
     </div>
   );
 }

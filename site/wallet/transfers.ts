@@ -96,9 +96,14 @@ async function requireLamports(rpc: Rpc, owner: string, needed: bigint): Promise
     );
 }
 
-export type SolPayment = { readonly to: string; readonly lamports: bigint; readonly reference: string };
+export type SolPayment = {
+  readonly to: string;
+  readonly lamports: bigint;
+  /** Null for a receiver that finds payments by its address alone. */
+  readonly reference: string | null;
+};
 
-/** Pays SOL, with the reference as a read-only account by which the service finds the payment. */
+/** Pays SOL, with a reference as a read-only account by which the service finds the payment. */
 export async function paySol(connected: Connected, { to, lamports, reference }: SolPayment): Promise<string> {
   const owner = connected.account.address;
   await withNode((rpc) => requireLamports(rpc, owner, lamports + FEE_RESERVE_LAMPORTS));
@@ -107,8 +112,9 @@ export async function paySol(connected: Connected, { to, lamports, reference }: 
     destination: address(to),
     amount: lamports,
   });
-  const found = { address: address(reference), role: AccountRole.READONLY };
-  return signWithFreshBlockhash(connected, [{ ...transfer, accounts: [...transfer.accounts, found] }]);
+  const found =
+    reference === null ? [] : [{ address: address(reference), role: AccountRole.READONLY } as const];
+  return signWithFreshBlockhash(connected, [{ ...transfer, accounts: [...transfer.accounts, ...found] }]);
 }
 
 export type DollarDeposit = {

@@ -10,9 +10,22 @@ import { createOrca } from '../providers/orca.ts';
 import { createPriceVenues } from '../providers/price-venues.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
+/** Host names, so that readers know whom the service asks; a number for a host that has no name of its own. */
+export function explorerNames(urls: readonly string[]): readonly string[] {
+  const hosts = urls.map((url) => new URL(url).hostname);
+  return hosts.map((host, index) =>
+    /[a-z]$/i.test(host) && hosts.indexOf(host) === hosts.lastIndexOf(host) ? host : `esplora-${index + 1}`,
+  );
+}
+
 export function clients(config: Wired) {
+  const names = explorerNames(config.ESPLORA_API_URLS);
   const esploras = config.ESPLORA_API_URLS.map((baseUrl, index) =>
-    createEsplora({ baseUrl, name: `esplora-${index + 1}`, fetch: fetchFor(config, 'ESPLORA_API_URLS') }),
+    createEsplora({
+      baseUrl,
+      name: names[index] ?? `esplora-${index + 1}`,
+      fetch: fetchFor(config, 'ESPLORA_API_URLS'),
+    }),
   );
   const venues = createPriceVenues(config.PRICE_API_URLS, fetchFor(config, 'PRICE_API_URLS'));
 

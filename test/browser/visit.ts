@@ -17,7 +17,7 @@ const world = inject('worlds')[Number(process.env.VITEST_POOL_ID) - 1];
 if (world === undefined) throw new Error('each worker needs a world');
 export const { siteUrl, controlUrl } = world;
 /** Pages that read nothing from the API before a visitor acts. */
-const QUIET_PAGES = ['/trust', '/exchange', '/tokens/new', '/agents', '/docs', '/changes'];
+const QUIET_PAGES = ['/exchange', '/tokens/new', '/agents', '/docs', '/changes'];
 /** Pages that show figures of the API when they are opened. */
 export const LIVE_PAGES = LISTED_PAGES.filter((path) => !QUIET_PAGES.includes(path));
 export const PHONE = { width: 390, height: 844 };

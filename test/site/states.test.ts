@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
-import { PayInTo } from '../../site/parts/exchange-panel.tsx';
+import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
 import { worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
 import { npubOf } from '../../site/parts/nostr-key.ts';
@@ -14,26 +14,23 @@ import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
+import { contactOf, keyRows } from '../../site/parts/trust-facts.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { isPlainToken, POWER_WORDS, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
 
-const exchange = (providerStatus: string, payinAddress: string | null) => ({
-  ...exampleOf('getExchangeStatus'),
-  providerStatus,
-  payinAddress,
-});
 it.each([
-  ['waiting', '8LZGbM26bq', '8LZGbM26bq'],
-  ['waiting', null, 'unknown'],
-  ['expired', '8LZGbM26bq', 'no longer payable'],
-  ['finished', '8LZGbM26bq', 'no longer payable'],
-])('an exchange that is %s with the pay-in address %s shows: %s', (status, address, text) => {
-  const html = String(PayInTo({ exchange: exchange(status, address) }));
-  expect(html).toContain(text);
-  expect(html).not.toContain('>paid<');
+  ['waiting', 'waiting', true],
+  ['expired', 'expired', false],
+  ['finished', 'finished', false],
+  ['waiting', 'confirming', false],
+] as const)('an exchange that is %s and %s shows a payment: %s', (status, providerStatus, isShown) => {
+  const now = { ...exampleOf('getExchangeStatus'), status, providerStatus };
+  const html = String(ExchangeState({ now: { ...now, expectedAmountFrom: '0.5' } }));
+  for (const part of [now.payinAddress, 'Pay once', '<svg', 'exchanges a different amount'])
+    expect([part, html.includes(part)]).toEqual([part, isShown]);
 });
 
 it('the overview does not call swaps open while the custodian does not respond', () => {
@@ -90,13 +87,16 @@ it('a row of the archive links to its own proof, or has no link', () => {
   ]);
 });
 
+const release = { version: '1.0.0', commit: null, source: 'https://source.test' };
+const assets = { origin: '', release, style: '', font: '', scripts: {} };
+
 it('the ASRY page says that an earlier claim earns more and that splitting gains nothing', () => {
   const curve = { cap: 10n ** 15n, depth: 90_000_000_000n };
   const net = 1_000_000_000n;
   const [first, second] = [entitlementOf(curve, 0n, net), entitlementOf(curve, net, net)];
   expect(first).toBeGreaterThan(second);
   expect(first + second).toBe(entitlementOf(curve, 0n, 2n * net));
-  const text = String(asry.Content());
+  const text = String(asry.Content({ assets }));
   expect(text).toContain('The sooner a payment is claimed, the more each dollar earns.');
   expect(text).toContain('Splitting a payment gains nothing.');
   expect(text).not.toContain('order');
@@ -213,6 +213,25 @@ describe('the coverage of the overview', () => {
     expect(levelsOf(reserves, prices)).toEqual({ sol: 0.5, btc: 1, absr: 0.5 });
     expect(levelsOf(null, null)).toEqual({ sol: null, btc: null, absr: null });
   });
+});
+
+it.each([
+  [true, 'watch-only'],
+  [false, 'In the service (hot)'],
+  [null, 'Not known right now'],
+])('for a Bitcoin key whose watch-only state is %s, the trust page says: %s', (watchOnly, text) => {
+  const example = exampleOf('getReserves');
+  const reserves = { ...example, bitcoin: { ...example.bitcoin, watchOnly } };
+  expect(keyRows({ reserves, proof: null, treasury: null })[1]?.[2]).toContain(text);
+});
+
+it.each([
+  ['Contact: mailto:ops@sluice.test\nExpires: 2027', 'mailto:ops@sluice.test'],
+  ['# text\ncontact: https://sluice.test/report', 'https://sluice.test/report'],
+  ['Contact: javascript:alert(1)', null],
+  ['', null],
+])('reads the contact of the operator from %j as %s', (text, contact) => {
+  expect(contactOf(text)).toBe(contact);
 });
 
 it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {

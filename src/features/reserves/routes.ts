@@ -35,7 +35,7 @@ const ownTime = {
 const source = z
   .string()
   .nullable()
-  .openapi({ description: 'The upstream that responded', example: 'esplora-1' });
+  .openapi({ description: 'The upstream that responded', example: 'mempool.space' });
 
 const reservesRoute = createRoute({
   method: 'get',
@@ -88,7 +88,7 @@ const reservesRoute = createRoute({
 const freshness = {
   as_of: z.iso.datetime().describe('When the list was read'),
   stale: z.boolean().describe('True when every source is unavailable and an older list is shown'),
-  source: z.string().openapi({ description: 'The upstream that responded', example: 'esplora-1' }),
+  source: z.string().openapi({ description: 'The upstream that responded', example: 'mempool.space' }),
   next_cursor: nextCursor,
 };
 const listErrors = errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NOT_CONFIGURED']);

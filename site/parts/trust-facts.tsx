@@ -1,0 +1,135 @@
+/**
+ * Whom a holder trusts, read from the running service: keys, sources and the operator's contact.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
+import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
+import { readSiteText } from '../api/call.ts';
+import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
+import { Identifier } from './copyable.tsx';
+import { bitcoinSources } from './coverage.tsx';
+import { Moment } from './freshness.tsx';
+import { Table } from './table.tsx';
+
+const Key = ({ text, label }: { text: string | null | undefined; label: string }) =>
+  text ? <Identifier text={text} label={label} ends={8} /> : <span>not configured</span>;
+
+/** A key that the service does not know about is neither hot nor offline. */
+const BITCOIN_PLACES = {
+  true: 'Offline, with the operator; the service only watches (watch-only)',
+  false: 'In the service (hot)',
+  null: 'Not known right now',
+} as const;
+
+type KeyFacts = {
+  readonly reserves: Reserves | null;
+  readonly proof: CurrentProof | null;
+  readonly treasury: string | null;
+};
+
+export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (readonly Child[])[] {
+  const signed = proof === null ? 'not read' : <Moment iso={proof.timestamp} />;
+  const watchOnly = reserves?.bitcoin.watchOnly ?? null;
+  return [
+    [
+      'Solana key of the reserve',
+      <Key text={reserves?.solana.address} label="Solana address" />,
+      'In the service (hot), one process at Cloudflare',
+      'Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds',
+      signed,
+    ],
+    [
+      'Bitcoin key of the reserve',
+      <Key text={reserves?.bitcoin.address} label="Bitcoin address" />,
+      BITCOIN_PLACES[`${watchOnly}`],
+      'Signs proofs. No code of the service sends BTC',
+      signed,
+    ],
+    [
+      'Witness of mints',
+      'in the mint itself',
+      'If the mint names two keys, in a second Worker with its own sources',
+      <>
+        Signs a mint only if the sats are there. <a href="/reserves#verify">The check “Who can mint”</a> reads
+        both keys from the chain
+      </>,
+      'at each mint',
+    ],
+    [
+      'Treasury',
+      <Key text={treasury} label="treasury address" />,
+      'With the operator',
+      'Receives fees, payments for ASRY, and minted ABSR',
+      'never',
+    ],
+  ];
+}
+
+export function TrustKeys() {
+  const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
+  const proof = useQuery('getProof', {}, PROOF_POLL_MS);
+  const treasury = useQuery('getTreasury', {});
+  return (
+    <Table
+      label="Keys of the reserve"
+      columns={[
+        { name: 'Key' },
+        { name: 'Address' },
+        { name: 'Where it is' },
+        { name: 'What it is used for' },
+        { name: 'Last signed a proof' },
+      ]}
+      rows={keyRows({
+        reserves: reserves.value,
+        proof: proof.value,
+        treasury: treasury.value?.treasury_address ?? null,
+      })}
+      empty=""
+      isProse
+    />
+  );
+}
+
+/** The Bitcoin sources by name, with what each shows now. */
+export function TrustSources() {
+  const { value, failure } = useQuery('getReserves', {}, PROOF_POLL_MS);
+  if (value === null)
+    return <p class="empty">{failure === null ? 'Reading the sources.' : 'Not available right now.'}</p>;
+  return (
+    <p>
+      Bitcoin: {value.bitcoin.sources.map(({ name }) => name).join(', ')} ({bitcoinSources(value.bitcoin)}).
+      Solana: {value.solana.source ?? 'no node responds'}.
+    </p>
+  );
+}
+
+/** The first `Contact` of a security.txt (RFC 9116), if a page may link to it. */
+export function contactOf(text: string): string | null {
+  const contact = /^Contact:[ \t]*(\S+)/im.exec(text)?.[1] ?? '';
+  return /^(mailto:|https:\/\/)/i.test(contact) ? contact : null;
+}
+
+type Contact = { readonly type: 'unread' } | { readonly type: 'read'; readonly url: string | null };
+
+/** The operator's contact, as the service publishes it. */
+export function OperatorContact() {
+  const [contact, setContact] = useState<Contact>({ type: 'unread' });
+  useEffect(() => {
+    readSiteText('/.well-known/security.txt').then(
+      (text) => setContact({ type: 'read', url: contactOf(text) }),
+      () => setContact({ type: 'read', url: null }),
+    );
+  }, []);
+  if (contact.type === 'read' && contact.url !== null)
+    return (
+      <a href={contact.url} rel="noopener noreferrer">
+        {contact.url.replace(/^mailto:/i, '')}
+      </a>
+    );
+  return contact.type === 'unread' ? (
+    <a href="/.well-known/security.txt">security.txt</a>
+  ) : (
+    <strong>The operator of this site has published no contact.</strong>
+  );
+}

@@ -1,0 +1,15 @@
+import { useEffect, useState } from 'hono/jsx';
+import { PUBLIC_SOURCES } from '../build/host-files.ts';
+import { CopyBlock } from './copyable.tsx';
+
+/** The check of this site from a terminal, with its own address. */
+export function VerifyCommand() {
+  const [origin, setOrigin] = useState('https://<this site>');
+  useEffect(() => setOrigin(location.origin), []);
+  return (
+    <CopyBlock
+      label="the command"
+      text={`npm run verify -- ${origin} --explorers ${PUBLIC_SOURCES.explorers.join(',')}`}
+    />
+  );
+}
