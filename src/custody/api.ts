@@ -8,6 +8,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Claim, Payout } from './asry/asry-store.ts';
 import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
+import { parseReason, type Reason } from './kernel/reason.ts';
 import type { LimitUse } from './kernel/spending-limits.ts';
 
 export type { LimitUse } from './kernel/spending-limits.ts';
@@ -492,10 +493,13 @@ type PayoutOperation = {
  * Why a started payout is still unsigned: a limit, a stop of all signing, or an operation that awaits the
  * operator.
  */
-function waitOf(reason: string | null): string | undefined {
-  if (reason?.startsWith('limit_')) return 'daily_limit';
-  return reason?.startsWith('stopped_') || reason?.startsWith('held') ? 'paused' : undefined;
-}
+const WAITS: Readonly<Record<Reason['type'], string | undefined>> = {
+  limit: 'daily_limit',
+  stopped: 'paused',
+  held: 'paused',
+  upstream: undefined,
+  code: undefined,
+};
 
 /**
  * The state of a payout, from its row and its operation. Either of them may be newer than the other.
@@ -513,7 +517,7 @@ export function payoutView(
   const waits = {
     // A failed read is retried within seconds; neither the caller nor the operator has to act.
     owed: reason === 'unread' ? null : reason,
-    begun: waitOf(operation?.reason ?? null),
+    begun: WAITS[parseReason(operation?.reason ?? '').type],
   }[state];
   return waits
     ? { ...unsent, status: 'owed', reason: waits }

@@ -42,8 +42,16 @@ const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
 
+/** Why the journal may have lost rows. */
+const LOSSES = [
+  'journal_behind_mirror',
+  'journal_empty_but_reserve_has_signed',
+  'journal_empty_but_history_pruned',
+] as const;
+type Loss = (typeof LOSSES)[number];
+
 /** Stops all signing until the operator acts. */
-export function freeze(journal: Journal, reason: string, log: Log): void {
+export function freeze(journal: Journal, reason: Loss | 'unexpected_debit', log: Log): void {
   journal.setMeta(FROZEN, reason);
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
@@ -57,8 +65,10 @@ export function unfreeze(journal: Journal): void {
 /**
  * True when the mirror or the chain shows changes that this journal lacks. Its rows are then not processed or shown.
  */
-export const isSuspect = (journal: Journal): boolean =>
-  frozenReason(journal)?.startsWith('journal_') ?? false;
+export function isSuspect(journal: Journal): boolean {
+  const reason = frozenReason(journal);
+  return LOSSES.some((loss) => loss === reason);
+}
 
 export const suspectSince = (journal: Journal): number => journal.getTime(SUSPECT_SINCE);
 
@@ -98,14 +108,14 @@ export async function checkJournal(p: JournalCheckPorts): Promise<boolean> {
   return true;
 }
 
-function frozenFor(p: JournalCheckPorts, reason: string): false {
+function frozenFor(p: JournalCheckPorts, reason: Loss): false {
   freeze(p.journal, reason, p.log);
   p.journal.setMeta(SUSPECT_SINCE, String(p.now()));
   return false;
 }
 
 /** Reason why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed nothing. */
-async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
+async function lossOf(p: JournalCheckPorts): Promise<Loss | undefined> {
   const { history } = p;
   const quorum = quorumOf(history.nodes.length);
   const lists = await readLists(history, quorum, async (node) => ({

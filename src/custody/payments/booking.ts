@@ -61,6 +61,13 @@ export type CheckedListing = { readonly mint: string; readonly facts: ListingFac
  */
 export type Undecided = 'may_be_returned' | 'listing_unchecked';
 
+/** Why a transaction is not booked, and the text that is stored and logged. */
+type Unread = {
+  readonly why: 'upstream' | 'unreadable' | 'absent' | 'listing' | 'unbooked' | Undecided;
+  readonly text: string;
+};
+const plainly = (why: Unread['why']): Unread => ({ why, text: why });
+
 export class Booking {
   readonly #p: BookingPorts;
 
@@ -105,36 +112,37 @@ export class Booking {
     return payment && this.#p.check(payment, transaction);
   }
 
-  /** Reads and books one transaction. Returns the reason for a failure. */
-  async #attempt(signature: string): Promise<string | undefined> {
+  /** Reads and books one transaction. Returns why it is not booked. */
+  async #attempt(signature: string): Promise<Unread | undefined> {
     let transaction: ChainTransaction | null | 'unreadable';
     try {
       transaction = await orUnreadable(this.#p.transaction(signature));
     } catch (error) {
-      return `upstream_${failureReason(error)}`;
+      return { why: 'upstream', text: `upstream_${failureReason(error)}` };
     }
-    if (transaction === 'unreadable') return 'unreadable';
+    if (transaction === 'unreadable') return plainly('unreadable');
     // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
-    if (transaction === null || transaction.failed) return 'absent';
+    if (transaction === null || transaction.failed) return plainly('absent');
     let checked: CheckedListing | undefined;
     try {
       checked = await this.#check(transaction);
     } catch (error) {
       // A mint may change so often that no quorum sees it. Other payments must not wait for it.
-      return `listing_${failureReason(error)}`;
+      return { why: 'listing', text: `listing_${failureReason(error)}` };
     }
     try {
-      return this.#book(transaction, checked);
+      const undecided = this.#book(transaction, checked);
+      return undecided && plainly(undecided);
     } catch (error) {
-      return `unbooked: ${String(error).slice(0, 200)}`;
+      return { why: 'unbooked', text: `unbooked: ${String(error).slice(0, 200)}` };
     }
   }
 
-  #postpone(signature: string, source: string, reason: string): void {
+  #postpone(signature: string, source: string, { why, text: reason }: Unread): void {
     const known = this.#p.payments.unread(signature);
     const tries = (known?.tries ?? 0) + 1;
     const firstAt = known?.firstAt ?? this.#p.now();
-    const life = reason === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
+    const life = why === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
     // Age alone is not enough: a clock that jumps ahead by a day makes every row old at once.
     if (this.#p.now() - firstAt > life && tries > TRIES_BEFORE_ALARM) {
       this.#p.payments.deleteUnread(signature);
@@ -142,7 +150,7 @@ export class Booking {
     }
     // An unreadable version or a failed booking lasts until the code changes; other failures may be a lagging
     // node.
-    const isLasting = reason === 'unreadable' || reason.startsWith('unbooked');
+    const isLasting = why === 'unreadable' || why === 'unbooked';
     if (tries === (isLasting ? 1 : TRIES_BEFORE_ALARM))
       this.#p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
     const dueAt = this.#p.now() + backoff(tries, RETRIES);
@@ -207,13 +215,13 @@ export class Booking {
    * @returns `stop` if the nodes fail: each further read would fail too
    */
   async read(signature: string, source: string): Promise<'read' | 'stop'> {
-    const reason = await this.#attempt(signature);
-    if (reason === undefined) {
+    const unread = await this.#attempt(signature);
+    if (unread === undefined) {
       this.#p.payments.deleteUnread(signature);
       return 'read';
     }
-    this.#postpone(signature, source, reason);
-    return reason.startsWith('upstream_') ? 'stop' : 'read';
+    this.#postpone(signature, source, unread);
+    return unread.why === 'upstream' ? 'stop' : 'read';
   }
 
   /** Drops transactions of a node that no quorum shows, if there are too many. Returns whether it dropped any. */
@@ -224,9 +232,9 @@ export class Booking {
   /** Retries unread transactions that are due. */
   async retry(limit: number): Promise<void> {
     for (const { signature, source } of this.#p.payments.unreadDue(this.#p.now(), RETRIES.most, limit)) {
-      const reason = await this.#attempt(signature);
-      if (reason === undefined) this.#p.payments.deleteUnread(signature);
-      else this.#postpone(signature, source, reason);
+      const unread = await this.#attempt(signature);
+      if (unread === undefined) this.#p.payments.deleteUnread(signature);
+      else this.#postpone(signature, source, unread);
     }
   }
 
