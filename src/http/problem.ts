@@ -28,16 +28,29 @@ export function asAppError(thrown: unknown): AppError {
   return INTERNAL;
 }
 
+/** Characters that control a terminal or the direction of a text. A refusal may repeat them from the caller's input. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text, or every text within a value, without control characters. */
+function withoutControls(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(CONTROLS, '\ufffd');
+  if (Array.isArray(value)) return value.map(withoutControls);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [String(withoutControls(name)), withoutControls(member)]),
+  );
+}
+
 /** The members of an error body that do not depend on the request. */
 export function problemOf(error: AppError) {
   const { action, retryable } = ERRORS[error.code] ?? ERRORS.INTERNAL;
   return {
     error_code: error.code,
-    error: error.message,
+    error: String(withoutControls(error.message)),
     action,
     retryable,
     ...(error.retryAfterSeconds === undefined ? {} : { retry_after_s: error.retryAfterSeconds }),
-    ...(error.details ? { details: error.details } : {}),
+    ...(error.details ? { details: withoutControls(error.details) as typeof error.details } : {}),
   };
 }
 
