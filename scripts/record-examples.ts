@@ -35,7 +35,7 @@ function shortened(value: unknown): unknown {
 const world = await startWorld({
   blockMs: 1_000,
   settleDelayMs: 200,
-  vars: { PUBLIC_BASE_URL: ORIGIN, SWAP_MAX_CREATES_IP_HOUR: '1000' },
+  vars: { PUBLIC_BASE_URL: ORIGIN, BRIDGE_QUOTES_2H: '24000' },
 });
 try {
   const document = (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument;

@@ -219,6 +219,13 @@ export const VARIABLES = {
     about:
       'Comma list of Solana nodes of the custodian, primary first. Use two or more from different operators. Nothing else reads them.',
   },
+  SOLANA_RPC_RATE: {
+    schema: uint,
+    default: '40',
+    areas: ['custody'],
+    about:
+      'Requests in a second that each node of `SOLANA_RPC_URL` serves. Callers together may use a quarter of it.',
+  },
   SOLANA_READ_RPC_URL: {
     schema: urlList,
     default: 'https://api.mainnet.solana.com',
@@ -256,6 +263,13 @@ export const VARIABLES = {
     secret: true,
     about: 'From the partner portal of the bridge. Without it the bridge charges a higher fee.',
   },
+  BRIDGE_QUOTES_2H: {
+    schema: uint,
+    default: '180',
+    areas: ['custody'],
+    about:
+      'Quotes of the bridge that callers may use in two hours: a third for swaps, the rest for estimates. Without a token the bridge allows about 200.',
+  },
   NEAR_INTENTS_QUOTE_KEY: {
     schema: z.string(),
     // The production key in the SDK of the bridge.
@@ -275,12 +289,6 @@ export const VARIABLES = {
     default: '200',
     areas: ['custody'],
     about: 'Worst-case cost of a swap against the independent price, in basis points.',
-  },
-  SWAP_MAX_CREATES_IP_HOUR: {
-    schema: uint,
-    default: '6',
-    areas: ['custody'],
-    about: 'New swaps of one client address per hour.',
   },
   RESERVE_FLOOR_SOL: {
     schema: sol,

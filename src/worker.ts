@@ -1,4 +1,5 @@
 import { createApp } from './app.ts';
+import { requestClient } from './core/client-network.ts';
 import { inReadSession } from './http/read-session.ts';
 import { CallSlots } from './providers/admission.ts';
 import { apiDeps } from './wiring/api.ts';
@@ -11,6 +12,10 @@ const app = createApp(apiDeps);
 
 export default {
   fetch: async (request, env, context) =>
-    new CallSlots().run('user', () => inReadSession(request, env.DB, () => app.fetch(request, env, context))),
-  scheduled: ({ cron }, env) => new CallSlots().run('user', () => runScheduled(cron, env)),
+    new CallSlots().run(
+      'user',
+      () => inReadSession(request, env.DB, () => app.fetch(request, env, context)),
+      requestClient(request.headers),
+    ),
+  scheduled: ({ cron }, env) => new CallSlots().run('own', () => runScheduled(cron, env)),
 } satisfies ExportedHandler<Env>;

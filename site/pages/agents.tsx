@@ -109,7 +109,7 @@ export const agents: Page = {
               About 600 requests a minute of each kind per address for writes and for reads that query other
               services; then 429 with Retry-After.
             </li>
-            <li>6 new swaps an hour per address, and limits per hour and day that all callers share.</li>
+            <li>7 new swaps in two hours per address, and limits per hour and day that all callers share.</li>
             <li>10 open invoices per address. Bodies up to 16 KiB.</li>
           </ul>
         </section>

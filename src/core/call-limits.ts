@@ -1,40 +1,44 @@
 /**
- * Limits on calls: enforced here and in the custodian. `details.limit` of a refusal names one.
+ * Limits on calls, by the names in `details.limit` of a refusal.
  * @module
  */
+import type { BudgetTerms } from './budget.ts';
 import { HOUR_MS } from './durations.ts';
 
-/** The window in which the routing provider counts our quotes. */
-export const QUOTE_WINDOW_MS = 2 * HOUR_MS;
+/** The platform's flood gate, for one client network and group of routes; equal to LIMITER in wrangler.toml. */
+export const REQUESTS_PER_MINUTE = 600;
 
-export type CallLimit = {
-  readonly quota: number;
-  /** Absent if the limit does not depend on time. */
-  readonly windowSeconds?: number;
-};
+/** What all callers share. Each client network has a fair share; see {@link BudgetTerms}. */
+export const BUDGETS = {
+  /** Exchanges opened at the exchange provider, in one isolate. */
+  exchanges_per_hour: { total: 800, windowMs: HOUR_MS },
+  /** Calls of the callers of one isolate to one upstream. */
+  upstream_calls: { total: 4_800, windowMs: 60_000 },
+  /** Requests that await payment. Past `fair`, a client may have two. */
+  open_requests: { total: 2_000, fair: 500, most: 10 },
+  /** Signatures that callers wait for at once. */
+  signature_lookups: { total: 256 },
+} as const satisfies Record<string, BudgetTerms>;
 
-/** What a client has left of a limit, and the seconds until it has more; the `RateLimit` header shows both. */
-export type Remaining = { readonly left: number; readonly resetSeconds: number };
+/** Callers together may use this part of a node's rate. The rest is left for the service's own work. */
+const CALLERS_PART = 1 / 4;
 
-const HOUR_SECONDS = HOUR_MS / 1_000;
-const QUOTE_WINDOW_SECONDS = QUOTE_WINDOW_MS / 1_000;
+/** The calls of all callers to one of the custodian's nodes. @param rate requests that the node serves in a second */
+export const nodeCalls = (rate: number): BudgetTerms => ({
+  total: Math.max(Math.floor(rate * CALLERS_PART), 1),
+  windowMs: 1_000,
+});
 
-/** Limits on calls, by the names in `details.limit`. */
-export const CALL_LIMITS = {
-  /** For one client and group of routes; equal to LIMITER in wrangler.toml. */
-  requests_per_minute: { quota: 600, windowSeconds: 60 },
-  /** New idempotency keys of one client. */
-  keys_per_client_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
-  /** Exchanges opened by one network: an eighth of the total of all callers. */
-  exchanges_per_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
-  /** Requests of one client that await payment. */
-  open_requests: { quota: 10 },
-  /** Signatures that callers of one network may wait for at once: an eighth of the total of all callers. */
-  signature_lookups: { quota: 32 },
-  /** Reads of the Solana nodes for unpaid requests of one network: an eighth of the total of all callers. */
-  chain_reads: { quota: 30, windowSeconds: 60 },
-  // All clients share about 200 bridge quotes in two hours. The next two quotas add up to 180, so 20 quotes stay in
-  // reserve. Estimates of one client get only a fair share.
-  estimate_quotes: { quota: 120, windowSeconds: QUOTE_WINDOW_SECONDS },
-  create_quotes: { quota: 60, windowSeconds: QUOTE_WINDOW_SECONDS },
-} as const satisfies Record<string, CallLimit>;
+/** The window in which the bridge counts our quotes. */
+const QUOTE_WINDOW_MS = 2 * HOUR_MS;
+
+export type QuoteBudgets = Readonly<Record<'create_quotes' | 'estimate_quotes', BudgetTerms>>;
+
+/** Quotes for creates, and for estimates together with reads of the smallest swap. @param total quotes in two hours */
+export function quoteBudgets(total: number): QuoteBudgets {
+  const creates = Math.floor(total / 3);
+  return {
+    create_quotes: { total: creates, windowMs: QUOTE_WINDOW_MS },
+    estimate_quotes: { total: total - creates, windowMs: QUOTE_WINDOW_MS },
+  };
+}

@@ -15,6 +15,21 @@ export function addressKey(address: string | null | undefined): string {
   return ip.includes(':') ? ipv6Prefix(ip) : ip;
 }
 
+/** The address from which every Worker of the platform's customers calls. */
+const WORKERS_ADDRESS = '2a06:98c0:3600::103';
+const WORKERS = 'workers';
+
+/**
+ * The key of a request's client. A Worker is known by the domain in `CF-Worker`, which the platform sets.
+ * All other headers are under the caller's control.
+ */
+export function requestClient(headers: Pick<Headers, 'get'>): string {
+  const address = headers.get('cf-connecting-ip');
+  if (address?.toLowerCase() !== WORKERS_ADDRESS) return addressKey(address);
+  const domain = (headers.get('cf-worker') ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '');
+  return `${WORKERS} ${domain.slice(0, 253)}`;
+}
+
 /** The first four groups of an IPv6 address, in full. */
 export function ipv6Prefix(ip: string): string {
   const [head = '', tail] = ip.toLowerCase().split('::');
@@ -30,7 +45,8 @@ export function ipv6Prefix(ip: string): string {
 export type NetworkLevel = { readonly network: string; readonly times: number };
 
 /**
- * The networks of a client, the narrowest first: IPv4 by address and /24, IPv6 by /64, /56 and /48.
+ * The networks of a client, the narrowest first: IPv4 by address and /24, IPv6 by /64, /56, /48 and /32. One customer may
+ * own a /48; a /32 is a provider's, so it has the largest multiple, which still leaves room for others.
  * @param client key from `addressKey`: an IPv4 address or an IPv6 /64
  */
 export function networksOf(client: string): NetworkLevel[] {
@@ -41,6 +57,11 @@ export function networksOf(client: string): NetworkLevel[] {
     ];
   }
   const groups = /^([0-9a-f]+):([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)::\/64$/.exec(client)?.slice(1);
+  if (client.startsWith(`${WORKERS} `))
+    return [
+      { network: client, times: 1 },
+      { network: WORKERS, times: 6 },
+    ];
   if (!groups) return [{ network: client, times: 1 }];
   const [a, b, c, d = '0'] = groups;
   const site = (Number.parseInt(d, 16) & 0xff00).toString(16);
@@ -48,78 +69,6 @@ export function networksOf(client: string): NetworkLevel[] {
     { network: client, times: 1 },
     { network: `${a}:${b}:${c}:${site}::/56`, times: 2 },
     { network: `${a}:${b}:${c}::/48`, times: 4 },
+    { network: `${a}:${b}::/32`, times: 6 },
   ];
-}
-
-/** Number of concurrent clients that a shared budget is sized for. */
-export const SHARES = 8;
-export const LEAST_SHARE = 2;
-
-/**
- * The share of one client in a common budget: an eighth of what the others have left, but at least two.
- * @param used by all clients, including this one
- * @param own  used by this client
- */
-export const fairShare = (maximum: number, used: number, own: number): number =>
-  Math.max(LEAST_SHARE, Math.floor((maximum - used + own) / SHARES));
-
-/**
- * Whether every network of a client has room left in its share of a common budget.
- * @param total used by all clients
- * @param usedBy used by one network
- * @param most  the largest share of one client
- */
-export function hasShare(
-  client: string,
-  maximum: number,
-  total: number,
-  usedBy: (network: string) => number,
-  most: number = Number.POSITIVE_INFINITY,
-): boolean {
-  return networksOf(client).every(({ network, times }) => {
-    const own = usedBy(network);
-    return own < times * Math.min(most, fairShare(maximum, total, own));
-  });
-}
-
-/** A common budget in memory, of which each network of a client gets a fair share. */
-export class SharedBudget {
-  readonly #maximum: number;
-  readonly #windowMs: number | undefined;
-  readonly #used = new Map<string, number>();
-  #total = 0;
-  #window = 0;
-
-  /** @param windowMs after this time the whole budget is free again; absent if callers give back each unit */
-  constructor(maximum: number, windowMs?: number) {
-    this.#maximum = maximum;
-    this.#windowMs = windowMs;
-  }
-
-  /** Takes one unit for a client; false if its share is used up. @param now Unix milliseconds */
-  take(client: string, now: number): boolean {
-    const window = this.#windowMs === undefined ? 0 : Math.floor(now / this.#windowMs);
-    if (window !== this.#window) {
-      this.#window = window;
-      this.#total = 0;
-      this.#used.clear();
-    }
-    const isLeft = hasShare(client, this.#maximum, this.#total, (network) => this.#used.get(network) ?? 0);
-    if (isLeft) this.#add(client, 1);
-    return isLeft;
-  }
-
-  /** Gives back a unit of this window. */
-  giveBack(client: string): void {
-    if (this.#used.has(client)) this.#add(client, -1);
-  }
-
-  #add(client: string, units: number): void {
-    this.#total += units;
-    for (const { network } of networksOf(client)) {
-      const used = (this.#used.get(network) ?? 0) + units;
-      if (used > 0) this.#used.set(network, used);
-      else this.#used.delete(network);
-    }
-  }
 }

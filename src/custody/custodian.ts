@@ -4,6 +4,7 @@
  * @module
  */
 import { lamports } from '../core/amount.ts';
+import type { QuoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { HOUR_MS } from '../core/durations.ts';
 import { notConfigured, upstreamFailure } from '../core/errors.ts';
@@ -86,7 +87,7 @@ export type CustodyDeps = {
   readonly proof?: Omit<ProofPorts, 'stop' | 'lastMintSlot'>;
   readonly limits: CustodyLimits;
   readonly swapsDisabled: boolean;
-  readonly maxCreatesPerClientHour: number;
+  readonly quoteBudgets: QuoteBudgets;
   readonly assemble: Assemble;
   readonly now: () => number;
   readonly randomId: () => string;
@@ -173,9 +174,9 @@ export class Custodian implements CustodianApi {
     this.#kernel = kernel;
     const { tools, gate, executor } = kernel;
     const { mirror, within } = d;
-    const { maxCreatesPerClientHour, randomId } = d;
+    const { quoteBudgets, randomId } = d;
     this.#quotes = new SwapQuotes(d.swap, tools.journal, d.now);
-    this.#swaps = new Swaps(tools, { quotes: this.#quotes, maxCreatesPerClientHour, randomId, within });
+    this.#swaps = new Swaps(tools, { quotes: this.#quotes, quoteBudgets, randomId, within });
     const { lookUp } = d;
     const { latestBlockhash } = d.swap;
     const tokens = new Tokens(tools);

@@ -4,12 +4,11 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
-import { CALL_LIMITS } from '../core/call-limits.ts';
-import { addressKey } from '../core/client-network.ts';
+import { networksOf, requestClient } from '../core/client-network.ts';
 import { AppError } from '../core/errors.ts';
 
-/** The key of the caller's address. All other headers are under the caller's control. */
-export const clientKey = (c: Context): string => addressKey(c.req.header('cf-connecting-ip'));
+/** The key under which limits count the caller. */
+export const clientKey = (c: Context): string => requestClient(c.req.raw.headers);
 
 const REQUESTS = 'requests_per_minute';
 
@@ -21,13 +20,25 @@ type Limited = { readonly Bindings: Pick<Env, 'LIMITER'> };
  * @throws AppError RATE_LIMITED
  */
 async function admit<E extends Limited>(c: Context<E>, group: string): Promise<void> {
-  const { success } = await c.env.LIMITER.limit({ key: `${group}:${clientKey(c)}` });
-  if (success) return;
+  const keys = countedKeys(clientKey(c)).map((key) => c.env.LIMITER.limit({ key: `${group}:${key}` }));
+  if ((await Promise.all(keys)).every(({ success }) => success)) return;
   throw new AppError('RATE_LIMITED', 'Too many requests from this address.', {
-    retryAfterSeconds: CALL_LIMITS[REQUESTS].windowSeconds,
+    retryAfterSeconds: 60,
     details: { limit: REQUESTS },
   });
 }
+
+/**
+ * The client, and each wider network that it belongs to. The limiter has one limit for every key, so a wider network has as many
+ * keys as its multiple, and each client in it always has the same one.
+ */
+const countedKeys = (client: string): string[] =>
+  networksOf(client).map(({ network, times }) =>
+    times === 1 ? network : `${network}#${sumOf(client) % times}`,
+  );
+
+const sumOf = (text: string): number =>
+  [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 0);
 
 /** Counts requests of one client. @param group routes that share one count */
 export const rateLimit = (group: string): MiddlewareHandler<Limited> =>

@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
-import { addressKey } from '../core/client-network.ts';
+import { requestClient } from '../core/client-network.ts';
 import { tryJson } from '../core/json.ts';
 
 export type HttpHandlerOptions = {
@@ -89,7 +89,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
     if (origin === null) return rpcError(403, REFUSED, 'Web pages of this origin may not call this server.');
     if (request.method === 'OPTIONS') return withHeaders(new Response(null, { status: 204 }), origin);
     try {
-      return withHeaders(await answer(request, addressKey(request.headers.get('cf-connecting-ip'))), origin);
+      return withHeaders(await answer(request, requestClient(request.headers)), origin);
     } catch (error) {
       log({ level: 'error', unexpected: error instanceof Error ? error.stack : String(error) });
       return withHeaders(rpcError(500, INTERNAL_ERROR, 'INTERNAL: an unexpected failure.'), origin);

@@ -1,12 +1,14 @@
 /**
  * Admits calls to upstreams. The platform lets six connections of one invocation wait for their headers, and queues other
- * calls. A queued call can exceed its time limit there, so one host that hangs would fail calls to other hosts.
+ * calls. A queued call can exceed its time limit there, so one host that hangs would fail calls to other hosts. Calls that
+ * callers cause are within a budget for each upstream, so that they never use up what the service's own work needs.
  * @see https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Budget, type BudgetTerms, type BudgetVerdict } from '../core/budget.ts';
 import { isTimeOver } from '../core/due-time.ts';
-import { failureReason, upstreamFailed } from '../core/errors.ts';
+import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
 
 /** Calls of one invocation at once. The sixth connection is left for KV. */
 const MAX_CALLS = 5;
@@ -24,29 +26,45 @@ const PRIORITIES = ['own', 'user', 'probe'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 type Call = { readonly host: string; readonly until: number };
-type Waiting = { readonly host: string; readonly admit: () => void };
+type Spent = Exclude<BudgetVerdict, { readonly ok: true }>;
+type Waiting = {
+  readonly host: string;
+  readonly take: () => BudgetVerdict;
+  readonly end: (spent?: Spent) => void;
+};
+/** `busy`: no slot was free in time. */
+type Entered = { readonly leave: () => void } | { readonly refused: 'busy' | Spent };
+
+const UNBOUNDED = (): BudgetVerdict => ({ ok: true });
 
 /** The connections of one invocation, or of one Durable Object. */
 export class CallSlots {
   readonly #calls = new Set<Call>();
   readonly #waiting = { own: new Set<Waiting>(), user: new Set<Waiting>(), probe: new Set<Waiting>() };
+  #wakeUp: ReturnType<typeof setTimeout> | undefined;
 
-  /** Runs work whose calls to upstreams share these slots. */
-  run<T>(priority: Priority, work: () => T): T {
-    return scopes.run({ slots: this, priority }, work);
+  /** Runs work whose calls to upstreams share these slots. @param client for whom calls at `user` are made, if known */
+  run<T>(priority: Priority, work: () => T, client: string | null = null): T {
+    return scopes.run({ slots: this, priority, client }, work);
   }
 
-  /** @returns the function that ends the call, or undefined if it is not admitted in time */
-  enter(host: string, priority: Priority): Promise<(() => void) | undefined> {
+  /** @param take takes a unit of the caller's budget at the moment of the admission */
+  enter(host: string, priority: Priority, take: () => BudgetVerdict = UNBOUNDED): Promise<Entered> {
     const queue = this.#waiting[priority];
     return new Promise((resolve) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
-      const waiting = {
+      let last: 'busy' | Spent = 'busy';
+      const waiting: Waiting = {
         host,
-        admit: () => {
+        take: () => {
+          const verdict = take();
+          last = verdict.ok ? 'busy' : verdict;
+          return verdict;
+        },
+        end: (spent) => {
           clearTimeout(timer);
           queue.delete(waiting);
-          resolve(this.#take(host));
+          resolve(spent ? { refused: spent } : { leave: this.#take(host) });
         },
       };
       queue.add(waiting);
@@ -54,7 +72,7 @@ export class CallSlots {
       if (!queue.has(waiting)) return;
       timer = setTimeout(() => {
         this.#admitWaiting();
-        if (queue.delete(waiting)) resolve(undefined);
+        if (queue.delete(waiting)) resolve({ refused: last });
       }, MAX_WAIT_MS);
     });
   }
@@ -68,28 +86,58 @@ export class CallSlots {
     };
   }
 
-  /** Admits waiting calls in their order. One whose host is busy lets later ones pass. */
+  /**
+   * Admits waiting calls in their order. One whose host is busy, or whose client must wait for a unit of its budget, lets
+   * later ones pass. One that would wait too long for its unit is refused.
+   */
   #admitWaiting(): void {
     for (const call of this.#calls)
       if (isTimeOver(call.until, MAX_CALL_MS, Date.now())) this.#calls.delete(call);
+    let wakeAfterMs = Number.POSITIVE_INFINITY;
     for (const priority of PRIORITIES)
       for (const waiting of this.#waiting[priority]) {
         if (this.#calls.size >= MAX_CALLS) return;
         const ofHost = [...this.#calls].filter(({ host }) => host === waiting.host).length;
-        if (ofHost < MAX_CALLS_PER_HOST) waiting.admit();
+        if (ofHost >= MAX_CALLS_PER_HOST) continue;
+        const verdict = waiting.take();
+        if (verdict.ok) waiting.end();
+        else if (verdict.retryAfterMs > MAX_WAIT_MS) waiting.end(verdict);
+        else wakeAfterMs = Math.min(wakeAfterMs, verdict.retryAfterMs);
       }
+    if (wakeAfterMs < Number.POSITIVE_INFINITY) this.#wakeAfter(wakeAfterMs);
+  }
+
+  #wakeAfter(ms: number): void {
+    clearTimeout(this.#wakeUp);
+    this.#wakeUp = setTimeout(() => this.#admitWaiting(), Math.max(ms, 1));
   }
 }
 
-const scopes = new AsyncLocalStorage<{ readonly slots: CallSlots; readonly priority: Priority }>();
+type Scope = {
+  /** Absent where the number of calls is not limited. */
+  readonly slots?: CallSlots | undefined;
+  readonly priority: Priority;
+  readonly client: string | null;
+};
+
+const scopes = new AsyncLocalStorage<Scope>();
 
 /** Runs work whose calls to upstreams have another priority. */
 export function atPriority<T>(priority: Priority, work: () => T): T {
-  const scope = scopes.getStore();
-  return scope ? scope.slots.run(priority, work) : work();
+  const { slots, client = null } = scopes.getStore() ?? {};
+  return scopes.run({ slots, priority, client }, work);
 }
 
+/** Runs work that a caller causes. Its calls use the budgets of callers. @param client null if several clients cause it */
+export const forCaller = <T>(client: string | null, work: () => T): T =>
+  scopes.run({ slots: scopes.getStore()?.slots, priority: 'user', client }, work);
+
+/** Whether a caller causes the work that runs now. */
+export const isForCaller = (): boolean => scopes.getStore()?.priority === 'user';
+
 type Upstream = {
+  /** What callers may use of it; absent if that is not limited. */
+  readonly budget: Budget | undefined;
   /** Timeouts since its last response. */
   timeouts: number;
   /** Unix ms until which calls are skipped; 0 if they are not. */
@@ -104,18 +152,22 @@ type Upstream = {
  */
 export class Admission {
   readonly #upstreams = new Map<string, Upstream>();
+  readonly #budgetOf: (name: string) => BudgetTerms | undefined;
+
+  /** @param budgetOf the calls of all callers to an upstream, by its name; undefined if they are not limited */
+  constructor(budgetOf: (name: string) => BudgetTerms | undefined = () => undefined) {
+    this.#budgetOf = budgetOf;
+  }
 
   /**
    * Waits until a call may begin. Its time limit starts then.
    * @returns the function that ends the call, and is told whether the upstream did not respond in time
-   * @throws AppError UPSTREAM_FAILED `circuit_open` or `busy`; nothing was sent
+   * @throws AppError UPSTREAM_FAILED `circuit_open` or `busy`, RATE_LIMITED for a caller; nothing was sent
    */
   async admit(name: string, url: string): Promise<(isTimeout: boolean) => void> {
     const upstream = this.#of(name);
     if (isSkipped(upstream)) throw upstreamFailed(name, 'circuit_open');
-    const scope = scopes.getStore();
-    const leave = scope ? await scope.slots.enter(new URL(url).host, scope.priority) : () => undefined;
-    if (!leave) throw upstreamFailed(name, 'busy');
+    const leave = await enter(name, new URL(url).host, upstream.budget);
     // Another call may have found during the wait that the upstream hangs.
     if (isSkipped(upstream)) {
       leave();
@@ -143,7 +195,10 @@ export class Admission {
   }
 
   #of(name: string): Upstream {
-    const upstream = this.#upstreams.get(name) ?? { timeouts: 0, skippedUntil: 0, ms: 0 };
+    const known = this.#upstreams.get(name);
+    if (known) return known;
+    const terms = this.#budgetOf(name);
+    const upstream = { budget: terms && new Budget(terms), timeouts: 0, skippedUntil: 0, ms: 0 };
     this.#upstreams.set(name, upstream);
     return upstream;
   }
@@ -151,5 +206,35 @@ export class Admission {
 
 const isSkipped = ({ skippedUntil }: Upstream): boolean => !isTimeOver(skippedUntil, SKIPPED_MS, Date.now());
 
+/** @returns the function that ends the call */
+async function enter(name: string, host: string, budget: Budget | undefined): Promise<() => void> {
+  const scope = scopes.getStore();
+  const take = (): BudgetVerdict =>
+    scope?.priority === 'user' && budget ? budget.take(scope.client, Date.now()) : { ok: true };
+  if (!scope?.slots) {
+    const verdict = take();
+    if (!verdict.ok) throw callsSpent(name, verdict);
+    return () => undefined;
+  }
+  const entered = await scope.slots.enter(host, scope.priority, take);
+  if ('leave' in entered) return entered.leave;
+  throw entered.refused === 'busy' ? upstreamFailed(name, 'busy') : callsSpent(name, entered.refused);
+}
+
+const CALLS_SPENT = 'upstream_calls';
+
+const callsSpent = (upstream: string, { spentBy, retryAfterMs }: Spent): AppError =>
+  new AppError(
+    'RATE_LIMITED',
+    spentBy === 'client'
+      ? 'This network has used its share of the calls to an upstream service. Nothing was consumed.'
+      : 'All callers together have used the calls to an upstream service. Nothing was consumed.',
+    {
+      retryAfterSeconds: Math.max(Math.ceil(retryAfterMs / 1_000), 1),
+      details: { limit: CALLS_SPENT, upstream, reason: CALLS_SPENT },
+    },
+  );
+
 /** Whether the upstream never got the call. */
-export const isUnsent = (error: unknown): boolean => ['busy', 'circuit_open'].includes(failureReason(error));
+export const isUnsent = (error: unknown): boolean =>
+  ['busy', 'circuit_open', CALLS_SPENT].includes(failureReason(error));

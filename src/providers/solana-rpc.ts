@@ -82,7 +82,12 @@ type RpcOptions = {
   readonly name?: string;
 };
 
-export function createSolanaRpc({ urls, fetch, name = 'solana-rpc' }: RpcOptions) {
+const CUSTODY_NODE = 'solana-rpc';
+
+/** Whether an upstream of this name is a node of the custodian. */
+export const isCustodyNode = (name: string): boolean => name.startsWith(`${CUSTODY_NODE}-`);
+
+export function createSolanaRpc({ urls, fetch, name = CUSTODY_NODE }: RpcOptions) {
   const nodes = urls.map((url, index) => createNode(url, `${name}-${index + 1}`, fetch));
 
   /** The response of the first node that returns one. @throws the first node's failure if all fail */

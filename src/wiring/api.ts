@@ -10,8 +10,8 @@ import { encodeBase58 } from '../chain/solana/address.ts';
 import { movableAtoms } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
-import { CALL_LIMITS } from '../core/call-limits.ts';
-import { SHARES, SharedBudget } from '../core/client-network.ts';
+import { Budget } from '../core/budget.ts';
+import { BUDGETS } from '../core/call-limits.ts';
 import { HOUR_MS } from '../core/durations.ts';
 import { AppError, failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
@@ -71,8 +71,7 @@ function sourcesOf(env: Env) {
     /** Facts of tokens by mint, in a cache of their own: one page of a list adds a hundred. */
     facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
-    takeChainRead: sharedLimit('chain_reads', 'reads of the chain'),
-    takeExchange: sharedLimit('exchanges_per_hour', 'new exchanges'),
+    takeExchange: exchangeBudget(),
     sleep,
     ...clients(config),
     /** Other nodes than the custodian's, so that no read of a caller uses up their rate. */
@@ -93,14 +92,15 @@ function sourcesOf(env: Env) {
   };
 }
 
-/** Counts what the requests of one isolate use of a limit; each client network has a share. */
-function sharedLimit(limit: 'chain_reads' | 'exchanges_per_hour', what: string): (client: string) => void {
-  const { quota, windowSeconds } = CALL_LIMITS[limit];
-  const used = new SharedBudget(SHARES * quota, windowSeconds * 1_000);
+/** Counts the exchanges that the requests of one isolate open. */
+function exchangeBudget(): (client: string) => void {
+  const limit = 'exchanges_per_hour';
+  const budget = new Budget(BUDGETS[limit]);
   return (client) => {
-    if (used.take(client, Date.now())) return;
-    throw new AppError('RATE_LIMITED', `This network has used its share of ${what}.`, {
-      retryAfterSeconds: windowSeconds,
+    const verdict = budget.take(client, Date.now());
+    if (verdict.ok) return;
+    throw new AppError('RATE_LIMITED', 'This network has used its share of new exchanges.', {
+      retryAfterSeconds: Math.max(Math.ceil(verdict.retryAfterMs / 1_000), 1),
       details: { limit },
     });
   };
@@ -279,7 +279,6 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     facts: { memory: sources.facts, readAccounts },
     search: createSearchStore(sources.reads),
     readAccounts,
-    takeChainRead: sources.takeChainRead,
     rentExemption: async (bytes) =>
       BigInt(
         (

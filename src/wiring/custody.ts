@@ -10,8 +10,9 @@ import { decodeBase58 } from '../chain/solana/address.ts';
 import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { type ListingFacts, listingAccounts, listingFacts } from '../chain/solana/listed-token.ts';
 import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
-import { lamportsChange, signedTransaction } from '../chain/solana/transaction.ts';
+import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
+import { quoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { AppError, failureReason, notConfigured, upstreamFailed } from '../core/errors.ts';
 import type { NodeProbe } from '../custody/api.ts';
@@ -40,7 +41,7 @@ import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/s
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { swapRoute } from './swap-route.ts';
-import { fetchFor, log, type Wired, wired } from './telemetry.ts';
+import { fetchFor, log, type Wired, wiredCustodian } from './telemetry.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
 export type CustodyPlatform = {
@@ -55,7 +56,7 @@ export type CustodyPlatform = {
 
 /** @throws AppError NOT_CONFIGURED, also logged as an alarm: nothing is signed until the operator corrects it */
 export function custodyDeps(env: Env): CustodyDeps {
-  const config = wired(env);
+  const config = wiredCustodian(env);
   try {
     return depsOf(env, config);
   } catch (error) {
@@ -138,9 +139,6 @@ export function composeCustody(
   const accounts = { reserve: reserveAddress, treasury, heldSenders };
   const lookups = new SignatureLookups({
     chain: solana,
-    isPayment: (transaction) =>
-      (lamportsChange(transaction, treasury) ?? 0n) > 0n ||
-      (transaction.postTokens ?? []).some(({ owner }) => owner === treasury),
     now,
     sleep: (ms) => platform.within(new Promise(() => undefined), ms),
   });
@@ -171,7 +169,7 @@ export function composeCustody(
     },
     swapsDisabled: config.SWAPS_DISABLED,
     contact: config.SECURITY_CONTACT,
-    maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
+    quoteBudgets: quoteBudgets(config.BRIDGE_QUOTES_2H),
     assemble: (message, signature, cosignatures) => {
       const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
       return { wire: base64.encode(wire), signature: text };

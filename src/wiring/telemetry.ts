@@ -3,10 +3,12 @@
  * @module
  */
 import { type Config, readConfig } from '../config.ts';
+import { BUDGETS, nodeCalls } from '../core/call-limits.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { Admission } from '../providers/admission.ts';
 import type { Fetch } from '../providers/http.ts';
+import { isCustodyNode } from '../providers/solana-rpc.ts';
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -24,11 +26,18 @@ export function log(line: Line): void {
     console.log(stringifyJson({ ...line, requests: REQUESTS_PER_LINE }));
 }
 
-/** The configuration of an environment, for one isolate or Durable Object. */
+/** The configuration of an environment, for one isolate. */
 export const wired = (env: Env): Required<Wired> => ({
   ...readConfig(env),
-  admission: new Admission(),
+  admission: new Admission(() => BUDGETS.upstream_calls),
 });
+
+/** The same for the custodian. Callers never use more of a node than their part of its rate. */
+export function wiredCustodian(env: Env): Required<Wired> {
+  const config = readConfig(env);
+  const terms = nodeCalls(config.SOLANA_RPC_RATE);
+  return { ...config, admission: new Admission((name) => (isCustodyNode(name) ? terms : undefined)) };
+}
 
 /**
  * The network access of one client. If its URL is set but invalid, every call fails instead of using a

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { ipv6Prefix } from '../../src/core/client-network.ts';
+import { ipv6Prefix, requestClient } from '../../src/core/client-network.ts';
 import { clientKey } from '../../src/http/rate-limit.ts';
 
 async function keyOf(headers: Record<string, string>) {
@@ -19,9 +19,27 @@ it.each([
   ['2001:db8::', '2001:db8:0:0::/64'],
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
-  ['2a06:98c0:3600::103', '2a06:98c0:3600:0::/64'],
+  ['2a06:98c0:3600::104', '2a06:98c0:3600:0::/64'],
 ])('the IPv6 address %s has the client key %s', async (ip, key) => {
   expect(await keyOf({ 'cf-connecting-ip': ip })).toBe(key);
+});
+
+it.each([
+  ['shop.example', 'workers shop.example'],
+  ['A\u202eb<.example', 'workers ab.example'],
+  ['', 'workers '],
+])(
+  'a Worker of the domain %j, which shares its address with all Workers, has the client key %j',
+  (domain, key) => {
+    const headers = { 'cf-connecting-ip': '2a06:98c0:3600::103', 'cf-worker': domain };
+    expect(
+      requestClient({ get: (name) => Object.entries(headers).find(([of]) => of === name)?.[1] ?? null }),
+    ).toBe(key);
+  },
+);
+
+it('the domain of a Worker does not count for any other address', async () => {
+  expect(await keyOf({ 'cf-connecting-ip': '203.0.113.9', 'cf-worker': 'shop.example' })).toBe('203.0.113.9');
 });
 
 it('an IPv4 address written as IPv6 has its own client key, not one shared with all others', async () => {

@@ -101,7 +101,7 @@ describe('the alarm', () => {
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 2 * 86_400_000;
     await w.custody.wake();
-    expect(w.journal.calls('create', '192.0.2.1', 0)).toEqual([]);
+    expect(w.journal.calls('create_quotes', 0)).toEqual([]);
     expect(stateOf(w)).toBe('signed');
   });
 });

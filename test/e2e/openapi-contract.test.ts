@@ -44,7 +44,7 @@ beforeAll(async () => {
   world = await startWorld({
     slotMs: 50,
     settleDelayMs: 200,
-    vars: { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', SWAP_MAX_CREATES_IP_HOUR: '1000' },
+    vars: { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', BRIDGE_QUOTES_2H: '24000' },
   });
   document = (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument;
   checker = createDocumentChecker(document);

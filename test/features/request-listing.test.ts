@@ -55,7 +55,6 @@ async function opened(mint: Chain, metaplex: Chain, asked: TokenName = { mint: M
       },
       tokens: { byId: async () => UNLISTED, byMint: async () => UNLISTED, listings: async () => [] },
       readAccounts: async () => ({ accounts: [mint, metaplex] }),
-      takeChainRead: () => undefined,
       memory: new Cache({ now: Date.now, defer: () => undefined }),
       listingFee: 1n,
     },

@@ -52,7 +52,6 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   ownerOf: async () => service.creatorOwner,
   ownAddresses: new Set([RESERVE, TREASURY]),
   reserve: { solanaAddress: RESERVE },
-  takeChainRead: () => undefined,
   invoiceMargin: 10_000_000n,
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',

@@ -8,7 +8,6 @@ import { routeRequests } from '../e2e/route-requests.ts';
 const TREASURY = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const deps = {
   log: () => undefined,
-  swap: { maxCreatesPerClientHour: 6 },
   tokens: { requirePayments: () => TREASURY, publicBaseUrl: 'https://sluice.example' },
 } as unknown as Deps;
 const app = createApp(() => deps);

@@ -5,6 +5,7 @@
 
 import { base64 } from '@scure/base';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
+import { quoteBudgets } from '../../src/core/call-limits.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
 import { Custodian, type CustodyDeps } from '../../src/custody/custodian.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
@@ -51,7 +52,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     signer: { address: RESERVE, sign: async () => new Uint8Array(64).fill(++signatures) },
     limits: LIMITS,
     swapsDisabled: false,
-    maxCreatesPerClientHour: 6,
+    quoteBudgets: quoteBudgets(180),
     assemble: (_message, signature) => ({
       wire: `wire-${signature[0]}`,
       signature: `signature-${signature[0]}`,

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Admission, atPriority, CallSlots, type Priority } from '../../src/providers/admission.ts';
+import type { BudgetTerms } from '../../src/core/budget.ts';
+import { nodeCalls } from '../../src/core/call-limits.ts';
+import {
+  Admission,
+  atPriority,
+  CallSlots,
+  forCaller,
+  isForCaller,
+  type Priority,
+} from '../../src/providers/admission.ts';
 import { ask, type Fetch } from '../../src/providers/http.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -8,11 +17,11 @@ afterEach(() => void vi.useRealTimers());
 const TIMEOUT_MS = 8_000;
 
 /** Upstreams that respond after a time, or never, with what was asked of them. */
-function upstreams(respondsAfterMs: (host: string) => number) {
+function upstreams(respondsAfterMs: (host: string) => number, budgetOf?: (name: string) => BudgetTerms) {
   const asked: string[] = [];
   const running = new Map<string, number>();
   const most = { all: 0, ofHost: 0 };
-  const admission = new Admission();
+  const admission = new Admission(budgetOf);
   async function call(url: string, init?: RequestInit): Promise<Response> {
     const { host, pathname } = new URL(url);
     asked.push(pathname.slice(1) || host);
@@ -133,9 +142,80 @@ describe('the calls of one invocation', () => {
     const slots = new CallSlots();
     // A cancelled request never ends its calls.
     await Promise.all([slots.enter('host', 'own'), slots.enter('host', 'own')]);
-    expect(await settled(slots.enter('host', 'own'))).toBeUndefined();
+    expect(await settled(slots.enter('host', 'own'))).toEqual({ refused: 'busy' });
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(await slots.enter('host', 'own')).toBeDefined();
+    expect(await slots.enter('host', 'own')).toHaveProperty('leave');
+  });
+});
+
+describe('the budget of callers', () => {
+  const SECOND = 1_000;
+  const rate = 40;
+  const node = () =>
+    upstreams(
+      () => 5,
+      () => nodeCalls(rate),
+    );
+
+  it('calls for callers together get a quarter of the rate in each second; own calls get the rest', async () => {
+    const { read, asked } = node();
+    const slots = new CallSlots();
+    const calls = times(200, (at) => slots.run('user', () => read('node', 'user'), `10.${at}.0.1`));
+    await vi.advanceTimersByTimeAsync(10 * SECOND - 1);
+    expect(asked).toHaveLength(10 * (rate / 4));
+    const own = times(30, () => slots.run('own', () => read('node', 'own')));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(asked.filter((path) => path === 'own')).toHaveLength(30);
+    expect(new Set(await settled(Promise.all(own)))).toEqual(new Set(['ok']));
+    expect(await settled(Promise.all(calls))).toContain('upstream_calls');
+  });
+
+  it('each client network gets two calls a second while others flood', async () => {
+    const { read } = node();
+    const slots = new CallSlots();
+    const flood = times(400, () => slots.run('user', () => read('node', 'flood'), '203.0.113.7'));
+    const other = times(2, () => slots.run('user', () => read('node', 'other'), '198.51.100.9'));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await Promise.all(other)).toEqual(['ok', 'ok']);
+    await settled(Promise.all(flood));
+  });
+
+  it('refuses at once a call whose unit is free only after the longest wait', async () => {
+    const { read } = upstreams(
+      () => 5,
+      () => ({ total: 1, windowMs: 60 * SECOND }),
+    );
+    const slots = new CallSlots();
+    expect(
+      await settled(
+        slots.run('user', () => read('host')),
+        10,
+      ),
+    ).toBe('ok');
+    expect(await slots.run('user', () => read('host'))).toBe('upstream_calls');
+    // Without slots too.
+    expect(await forCaller(null, () => read('host'))).toBe('upstream_calls');
+    expect(
+      await settled(
+        slots.run('own', () => read('host')),
+        10,
+      ),
+    ).toBe('ok');
+    expect(
+      await settled(
+        slots.run('user', () => read('another')),
+        10,
+      ),
+    ).toBe('ok');
+  });
+
+  it('work within a scope knows whether a caller causes it', () => {
+    const seen = (priority: Priority) => new CallSlots().run(priority, isForCaller);
+    expect([isForCaller(), seen('own'), seen('user'), seen('probe')]).toEqual([false, false, true, false]);
+    expect([forCaller('any', isForCaller), forCaller('any', () => atPriority('own', isForCaller))]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

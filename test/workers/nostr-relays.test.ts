@@ -153,7 +153,7 @@ describe('a relay that is admitted like any upstream', () => {
     });
     const ends = await Promise.all([slots.enter('good.test', 'own'), slots.enter('good.test', 'own')]);
     slots.run('user', () => relays.open('ws://good.test')).close();
-    for (const end of ends) end?.();
+    for (const entered of ends) if ('leave' in entered) entered.leave();
     expect((await slots.run('user', () => relays.open('ws://good.test')).query(FILTER)).end).toBe('eose');
     expect(connections).toBe(1);
   });

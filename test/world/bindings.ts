@@ -71,6 +71,8 @@ export function createBindings(options: {
     SECURITY_CONTACT: 'mailto:security@sluice.example',
     SOLANA_RPC_URL: [endpoints.rpc1, endpoints.rpc2, endpoints.rpc3].filter(Boolean).join(','),
     SOLANA_READ_RPC_URL: endpoints.rpcRead,
+    // Tests call from one address.
+    SOLANA_RPC_RATE: '400',
     RESERVE_SOLANA_ADDRESS: solana.reserve.address,
     SOLANA_PRIVATE_KEY: solana.reserve.secretKey,
     TREASURY_SOLANA_ADDRESS: solana.treasury.address,

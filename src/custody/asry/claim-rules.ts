@@ -4,11 +4,9 @@
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
-import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
 import { type Epoch, entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './epochs.ts';
 
@@ -97,24 +95,6 @@ export const newPayout = (
 
 /** Idempotency keys expire after a week. */
 export const KEY_LIFE_MS = 7 * DAY_MS;
-const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
-
-/** Reason why the request's key cannot be used. */
-export function keyRefusal(
-  journal: Journal,
-  { key, client }: ClaimRequest,
-  now: number,
-): Refusal | undefined {
-  if (!key) return undefined;
-  const calls = journal.calls('key', client, now - HOUR_MS);
-  const oldest = calls[calls.length - KEYS_PER_CLIENT_HOUR];
-  return oldest === undefined
-    ? undefined
-    : {
-        ...refusal('RATE_LIMITED', { limit: 'keys_per_client_hour' }),
-        retryAfterSeconds: Math.max(Math.ceil((oldest + HOUR_MS - now) / 1_000), 1),
-      };
-}
 
 /** After this number of parts the next one is the whole remainder, regardless of the requested amount. */
 const MAX_PARTIAL_PAYOUTS = 3;
@@ -177,7 +157,6 @@ const REFUSALS = {
     message: 'Nothing is left to claim from this payment. details.claim shows its payouts.',
   },
   IDEMPOTENCY_KEY_REUSED: { message: 'This Idempotency-Key was already used with a different request.' },
-  RATE_LIMITED: { message: 'Too many new keys from this address. Wait and try again.' },
 } as const satisfies Partial<Record<ErrorCode, Omit<Refusal, 'code'>>>;
 
 export const refusal = (code: keyof typeof REFUSALS, details?: Refusal['details']): Refusal => ({

@@ -7,8 +7,10 @@
  */
 
 import { checkDeposit } from '../../chain/solana/deposit.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
+import { forCaller } from '../../providers/admission.ts';
 import {
   type AsryEpochView,
   type ClaimAnswer,
@@ -29,7 +31,6 @@ import { AsryStore, PAYOUT, type Payout } from './asry-store.ts';
 import {
   type Deposit,
   KEY_LIFE_MS,
-  keyRefusal,
   mismatch,
   newPayout,
   type Opened,
@@ -47,6 +48,11 @@ import { Payouts } from './payouts.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
+
+/** A repeat of a claim reads the chain at most once in this time. */
+const REPEAT_MS = 30_000;
+/** Maximum deposits whose repeats are remembered; the oldest are forgotten first. */
+const MAX_CHECKED = 1_000;
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000);
 
@@ -67,6 +73,8 @@ export class Claims implements CustodyModule {
   readonly #payouts: Payouts;
   /** Running checks of owed payouts, by deposit: concurrent calls share one read of the nodes. */
   readonly #checks = new Map<string, Promise<void>>();
+  /** When a repeat last read the chain, by deposit, in Unix milliseconds. */
+  readonly #checkedAt = new Map<string, number>();
 
   constructor(tools: ModuleTools, p: ClaimsPorts) {
     this.#tools = tools;
@@ -145,7 +153,7 @@ export class Claims implements CustodyModule {
     if (older) return refuse(older);
     const why = await this.#tools.stopBeginning('asry');
     const known = this.#store.claim(signature);
-    if (known?.left === 0n) return this.#finished(signature, why === undefined);
+    if (known?.left === 0n) return this.#finished(signature, request.client, why === undefined);
     if (why) return this.#refuse(refusal('CLAIMS_PAUSED', { reason: why }), signature);
     try {
       await this.#openEpochs(deposit.blockTime);
@@ -160,8 +168,6 @@ export class Claims implements CustodyModule {
     // Another call with this key may have ended while this one waited. Nothing is awaited until the part is stored.
     const replayed = this.#replay(request);
     if (replayed) return replayed;
-    const tooMany = keyRefusal(this.#tools.journal, request, this.#tools.now());
-    if (tooMany) return refuse(tooMany);
     const payout = this.#take(request, deposit);
     if ('code' in payout) return this.#refuse(payout, deposit.signature);
     // A failed payout costs a fee, so only the background retries it. The alarm continues any payout that is not done
@@ -198,7 +204,6 @@ export class Claims implements CustodyModule {
         journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
         saveEpoch(this.#tools, this.#store, opened.epoch);
       }
-      if (request.key) journal.recordCall('key', request.client, now());
       saveClaim(this.#tools, this.#store, { ...claim, left: claim.left - atoms }, payout);
     });
     return payout;
@@ -208,14 +213,24 @@ export class Claims implements CustodyModule {
    * The result of a claim with no part left. Owed payouts are checked again, because the caller may have removed the
    * obstacle. A failed payout costs a fee, so only the background retries it.
    */
-  async #finished(signature: string, mayBegin: boolean): Promise<ClaimAnswer> {
+  async #finished(signature: string, client: string, mayBegin: boolean): Promise<ClaimAnswer> {
     const owed = this.#store
       .payouts(signature)
       .filter(({ state, reason }) => state === 'owed' && reason !== 'payout_failed');
-    if (mayBegin && owed.length > 0) await this.#p.within(this.#checkOnce(signature, owed), MAX_WAIT_MS);
+    if (mayBegin && owed.length > 0 && this.#isCheckDue(signature))
+      await this.#p.within(
+        forCaller(client, () => this.#checkOnce(signature, owed)),
+        MAX_WAIT_MS,
+      );
     const claim = this.find(signature);
     const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
     return refuse(refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), claim);
+  }
+
+  /** Whether a repeat may read the chain again. Anyone may repeat any claim, so others get what is stored. */
+  #isCheckDue(signature: string): boolean {
+    const checkedAt = this.#checkedAt.get(signature) ?? 0;
+    return this.#checks.has(signature) || isTimeOver(checkedAt + REPEAT_MS, REPEAT_MS, this.#tools.now());
   }
 
   #checkOnce(signature: string, owed: readonly Payout[]): Promise<void> {
@@ -223,6 +238,10 @@ export class Claims implements CustodyModule {
     if (running) return running;
     const check = this.#payouts.check(owed, true).finally(() => this.#checks.delete(signature));
     this.#checks.set(signature, check);
+    this.#checkedAt.delete(signature);
+    this.#checkedAt.set(signature, this.#tools.now());
+    const oldest = this.#checkedAt.keys().next().value;
+    if (this.#checkedAt.size > MAX_CHECKED && oldest !== undefined) this.#checkedAt.delete(oldest);
     return check;
   }
 

@@ -7,6 +7,7 @@
  */
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
+import { atPriority } from '../../providers/admission.ts';
 import { OPERATION } from './agenda.ts';
 import { freeze, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
@@ -77,7 +78,7 @@ export class Executor {
     const joined = this.#running.get(id);
     if (joined) return joined;
     const { agenda } = this.#p;
-    const started = this.#run(id)
+    const started = atPriority('own', () => this.#run(id))
       .catch((error: unknown) => agenda.failed(OPERATION, id, { error: String(error).slice(0, 200) }))
       .finally(() => this.#running.delete(id));
     this.#running.set(id, started);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { atPriority } from '../../providers/admission.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import type { Kind } from './operation.ts';
@@ -193,7 +194,8 @@ export class SigningGate {
   async verify(): Promise<void> {
     // The storage of a newer release is never compared, because freezing would write to it.
     if (this.#isVerified || this.#p.isNewerStorage) return;
-    this.#checking ??= this.#check().finally(() => {
+    // Callers' reads may start the check, but signing waits for it, so their budget must not delay it.
+    this.#checking ??= atPriority('own', () => this.#check()).finally(() => {
       this.#checking = undefined;
     });
     await this.#checking;

@@ -5,6 +5,7 @@
  */
 
 import { lamports } from '../../core/amount.ts';
+import type { BudgetUse } from '../../core/budget.ts';
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
@@ -31,7 +32,7 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE INDEX IF NOT EXISTS operations_by_signer ON operations (signer)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
-  `CREATE INDEX IF NOT EXISTS calls_by_client ON calls (purpose, client, at)`,
+  `CREATE INDEX IF NOT EXISTS calls_by_purpose ON calls (purpose, at)`,
   `CREATE TABLE IF NOT EXISTS claims (
     name TEXT PRIMARY KEY,
     purpose TEXT NOT NULL,
@@ -303,27 +304,18 @@ export class Journal {
     return this.#exec('SELECT 1 FROM operations LIMIT 1').length === 0;
   }
 
-  /** Times of a client's calls of one purpose after `since`, oldest first. */
-  calls(purpose: string, client: string, since: number): number[] {
+  /** Calls of one purpose after `since`, oldest first. */
+  calls(purpose: string, since: number): BudgetUse[] {
     return this.#exec(
-      'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
+      'SELECT client, at FROM calls WHERE purpose = ? AND at > ? ORDER BY at',
       purpose,
-      client,
       since,
-    ).map((row) => integer(row, 'at'));
+    ).map((row) => ({ client: row.client === '' ? null : String(row.client), at: integer(row, 'at') }));
   }
 
-  recordCall(purpose: string, client: string, at: number): void {
-    this.#exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
-  }
-
-  /** Removes the client's latest call of a purpose. */
-  forgetCall(purpose: string, client: string): void {
-    this.#exec(
-      'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
-      purpose,
-      client,
-    );
+  /** @param client null for the service itself */
+  recordCall(purpose: string, client: string | null, at: number): void {
+    this.#exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client ?? '', at);
   }
 
   /** Deletes recorded calls that are older than a day. No limit on calls has a longer window. */

@@ -6,6 +6,7 @@
  */
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
+import { isForCaller } from '../../providers/admission.ts';
 import {
   asUpstreamFailure,
   type ChainTransaction,
@@ -125,8 +126,12 @@ export class Quorum<N extends { readonly name: string }> {
     const shared = sharedFailure(failures, this.size);
     // A refusal by a quorum is a valid response, so the question does not lack a quorum.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
-    const answered = given.map(({ node }) => node);
-    this.#waits(question, answered);
+    // A caller may ask what only one node answers, so such a question raises no alarm.
+    if (!isForCaller())
+      this.#waits(
+        question,
+        given.map(({ node }) => node),
+      );
     const failed = shared ?? (given.length === 0 ? failures.find((error) => error !== undefined) : undefined);
     if (failed !== undefined) throw asUpstreamFailure(failed);
     if (contradicted) throw upstreamFailed('solana-rpc', 'nodes_disagree');

@@ -1,11 +1,13 @@
 /**
  * Looks up signatures that callers name. Any caller may name any signature, so all of them share one poll of the nodes.
- * Each client network has a share of the waits and of the reads. An unknown signature is looked up less and less often.
+ * Each client network has a share of the waits, and of the nodes' calls. An unknown signature is looked up less and less
+ * often.
  * @module
  */
-import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { SHARES, SharedBudget } from '../../core/client-network.ts';
-import { atPriority } from '../../providers/admission.ts';
+import { Budget } from '../../core/budget.ts';
+import { BUDGETS } from '../../core/call-limits.ts';
+import { AppError } from '../../core/errors.ts';
+import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import { type Backoff, backoff } from './agenda.ts';
@@ -36,8 +38,6 @@ export type LookUp = (lookup: Lookup) => Promise<LookedUp>;
 
 export type LookupPorts = {
   readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction'>;
-  /** Whether a transaction pays the service. Its read does not use the client's share. */
-  readonly isPayment: (transaction: ChainTransaction) => boolean;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
@@ -64,8 +64,6 @@ type Known = {
   /** The read that is running, and the failure of the last one. */
   reading?: Promise<ChainTransaction | null>;
   failure?: unknown;
-  /** Whether reads use a client's share, which is given back once the transaction is seen to pay the service. */
-  charge: 'none' | 'taken' | 'returned';
   /** The transaction as one node shows it, and as a quorum shows it. The second one never changes. */
   confirmed?: ChainTransaction;
   transaction?: ChainTransaction;
@@ -75,11 +73,7 @@ const isAhead = (at: number, now: number): boolean => at > now && at <= now + CH
 
 export class SignatureLookups {
   readonly #p: LookupPorts;
-  readonly #waiting = new SharedBudget(SHARES * CALL_LIMITS.signature_lookups.quota);
-  readonly #reads = new SharedBudget(
-    SHARES * CALL_LIMITS.chain_reads.quota,
-    CALL_LIMITS.chain_reads.windowSeconds * 1_000,
-  );
+  readonly #waiting = new Budget(BUDGETS.signature_lookups);
   /** Number of callers that wait for each signature. Together they count as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
@@ -96,8 +90,10 @@ export class SignatureLookups {
   async find(lookup: Lookup): Promise<LookedUp> {
     if (!this.#enter(lookup)) return refused('signature_lookups', 5);
     try {
-      // Anyone may ask for any signature, so calls for the reserve's own work are made first.
-      return await atPriority('user', () => this.#wait(lookup));
+      return await forCaller(lookup.client, () => this.#wait(lookup));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;
+      return refused('upstream_calls', error.retryAfterSeconds ?? 5);
     } finally {
       this.#leave(lookup);
     }
@@ -120,7 +116,7 @@ export class SignatureLookups {
   #enter({ client, signature }: Lookup): boolean {
     const callers = this.#callers.get(signature);
     if (callers) callers.count++;
-    else if (this.#waiting.take(client, this.#p.now()))
+    else if (this.#waiting.take(client, this.#p.now()).ok)
       this.#callers.set(signature, { payer: client, count: 1 });
     else return false;
     return true;
@@ -133,7 +129,7 @@ export class SignatureLookups {
     this.#waiting.giveBack(callers.payer);
   }
 
-  async #current({ signature, client, until }: Lookup): Promise<LookedUp> {
+  async #current({ signature, until }: Lookup): Promise<LookedUp> {
     const known = await this.#stateOf(signature);
     if (known.transaction) return { type: 'final', transaction: known.transaction };
     if (known.state === 'unknown' || known.state === 'pending') return { type: known.state };
@@ -147,10 +143,7 @@ export class SignatureLookups {
         if (known.failure !== undefined) throw known.failure;
         return shown();
       }
-      if (known.charge === 'none' && !this.#reads.take(client, this.#p.now()))
-        return refused('chain_reads', 60);
-      if (known.charge === 'none') known.charge = 'taken';
-      known.reading = this.#read(signature, client, known).finally(() => {
+      known.reading = this.#read(signature, known).finally(() => {
         delete known.reading;
       });
     }
@@ -160,8 +153,8 @@ export class SignatureLookups {
   }
 
   /** Callers of one signature share a read. @throws AppError UPSTREAM_FAILED */
-  async #read(signature: string, client: string, known: Known): Promise<ChainTransaction | null> {
-    const { chain, isPayment, now } = this.#p;
+  async #read(signature: string, known: Known): Promise<ChainTransaction | null> {
+    const { chain, now } = this.#p;
     const isFinal = known.state === 'final';
     known.readAt = now() + backoff(++known.reads, CHECKS);
     delete known.failure;
@@ -173,10 +166,6 @@ export class SignatureLookups {
       throw error;
     });
     if (!transaction) return null;
-    if (known.charge === 'taken' && isPayment(transaction)) {
-      known.charge = 'returned';
-      this.#reads.giveBack(client);
-    }
     if (!isFinal) known.confirmed = transaction;
     else if (transaction.blockTime !== null && transaction.preTokens !== null)
       known.transaction = transaction;
@@ -190,7 +179,8 @@ export class SignatureLookups {
     this.#unpolled.add(signature);
     // A signature that does not fit into the next poll is in a later one.
     while (this.#unpolled.has(signature)) {
-      this.#poll ??= this.#next().finally(() => {
+      // The poll serves many clients, so none of them pays for it.
+      this.#poll ??= forCaller(null, () => this.#next()).finally(() => {
         this.#poll = undefined;
       });
       await this.#poll;
@@ -233,10 +223,9 @@ const newlyKnown = (state: SignatureState): Known => ({
   misses: 0,
   reads: 0,
   readAt: 0,
-  charge: 'none',
 });
 
-const refused = (limit: keyof typeof CALL_LIMITS, retryAfterSeconds: number): LookedUp => ({
+const refused = (limit: keyof typeof BUDGETS, retryAfterSeconds: number): LookedUp => ({
   type: 'refused',
   refusal: {
     code: 'RATE_LIMITED',

@@ -8,6 +8,7 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
+import { atPriority } from '../../providers/admission.ts';
 import {
   asUpstreamFailure,
   type ChainTransaction,
@@ -384,7 +385,8 @@ export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () =
       const shared = await latest.balance;
       if (shared.slot >= minSlot) return shared;
     }
-    const balance = chain.balance(minSlot);
+    // The service's own work may share this read, so it never waits for the budget of a caller.
+    const balance = atPriority('own', () => chain.balance(minSlot));
     latest = { at: now(), balance };
     return balance;
   };

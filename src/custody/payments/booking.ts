@@ -238,8 +238,12 @@ export class Booking {
     }
   }
 
-  /** Books a finalized transaction that a caller names. @throws when it cannot be booked, or its listing cannot be read */
+  /**
+   * Books a finalized transaction that a caller names. One that pays nothing leaves no row.
+   * @throws when it cannot be booked, or its listing cannot be read
+   */
   async confirm(transaction: ChainTransaction): Promise<Undecided | undefined> {
+    if (!treasuryPayment(transaction, this.#p.treasuryAddress)) return undefined;
     const undecided = this.#book(transaction, await this.#check(transaction));
     if (undecided === undefined) this.#p.payments.deleteUnread(transaction.signature);
     return undecided;

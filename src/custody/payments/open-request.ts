@@ -3,8 +3,8 @@
  * @module
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { hasShare, networksOf } from '../../core/client-network.ts';
+import { Budget } from '../../core/budget.ts';
+import { BUDGETS } from '../../core/call-limits.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
@@ -34,7 +34,8 @@ export type OpeningContext = OpeningPorts &
   };
 
 export function openRequest(p: OpeningContext, asked: OpenRequest): RequestOpened {
-  if (!mayOpen(asked.client, p.store.openByClient()))
+  const open = new Budget(BUDGETS.open_requests, p.store.openUses());
+  if (!open.check(asked.client, p.now()).ok)
     return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
   const fee = ownFee(asked.baseFeeLamports, {
     randomBytes: p.randomBytes,
@@ -89,33 +90,6 @@ const tooManyOpen = (message: string): Refusal => ({
   retryAfterSeconds: 600,
   details: { limit: 'open_requests' },
 });
-
-/** Limit of one address; the wider networks of a client have a multiple of it. */
-const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
-/** Maximum open requests of all clients together. */
-const MAX_OPEN_REQUESTS = 500;
-/** Past MAX_OPEN_REQUESTS, a network without an open request may still open one, until this total is reached. */
-const OPEN_WITH_NEWCOMERS = 2_000;
-
-/**
- * Whether a client may open one more request. Each of its networks gets a share of what the others have left,
- * so one network cannot keep another from buying.
- * @param client key from `clientKey`
- * @param open   open requests of each client
- */
-export function mayOpen(client: string, open: readonly { client: string; count: number }[]): boolean {
-  const used = new Map<string, number>();
-  let total = 0;
-  for (const each of open) {
-    total += each.count;
-    for (const { network } of networksOf(each.client))
-      used.set(network, (used.get(network) ?? 0) + each.count);
-  }
-  const usedBy = (network: string): number => used.get(network) ?? 0;
-  if (total >= MAX_OPEN_REQUESTS)
-    return total < OPEN_WITH_NEWCOMERS && networksOf(client).every(({ network }) => usedBy(network) === 0);
-  return hasShare(client, MAX_OPEN_REQUESTS, total, usedBy, OPEN_PER_CLIENT);
-}
 
 /** The last five digits of a fee identify the request. */
 const DIGITS = 100_000n;

@@ -7,6 +7,7 @@
 import { isSignature } from '../../chain/solana/address.ts';
 import type { ListingFacts } from '../../chain/solana/listed-token.ts';
 import { DAY_MS } from '../../core/durations.ts';
+import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type {
   ConfirmRequest,
@@ -233,7 +234,8 @@ export class Payments implements CustodyModule {
     const { transaction } = found;
     const older = olderRefusal(journal, transaction, this.#tools.contact);
     if (older) return older;
-    if ((await this.#booking.confirm(transaction)) === 'listing_unchecked') return notFinal('confirmed');
+    if ((await forCaller(client, () => this.#booking.confirm(transaction))) === 'listing_unchecked')
+      return notFinal('confirmed');
     this.#forgetReported(request.id, signature);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };

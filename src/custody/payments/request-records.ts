@@ -69,7 +69,7 @@ export function requestView(
 }
 
 function requestColumns(store: RequestStore, request: PaymentRequest) {
-  const mirrored = { ...request, reported: null };
+  const mirrored = { ...request, client: null, reported: null };
   const view = requestView(mirrored, store.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
   const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: mirrored }) };
   if (request.kind === 'token') return { status: view.status, ...shared };

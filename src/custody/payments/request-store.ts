@@ -3,6 +3,7 @@
  * custodian's own database.
  * @module
  */
+import type { BudgetUse } from '../../core/budget.ts';
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
 import { numberOf, RowStore } from '../row-store.ts';
@@ -15,7 +16,7 @@ const SCHEMA = [
     state TEXT NOT NULL,
     fee TEXT NOT NULL,
     reference TEXT NOT NULL UNIQUE,
-    client TEXT NOT NULL,
+    client TEXT,
     created_at INTEGER NOT NULL,
     closes_at INTEGER NOT NULL,
     row TEXT NOT NULL
@@ -51,7 +52,8 @@ export type PaymentRequest = {
   readonly fee: string;
   /** The Solana Pay reference: an address among the accounts of the payment. */
   readonly reference: string;
-  readonly client: string;
+  /** The client that opened the request, for its share of the open ones. Null once the request is not open. */
+  readonly client: string | null;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -148,10 +150,12 @@ export class RequestStore {
     this.#refunds = new RowStore(exec, 'refunds', decodeRefund);
   }
 
-  put(request: PaymentRequest): void {
+  put(changed: PaymentRequest): void {
+    const request = changed.state === 'open' ? changed : { ...changed, client: null };
     this.#exec(
       `INSERT INTO requests (id, kind, state, fee, reference, client, created_at, closes_at, row)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, row = excluded.row`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET state = excluded.state, client = excluded.client, row = excluded.row`,
       request.id,
       request.kind,
       request.state,
@@ -221,11 +225,12 @@ export class RequestStore {
     return { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
   }
 
-  /** Open requests of each client. */
-  openByClient(): { client: string; count: number }[] {
-    return this.#exec("SELECT client, COUNT(*) AS n FROM requests WHERE state = 'open' GROUP BY client").map(
-      (row) => ({ client: String(row.client), count: Number(row.n) }),
-    );
+  /** The client of each open request. */
+  openUses(): BudgetUse[] {
+    return this.#exec("SELECT client, created_at FROM requests WHERE state = 'open'").map((row) => ({
+      client: String(row.client),
+      at: Number(row.created_at),
+    }));
   }
 
   /**

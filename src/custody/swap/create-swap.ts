@@ -4,6 +4,7 @@
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
+import type { QuoteBudgets } from '../../core/call-limits.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import type {
@@ -48,7 +49,7 @@ import {
 
 export type SwapCreationPorts = {
   readonly quotes: SwapQuotes;
-  readonly maxCreatesPerClientHour: number;
+  readonly quoteBudgets: QuoteBudgets;
   readonly randomId: () => string;
   /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
   readonly within: Within;
@@ -81,7 +82,7 @@ export class Swaps {
     this.#tools = tools;
     this.#ports = ports;
     const { journal, now } = tools;
-    this.#quotas = new SwapQuotas({ journal, now, maxCreatesPerClientHour: ports.maxCreatesPerClientHour });
+    this.#quotas = new SwapQuotas({ journal, now, quoteBudgets: ports.quoteBudgets });
     this.#estimates = new EstimateQuotes({ quotes: ports.quotes, quotas: this.#quotas, now });
   }
 
@@ -121,11 +122,11 @@ export class Swaps {
 
   /** The intent of a request, unless a quota is used up. */
   #decide(request: SwapRequest): Decision<Refusal> {
-    const spent = this.#quotas.createRefusal(request);
+    const spent = this.#quotas.refusal('create_quotes', request.client);
     if (spent) return { ok: false, declined: spent };
     const amount = lamports(request.amountLamports);
     const plan = { bodyHash: request.key?.bodyHash ?? null };
-    const store = () => this.#quotas.recordCreate(request);
+    const store = () => this.#quotas.record('create_quotes', request.client);
     return { ok: true, intent: { amount, reserved: swapDebit(amount), plan, store } };
   }
 
@@ -206,7 +207,7 @@ export class Swaps {
       this.#estimates.readMinimum(),
       stopBeginning('swap'),
     ]);
-    const early = stopped === undefined ? this.#quotas.createQuoteRefusal() : swapsStopped(stopped);
+    const early = stopped === undefined ? this.#quotas.refusal('create_quotes', null) : swapsStopped(stopped);
     if (!('slot' in balance)) {
       const refusal = early ?? upstreamRefusal(balance);
       return { balanceLamports: null, maximumLamports: 0n, refusal, minimum };
@@ -222,7 +223,7 @@ export class Swaps {
 
   /** The bridge's quotes that estimates have used in the window. */
   estimateQuotes(): { readonly used: number; readonly maximum: number } {
-    return this.#quotas.estimatesUsed();
+    return this.#quotas.used('estimate_quotes');
   }
 }
 

@@ -58,9 +58,9 @@ export class EstimateQuotes {
     const held = this.#held.get(amount);
     const age = held ? now() - held.at : Number.POSITIVE_INFINITY;
     if (held && age >= 0 && age < SHARED_MS) return this.#shown(held, false);
-    const refusal = quotas.estimateRefusal(client);
+    const refusal = quotas.refusal('estimate_quotes', client);
     if (!refusal) {
-      quotas.recordEstimate(client);
+      quotas.record('estimate_quotes', client);
       return this.#shown(this.#request(amount), false);
     }
     return held && age >= 0 && age < HELD_MS ? this.#shown(held, true) : { type: 'spent', refusal };
@@ -101,9 +101,9 @@ export class EstimateQuotes {
 
   async #readAgain(): Promise<RoomMinimum> {
     const { quotes, quotas } = this.#ports;
-    const spent = quotas.estimateRefusal(null);
+    const spent = quotas.refusal('estimate_quotes', null);
     if (spent) return this.#older(spent);
-    quotas.recordEstimate(null);
+    quotas.record('estimate_quotes', null);
     try {
       const read = await quotes.readMinimum();
       if ('lamports' in read) return { type: 'known', minimum: read, refusal: null };

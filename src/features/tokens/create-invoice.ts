@@ -14,8 +14,6 @@ import { checkedProgram, invalid, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** Counts reads of the chain for an unpaid request. @throws AppError RATE_LIMITED for the client's own share */
-  readonly takeChainRead: (client: string) => void;
   /** Lamports that exempt an account of this size in bytes from rent. */
   rentExemption(bytes: number): Promise<bigint>;
   /** The chain's reason to reject an unsigned message of two signers; null when it would pass. */
@@ -51,7 +49,6 @@ export async function createInvoice(
 ): Promise<Invoice> {
   const design = designOf(d, order);
   if (d.ownAddresses.has(design.creator) || PROGRAMS.has(design.creator)) throw notAWallet(design.creator);
-  d.takeChainRead(client);
   await checkWallet(d, design.creator);
   const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
   await simulateCreation(d, design, fee);

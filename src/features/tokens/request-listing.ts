@@ -12,8 +12,6 @@ import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** Counts reads of the chain for an unpaid request. @throws AppError RATE_LIMITED for the client's own share */
-  readonly takeChainRead: (client: string) => void;
   /** This isolate's memory only. */
   readonly memory: Pick<Cache, 'read'>;
   readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
@@ -42,7 +40,7 @@ export async function requestListing(
   const token = 'mint' in asked ? await d.tokens.byMint(asked.mint) : await knownToken(d, asked.tokenId);
   const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
   if (listing) return listing;
-  const subject = await readToken(d, 'mint' in asked ? asked.mint : (token?.mint ?? ''), client);
+  const subject = await readToken(d, 'mint' in asked ? asked.mint : (token?.mint ?? ''));
   const opened = await d.custody.openRequest({
     kind: 'listing',
     subject,
@@ -69,9 +67,8 @@ async function knownToken(d: RequestListingDeps, tokenId: number): Promise<Token
 const POLICY = { freshMs: 0, revalidateMs: 0, staleMs: 0 };
 
 /** @throws AppError why the token cannot be listed */
-async function readToken(d: RequestListingDeps, mint: string, client: string): Promise<ListedToken> {
+async function readToken(d: RequestListingDeps, mint: string): Promise<ListedToken> {
   const { value } = await d.memory.read(`listing:${mint}`, POLICY, async () => {
-    d.takeChainRead(client);
     const [account, metaplex] = (await d.readAccounts(listingAccounts(mint))).accounts;
     const facts = listingFacts(mint, account, metaplex);
     if (facts.type === 'listable') return facts.token;

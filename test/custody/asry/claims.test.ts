@@ -384,7 +384,7 @@ describe('owed rewards', () => {
     expect(run.claims().map(({ before }) => before)).toEqual([0n, net(10n * DOLLAR), 2n * net(10n * DOLLAR)]);
   });
 
-  it('pays an owed reward at once if the sender opens the token account and calls again, else within an hour', async () => {
+  it('a repeat pays an owed reward whose account is open, 30 seconds after the last check; else it is paid within an hour', async () => {
     const [asks, waits] = [deposit(10n), deposit(10n)];
     const run = start([asks, waits], { opened: false, rentDay: 0n });
     for (const { signature } of [asks, waits])
@@ -393,6 +393,9 @@ describe('owed rewards', () => {
       ]);
     expect(codeOf(await run.ask({ signature: asks.signature }))).toBe('ALREADY_CLAIMED');
     run.openAccount(asks.sender);
+    for (let repeat = 0; repeat < 20; repeat++)
+      expect(payoutsOf(await run.ask({ signature: asks.signature }))).toMatchObject([{ status: 'owed' }]);
+    await run.pass(MINUTE / 2);
     expect(payoutsOf(await run.ask({ signature: asks.signature }))).toMatchObject([{ status: isOnItsWay }]);
     await run.pass(MINUTE);
     expect(run.landed()).toHaveLength(1);
@@ -604,21 +607,6 @@ describe('an Idempotency-Key', () => {
     run.skip(7 * DAY);
     await run.pass(MINUTE);
     expect(codeOf(await run.ask({ signature: two.signature, ...key('k', 'c') }))).toBe('claimed');
-  });
-
-  it('one caller may use at most a hundred new Idempotency-Keys an hour', async () => {
-    const deposits = Array.from({ length: 101 }, () => deposit(10n));
-    const run = start(deposits);
-    const codes: string[] = [];
-    for (const [index, { signature }] of deposits.entries())
-      codes.push(codeOf(await run.ask({ signature, ...key(`key ${index}`) })));
-    expect(codes.filter((code) => code === 'claimed')).toHaveLength(100);
-    expect(codes.at(-1)).toBe('RATE_LIMITED');
-    expect(
-      codeOf(
-        await run.ask({ signature: deposits.at(-1)?.signature ?? '', client: 'other', ...key('key 100') }),
-      ),
-    ).toBe('claimed');
   });
 });
 

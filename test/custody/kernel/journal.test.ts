@@ -75,7 +75,7 @@ describe('rows', () => {
       journal.revision(),
       journal.consumerOf('payment:x'),
       journal.outbox(9),
-      journal.calls('create', 'ip', 0),
+      journal.calls('create', 0),
     ]).toEqual([0, undefined, [], []]);
   });
 });
@@ -188,13 +188,17 @@ it('only the swap that consumed a Bitcoin output may consume it again, at any la
 });
 
 describe('calls', () => {
-  it('returns the call times of one purpose and client after a given time, oldest first', () => {
+  it('returns the calls of one purpose after a given time, oldest first', () => {
     const { journal } = setUp();
-    for (const ms of [30, 10, 20]) journal.recordCall('create', 'ip-1', NOW + ms);
-    journal.recordCall('create', 'ip-2', NOW);
-    journal.recordCall('key', 'ip-1', NOW);
-    expect(journal.calls('create', 'ip-1', NOW)).toEqual([NOW + 10, NOW + 20, NOW + 30]);
-    expect(journal.calls('create', 'ip-1', NOW + 10)).toEqual([NOW + 20, NOW + 30]);
+    for (const ms of [30, 10]) journal.recordCall('create', 'ip-1', NOW + ms);
+    journal.recordCall('create', null, NOW + 20);
+    journal.recordCall('estimate', 'ip-1', NOW + 20);
+    const [second, third] = [
+      { client: null, at: NOW + 20 },
+      { client: 'ip-1', at: NOW + 30 },
+    ];
+    expect(journal.calls('create', NOW)).toEqual([{ client: 'ip-1', at: NOW + 10 }, second, third]);
+    expect(journal.calls('create', NOW + 10)).toEqual([second, third]);
   });
 
   it('deletes recorded calls after a day, but never rows of operations', () => {
@@ -203,7 +207,7 @@ describe('calls', () => {
     journal.recordCall('create', 'ip', NOW - DAY_MS - 1);
     journal.recordCall('create', 'ip', NOW - DAY_MS);
     journal.purge(NOW);
-    expect(journal.calls('create', 'ip', 0)).toEqual([NOW - DAY_MS]);
+    expect(journal.calls('create', 0)).toEqual([{ client: 'ip', at: NOW - DAY_MS }]);
     expect(journal.get('a')).toBeDefined();
   });
 });

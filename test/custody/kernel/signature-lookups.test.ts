@@ -29,7 +29,6 @@ function setUp() {
   const state = { down: false, quorum: true, polls: [] as (readonly string[])[], reads: [] as string[] };
   const now = () => 1_800_000_000_000 + scheduler.now();
   const lookups = new SignatureLookups({
-    isPayment: ({ signature }) => signature.startsWith('paid'),
     now,
     sleep: scheduler.sleep,
     chain: {
@@ -146,22 +145,6 @@ describe('the share of one network', () => {
     expect(await find(many(OWN, 1))).toEqual(['unknown']);
   });
 
-  it('limits the finalized transactions that one network reads in a minute', async () => {
-    const { scheduler, find, states, state } = setUp();
-    const found: unknown[] = [];
-    for (let at = 0; at < 40; at++) {
-      states.set(`foreign ${at}`, 'final');
-      found.push(...(await find([{ signature: `foreign ${at}` }])));
-    }
-    expect(found.filter((each) => each === 'chain_reads').length).toBeGreaterThan(0);
-    expect(state.reads.length).toBeLessThanOrEqual(30);
-    states.set('paid', 'final');
-    expect(await find([{ signature: 'paid', client: OTHER }])).toEqual(['final']);
-    scheduler.after(60 * SECOND, () => undefined);
-    await scheduler.run(scheduler.now() + 60 * SECOND, () => false);
-    expect(await find([{ signature: 'foreign 39' }])).toEqual(['final']);
-  });
-
   it('counts a signature once in the share of a network, however many callers wait for it', async () => {
     const { find } = setUp();
     const found = await find(
@@ -183,14 +166,6 @@ describe('the share of one network', () => {
     state.quorum = true;
     expect(await find([{ signature: 'foreign', waitMs: 20 * SECOND }])).toEqual(['final']);
   });
-
-  it('transactions that pay the service do not use up the share of a network', async () => {
-    const { find, states } = setUp();
-    for (let at = 0; at < 50; at++) {
-      states.set(`paid ${at}`, 'final');
-      expect(await find([{ signature: `paid ${at}` }])).toEqual(['final']);
-    }
-  });
 });
 
 it('gives node calls for our own operations priority over lookups for callers', async () => {
@@ -203,7 +178,6 @@ it('gives node calls for our own operations priority over lookups for callers', 
     leave(false);
   }
   const lookups = new SignatureLookups({
-    isPayment: () => false,
     now: () => 1_800_000_000_000,
     sleep: async () => undefined,
     chain: {
@@ -224,7 +198,7 @@ it('gives node calls for our own operations priority over lookups for callers', 
     ]),
   );
   await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
-  for (const leave of busy) leave?.();
+  for (const entered of busy) if ('leave' in entered) entered.leave();
   await work;
   expect(order).toEqual(['own', 'lookup']);
 });

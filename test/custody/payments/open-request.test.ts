@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayOpen, ownFee } from '../../../src/custody/payments/open-request.ts';
+import { ownFee } from '../../../src/custody/payments/open-request.ts';
 import { refundDue, usedElsewhere } from '../../../src/custody/payments/payment-requests.ts';
 
 const drawn = (...pairs: readonly (readonly [number, number])[]) => {
@@ -37,46 +37,6 @@ describe('a unique fee', () => {
     };
     expect(ownFee(10_000n, { randomBytes: drawn(), isTaken })).toBeUndefined();
     expect(asked).toBe(50);
-  });
-});
-
-describe('the number of open requests', () => {
-  const CLIENT = '203.0.113.7';
-  const openInAll = (total: number, own: number, of = CLIENT) => [
-    { client: of, count: own },
-    { client: '198.51.100.1', count: total - own },
-  ];
-
-  it.each([
-    [499, true],
-    [500, false],
-  ])(
-    'a client with one request may open a second while fewer than 500 are open in all (%i: %s)',
-    (total, may) => {
-      expect(mayOpen(CLIENT, openInAll(total, 1))).toBe(may);
-    },
-  );
-
-  it.each([
-    [1_999, true],
-    [2_000, false],
-  ])(
-    'a client without a request may open one while fewer than 2,000 are open in all (%i: %s)',
-    (total, may) => {
-      expect(mayOpen(CLIENT, openInAll(total, 0))).toBe(may);
-    },
-  );
-
-  it("above 500 open requests, a neighbour's requests in the same /24 are counted for the client", () => {
-    expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.113.8'))).toBe(false);
-    expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.114.8'))).toBe(true);
-  });
-
-  it.each([
-    [9, true],
-    [10, false],
-  ])('one address may have at most ten open requests (%i: %s)', (own, may) => {
-    expect(mayOpen(CLIENT, openInAll(own, own))).toBe(may);
   });
 });
 

@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
+import { quoteBudgets } from '../../../src/core/call-limits.ts';
 import type { SwapAnswer } from '../../../src/custody/api.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
@@ -144,63 +145,66 @@ describe('calls without a key', () => {
   });
 });
 
-describe('limits per client', () => {
-  it("refuses a client's seventh swap within an hour", async () => {
-    const w = createCustodianWorld({
-      limits: { ...LIMITS, hour: 99n * SOL, unsettled: 99n * SOL, cost_day: SOL },
-    });
-    for (let swap = 0; swap < 6; swap++) {
-      expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
-      w.clock.now += MINUTE;
-    }
-    const refusal = refusalOf(await w.custody.createSwap(request({ amountLamports: SOL / 10n })));
-    expect(refusal).toMatchObject({
-      code: 'RATE_LIMITED',
-      retryAfterSeconds: 54 * 60,
-      details: { limit: 'creates_per_client_hour' },
-    });
-    expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n, client: 'other' }))).type).toBe(
-      'created',
-    );
-    w.clock.now += 54 * MINUTE;
-    expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
-  });
-
-  it('20 calls of one client at once make six swaps at most', async () => {
-    const w = createCustodianWorld();
-    const calls = Array.from({ length: 20 }, () =>
-      w.custody.createSwap(request({ amountLamports: SOL / 10n })),
-    );
-    const answers = await Promise.all(calls);
-    expect(answers.filter(({ type }) => type === 'created')).toHaveLength(6);
-  });
-
-  it('a limit of zero allows no swap', async () => {
-    const w = createCustodianWorld({ maxCreatesPerClientHour: 0 });
-    expect(refusalOf(await w.custody.createSwap(request()))).toMatchObject({ code: 'RATE_LIMITED' });
-    expect(w.signatures()).toBe(0);
-  });
-
-  it('allows an IPv6 /56 twice and a /48 four times as many creates as a /64', async () => {
-    const w = createCustodianWorld({
+describe('the share of bridge quotes', () => {
+  const rich = () =>
+    createCustodianWorld({
       limits: { ...LIMITS, hour: 99n * SOL, day: 99n * SOL, unsettled: 99n * SOL, cost_day: SOL },
     });
-    const creates = async (first: number) => {
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, n) =>
-          w.custody.createSwap(
-            request({
-              amountLamports: SOL / 10n,
-              client: `2001:db8:1:${(first + n).toString(16)}::/64`,
-            }),
-          ),
-        ),
-      );
-      return answers.filter(({ type }) => type === 'created').length;
-    };
-    expect(await creates(0x1100)).toBe(12);
-    expect(await creates(0x1200)).toBe(12);
-    expect(await creates(0x1300)).toBe(0);
+  const createdOf = async (w: CustodianWorld, clients: readonly string[]) => {
+    const answers = await Promise.all(
+      clients.map((client) => w.custody.createSwap(request({ amountLamports: SOL / 10n, client }))),
+    );
+    return answers.filter(({ type }) => type === 'created').length;
+  };
+
+  it("refuses a client's eighth swap within two hours, and names the time of its next one", async () => {
+    const w = rich();
+    for (let swap = 0; swap < 7; swap++) {
+      expect(await createdOf(w, ['first'])).toBe(1);
+      w.clock.now += MINUTE;
+    }
+    expect(refusalOf(await w.custody.createSwap(request({ client: 'first' })))).toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 113 * 60,
+      details: { limit: 'create_quotes' },
+    });
+    expect(await createdOf(w, ['other'])).toBe(1);
+    w.clock.now += 113 * MINUTE;
+    expect(await createdOf(w, ['first'])).toBe(1);
+  });
+
+  it('20 calls of one client at once make seven swaps at most', async () => {
+    expect(await createdOf(rich(), Array<string>(20).fill('first'))).toBe(7);
+  });
+
+  it('networks of one /48 never take the quotes of all', async () => {
+    const w = rich();
+    const clients = Array.from({ length: 200 }, (_, at) => `2001:db8:1:${(at * 16).toString(16)}::/64`);
+    expect(await createdOf(w, clients)).toBe(28);
+    expect(await createdOf(w, ['198.51.100.1', '203.0.113.1'])).toBe(2);
+  });
+
+  it('all clients together never get more than the total', async () => {
+    const w = rich();
+    expect(
+      await createdOf(
+        w,
+        Array.from({ length: 100 }, (_, at) => `client ${at}`),
+      ),
+    ).toBe(60);
+  });
+
+  it('a swap that the bridge refuses has used its quote', async () => {
+    const w = rich();
+    w.bridge.nextQuote = () => ({ ok: false, reason: 'pair_paused' });
+    for (let swap = 0; swap < 7; swap++) await w.custody.createSwap(request({ client: 'first' }));
+    expect(refusalOf(await w.custody.createSwap(request({ client: 'first' })))?.code).toBe('RATE_LIMITED');
+  });
+
+  it('without quotes no swap is made', async () => {
+    const w = createCustodianWorld({ quoteBudgets: quoteBudgets(0) });
+    expect(refusalOf(await w.custody.createSwap(request()))).toMatchObject({ code: 'QUOTE_BUDGET_SPENT' });
+    expect(w.signatures()).toBe(0);
   });
 
   it('a refused call is not counted in the limit of its client', async () => {
