@@ -61,7 +61,14 @@ export function problemResponse(
   also: Readonly<Record<string, unknown>> = {},
 ): Response {
   const entry = ERRORS[error.code] ?? ERRORS.INTERNAL;
-  const problem: z.infer<typeof Problem> = { ...problemOf(error), request_id: c.get('requestId') };
+  const { error_code, error: text, action, ...rest } = problemOf(error);
+  const problem: z.infer<typeof Problem> = {
+    error_code,
+    error: text,
+    action,
+    request_id: c.get('requestId'),
+    ...rest,
+  };
   const body = { ...problem, ...also };
   if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds));
   c.header('Cache-Control', 'no-store');
