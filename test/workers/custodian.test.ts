@@ -75,6 +75,7 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
       storage.sql.exec(
         "UPDATE operations SET due_at = 0, row = json_set(row, '$.dueAt', 0) WHERE due_at IS NOT NULL",
       );
+      storage.sql.exec('UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL');
       await storage.setAlarm(Date.now() + 60_000);
     });
     await runDurableObjectAlarm(custodian());

@@ -33,7 +33,16 @@ const answers = (verb: string): unknown => {
   // A claim that exists needs no wait for the chain.
   if (verb === 'findClaim') return current === '/api/asry/claim-from-deposit' ? {} : null;
   if (verb === 'signingState') return { frozen: null, watchOnly: true };
-  if (verb === 'listAsryEpochs') return [];
+  if (verb === 'listAsryEpochs' || verb === 'probeNodes') return [];
+  const none = { code: 'SWAPS_PAUSED', message: 'paused' };
+  if (verb === 'estimateSwap') return { type: 'unquoted', isOfCreate: true, refusal: none };
+  if (verb === 'swapRoom')
+    return {
+      balanceLamports: 1n,
+      maximumLamports: 0n,
+      refusal: none,
+      minimum: { type: 'unknown', refusal: none },
+    };
   if (['createSwap', 'openRequest', 'confirmPayment', 'claimDeposit'].includes(verb)) {
     const refusal = { code: 'SWAPS_PAUSED', message: 'paused' };
     return {
