@@ -12,7 +12,7 @@ import { type Step, Steps } from './steps.tsx';
 
 const depositSteps = (signature: string): Step[] => [
   { name: 'Payment sent', state: 'done', detail: <SolanaTransaction signature={signature} /> },
-  { name: 'Final on Solana, then claimed', state: 'now', detail: 'about 15 seconds' },
+  { name: 'Final on Solana, then claimed', state: 'now', detail: 'a few seconds' },
   { name: 'Reward paid to your wallet', state: 'open' },
 ];
 

@@ -36,7 +36,7 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
     }
   };
   const check = () =>
-    attempt('Reading the payment. It must be final, which takes up to 20 seconds.', () =>
+    attempt('Reading the payment. It must be final, which takes a few seconds.', () =>
       orFollow(async () => setPreview((await send(true)).value)),
     );
   const claim = () =>

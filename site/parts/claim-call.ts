@@ -1,7 +1,7 @@
 import { CallFailed, call, type Failure } from '../api/call.ts';
 
-/** A deposit that no node shows after this many attempts of about 20 seconds did not reach the chain. */
-const CLAIM_ATTEMPTS = 6;
+/** A deposit that no node shows after this many attempts of about 10 seconds did not reach the chain. */
+const CLAIM_ATTEMPTS = 12;
 const RETRY_SECONDS = 3;
 
 export type DepositAsset = 'USDC' | 'USDT';

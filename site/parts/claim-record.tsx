@@ -12,7 +12,7 @@ import { Table } from './table.tsx';
 const USD_DECIMALS = 6;
 const POLL_MS = 2000;
 /** Usual time until a node shows a transaction as final. */
-export const CHAIN_SECONDS = 20;
+export const CHAIN_SECONDS = 5;
 
 /** ASRY atoms as whole ASRY; as atoms until an epoch shows the decimals. */
 export function useAsryText(): (atoms: string) => string {
@@ -89,7 +89,7 @@ function ClaimState({ record, asry }: { record: AsryClaimRecord; asry: (atoms: s
         </Notice>
       ) : (
         <Waiting
-          what="The reward is on its way. It is final in about 15 seconds."
+          what="The reward is on its way. It is final in a few seconds."
           usualSeconds={CHAIN_SECONDS}
         />
       )}

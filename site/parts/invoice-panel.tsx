@@ -45,7 +45,7 @@ export function invoiceSteps(invoice: Invoice): Step[] {
     {
       name: 'Final on the chain',
       state: isPaid ? 'done' : over ? 'failed' : 'open',
-      detail: 'about 15 seconds after you pay',
+      detail: 'a few seconds after you pay',
     },
     {
       name: 'Token created',

@@ -1,6 +1,5 @@
 import type { TestProject } from 'vitest/node';
 import { mintOfTheDay } from '../world/mint-of-the-day.ts';
-import { CLUSTER_FINALITY } from '../world/solana-clock.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 declare module 'vitest' {
@@ -18,8 +17,6 @@ async function start(): Promise<World> {
   const world = await startWorld({
     witness: true,
     slotMs: 150,
-    // Pages show what they wait for.
-    finality: CLUSTER_FINALITY,
     blockMs: 1000,
     settleDelayMs: 500,
   });

@@ -5,7 +5,6 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { callRpc } from '../world/json-rpc.ts';
-import { CLUSTER_FINALITY } from '../world/solana-clock.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage, DOLLAR } from './asry-stage.ts';
 import { createSwapCaller, until } from './swap-caller.ts';
@@ -22,7 +21,6 @@ afterEach(async () => {
 async function startVersionOneWorld(slotMs: number): Promise<World> {
   const started = await startWorld({
     slotMs,
-    finality: CLUSTER_FINALITY,
     blockMs: 500,
     settleDelayMs: 10,
     vars: { ASRY_PRICE_USD: '0.25' },

@@ -312,7 +312,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
 });
 
 describe('the wait for finality', () => {
-  it('a claim waits about 20 s for finality, then returns 409 with Retry-After', async () => {
+  it('a claim waits about 10 s for finality, then returns 409 with Retry-After', async () => {
     service.answers = [
       refused('DEPOSIT_NOT_FINAL', {
         refusal: { code: 'DEPOSIT_NOT_FINAL', message: 'no', retryAfterSeconds: 5 },
@@ -321,8 +321,8 @@ describe('the wait for finality', () => {
     const { status, headers, body } = await claim();
     expect([status, body.error_code, headers.get('retry-after')]).toEqual([409, 'DEPOSIT_NOT_FINAL', '5']);
     const waited = service.clock - NOW;
-    expect(waited).toBeGreaterThanOrEqual(20_000);
-    expect(waited).toBeLessThan(22_000);
+    expect(waited).toBeGreaterThanOrEqual(10_000);
+    expect(waited).toBeLessThan(12_000);
   });
 
   it('a claim keeps waiting while only one node reports the deposit as final', async () => {

@@ -8,8 +8,12 @@ import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Action, TokenFacts, Transaction } from './transactions.ts';
 
-/** Blocks for which a blockhash is valid, and slots after which a block is final. */
+/** Blocks for which a blockhash is valid. */
 const BLOCKHASH_LIFE = 150;
+/**
+ * Slots after which a block is final. Alpenglow takes two. Here forks remove more, and a confirmed block may be lost: no
+ * decision may depend on how fast a block becomes final.
+ */
 export const FINALITY = 32;
 /** The tip when a run begins: far enough from zero for any lag. */
 const FIRST_SLOT = 100_000;

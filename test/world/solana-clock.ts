@@ -2,9 +2,8 @@ import type { Surfpool } from './surfpool.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** A cluster confirms a slot after about one more slot and finalizes it after 32. */
-const CONFIRMED_LAG = 1;
-export const CLUSTER_FINALITY = 32;
+/** Alpenglow confirms and finalizes a slot together, within two slots. */
+const FINALITY = 2;
 
 /** Number of checks for a new slot during one slot. */
 const LOOKS = 2;
@@ -36,7 +35,7 @@ export interface SolanaClock {
   saw(slot: number): void;
   /** Marks everything up to now as finalized: the state in which a world opens. */
   root(): void;
-  /** Stops or continues finality: while it is stopped, new slots are confirmed, but none becomes final. */
+  /** Stops or continues finality: while it is stopped, nodes show new slots as confirmed, but none as final. */
   holdFinality(isHeld: boolean): void;
   reached(slot: number): Promise<void>;
   stop(): void;
@@ -51,11 +50,7 @@ const BLOCKHASH_LIFE_BLOCKS = 150;
 /** After this time without a block, the chain is treated as stopped. */
 const STANDSTILL_MS = 60_000;
 
-export async function startSolanaClock(
-  surfpool: Surfpool,
-  slotMs: number,
-  finality = CLUSTER_FINALITY,
-): Promise<SolanaClock> {
+export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Promise<SolanaClock> {
   const samples = new Map<number, BlockhashSample>();
   const byHash = new Map<string, BlockhashSample>();
   const waiting = new Set<() => void>();
@@ -118,14 +113,13 @@ export async function startSolanaClock(
   function slotAt(commitment: Commitment, lag = 0): number {
     const seen = Math.max(head - lag, 0);
     if (commitment === 'processed') return seen;
-    const rootedSeen = Math.min(rooted, seen);
-    if (commitment === 'confirmed') return Math.max(seen - CONFIRMED_LAG, rootedSeen, 0);
-    return Math.min(Math.max(seen - finality, rootedSeen, 0), lastFinal);
+    const confirmed = Math.max(seen - FINALITY, Math.min(rooted, seen), 0);
+    return commitment === 'confirmed' ? confirmed : Math.min(confirmed, lastFinal);
   }
 
   return {
     slot: slotAt,
-    finality,
+    finality: FINALITY,
     blockHeight: (slot) => Math.max(slot - heightOffset, 0),
     blockhashAt(slot) {
       for (let at = slot; at >= first; at -= 1) {

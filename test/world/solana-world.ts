@@ -35,8 +35,6 @@ export interface SolanaWorld {
 
 export interface SolanaWorldOptions {
   readonly slotMs: number;
-  /** Slots until a slot is final; if absent, as many as on a cluster. */
-  readonly finality?: number;
   readonly reserveLamports: bigint;
   /** Smallest units of ASRY that the reserve holds for payouts. */
   readonly asrySupply: bigint;
@@ -49,7 +47,7 @@ export async function startSolanaWorld(options: SolanaWorldOptions): Promise<Sol
     slotMs: options.slotMs,
     airdropLamports: 100_000n * LAMPORTS_PER_SOL,
   });
-  const clock = await startSolanaClock(surfpool, options.slotMs, options.finality);
+  const clock = await startSolanaClock(surfpool, options.slotMs);
   const ledger = createSolanaLedger(surfpool, clock);
   const [bank, reserve, treasury] = await Promise.all([
     createSolanaKey(surfpool.payerSeed),

@@ -11,7 +11,6 @@ import { isUpstream } from './bindings.ts';
 import { nodeNote } from './node-note.ts';
 import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
 import { announceWorld, removeKilledWorlds } from './running-world.ts';
-import { CLUSTER_FINALITY } from './solana-clock.ts';
 import { surfpoolMissing } from './surfpool.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -40,7 +39,6 @@ const options = argumentsOrUsage(
 const settings = {
   port: number('PORT', 8787),
   slotMs: number('WORLD_SLOT_MS', 100),
-  finality: CLUSTER_FINALITY,
   blockMs: number('WORLD_BLOCK_MS', 3000),
   settleDelayMs: number('WORLD_SETTLE_MS', 2000),
   mcp: true,

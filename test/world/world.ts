@@ -41,8 +41,6 @@ export interface WorldOptions {
   readonly port?: number;
   /** Milliseconds per Solana slot; a block hash lives 150 slots. */
   readonly slotMs?: number;
-  /** Slots until a slot is final; a cluster takes 32. */
-  readonly finality?: number;
   /** Milliseconds between Bitcoin blocks; 0 mines on demand only. */
   readonly blockMs?: number;
   /** Milliseconds between a confirmed deposit and its Bitcoin payment. */
@@ -128,11 +126,6 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/**
- * Far less than a cluster's 32, while a blockhash lives as long as there: tests depend on the order of
- * events, not on the duration of finality.
- */
-const FINALITY = 8;
 const USERS = 2;
 const USER_LAMPORTS = 20_000_000_000n;
 const USER_DOLLAR_ATOMS = 10_000_000_000n;
@@ -205,7 +198,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const optionsOf = (name: string) => (bundles === folder ? {} : { optionsPath: join(bundles, name) });
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
-      finality: options.finality ?? FINALITY,
       reserveLamports: options.reserveLamports ?? 10_000_000_000n,
       asrySupply: 10n ** 18n,
       witness: options.witness ?? false,

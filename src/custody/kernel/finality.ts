@@ -1,6 +1,5 @@
 /**
- * Notices when Solana finalizes no slots. From its boundary slot until it is complete, the migration to Alpenglow
- * finalizes nothing and its blocks contain votes only (SIMD-0384). A halt of the chain looks the same.
+ * Notices when Solana finalizes no slots: a halt of the chain, or nodes that follow another cluster.
  * @module
  */
 import type { Consensus } from '../../providers/solana-rpc.ts';
@@ -21,7 +20,7 @@ export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt
 /** Slot -1: none was seen yet. A chain begins with slot 0. */
 export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
-/** A longer time without a new finalized slot is a stall. Solana finalizes within 13 s; nodes lag by seconds. */
+/** A longer time without a new finalized slot is a stall. Alpenglow finalizes within a second; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
 
 /** Notes the newest slot that a quorum has finalized. */

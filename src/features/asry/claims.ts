@@ -90,11 +90,8 @@ export type ClaimFromDepositDeps = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-/**
- * Finality takes 32 slots: 7 to 13 s with slots of 200 to 400 ms. A call right after the deposit waits for
- * it.
- */
-const FINALITY_WAIT_MS = 20_000;
+/** Alpenglow finalizes a slot within a second, and nodes lag by seconds. A call right after the deposit waits for both. */
+const FINALITY_WAIT_MS = 10_000;
 /** Nodes show a transaction within a second or two after it was sent. */
 const UNKNOWN_WAIT_MS = 5_000;
 /** Longest wait of one call to the custodian. */

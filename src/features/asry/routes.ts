@@ -119,7 +119,7 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits up to about 20 seconds for the payment to be final.',
+    'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits up to about 10 seconds for the payment to be final.',
   middleware: [
     rateLimit('claim'),
     spendingBody('skipReward: true validates the deposit and pays nothing'),

@@ -1,5 +1,5 @@
 /**
- * A chain that finalizes nothing, as during the migration to Alpenglow. The responses of `getAgGenesisCert` follow the
+ * A chain that finalizes nothing. The responses of `getAgGenesisCert` follow the
  * documentation of Agave 4.3; they were never seen in production.
  */
 import { expect, it } from 'vitest';
