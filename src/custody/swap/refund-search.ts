@@ -1,0 +1,239 @@
+/**
+ * The search for the refund of a swap: a finalized credit to its signer in the lists of the Solana nodes. Each check reads
+ * a part of what is listed, and the row keeps the progress.
+ * @module
+ */
+import type { BridgeReport } from '../../bridges/route.ts';
+import { lamportsChange } from '../../chain/solana/transaction.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
+import { HOUR_MS } from '../../core/durations.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import type { Facts, Operation, Settled } from '../kernel/operation.ts';
+import { type HistoryNode, pagesDown, readLists } from '../kernel/quorum.ts';
+import { orUnreadable } from '../kernel/solana-view.ts';
+import type { IsTaken, SettlementPorts } from './settlement.ts';
+
+/**
+ * Limits of the search for a refund: pages per check, transactions read per check, and those read at
+ * the same time. Each check lists all that is left, so a few checks with many reads cost less than many small ones.
+ */
+const REFUND_PAGES = 100;
+const REFUND_READS = 50;
+const READS_AT_ONCE = 10;
+/** Maximum quick checks: a node that invents transactions can return a list of any length. */
+const MOST_QUICK_CHECKS = 300;
+/** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
+const MOST_RETRIED = 20;
+const RETRIES_PER_CHECK = 2;
+
+export const pending = (detail: string): Settled => ({
+  settlement: { state: 'pending', detail },
+  claims: [],
+});
+
+/**
+ * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the rest.
+ * The swap then stays unsettled, so that a tiny return does not make room for the next swap.
+ */
+export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>
+  (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
+
+/**
+ * The part that the bridge keeps is a cost of the swap. The daily limit on costs therefore also bounds returns that
+ * lack less than the allowed cost of one swap.
+ */
+const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
+  lamports(amount - credit > cost ? amount - credit : cost);
+
+/**
+ * Successful transactions of the swap's signer in a node's list that follow `until`, oldest first, including all dust. A node
+ * that does not know `until` lists its whole history, so a slot bounds the list as well.
+ * @throws AppError UPSTREAM_FAILED; the next check lists them again
+ */
+async function listSince(node: HistoryNode, until: string, slot: bigint): Promise<SignatureEntry[]> {
+  const listed: SignatureEntry[] = [];
+  for await (const { entries, next } of pagesDown(
+    (page) => node.signatures({ ...page, until }),
+    REFUND_PAGES,
+  )) {
+    listed.push(...entries);
+    if (!next || (listed.at(-1)?.slot ?? slot) < slot)
+      return listed.filter((entry) => entry.err === null && entry.slot >= slot).toReversed();
+  }
+  throw upstreamFailed('solana-rpc', 'history_too_long');
+}
+
+async function readTransactions(ports: SettlementPorts, signatures: readonly string[]) {
+  const read: { signature: string; transaction: ChainTransaction | 'unreadable' | null }[] = [];
+  for (let at = 0; at < signatures.length; at += READS_AT_ONCE) {
+    const batch = signatures.slice(at, at + READS_AT_ONCE).map(async (signature) => ({
+      signature,
+      transaction: await orUnreadable(ports.transaction(signature)),
+    }));
+    read.push(...(await Promise.all(batch)));
+  }
+  return read;
+}
+
+/** The finalized credit to the swap's signer that the bridge reports. Without an announced sum, only an old credit is accepted. */
+export async function findRefund(
+  ports: SettlementPorts,
+  report: Extract<BridgeReport, { state: 'refunded' }>,
+  operation: Operation,
+  isTaken: IsTaken,
+): Promise<Settled> {
+  const until = operation.signing?.signature;
+  if (!until) return pending('refunding');
+  // The bridge writes 0 until it knows the sum.
+  const announced = report.amount === 0n ? null : report.amount;
+  const before = decodeSearch(operation.outcome.refundSearch);
+  const isFree = ({ signature }: SignatureEntry) => !isTaken(`payment:${signature}`);
+  const landedAt = operation.landing?.slot ?? 0n;
+  // One list is enough: a refund that is not found is searched again.
+  const lists = await readLists(ports.historyOf(operation.signer), 1, async (node): Promise<RefundList> => {
+    const { retry = [], ...search } = before[node.name] ?? {};
+    const { last = until, slot = landedAt } = search;
+    const fresh = (await listSince(node, last, BigInt(slot))).filter(isFree);
+    const old = fresh.length > 0 ? [] : (await listSince(node, until, landedAt)).filter(isFree);
+    return { node: node.name, search, retry, fresh, old: old.map(({ signature }) => signature), passed: 0 };
+  });
+  const chosen = chooseReads(lists, operation.looks);
+  const read = await readTransactions(ports, [...chosen]);
+  const undecided = new Set<string>();
+  let nearly: Refund | undefined;
+  for (const { signature, transaction } of read) {
+    if (transaction === 'unreadable') continue;
+    if (!transaction) undecided.add(signature);
+    const credit =
+      transaction &&
+      !transaction.failed &&
+      transaction.slot >= landedAt &&
+      lamportsChange(transaction, operation.signer);
+    if (!credit || !isRefundOf(credit, announced, operation.amount)) continue;
+    const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
+    if (credit === announced) return refundedBy(operation, found);
+    if (announced !== null || isOld(transaction, ports.now())) nearly ??= found;
+    else undecided.add(signature);
+  }
+  if (nearly) return refundedBy(operation, nearly);
+  const search = Object.fromEntries(lists.map((list) => [list.node, searchAfter(list, chosen, undecided)]));
+  const isBehind = lists.some(({ fresh, passed }) => passed < fresh.length);
+  const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
+  return {
+    settlement: {
+      state: 'pending',
+      detail: 'refunding',
+      progress: { refundSearch: JSON.stringify(search), refundChecks: quickChecks },
+      continues: isBehind && quickChecks <= MOST_QUICK_CHECKS,
+    },
+    claims: [],
+  };
+}
+
+/** Progress of the search for a refund in one node's list. */
+type Search = {
+  /** The newest entry that was read, and its slot; absent before the first. */
+  readonly last?: string;
+  readonly slot?: string;
+  /** Entries that a check has read but no quorum has shown. */
+  readonly retry?: readonly string[];
+};
+
+const decodeSearch = (text: Facts[string] | undefined): Readonly<Record<string, Search>> =>
+  typeof text === 'string' ? (JSON.parse(text) as Record<string, Search>) : {};
+
+type RefundList = {
+  readonly node: string;
+  readonly search: Pick<Search, 'last' | 'slot'>;
+  readonly retry: readonly string[];
+  /** Entries that no check has read, oldest first. */
+  readonly fresh: readonly SignatureEntry[];
+  /** All entries since the swap, to be read again; empty if any entry is fresh. */
+  readonly old: readonly string[];
+  /** Number of fresh entries, from the oldest, that this check reads. */
+  passed: number;
+};
+
+/**
+ * The transactions that a check reads: first some entries of each list that earlier checks read without a quorum, then
+ * fresh ones of each list in turn. If another list has already added an entry, the turn takes the next entry. Honest
+ * lists are equal, so a list of invented transactions uses only its own turns.
+ */
+function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
+  const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
+  for (let size = -1; size < chosen.size; ) {
+    size = chosen.size;
+    for (const list of lists) addFresh(list, chosen);
+  }
+  const share = Math.ceil(Math.max(REFUND_READS - chosen.size, 0) / lists.length);
+  for (const { old } of lists) for (const signature of turn(old, share, looks)) chosen.add(signature);
+  return chosen;
+}
+
+/** Adds the next fresh entry of a list that is not chosen yet. */
+function addFresh(list: RefundList, chosen: Set<string>): void {
+  for (const { signature } of list.fresh.slice(list.passed)) {
+    const isNew = !chosen.has(signature);
+    if (isNew && chosen.size >= REFUND_READS) return;
+    chosen.add(signature);
+    list.passed += 1;
+    if (isNew) return;
+  }
+}
+
+function searchAfter(
+  { search, retry, fresh, old, passed }: RefundList,
+  chosen: ReadonlySet<string>,
+  undecided: ReadonlySet<string>,
+): Search {
+  const read = [...fresh.slice(0, passed).map(({ signature }) => signature), ...old];
+  const last = fresh[passed - 1];
+  return {
+    ...(last ? { last: last.signature, slot: last.slot.toString() } : search),
+    retry: [...new Set([...retry, ...read.filter((signature) => undecided.has(signature))])]
+      .filter((signature) => undecided.has(signature) || !chosen.has(signature))
+      .slice(-MOST_RETRIED),
+  };
+}
+
+/** Up to `count` items, which differ from one check to the next. */
+function turn(items: readonly string[], count: number, looks: number): readonly string[] {
+  const start = items.length > count ? (looks * count) % items.length : 0;
+  return items.slice(start, start + count);
+}
+
+/** A credit in lamports, and whether it is the whole amount of the swap. */
+type Refund = { readonly signature: string; readonly credit: bigint; readonly arrived: boolean };
+
+const refundedBy = (operation: Operation, { signature, credit, arrived }: Refund): Settled => ({
+  settlement: {
+    state: 'incomplete',
+    reason: 'refunded',
+    arrived,
+    ...(arrived ? { cost: costOfReturn(operation, credit) } : {}),
+    outcome: { refundSignature: signature, refundLamports: credit.toString() },
+  },
+  claims: [`payment:${signature}`],
+});
+
+/**
+ * For this long, a swap without an announced sum leaves a credit to other swaps, in milliseconds. The credit may be the
+ * sum that the bridge announced to one of them, and that swap could never end without it.
+ */
+const REFUND_WAIT = HOUR_MS;
+
+const isOld = ({ blockTime }: ChainTransaction, now: number): boolean =>
+  blockTime !== null && now - blockTime * 1_000 >= REFUND_WAIT;
+
+/**
+ * Percentage by which a payment may be below the announced sum: some bridges announce it before they deduct
+ * their refund fee. Without an announced sum, the percentage applies to the amount.
+ */
+const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
+
+function isRefundOf(credit: bigint, announced: bigint | null, amount: bigint): boolean {
+  const whole = announced ?? amount;
+  const fee = whole * (announced === null ? REFUND_FEE_PERCENT.unannounced : REFUND_FEE_PERCENT.announced);
+  return credit > whole - fee / 100n && credit <= whole && credit <= amount;
+}
