@@ -3,8 +3,8 @@
  * request. The payment is one System transfer that we build.
  * @module
  */
-import { isAddress, isOnCurve } from '../chain/solana/address.ts';
-import { type Lamports, lamports, sats } from '../core/amount.ts';
+import { isAddress, isOnCurve, isSignature } from '../chain/solana/address.ts';
+import { lamports, sats } from '../core/amount.ts';
 import {
   BTC_ASSET,
   BTC_ASSET_IDS,
@@ -179,12 +179,11 @@ function depositOf(address: string | null | undefined, request: OneClickRequest)
 type SwapDetails = OneClickStatus['swapDetails'];
 
 function bridgeReport(status: string, details: SwapDetails): BridgeReport {
-  const txids = (details.destinationChainTxHashes ?? []).map(({ hash }) => hash.toLowerCase());
   switch (status) {
     case 'SUCCESS':
-      return { state: 'delivered', txids };
+      return { state: 'delivered', txids: hashesOf(details.destinationChainTxHashes).map(lowerCase) };
     case 'REFUNDED':
-      return { state: 'refunded', amount: refundedAmount(details) };
+      return refundReport(details);
     case 'FAILED':
       return { state: 'failed', reason: 'bridge_failed' };
     case 'PENDING_DEPOSIT':
@@ -195,5 +194,16 @@ function bridgeReport(status: string, details: SwapDetails): BridgeReport {
   }
 }
 
-const refundedAmount = (details: SwapDetails): Lamports | null =>
-  details.refundedAmount ? lamports(BigInt(details.refundedAmount)) : null;
+const hashesOf = (list: SwapDetails['destinationChainTxHashes']): string[] =>
+  (list ?? []).map(({ hash }) => hash);
+const lowerCase = (hash: string): string => hash.toLowerCase();
+
+function refundReport({ refundedAmount, refundFee, originChainTxHashes }: SwapDetails): BridgeReport {
+  const signatures = hashesOf(originChainTxHashes).filter(isSignature);
+  return {
+    state: 'refunded',
+    amount: refundedAmount ? lamports(BigInt(refundedAmount)) : null,
+    ...(refundFee ? { fee: lamports(BigInt(refundFee)) } : {}),
+    ...(signatures.length > 0 ? { signatures } : {}),
+  };
+}

@@ -32,7 +32,15 @@ export type QuoteVerdict =
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
-  | { readonly state: 'refunded'; readonly amount: Lamports | null }
+  | {
+      readonly state: 'refunded';
+      /** The announced sum; 0 and null mean that it is not known yet. */
+      readonly amount: Lamports | null;
+      /** What the bridge keeps of a refund; absent if it does not say. */
+      readonly fee?: Lamports;
+      /** Transactions on Solana that the bridge names, without proof that one is the refund. */
+      readonly signatures?: readonly string[];
+    }
   | { readonly state: 'failed'; readonly reason: string };
 
 /** What the bridge shows of a swap, as JSON of at most 500 characters, kept for a support request. */

@@ -75,12 +75,17 @@ const Quote = z.object({
   quote: QuoteDetails,
 });
 
+const hashes = z.array(z.object({ hash: text })).nullish();
 const Status = z.object({
   status: z.string(),
   quoteResponse: Quote,
   swapDetails: z.object({
+    // "0" until the sum is known.
     refundedAmount: atoms.nullish(),
-    destinationChainTxHashes: z.array(z.object({ hash: text })).nullish(),
+    refundFee: atoms.nullish().catch(null),
+    // REFUNDED lists the refund; SUCCESS lists nothing here.
+    originChainTxHashes: hashes.catch(null),
+    destinationChainTxHashes: hashes,
   }),
 });
 

@@ -207,8 +207,22 @@ describe('a report', () => {
     [{ refundedAmount: '0' }, 0n],
     [{ refundedAmount: null }, null],
     [{}, null],
+    [{ refundFee: null, originChainTxHashes: null }, null],
+    [{ refundFee: '1.5', originChainTxHashes: ['x'] }, null],
+    [{ originChainTxHashes: [{ hash: 'ab'.repeat(32), explorerUrl: '' }] }, null],
   ])('a report of REFUNDED with %j gives the refunded amount', async (details, amount) => {
     expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
+  });
+
+  it('a report of REFUNDED gives the fee and the transactions of Solana that it names', async () => {
+    const signature = '2'.repeat(88);
+    const details = { refundFee: '86690', originChainTxHashes: [{ hash: signature, explorerUrl: '' }] };
+    expect(await statusWith('REFUNDED', details)).toEqual({
+      state: 'refunded',
+      amount: null,
+      fee: 86_690n,
+      signatures: [signature],
+    });
   });
 
   it("keeps at most 500 characters of the bridge's report", async () => {

@@ -72,6 +72,10 @@ const PARSED: Readonly<Record<string, readonly [expected: unknown, read: () => P
     stated('one-click/status-pending-btc-base-usdc.json'),
   ],
   'one-click/status-pending-usdc-zec.json': ['read', stated('one-click/status-pending-usdc-zec.json')],
+  'one-click/status-refunded-zec-usdc.json': ['read', stated('one-click/status-refunded-zec-usdc.json')],
+  'one-click/status-success-zec-usdc.json': ['read', stated('one-click/status-success-zec-usdc.json')],
+  'one-click/status-success-xlm-usdc.json': ['read', stated('one-click/status-success-xlm-usdc.json')],
+  'one-click/submit-processing-xlm-usdc.json': ['read', stated('one-click/submit-processing-xlm-usdc.json')],
   'one-click/quote-400-invalid.json': [
     expect.objectContaining({ reason: 'request_invalid' }),
     () => oneClickOf(answering('one-click/quote-400-invalid.json', 400)).quote(REQUEST),

@@ -46,8 +46,11 @@ export function startSettlement(options: SettlementOptions): Settlement {
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal });
 
   async function refund(swap: Swap, reason: string, lamports: bigint): Promise<void> {
-    if (lamports > REFUND_FEE_LAMPORTS)
-      await transferSol(ledger, solanaBank.signer, swap.refundTo, lamports - REFUND_FEE_LAMPORTS);
+    if (lamports > REFUND_FEE_LAMPORTS) {
+      const returned = lamports - REFUND_FEE_LAMPORTS;
+      const { signature } = await transferSol(ledger, solanaBank.signer, swap.refundTo, returned);
+      swap.refundHashes.push(signature);
+    }
     swap.refunded += lamports;
     swap.refundReason = reason;
   }
@@ -103,7 +106,6 @@ export function startSettlement(options: SettlementOptions): Settlement {
   }
 
   async function deposited(swap: Swap, landed: LandedTransaction, lamports: bigint): Promise<void> {
-    swap.depositHashes.push(landed.signature);
     mark(swap, 'KNOWN_DEPOSIT_TX');
     await ledger.clock.reached(landed.slot + 1);
     swap.received += lamports;

@@ -56,7 +56,7 @@ export interface Swap {
   status: SwapStatus;
   updatedAt: string;
   received: bigint;
-  depositHashes: string[];
+  refundHashes: string[];
   paidHashes: string[];
   /** Satoshis paid according to the status. */
   paidSats: bigint;
@@ -167,7 +167,7 @@ export function showSwap(swap: Swap): Record<string, unknown> {
       refundReason: swap.refundReason,
       refundFee,
       withdrawFee,
-      originChainTxHashes: link('https://solscan.io/tx/', swap.depositHashes),
+      originChainTxHashes: link('https://solscan.io/tx/', swap.refundHashes),
       destinationChainTxHashes: link('https://mempool.space/tx/', swap.paidHashes),
     },
     quoteResponse: {

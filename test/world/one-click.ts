@@ -201,7 +201,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
         status: 'PENDING_DEPOSIT',
         updatedAt: timestamp,
         received: 0n,
-        depositHashes: [],
+        refundHashes: [],
         paidHashes: [],
         paidSats: 0n,
         refunded: 0n,

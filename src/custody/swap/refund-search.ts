@@ -12,6 +12,7 @@ import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rp
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import { type HistoryNode, pagesDown, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
+import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
 import type { IsTaken, SettlementPorts } from './settlement.ts';
 
 /**
@@ -26,6 +27,8 @@ const MOST_QUICK_CHECKS = 300;
 /** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
+/** Transactions of a report that are read: one is the refund. */
+const MOST_NAMED = 5;
 
 export const pending = (detail: string): Settled => ({
   settlement: { state: 'pending', detail },
@@ -76,17 +79,72 @@ async function readTransactions(ports: SettlementPorts, signatures: readonly str
   return read;
 }
 
-/** The finalized credit to the swap's signer that the bridge reports. Without an announced sum, only an old credit is accepted. */
+type RefundReport = Extract<BridgeReport, { state: 'refunded' }>;
+
+type Read = Awaited<ReturnType<typeof readTransactions>>[number];
+
+/** Lamports that a transaction after the swap's landing adds to its signer; 0 if it adds none. */
+function creditOf(transaction: Read['transaction'], { signer, landing }: Operation): bigint {
+  if (!transaction || transaction === 'unreadable' || transaction.failed) return 0n;
+  if (transaction.slot < (landing?.slot ?? 0n)) return 0n;
+  return lamportsChange(transaction, signer) ?? 0n;
+}
+
+/**
+ * The refund among the transactions that the bridge names. Any sum is accepted, because a third party cannot have its own
+ * transfer named: the bridge knows only transactions that pay the deposit address or that it has sent.
+ */
+async function namedRefund(
+  ports: SettlementPorts,
+  report: RefundReport,
+  operation: Operation,
+  isTaken: IsTaken,
+): Promise<Refund | undefined> {
+  const { amount, signing, plan } = operation;
+  const isOther = (signature: string) => signature !== signing?.signature && !isTaken(`payment:${signature}`);
+  const named = (report.signatures ?? []).filter(isOther).slice(0, MOST_NAMED);
+  const found = (await readTransactions(ports, named)).flatMap(({ signature, transaction }) => {
+    const credit = creditOf(transaction, operation);
+    if (credit <= 0n || credit > amount || !transaction || transaction === 'unreadable') return [];
+    const deposited = lamportsChange(transaction, String(plan.depositAddress));
+    return deposited === undefined || deposited < 0n ? [{ signature, credit }] : [];
+  });
+  return found.sort((a, b) => (a.credit > b.credit ? -1 : 1))[0];
+}
+
+/** The best refund among the transactions of a check, and those that a later check must read again. */
+function chooseRefund(read: readonly Read[], report: RefundReport, operation: Operation, now: number) {
+  const { amount } = operation;
+  const announced = announcedBy(report);
+  const undecided = new Set<string>();
+  let best: Refund | undefined;
+  for (const { signature, transaction } of read) {
+    if (!transaction) undecided.add(signature);
+    const credit = creditOf(transaction, operation);
+    if (!transaction || transaction === 'unreadable' || credit > (announced ?? amount) || credit > amount)
+      continue;
+    const wait = waitFor(credit, report, amount);
+    if (wait === undefined) continue;
+    if (wait > 0 && !isOlder(transaction, wait, now)) undecided.add(signature);
+    else if (!best || credit > best.credit) best = { signature, credit };
+  }
+  return { best, undecided };
+}
+
+/**
+ * The finalized credit to the swap's signer that the bridge names or announces. Without either, only an old credit is
+ * accepted.
+ */
 export async function findRefund(
   ports: SettlementPorts,
-  report: Extract<BridgeReport, { state: 'refunded' }>,
+  report: RefundReport,
   operation: Operation,
   isTaken: IsTaken,
 ): Promise<Settled> {
   const until = operation.signing?.signature;
   if (!until) return pending('refunding');
-  // The bridge writes 0 until it knows the sum.
-  const announced = report.amount === 0n ? null : report.amount;
+  const named = await namedRefund(ports, report, operation, isTaken);
+  if (named) return refundedBy(ports, operation, named);
   const before = decodeSearch(operation.outcome.refundSearch);
   const isFree = ({ signature }: SignatureEntry) => !isTaken(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
@@ -100,23 +158,8 @@ export async function findRefund(
   });
   const chosen = chooseReads(lists, operation.looks);
   const read = await readTransactions(ports, [...chosen]);
-  const undecided = new Set<string>();
-  let nearly: Refund | undefined;
-  for (const { signature, transaction } of read) {
-    if (transaction === 'unreadable') continue;
-    if (!transaction) undecided.add(signature);
-    const credit =
-      transaction &&
-      !transaction.failed &&
-      transaction.slot >= landedAt &&
-      lamportsChange(transaction, operation.signer);
-    if (!credit || !isRefundOf(credit, announced, operation.amount)) continue;
-    const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
-    if (credit === announced) return refundedBy(operation, found);
-    if (announced !== null || isOld(transaction, ports.now())) nearly ??= found;
-    else undecided.add(signature);
-  }
-  if (nearly) return refundedBy(operation, nearly);
+  const { best, undecided } = chooseRefund(read, report, operation, ports.now());
+  if (best) return refundedBy(ports, operation, best);
   const search = Object.fromEntries(lists.map((list) => [list.node, searchAfter(list, chosen, undecided)]));
   const isBehind = lists.some(({ fresh, passed }) => passed < fresh.length);
   const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
@@ -203,37 +246,52 @@ function turn(items: readonly string[], count: number, looks: number): readonly 
   return items.slice(start, start + count);
 }
 
-/** A credit in lamports, and whether it is the whole amount of the swap. */
-type Refund = { readonly signature: string; readonly credit: bigint; readonly arrived: boolean };
+/** A credit in lamports. */
+type Refund = { readonly signature: string; readonly credit: bigint };
 
-const refundedBy = (operation: Operation, { signature, credit, arrived }: Refund): Settled => ({
-  settlement: {
-    state: 'incomplete',
-    reason: 'refunded',
-    arrived,
-    ...(arrived ? { cost: costOfReturn(operation, credit) } : {}),
-    outcome: { refundSignature: signature, refundLamports: credit.toString() },
-  },
-  claims: [`payment:${signature}`],
-});
+function refundedBy(ports: SettlementPorts, operation: Operation, { signature, credit }: Refund): Settled {
+  const arrived = isWhole(ports, credit, operation.amount);
+  return {
+    settlement: {
+      state: 'incomplete',
+      reason: 'refunded',
+      arrived,
+      ...(arrived ? { cost: costOfReturn(operation, credit) } : {}),
+      outcome: { refundSignature: signature, refundLamports: credit.toString() },
+    },
+    claims: [`payment:${signature}`],
+  };
+}
+
+/** The sum that the bridge announces, or null: it writes 0 until it knows the sum. */
+const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
- * For this long, a swap without an announced sum leaves a credit to other swaps, in milliseconds. The credit may be the
- * sum that the bridge announced to one of them, and that swap could never end without it.
+ * For this long, a swap leaves a credit without an announced sum to other swaps, in milliseconds. The credit may be the
+ * sum that the bridge announced to one of them, and that swap could never end without it. A credit that is short by more
+ * than the refund fee fits other swaps better, and waits until the operator would be alerted.
  */
-const REFUND_WAIT = HOUR_MS;
+const REFUND_WAIT = { likely: HOUR_MS, partial: STUCK_AFTER_MS };
 
-const isOld = ({ blockTime }: ChainTransaction, now: number): boolean =>
-  blockTime !== null && now - blockTime * 1_000 >= REFUND_WAIT;
+const isOlder = ({ blockTime }: ChainTransaction, age: number, now: number): boolean =>
+  blockTime !== null && now - blockTime * 1_000 >= age;
 
 /**
- * Percentage by which a payment may be below the announced sum: some bridges announce it before they deduct
- * their refund fee. Without an announced sum, the percentage applies to the amount.
+ * Percentage by which a credit may be below the announced sum: some bridges announce it before they deduct their refund
+ * fee. Without an announced sum, the percentage applies to the amount. A larger fee that the bridge states replaces it.
  */
 const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
 
-function isRefundOf(credit: bigint, announced: bigint | null, amount: bigint): boolean {
+/**
+ * How old a credit must be to count as the refund; undefined if it is none. At least half must come back, so that nobody
+ * can cheaply make a swap look refunded. A credit that lacks more than the cost of a swap never makes it settled.
+ */
+function waitFor(credit: bigint, report: RefundReport, amount: bigint): number | undefined {
+  const announced = announcedBy(report);
   const whole = announced ?? amount;
-  const fee = whole * (announced === null ? REFUND_FEE_PERCENT.unannounced : REFUND_FEE_PERCENT.announced);
-  return credit > whole - fee / 100n && credit <= whole && credit <= amount;
+  if (credit * 2n < whole) return undefined;
+  const percent = announced === null ? REFUND_FEE_PERCENT.unannounced : REFUND_FEE_PERCENT.announced;
+  const isLikely = credit > whole - (whole * percent) / 100n || credit >= whole - (report.fee ?? 0n);
+  if (announced !== null) return isLikely ? 0 : undefined;
+  return isLikely ? REFUND_WAIT.likely : REFUND_WAIT.partial;
 }

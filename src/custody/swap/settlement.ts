@@ -10,6 +10,7 @@ import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import type { History } from '../kernel/quorum.ts';
+import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
 import { statusesOf } from './evidence.ts';
 import { findRefund, isWhole, pending } from './refund-search.ts';
 
@@ -132,20 +133,27 @@ function withFacts(settled: Settled, facts: Facts): Settled {
     : { settlement: { ...settlement, outcome: { ...settlement.outcome, ...facts } }, claims };
 }
 
+/** For a refund that the bridge does not report: FAILED, or SUCCESS without a transaction (seen in September 2026). */
+const UNREPORTED = { state: 'refunded', amount: null } as const;
+
 function settleReport(
   ports: SettlementPorts,
   operation: Operation,
   isTaken: IsTaken,
   report: BridgeReport,
 ): Settled | Promise<Settled> {
+  const isStuck = ports.now() - operation.createdAt > STUCK_AFTER_MS;
   switch (report.state) {
     case 'pending':
       return pending(report.detail);
     case 'delivered':
-      return findPayment(ports, report.txids, operation, isTaken);
+      return isStuck && !report.txids.some((txid) => TXID.test(txid))
+        ? findRefund(ports, UNREPORTED, operation, isTaken)
+        : findPayment(ports, report.txids, operation, isTaken);
     case 'refunded':
       return findRefund(ports, report, operation, isTaken);
     case 'failed':
+      if (operation.state === 'failed') return findRefund(ports, UNREPORTED, operation, isTaken);
       return {
         settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
         claims: [],

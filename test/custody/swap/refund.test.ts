@@ -7,6 +7,7 @@ import { code } from '../../../src/custody/kernel/reason.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import type { Fetch } from '../../../src/providers/http.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -374,27 +375,154 @@ it.each([
   },
 );
 
+/** Settles a swap of one SOL with this report, `hours` after its credits. */
+function settleAfter(hours: number, report: Partial<Extract<BridgeReport, { state: 'refunded' }>> = {}) {
+  const scene = settleSwap({ state: 'refunded', amount: null, ...report });
+  scene.ports.now = () => NOW + hours * HOUR_MS;
+  return scene;
+}
+
 describe('the four forms of an announced sum', () => {
   it.each<[string, bigint | null, bigint, number]>([
-    ['the default 0', 0n, 990_000_000n, 2],
-    ['no sum', null, 990_000_000n, 2],
+    ['the default 0', 0n, 990_000_000n, 1],
+    ['no sum', null, 990_000_000n, 1],
     ['a sum before the refund fee', 1_000_000_000n, 999_913_310n, 0],
     ['the sum that returns', 530_000_000n, 530_000_000n, 0],
   ])('a refund that arrives is found with %s', async (_name, announced, arrives, hours) => {
-    const { settle, ports } = settleSwap({
-      state: 'refunded',
-      amount: announced === null ? null : lamports(announced),
-    });
-    const now = ports.now();
-    ports.now = () => now + hours * 3_600_000;
+    const amount = announced === null ? null : lamports(announced);
+    const { settle, ports } = settleAfter(hours, { amount });
     credit(ports, 'refund', arrives);
     expect((await settle()).settlement).toMatchObject({ state: 'incomplete', reason: 'refunded' });
   });
 
   it('a credit is left to another swap for an hour if the announced sum is the default 0', async () => {
-    const { settle, ports } = settleSwap({ state: 'refunded', amount: lamports(0n) });
-    ports.now = () => NOW + 60_000;
+    const { settle, ports } = settleAfter(0.9, { amount: lamports(0n) });
     credit(ports, 'refund', 990_000_000n);
     expect((await settle()).settlement).toMatchObject({ state: 'pending', detail: 'refunding' });
+  });
+});
+
+describe('a refund of which the bridge keeps a part, without an announced sum', () => {
+  const part = 530_000_000n;
+
+  it.each([null, lamports(0n)])(
+    'is found after an hour if the stated fee explains it: sum %s',
+    async (amount) => {
+      const fee = lamports(SOL - part);
+      for (const [hours, arrives, isFound] of [
+        [0.9, part, false],
+        [1, part, true],
+        [1, part - 1n, false],
+      ] as const) {
+        const { settle, ports } = settleAfter(hours, { amount, fee });
+        credit(ports, 'refund', arrives);
+        expect(await settle()).toEqual(isFound ? found('refund', part) : pending('refunding'));
+      }
+    },
+  );
+
+  it('a stated fee below the announced sum is deducted from it', async () => {
+    const { settle, ports } = settleAfter(0, { amount: lamports(SOL), fee: lamports(100_000_000n) });
+    credit(ports, 'refund', 900_000_000n);
+    expect(await settle()).toEqual(found('refund', 900_000_000n));
+  });
+
+  it.each([
+    [5.9, part, false],
+    [6, part, true],
+    [6, SOL / 2n, true],
+    [6, SOL / 2n - 1n, false],
+    [600, SOL / 2n - 1n, false],
+  ])('without a fee is found after six hours, if half returns: %s h, %s', async (hours, arrives, isFound) => {
+    const { settle, ports } = settleAfter(hours);
+    credit(ports, 'refund', arrives);
+    expect(await settle()).toEqual(isFound ? found('refund', arrives) : pending('refunding'));
+  });
+
+  it('a fee that exceeds the amount does not let dust pass', async () => {
+    const { settle, ports } = settleAfter(600, { fee: lamports(2n * SOL) });
+    credit(ports, 'dust', 1n);
+    expect(await settle()).toEqual(pending('refunding'));
+  });
+
+  it('the whole refund is preferred to a larger number of parts', async () => {
+    const { settle, ports } = settleAfter(7);
+    credit(ports, 'part', part);
+    credit(ports, 'refund', 990_000_000n);
+    credit(ports, 'another part', part + 1n);
+    expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+});
+
+describe('a transaction that the bridge names', () => {
+  it('is the refund at once, whatever it returns', async () => {
+    const { settle, ports } = settleAfter(0, { signatures: ['signature-one', 'refund'] });
+    credit(ports, 'whole', 990_000_000n);
+    credit(ports, 'refund', 3n);
+    expect(await settle()).toEqual(found('refund', 3n));
+  });
+
+  it.each<[string, (ports: FakeSwapPorts) => void, readonly string[]]>([
+    ['another swap has consumed it', () => {}, ['payment:named']],
+    ['no quorum shows it', ({ transactions }) => transactions.delete('named'), []],
+    ['it failed', (ports) => credit(ports, 'named', 3n, true), []],
+    ['it takes lamports', (ports) => credit(ports, 'named', -3n), []],
+    ['it returns more than was sent', (ports) => credit(ports, 'named', SOL + 1n), []],
+    ['it lies before the swap', (ports) => change(ports, { slot: 1n }), []],
+    ['it also pays the deposit address', (ports) => deposits(ports, 1n), []],
+    ['it only mentions the deposit address', (ports) => deposits(ports, 0n), []],
+  ])('is no refund if %s', async (_name, arrange, taken) => {
+    const { settle, ports } = settleSwap({ state: 'refunded', amount: null, signatures: ['named'] }, taken);
+    credit(ports, 'named', 3n);
+    arrange(ports);
+    expect(await settle()).toEqual(pending('refunding'));
+  });
+
+  function change(ports: FakeSwapPorts, other: Partial<ChainTransaction>): void {
+    const named = ports.transactions.get('named');
+    if (named) ports.transactions.set('named', { ...named, ...other });
+  }
+  function deposits(ports: FakeSwapPorts, lamportsPaid: bigint): void {
+    const named = ports.transactions.get('named');
+    if (!named) return;
+    change(ports, {
+      accounts: [...named.accounts, String(settling().plan.depositAddress)],
+      preLamports: [...named.preLamports, 10n],
+      postLamports: [...named.postLamports, 10n + lamportsPaid],
+    });
+  }
+});
+
+describe('a refund that the bridge does not report', () => {
+  it.each([
+    [6, 'settling'],
+    [7, 'refunded'],
+  ])(
+    'is found if SUCCESS names no transaction of Bitcoin for more than six hours: after %i',
+    async (hours, end) => {
+      const { settle, ports } = settleSwap({ state: 'delivered', txids: ['a near hash'] });
+      ports.now = () => NOW + hours * HOUR_MS;
+      credit(ports, 'refund', 990_000_000n);
+      expect((await settle()).settlement).toMatchObject(
+        end === 'settling' ? { state: 'pending', detail: end } : { state: 'incomplete', reason: end },
+      );
+    },
+  );
+
+  it('is found if the bridge still reports FAILED', async () => {
+    const w = createCustodianWorld();
+    w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
+    await w.custody.createSwap(keyed('a'));
+    land(w.chain);
+    await w.pass(10 * 60_000);
+    expect(w.journal.get('swap:key-a')).toMatchObject({ reason: code('bridge_failed'), unsettled: SOL });
+    credit(w.swap, 'refund', 990_000_000n);
+    w.clock.now += 3 * HOUR_MS;
+    await w.pass(10 * 60_000);
+    expect(w.journal.get('swap:key-a')).toMatchObject({
+      state: 'failed',
+      reason: code('refunded'),
+      unsettled: 0n,
+    });
   });
 });
