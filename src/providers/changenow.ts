@@ -17,10 +17,17 @@ const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);
 const id = z.string().regex(/^[\w-]{1,64}$/);
-/** Addresses, memos and transaction ids of any chain: visible ASCII. */
+/** Addresses of any chain: visible ASCII. */
 const chainText = z.string().regex(/^[\x21-\x7e]{1,300}$/);
+/** A memo may be a number, of which 0 is one, and like a list of transaction ids it may have spaces. */
+const printable = z.unknown().transform((value, context): string => {
+  const text = numberText(value);
+  if (text !== undefined && /^[\x20-\x7e]{1,300}$/.test(text)) return text;
+  context.addIssue('not a printable text');
+  return z.NEVER;
+});
 const optionalText = z
-  .union([chainText, z.literal(''), z.null()])
+  .union([z.literal(''), z.null(), printable])
   .optional()
   .transform((text) => text || null);
 const coins = (excess?: 'drop' | 'raise') =>
@@ -30,15 +37,16 @@ const coins = (excess?: 'drop' | 'raise') =>
     context.addIssue('not an amount');
     return z.NEVER;
   });
+/** Absent, null, empty and 0 mean that the provider does not know the amount. */
 const optionalCoins = z
   .union([z.literal(''), z.null(), coins()])
   .optional()
-  .transform((amount) => (typeof amount === 'bigint' ? amount : null));
+  .transform((amount) => (typeof amount === 'bigint' && amount > 0n ? amount : null));
 
 const Currency = z.object({ legacyTicker: code, ticker: code, network: code });
 const Range = z.object({ minAmount: z.union([z.null(), coins('raise')]), maxAmount: optionalCoins });
 const Estimate = z.object({
-  toAmount: coins(),
+  toAmount: coins().refine((amount) => amount > 0n),
   transactionSpeedForecast: z
     .string()
     .regex(/^[\d-]{1,12}$/)
@@ -63,7 +71,8 @@ const Status = z.object({
   expectedAmountTo: optionalCoins,
   amountFrom: optionalCoins,
   amountTo: optionalCoins,
-  payinAddress: chainText,
+  /** Null while the provider has none, in the state `new`. */
+  payinAddress: chainText.nullish().transform((address) => address ?? null),
   payinExtraId: optionalText,
   payinHash: optionalText,
   payoutHash: optionalText,

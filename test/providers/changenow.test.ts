@@ -181,8 +181,15 @@ it.each([
   ['null', { payinExtraId: null }, null],
   ['empty', { payinExtraId: '' }, null],
   ['given', { payinExtraId: '1234' }, '1234'],
+  ['a number', '{"payinExtraId":35435481186486881}', '35435481186486881'],
+  ['the destination tag 0', { payinExtraId: 0 }, '0'],
+  ['of two words', { payinExtraId: 'order 12' }, 'order 12'],
 ])('a memo that is %s is read as %s', async (_name, part, payinExtraId) => {
-  const outcome = await answering(200, { ...CREATED, ...part }).changenow.create(ORDER);
+  const body =
+    typeof part === 'string'
+      ? `${JSON.stringify(CREATED).slice(0, -1)},${part.slice(1)}`
+      : { ...CREATED, ...part };
+  const outcome = await answering(200, body).changenow.create(ORDER);
   expect(outcome).toMatchObject({ outcome: 'created', exchange: { payinExtraId } });
 });
 
@@ -244,4 +251,33 @@ it('a status accepts amounts as number, text, null, empty or absent', async () =
     },
   });
   expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/by-id?id=a1b2');
+});
+
+it('0 is an unknown amount in a status, a bound and a created exchange, and no estimate', async () => {
+  const { changenow } = answering(200, {
+    ...CREATED,
+    id: 'a1b2',
+    status: 'waiting',
+    minAmount: 0.1,
+    maxAmount: 0,
+    toAmount: 0,
+    amountFrom: 0,
+    amountTo: '0',
+    expectedAmountTo: '0.000',
+  });
+  expect(await changenow.status('a1b2')).toMatchObject({
+    value: { amountFrom: null, amountTo: null, expectedAmountTo: null },
+  });
+  expect(await changenow.range(PAIR)).toMatchObject({ value: { maxAmount: null } });
+  expect(await changenow.create(ORDER)).toMatchObject({ exchange: { toAmount: null } });
+  await expect(changenow.estimate(PAIR, 1n)).rejects.toMatchObject({
+    details: { reason: 'unexpected_shape' },
+  });
+});
+
+it('a new exchange may have no pay-in address yet, and a payout several transactions', async () => {
+  const body = { ...CREATED, id: 'a1b2', status: 'new', payinAddress: null, payoutHash: 'a, b' };
+  expect(await answering(200, body).changenow.status('a1b2')).toMatchObject({
+    value: { payinAddress: null, payoutHash: 'a, b' },
+  });
 });

@@ -570,7 +570,7 @@ export type ExchangeStatus = ExchangeSource & ({
   /** Paid out, in whole coins */ amountTo: string | null;
   expectedAmountFrom: string | null;
   expectedAmountTo: string | null;
-  payinAddress: string;
+  /** null while the provider has none */ payinAddress: string | null;
   payinExtraId: string | null;
   /** Pay-in transaction */ payinHash: string | null;
   /** Payout transaction */ payoutHash: string | null;

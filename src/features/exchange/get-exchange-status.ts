@@ -35,7 +35,7 @@ export const ExchangeStatusBody = Sourced.extend({
   amountTo: exact.describe('Paid out, in whole coins'),
   expectedAmountFrom: exact,
   expectedAmountTo: exact,
-  payinAddress: z.string(),
+  payinAddress: z.string().nullable().describe('null while the provider has none'),
   payinExtraId: exact,
   payinHash: exact.describe('Pay-in transaction'),
   payoutHash: exact.describe('Payout transaction'),
