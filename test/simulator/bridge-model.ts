@@ -218,7 +218,9 @@ export function createBridgeModel(p: {
     order.isShort = back * 10_000n < order.amount * (10_000n - MAX_COST_BPS);
     refunds.set(signature, order);
     p.refund(signature, back, order.deposit);
-    order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
+    const amount = random.chance(0.7) ? lamports(back) : random.pick([null, lamports(0n)]);
+    const signatures = random.chance(0.3) ? { signatures: [signature] } : {};
+    order.report = { state: 'refunded', amount, ...signatures };
   }
 
   const route: SwapRoute = {
