@@ -232,14 +232,20 @@ export type NotCustodian = { readonly notCustodian: true };
 /** Returned by a read instead of its result while too many calls of this read are in progress. */
 export type Busy = { readonly busy: true };
 
-/** A payment request, as stored by the custodian and in D1. */
+/** A member that an object of an earlier release does not know yet is null. */
+const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
+
+/**
+ * A payment request, as stored by the custodian and in D1. The object may be of the release before: a member that it does
+ * not know gets a default.
+ */
 export const RequestView = z.object({
   id: z.string(),
   kind: z.enum(['token', 'listing']),
   status: z.enum(['pending', 'completed']),
   /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
   detail: z.string(),
-  reason: z.string().nullable(),
+  reason: orNull(z.string()),
   subject: z.record(z.string(), z.unknown()).readonly(),
   feeLamports: z.string(),
   receivedLamports: z.string(),
@@ -247,24 +253,26 @@ export const RequestView = z.object({
   /** ISO 8601. */
   createdAt: z.string(),
   expiresAt: z.string(),
-  paidAt: z.string().nullable(),
-  completedAt: z.string().nullable(),
-  paymentSignature: z.string().nullable(),
+  paidAt: orNull(z.string()),
+  completedAt: orNull(z.string()),
+  paymentSignature: orNull(z.string()),
   /** A payment transaction that a caller has reported and that is not final yet. */
-  reportedSignature: z.string().nullable(),
-  tokenId: z.int().nullable(),
-  mintAddress: z.string().nullable(),
-  refunds: z.array(
-    z.object({
-      signature: z.string(),
-      lamports: z.string(),
-      payer: z.string().nullable(),
-      reason: z.string(),
-      status: z.enum(['due', 'paid']),
-      /** The transaction that paid the refund. */
-      refundSignature: z.string().nullable(),
-    }),
-  ),
+  reportedSignature: orNull(z.string()),
+  tokenId: orNull(z.int()),
+  mintAddress: orNull(z.string()),
+  refunds: z
+    .array(
+      z.object({
+        signature: z.string(),
+        lamports: z.string(),
+        payer: orNull(z.string()),
+        reason: z.string(),
+        status: z.enum(['due', 'paid']),
+        /** The transaction that paid the refund. */
+        refundSignature: orNull(z.string()),
+      }),
+    )
+    .default([]),
 });
 export type RequestView = Readonly<z.infer<typeof RequestView>>;
 

@@ -11,6 +11,7 @@ import {
   type NotCustodian,
   type OpenRequest,
   type OpsCommand,
+  RequestView,
   type SwapRequest,
 } from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
@@ -26,6 +27,10 @@ const isBusy = (result: unknown): result is Busy =>
 
 const isNotCustodian = (result: unknown): result is NotCustodian =>
   typeof result === 'object' && result !== null && 'notCustodian' in result;
+
+/** A response with a request, whose members get the defaults of an object of the release before. */
+const withDefaults = <T extends { readonly type: string }>(answer: T): T =>
+  'request' in answer ? { ...answer, request: RequestView.parse(answer.request) } : answer;
 
 const unavailable = (message: string, cause?: unknown): AppError =>
   new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: 5, cause });
@@ -72,14 +77,15 @@ export class CustodianClient implements CustodianApi {
   signingState() {
     return this.#call((stub) => stub.signingState());
   }
-  openRequest(request: OpenRequest) {
-    return this.#change((stub) => stub.openRequest(request));
+  async openRequest(request: OpenRequest) {
+    return withDefaults(await this.#change((stub) => stub.openRequest(request)));
   }
-  findRequest(id: string) {
-    return this.#call((stub) => stub.findRequest(id));
+  async findRequest(id: string) {
+    const found = await this.#call((stub) => stub.findRequest(id));
+    return found && RequestView.parse(found);
   }
-  confirmPayment(request: ConfirmRequest) {
-    return this.#change((stub) => stub.confirmPayment(request));
+  async confirmPayment(request: ConfirmRequest) {
+    return withDefaults(await this.#change((stub) => stub.confirmPayment(request)));
   }
   proof() {
     return this.#call((stub) => stub.proof());
