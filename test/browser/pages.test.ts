@@ -257,7 +257,7 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
 it.each(ALL_PAGES)(
   'the layout of %s does not move when its scripts arrive after the first paint',
   async (name) => {
-    const { promise: painted, resolve: release } = Promise.withResolvers<void>();
+    const { promise: painted, resolve: beginScripts } = Promise.withResolvers<void>();
     const visited = await visit('about:blank', { viewport: PHONE, isMobile: true }, async (page) => {
       await page.addInitScript(NOTE_PAINTS);
       await page.route('**/assets/*.js', async (route) => {
@@ -268,7 +268,7 @@ it.each(ALL_PAGES)(
     const { page } = visited;
     await page.goto(new URL(await addressOf(name), siteUrl).href, { waitUntil: 'commit' });
     await expect.poll(() => page.evaluate('window.largest !== undefined')).toBe(true);
-    release();
+    beginScripts();
     await settled(page);
     expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
     await visited.close();

@@ -34,7 +34,7 @@ export function createVaultPeer(key: number | Uint8Array = 5) {
     messages: [] as Uint8Array[],
     renewals: 0,
     /** Answers all hanging requests. */
-    release(): void {
+    answerWaiting(): void {
       for (const answer of waiting.splice(0)) answer();
     },
     /** Adds a version, as `vault write -f transit/keys/sluice/rotate` does. */

@@ -71,7 +71,7 @@ async function armDuringSend(world: World, cell: Cell): Promise<void> {
 }
 
 /** Keeps the fault for the cell's duration, or until every swap has ended. */
-async function hold(
+async function keepFault(
   world: World,
   caller: SwapCaller,
   cell: Cell,
@@ -123,7 +123,7 @@ async function runCell(world: World, caller: SwapCaller, cell: Cell, number: num
   const early = cell.neverEnds
     ? await Promise.all(ids.map((id) => waitInVain(world, caller, id)))
     : undefined;
-  if (early === undefined) await hold(world, caller, cell, ids, before);
+  if (early === undefined) await keepFault(world, caller, cell, ids, before);
   world.faults.clear();
   world.prices.set({ BTC: '80000', SOL: '100' });
 

@@ -59,7 +59,7 @@ beforeAll(async () => {
   swaps = createSwapCaller(world);
 });
 afterAll(async () => {
-  peer?.release();
+  peer?.answerWaiting();
   await world?.stop();
   await vault?.stop();
 });
@@ -162,7 +162,7 @@ it.each([
     expect(signed()).toHaveLength(before);
     peer.mode = 'honest';
     // Hanging requests are answered late, after a later request has replaced them.
-    peer.release();
+    peer.answerWaiting();
     await waiting;
     await judge(asked, before);
   },

@@ -35,7 +35,7 @@ export const REQUIRED: readonly string[] = [
     'proof',
     'refund',
     'retry',
-  ].map((type) => `incident: ${type}`),
+  ].map((type) => `event: ${type}`),
   ...['dust', 'reference', 'requests', 'memo', 'fund_mint', 'close', 'forge', 'reuse'].map(
     (type) => `attack: ${type}`,
   ),

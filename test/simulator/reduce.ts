@@ -9,7 +9,7 @@ import type { Scenario } from './scenario.ts';
 /** Runs that a reduction may take. */
 const MOST_RUNS = 400;
 
-const LISTS = ['attacks', 'incidents', 'orders', 'deposits', 'swaps'] as const;
+const LISTS = ['attacks', 'events', 'orders', 'deposits', 'swaps'] as const;
 
 /** Scenarios with one part less, the largest parts first. */
 function* smaller(scenario: Scenario): Generator<Scenario> {
@@ -60,13 +60,13 @@ export async function reduce(
 export function describe(scenario: Scenario): string[] {
   const text = (value: unknown): string =>
     JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? `${member}` : member));
-  const { wild, calm, swaps, orders, deposits, attacks, incidents, ...rest } = scenario;
+  const { wild, calm, swaps, orders, deposits, attacks, events, ...rest } = scenario;
   const wildParts = (Object.keys(wild) as (keyof typeof wild)[]).filter(
     (part) => text(wild[part]) !== text(calm[part]),
   );
   return [
     `configuration ${text(rest)}`,
-    ...Object.entries({ swaps, orders, deposits, attacks, incidents }).flatMap(([name, list]) =>
+    ...Object.entries({ swaps, orders, deposits, attacks, events }).flatMap(([name, list]) =>
       list.map((one) => `${name}: ${text(one)}`),
     ),
     ...wildParts.map((part) => `faults: ${part} ${text(wild[part])}`),

@@ -1,5 +1,5 @@
 import { type Actors, startActors } from './actors.ts';
-import type { Incident } from './incidents.ts';
+import type { PlannedEvent } from './events.ts';
 import type { Production } from './production.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 import { hasParts, isQuiet, judge, operationsOf, waitingForDay } from './verdict.ts';
@@ -64,8 +64,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
   const actors = startActors(world);
-  for (const incident of scenario.incidents)
-    scheduler.at(incident.at, () => happen(world, actors, production, incident));
+  for (const event of scenario.events) scheduler.at(event.at, () => happen(world, actors, production, event));
   startCron(world);
   let parts = 0;
   state.onPart = () => {
@@ -174,7 +173,7 @@ function calmDown(world: World, actors: Actors, production: Production): void {
     host.rearm();
   });
   // A pause whose response was lost is repeated, possibly after the resumption.
-  if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
+  if (scenario.events.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
   if (state.isLost && scenario.seed % 4 !== 0) {
     state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
     scheduler.after(OPERATOR_DELAY, () => beginAnew(world, production, undefined));
@@ -231,18 +230,18 @@ function operate(world: World, production: Production, name: 'pause' | 'resume' 
     });
 }
 
-function happen(world: World, actors: Actors, production: Production, incident: Incident): void {
+function happen(world: World, actors: Actors, production: Production, event: PlannedEvent): void {
   const { host, state, trace, ledger, bitcoin, happened, d1 } = world;
-  trace(() => `incident: ${JSON.stringify(incident)}`);
-  happened[`incident: ${incident.type}`] = (happened[`incident: ${incident.type}`] ?? 0) + 1;
-  switch (incident.type) {
+  trace(() => `event: ${JSON.stringify(event)}`);
+  happened[`event: ${event.type}`] = (happened[`event: ${event.type}`] ?? 0) + 1;
+  switch (event.type) {
     case 'rotate':
       return void world.rotate();
     case 'deploy':
       return void host.restart('deploy');
     case 'pause':
     case 'resume':
-      return void operate(world, production, incident.type);
+      return void operate(world, production, event.type);
     case 'look':
       void host.event('swapRoom', (custodian) => custodian.swapRoom());
       void host.event('report', (custodian) => custodian.report());
@@ -260,12 +259,12 @@ function happen(world: World, actors: Actors, production: Production, incident: 
     case 'income':
       return void bitcoin.pay([{ address: world.addresses.bitcoin, value: 1_234n }], 1_000);
     case 'clock':
-      state.clockOffset += incident.ms;
+      state.clockOffset += event.ms;
       return void host.rearm();
     case 'fork':
-      return void ledger.fork(incident.depth);
+      return void ledger.fork(event.depth);
     case 'reorg':
-      return void bitcoin.reorg(incident.depth);
+      return void bitcoin.reorg(event.depth);
     case 'remember':
       state.remembered = { rows: host.backup(), revision: revisionOf(world) };
       return void d1.remember();
@@ -275,9 +274,9 @@ function happen(world: World, actors: Actors, production: Production, incident: 
       state.wasD1Restored = true;
       return void d1.restore();
     case 'd1_down':
-      return void d1.cutOff(incident.ms);
+      return void d1.cutOff(event.ms);
     case 'journal_lost':
-      return void loseJournal(world, incident.to);
+      return void loseJournal(world, event.to);
   }
 }
 

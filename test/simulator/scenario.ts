@@ -1,10 +1,11 @@
 /**
  * The scenario of a seed: fault rates of each part of the world, the callers' requests with their times, and
- * incidents. It is plain data, so that a failing run can be reduced by omitting parts.
+ * events. It is plain data, so that a failing run can be reduced by omitting parts.
  * @module
  */
+
+import { type PlannedEvent, planEvents, planRetries, planRotation, withOutage } from './events.ts';
 import { calm, type Faults, wildFaults } from './faults.ts';
-import { type Incident, planIncidents, planRetries, planRotation, withOutage } from './incidents.ts';
 import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -48,7 +49,7 @@ export type Scenario = {
   readonly orders: readonly Order[];
   readonly deposits: readonly Deposit[];
   readonly attacks: readonly Attack[];
-  readonly incidents: readonly Incident[];
+  readonly events: readonly PlannedEvent[];
   /** The journal is lost after this number of partial deliveries to D1; absent if it is not lost for this reason. */
   readonly lostAfterParts?: number;
   /** When the faults end. */
@@ -141,10 +142,10 @@ export function scenarioOf(seed: number): Scenario {
     orders,
     deposits,
     attacks: planAttacks(random.fork(), spread, orders, deposits),
-    incidents: [
+    events: [
       ...withOutage(
         createRandom(seed ^ SALTS.outage),
-        planIncidents(
+        planEvents(
           random.fork(),
           spread,
           swaps.map(({ at }) => at),

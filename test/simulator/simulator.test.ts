@@ -101,7 +101,7 @@ function rush(seed: number): Scenario {
     orders: [],
     deposits: [],
     attacks: [],
-    incidents: [],
+    events: [],
     crashes: 0,
     replacements: 0,
     wild: { ...base.calm, latencyMs: 40, latent: 0.6 },
@@ -137,6 +137,6 @@ it('reduces a failing scenario to one that still fails', {
   const { violations } = await runScenario(smallest, broken, () => undefined);
   expect(violations.map(({ invariant }) => invariant)).toContain('reservations_end');
   const parts = (one: typeof scenario): number =>
-    one.swaps.length + one.orders.length + one.deposits.length + one.attacks.length + one.incidents.length;
+    one.swaps.length + one.orders.length + one.deposits.length + one.attacks.length + one.events.length;
   expect(parts(smallest)).toBeLessThan(parts(scenario));
 });

@@ -84,9 +84,8 @@ const FARTHEST_CHECK_MS = 2 * 3_600_000;
 
 /** The additional wait of work that was postponed before the clock went back, but planned after it. */
 const setBack = ({ scenario }: World): number =>
-  scenario.incidents.reduce(
-    (sum, incident) =>
-      sum + (incident.type === 'clock' ? Math.min(Math.max(-incident.ms, 0), FARTHEST_CHECK_MS) : 0),
+  scenario.events.reduce(
+    (sum, event) => sum + (event.type === 'clock' ? Math.min(Math.max(-event.ms, 0), FARTHEST_CHECK_MS) : 0),
     0,
   );
 
@@ -257,7 +256,7 @@ function judgeRequest(
     .filter((payment) => !isReferenced(payment) && payment.lamports === fee && isOpen(payment))
     .filter(({ lamports }) => !mayBeReturned(world, operations, lamports))
     .slice(0, 1);
-  const isTimely = world.scenario.incidents.every(({ type }) => type !== 'clock');
+  const isTimely = world.scenario.events.every(({ type }) => type !== 'clock');
   const bound = [...final.filter(isReferenced), ...(isTimely && !final.some(isReferenced) ? exact : [])];
   const sum = (list: readonly { lamports: bigint }[]): bigint =>
     list.reduce((total, { lamports }) => total + lamports, 0n);
@@ -382,7 +381,7 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
     const isWrong =
       !output || output.value.toString() !== btcSats || (op.state === 'done' && output.value < minimum);
     // A payment in a reorganized block confirms again later.
-    if (isWrong && (output || world.scenario.incidents.every(({ type }) => type !== 'reorg')))
+    if (isWrong && (output || world.scenario.events.every(({ type }) => type !== 'reorg')))
       world.witness.broken(
         'no_false_terminal',
         `${op.id} booked ${name} of ${btcSats} sats; the chain has ${output?.value}`,

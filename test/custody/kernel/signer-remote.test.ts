@@ -83,7 +83,7 @@ describe('a signature of the key service', () => {
     await requests(peer, 2);
     expire();
     await refused;
-    peer.release();
+    peer.answerWaiting();
     await settle();
   });
 });
@@ -197,7 +197,7 @@ describe('a swap whose key is in the service', () => {
     w.peer.mode = 'honest';
     await w.alarm();
     const stored = w.op();
-    w.peer.release();
+    w.peer.answerWaiting();
     await settle();
     expect(w.peer.messages).toHaveLength(2);
     expect(w.op()).toEqual(stored);
@@ -219,7 +219,7 @@ describe('a swap whose key is in the service', () => {
     await next.alarm();
     expect(w.peer.messages).toHaveLength(2);
     const { signing } = w.op();
-    w.peer.release();
+    w.peer.answerWaiting();
     await settle();
     expect(w.op().signing).toEqual(signing);
     expect(new Set(w.chain.sent)).toEqual(new Set([signing?.wire]));

@@ -1,10 +1,10 @@
 /**
- * Incidents at a given time: deployments, pauses, jumps of the clock, a lost journal, reorganized blocks.
+ * Events at a given time: deployments, pauses, jumps of the clock, a lost journal, reorganized blocks.
  * @module
  */
 import type { Random } from './random.ts';
 
-export type Incident =
+export type PlannedEvent =
   | {
       readonly at: number;
       readonly type:
@@ -30,8 +30,8 @@ export type Incident =
 const HOUR = 3_600_000;
 
 /** @param swapsAt times of swap requests */
-export function planIncidents(r: Random, spread: number, swapsAt: readonly number[]): Incident[] {
-  const list: Incident[] = [];
+export function planEvents(r: Random, spread: number, swapsAt: readonly number[]): PlannedEvent[] {
+  const list: PlannedEvent[] = [];
   const at = () => r.between(0, spread);
   if (r.chance(0.2)) list.push({ at: at(), type: 'deploy' });
   if (r.chance(0.4)) list.push({ at: at(), type: 'fork', depth: r.between(1, 31) });
@@ -60,7 +60,7 @@ export function planIncidents(r: Random, spread: number, swapsAt: readonly numbe
 }
 
 /** The operator pauses, moves to another key and resumes. */
-export function planRotation(r: Random, spread: number): Incident[] {
+export function planRotation(r: Random, spread: number): PlannedEvent[] {
   if (!r.chance(0.3)) return [];
   const from = r.between(0, spread);
   const at = from + r.between(0, 5_000);
@@ -72,26 +72,30 @@ export function planRotation(r: Random, spread: number): Incident[] {
 }
 
 /** When the operator retries every open operation. */
-export const planRetries = (r: Random, spread: number): Incident[] =>
+export const planRetries = (r: Random, spread: number): PlannedEvent[] =>
   r.chance(0.15) ? [{ at: r.between(0, spread), type: 'retry' }] : [];
 
 /**
  * D1 is down before the journal is lost, so that only the chain shows the last operations. Meanwhile the operator pays
- * refunds. In a few seeds without a lost journal, this incident adds one.
+ * refunds. In a few seeds without a lost journal, this event adds one.
  */
-export function withOutage(r: Random, planned: readonly Incident[], spread: number): readonly Incident[] {
+export function withOutage(
+  r: Random,
+  planned: readonly PlannedEvent[],
+  spread: number,
+): readonly PlannedEvent[] {
   const known = planned.find(({ type }) => type === 'journal_lost');
-  const fresh: Incident = { at: r.between(20_000, spread + 25_000), type: 'journal_lost', to: 'nothing' };
+  const fresh: PlannedEvent = { at: r.between(20_000, spread + 25_000), type: 'journal_lost', to: 'nothing' };
   const lost = known ?? fresh;
   if (!r.chance(known ? 0.7 : 0.12)) return planned;
   const ms = Math.min(r.between(5_000, 55_000), lost.at);
   const from = lost.at - ms;
-  const refunds = [0, 1, 2].map((): Incident => ({ at: r.between(from, lost.at), type: 'refund' }));
+  const refunds = [0, 1, 2].map((): PlannedEvent => ({ at: r.between(from, lost.at), type: 'refund' }));
   return [...planned, ...(known ? [] : [fresh]), { at: from, type: 'd1_down', ms: ms + 1_000 }, ...refunds];
 }
 
-function losing(r: Random, lostAt: number): Incident[] {
+function losing(r: Random, lostAt: number): PlannedEvent[] {
   const to = r.pick(['nothing', 'older'] as const);
-  const lost: Incident = { at: lostAt, type: 'journal_lost', to };
+  const lost: PlannedEvent = { at: lostAt, type: 'journal_lost', to };
   return to === 'older' ? [{ at: r.between(lostAt / 2, lostAt), type: 'remember' }, lost] : [lost];
 }
