@@ -32,6 +32,8 @@ CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block
 CREATE TABLE IF NOT EXISTS mirror_marks (
   name TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,
+  born_after INTEGER,                  -- rows up to this revision are of a lost journal; null without one
+  born_at INTEGER,                     -- when the present journal began after it; Unix milliseconds
   filler BLOB
 ) WITHOUT ROWID;
 

@@ -8,9 +8,13 @@ import type { D1Reads } from './read-session.ts';
 /** An amount that is stored as decimal text. */
 export const atomsColumn = z.string().regex(/^\d+$/).transform(BigInt);
 
-/** A row whose column `journal` has the record as JSON. */
+/** The column `journal`, which has the record as JSON. */
+export const journalText = <T>(record: z.ZodType<T>) =>
+  z.string().transform((journal) => record.parse(JSON.parse(journal)));
+
+/** A row of which only the record is used. */
 export const journalRow = <T>(record: z.ZodType<T>) =>
-  z.object({ journal: z.string() }).transform(({ journal }) => record.parse(JSON.parse(journal)));
+  z.object({ journal: journalText(record) }).transform(({ journal }) => journal);
 
 export async function rowsOf<T>(
   db: D1Reads,

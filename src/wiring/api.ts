@@ -120,6 +120,7 @@ function asryDeps(sources: Sources): Deps['asry'] {
   return {
     custody,
     claims: createAsryMirror(reads),
+    contact: config.SECURITY_CONTACT,
     treasuryAddress,
     depositMints: config.DOLLAR_MINTS,
     requireAsry: () => {
@@ -256,6 +257,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
   return {
     custody: sources.custody,
     swaps: createSwapStore(sources.reads),
+    contact: config.SECURITY_CONTACT,
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);
     },
@@ -275,6 +277,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
   return {
     assets: env.ASSETS,
     custody,
+    contact: config.SECURITY_CONTACT,
     tokens,
     facts: { memory: sources.facts, readAccounts },
     search: createSearchStore(sources.reads),

@@ -101,6 +101,7 @@ function depsOf(service: Service): AsryDeps {
       listAsryEpochs: async () => service.epochs,
     },
     claims: createAsryMirror(service.d1),
+    contact: undefined,
     now: () => service.clock,
     async sleep(ms) {
       service.clock += ms;

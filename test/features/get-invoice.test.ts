@@ -14,8 +14,14 @@ type Sources = {
 
 function reader(sources: Sources) {
   const deps: GetInvoiceDeps = {
-    tokens: { invoice: async () => sources.mirrored },
+    tokens: {
+      invoice: async () => {
+        const request = await sources.mirrored;
+        return request && { request, bornAt: null };
+      },
+    },
     custody: { findRequest: async () => sources.known },
+    contact: 'mailto:operator@sluice.example',
   };
   return { sources, current: (id: string) => getInvoice(deps, id) };
 }

@@ -47,7 +47,8 @@ function service(parts: Parts) {
   const tokens = {
     invoice: async () => {
       if (parts.databaseDown) throw new Error('D1_ERROR: down');
-      return parts.mirrored;
+      const request = await parts.mirrored;
+      return request && { request, bornAt: null };
     },
     byId: async () => undefined,
     byMint: async () => undefined,

@@ -44,6 +44,7 @@ export const row: SwapRow = {
   btcTxid: 't'.repeat(64),
   blockTime: 1_790_000_000,
   final: true,
+  bornAt: null,
 };
 
 /** The results of the custodian and D1, and the calls that they received. */
@@ -92,6 +93,7 @@ function depsOf(service: Service): Deps['swap'] {
   return {
     cache: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
     waiting: newWaiting(),
+    contact: undefined,
     custody: {
       swapRoom: () => service.room(),
       findSwap: async () => null,

@@ -19,6 +19,7 @@ const row: SwapRow = {
   btcTxid: 't',
   blockTime: 9,
   final: true,
+  bornAt: null,
 };
 const view: SwapView = {
   signature: SIGNATURE,
@@ -47,6 +48,7 @@ const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | nu
         return known;
       },
     },
+    contact: 'mailto:operator@sluice.example',
   };
   return { asked, get: (signature: string) => readSwap(deps, signature) };
 };

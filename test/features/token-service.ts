@@ -56,6 +56,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
   tokens: { invoice: async () => undefined },
+  contact: undefined,
   waiting: newWaiting(),
   requirePayments: () => TREASURY,
   now: () => 0,

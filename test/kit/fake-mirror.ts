@@ -1,12 +1,14 @@
 /** D1 as the outbox uses it: an older revision cannot overwrite a newer row, and writes may fail. */
 import { decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
-import type { Mirror, MirrorRow } from '../../src/custody/kernel/ports.ts';
+import type { Mirror, MirrorBirth, MirrorRow } from '../../src/custody/kernel/ports.ts';
 
 export type FakeMirror = Mirror & {
   readonly rows: Map<string, MirrorRow>;
   /** `down` accepts nothing; `loses answers` writes and then fails. */
   state: 'up' | 'down' | 'loses answers';
   applied: number;
+  /** The birth of the batch with the highest mark. */
+  birth: MirrorBirth | undefined;
   reads: number;
   operation(id: string): Operation | undefined;
   /** The rows of an entity, in the order of their arrival. */
@@ -26,6 +28,7 @@ export function createFakeMirror(): FakeMirror {
     rows,
     state: 'up',
     applied: 0,
+    birth: undefined,
     reads: 0,
     operation(id) {
       const row = rows.get(`operation ${id}`);
@@ -35,10 +38,11 @@ export function createFakeMirror(): FakeMirror {
       [...rows.values()]
         .filter((row) => row.entity === entity)
         .map(({ id, columns }) => ({ id, journal: String(columns.journal) })),
-    async apply(batch, next) {
+    async apply(batch, next, birth) {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       mirror.applied++;
       const before = mark;
+      if (next >= mark) mirror.birth = birth;
       mark = Math.max(mark, next);
       for (const row of batch) {
         const key = `${row.entity} ${row.id}`;

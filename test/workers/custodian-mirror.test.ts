@@ -28,7 +28,7 @@ const rowOf = (operation: Operation): MirrorRow => ({
   columns: columnsOf(operation),
 });
 const apply = (...operations: Operation[]) =>
-  mirror.apply(operations.map(rowOf), Math.max(...operations.map(({ revision }) => revision)) + 1);
+  mirror.apply(operations.map(rowOf), Math.max(...operations.map(({ revision }) => revision)) + 1, undefined);
 const operationsAfter = async (id: string, limit: number) =>
   (await mirror.recordsAfter('operation', id, limit)).map(({ journal }) => decodeOperation(journal));
 const stored = async (id: string) =>
@@ -155,9 +155,9 @@ describe('a batch', () => {
   it('a batch stores its revision mark and returns the stored one; an older batch does not lower the mark', async () => {
     const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
     expect(await mirror.mark()).toBe(0);
-    expect(await mirror.apply([row], 7)).toBe(0);
-    expect(await mirror.apply([row], 9)).toBe(7);
-    expect(await mirror.apply([row], 8)).toBe(9);
+    expect(await mirror.apply([row], 7, undefined)).toBe(0);
+    expect(await mirror.apply([row], 9, undefined)).toBe(7);
+    expect(await mirror.apply([row], 8, undefined)).toBe(9);
     expect(await mirror.mark()).toBe(9);
   });
 

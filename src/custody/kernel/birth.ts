@@ -3,6 +3,7 @@
  * journal, so they pay for nothing.
  * @module
  */
+import { olderThanRecords } from '../../core/older-records.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import type { Journal } from './journal.ts';
@@ -12,6 +13,8 @@ export type Birth = {
   readonly at: number;
   /** A slot that a quorum of nodes had finalized by then, as decimal text. */
   readonly slot: string;
+  /** The highest revision of the lost journal: rows of D1 up to it belong to that journal. */
+  readonly revision: number;
 };
 
 const BIRTH = 'birth';
@@ -32,7 +35,7 @@ export function olderRefusal(
   contact: string | undefined,
 ): Refusal | undefined {
   const birth = birthOf(journal);
-  return birth === undefined || slot > BigInt(birth.slot) ? undefined : refusalOf(birth, contact);
+  return birth === undefined || slot > BigInt(birth.slot) ? undefined : olderThanRecords(birth.at, contact);
 }
 
 /** Why a payment request or an operation cannot go on that only the lost journal had; undefined for any other id. */
@@ -43,18 +46,8 @@ export function lostRequestRefusal(
 ): Refusal | undefined {
   const birth = birthOf(journal);
   const isLost = birth !== undefined && journal.consumerOf(lostRequest(id)) !== undefined;
-  return isLost ? refusalOf(birth, contact) : undefined;
+  return isLost ? olderThanRecords(birth.at, contact) : undefined;
 }
 
 /** The name that a payment request or an operation of the lost journal has consumed. */
 export const lostRequest = (id: string): string => `request:${id}`;
-
-function refusalOf({ at }: Birth, contact: string | undefined): Refusal {
-  const recordsSince = new Date(at).toISOString();
-  const who = contact === undefined ? 'the operator' : `the operator (${contact})`;
-  return {
-    code: 'OLDER_THAN_RECORDS',
-    message: `The records of this service begin at ${recordsSince}, after this was made. Ask ${who} to settle it by hand.`,
-    details: { recordsSince, ...(contact === undefined ? {} : { contact }) },
-  };
-}

@@ -5,6 +5,7 @@
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { OpsAnswer, OpsCommand } from '../api.ts';
+import { birthOf } from './birth.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import { isTerminal, type Operation } from './operation.ts';
@@ -101,7 +102,7 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
       ? (await mirror.mark()) + 1
       : storage.transaction(() => journal.takeMark());
     await storage.sync();
-    await mirror.apply([], mark);
+    await mirror.apply([], mark, birthOf(journal));
     await storage.restore(at);
     const text = `The object restarts with its storage of ${new Date(at).toISOString()}, frozen.`;
     return { ok: true, message: text };

@@ -7,9 +7,18 @@
  * a restored D1 changes none.
  * @module
  */
+import { birthOf } from './birth.ts';
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { ModuleTools } from './module.ts';
-import { type Entity, type Log, type Mirror, type MirrorRow, RECORD_TABLES, type Storage } from './ports.ts';
+import {
+  type Entity,
+  type Log,
+  type Mirror,
+  type MirrorBirth,
+  type MirrorRow,
+  RECORD_TABLES,
+  type Storage,
+} from './ports.ts';
 
 /** Maximum rows of one D1 batch. */
 const BATCH = 40;
@@ -83,7 +92,7 @@ async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Deli
   await p.storage.sync();
   let before: number;
   try {
-    before = await p.mirror.apply(rows, mark);
+    before = await p.mirror.apply(rows, mark, birthOf(journal));
   } catch (failure) {
     const error = String(failure).slice(0, 200);
     log({ level: 'warn', event: 'mirror_failed', waiting: rows.length, error });
@@ -117,8 +126,10 @@ function refuse({ journal, now, log }: OutboxPorts, row: MirrorRow, error: strin
 const PROBE_BYTES = 16_384;
 
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
-const WRITE_MARK = `INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)
-  ON CONFLICT (name) DO UPDATE SET revision = excluded.revision WHERE excluded.revision > mirror_marks.revision`;
+// `begin-anew` stores its birth with the newest mark of the lost journal, which D1 has already.
+const WRITE_MARK = `INSERT INTO mirror_marks (name, revision, born_after, born_at) VALUES ('journal', ?, ?, ?)
+  ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, born_after = excluded.born_after, born_at = excluded.born_at
+  WHERE excluded.revision >= mirror_marks.revision`;
 
 const tableOf = (entity: Entity): string => (entity === 'operation' ? 'operations' : entity);
 
@@ -138,10 +149,10 @@ function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
 
 export function createD1Mirror(db: D1Database): Mirror {
   return {
-    async apply(rows: readonly MirrorRow[], mark: number) {
+    async apply(rows: readonly MirrorRow[], mark: number, birth: MirrorBirth | undefined) {
       const [read] = await db.batch<{ revision: number }>([
         db.prepare(READ_MARK),
-        db.prepare(WRITE_MARK).bind(mark),
+        db.prepare(WRITE_MARK).bind(mark, birth?.revision ?? null, birth?.at ?? null),
         ...rows.map((row) => statement(db, row)),
       ]);
       return read?.results[0]?.revision ?? 0;

@@ -23,15 +23,23 @@ export type Storage = {
   restore?(at: number): Promise<void>;
 };
 
+/** The birth of a journal that began anew, as D1 has it: rows up to the revision are older. */
+export type MirrorBirth = {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly revision: number;
+};
+
 /** D1, as used by the outbox. */
 export type Mirror = {
   /**
    * Writes rows and the mark of their batch; each replaces only an older revision. All are written, or none.
    *
-   * @param mark a revision above those of the rows
+   * @param mark  a revision above those of the rows
+   * @param birth stored with the mark; undefined for a journal that never lost rows
    * @returns the mark that D1 had before; 0 when it had none
    */
-  apply(rows: readonly MirrorRow[], mark: number): Promise<number>;
+  apply(rows: readonly MirrorRow[], mark: number, birth: MirrorBirth | undefined): Promise<number>;
   /** The mark of the newest batch; 0 when there is none. */
   mark(): Promise<number>;
   /** The highest revision of a row. */

@@ -7,7 +7,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { failureReason } from '../../core/errors.ts';
 import type { OpsAnswer } from '../api.ts';
-import { lostRequest, storeBirth } from '../kernel/birth.ts';
+import { type Birth, lostRequest, storeBirth } from '../kernel/birth.ts';
 import { lostSigner } from '../kernel/journal.ts';
 import {
   frozenReason,
@@ -24,7 +24,7 @@ import type { Entity, Mirror } from '../kernel/ports.ts';
 import type { ChainPort } from '../kernel/solana-view.ts';
 
 export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
-  readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter'>;
+  readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter' | 'apply'>;
   readonly chain: Pick<ChainPort, 'checkFinality' | 'agreement'>;
   readonly sources: readonly MirrorSource[];
 };
@@ -84,12 +84,15 @@ async function replace(
   );
   for (const { table, adopt } of sources)
     if (adopt) await eachRecord(mirror, table, (text) => step(() => adopt(text)));
+  const birth: Birth = { at: now(), slot: slot.toString(), revision: mark };
+  // Before the freeze ends, so that no caller reads an older row as one that may still change. Each later batch repeats it.
+  await mirror.apply([], mark, birth);
   step(() => {
     journal.adoptRevision(mark);
     journal.acknowledge(mark);
     // A balance of an earlier slot may lack what the lost journal has spent.
     journal.adoptReleasedSlot(slot);
-    storeBirth(journal, { at: now(), slot: slot.toString() });
+    storeBirth(journal, birth);
     journal.setMeta('paused', 'operator');
     unfreeze(journal);
   });

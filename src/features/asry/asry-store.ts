@@ -4,8 +4,9 @@
  */
 import * as z from 'zod';
 import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../../custody/api.ts';
+import { bornAtColumn, olderThan } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
-import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
+import { atomsColumn, journalRow, journalText, rowsOf } from '../../http/stored-rows.ts';
 
 const Payout = z.object({
   part: z.int(),
@@ -31,7 +32,13 @@ const Claim = z.object({
   left: atomsColumn,
   claimedAt: z.number(),
 });
-const ClaimJournal = journalRow(z.object({ claim: Claim, payouts: z.array(Payout) }));
+const ClaimJournal = z.object({
+  journal: journalText(z.object({ claim: Claim, payouts: z.array(Payout) })),
+  bornAt: bornAtColumn,
+});
+
+/** `bornAt`: when the records began, if the claim is older. Nothing pays an older one any more. */
+export type MirroredClaim = { readonly claim: ClaimView; readonly bornAt: number | null };
 const Epoch = z.object({
   number: z.int(),
   startsAt: z.int(),
@@ -57,23 +64,23 @@ const Operation = z.object({
 });
 type Operation = z.infer<typeof Operation>;
 
+const CLAIM = `SELECT journal, ${olderThan('asry_claims')} AS bornAt FROM asry_claims WHERE id = ?`;
+
 export type AsryMirror = ReturnType<typeof createAsryMirror>;
 
 export const createAsryMirror = (db: D1Reads) => ({
-  async claim(signature: string): Promise<ClaimView | undefined> {
-    const [row] = await rowsOf(db, ClaimJournal, 'SELECT journal FROM asry_claims WHERE id = ?', signature);
+  async claim(signature: string): Promise<MirroredClaim | undefined> {
+    const [row] = await rowsOf(db, ClaimJournal, CLAIM, signature);
     if (!row) return undefined;
-    const { claim, payouts } = row;
+    const { claim, payouts } = row.journal;
     const ids = payouts.flatMap(({ operationId }) => operationId ?? []);
     const sql = `SELECT id, status, reason, signature, updated_at FROM operations WHERE id IN (${ids.map(() => '?').join(', ')})`;
     const operations = ids.length === 0 ? [] : await rowsOf(db, Operation, sql, ...ids);
-    return claimView(
-      claim,
-      payouts.map((payout) => {
-        const operation = operations.find((row) => row.id === payout.operationId);
-        return payoutView(payout, operation && operationView(operation));
-      }),
-    );
+    const views = payouts.map((payout) => {
+      const operation = operations.find((row) => row.id === payout.operationId);
+      return payoutView(payout, operation && operationView(operation));
+    });
+    return { claim: claimView(claim, views), bornAt: row.bornAt };
   },
 
   /** Newest first. */

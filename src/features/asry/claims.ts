@@ -4,7 +4,8 @@
  */
 
 import { canonicalSignature } from '../../chain/solana/address.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, refusalError } from '../../core/errors.ts';
+import { olderThanRecords } from '../../core/older-records.ts';
 import type {
   ClaimAnswer,
   ClaimPayoutView,
@@ -114,17 +115,24 @@ export async function claimFromDeposit(d: ClaimFromDepositDeps, request: ClaimRe
 export type GetClaimDeps = {
   readonly claims: Pick<AsryMirror, 'claim'>;
   readonly custody: Pick<CustodianApi, 'findClaim'>;
+  /** How callers reach the operator. */
+  readonly contact: string | undefined;
 };
 
 /**
- * The record of a claimed deposit; read from the custodian if D1 does not have it yet. @throws AppError
- * NOT_FOUND
+ * The record of a claimed deposit; read from the custodian if D1 does not have it yet.
+ * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for a claim that a lost journal left unpaid
  */
 export async function getClaim(d: GetClaimDeps, text: string): Promise<ClaimView> {
   const signature = canonicalSignature(text);
-  const claim =
-    signature &&
-    ((await d.claims.claim(signature).catch(() => undefined)) ?? (await d.custody.findClaim(signature)));
+  const mirrored = signature ? await d.claims.claim(signature).catch(() => undefined) : undefined;
+  if (mirrored && mirrored.bornAt !== null && !isPaid(mirrored.claim))
+    throw refusalError(olderThanRecords(mirrored.bornAt, d.contact));
+  const claim = mirrored?.claim ?? (signature && (await d.custody.findClaim(signature)));
   if (!claim) throw new AppError('NOT_FOUND', 'No claim was made with this payment.');
   return claim;
 }
+
+/** Whether nothing of the reward is owed or can be claimed any more. */
+const isPaid = ({ remainingAtoms, payouts }: ClaimView): boolean =>
+  remainingAtoms === 0n && payouts.every(({ paidAtMs }) => paidAtMs !== null);

@@ -208,7 +208,7 @@ const recordRoute = createRoute({
   },
   responses: {
     200: jsonResponse(ClaimRecord, 'The record'),
-    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', ...notConfigured]),
+    ...errorResponses(['NOT_FOUND', 'OLDER_THAN_RECORDS', 'RATE_LIMITED', ...notConfigured]),
   },
 });
 

@@ -5,6 +5,7 @@
 import { z } from '@hono/zod-openapi';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { DETAIL } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 const asOf = z.iso.datetime();
@@ -67,7 +68,7 @@ export const createDatabaseStore = (db: D1Reads) => ({
   async latestOperations(limit: number): Promise<OperationLine[]> {
     const { results } = await db
       .prepare(
-        `SELECT kind, status, detail, reason, signature, amount_lamports AS amountLamports, created_at AS createdAt,
+        `SELECT kind, status, ${DETAIL} AS detail, reason, signature, amount_lamports AS amountLamports, created_at AS createdAt,
            updated_at AS updatedAt FROM operations ORDER BY seq DESC LIMIT ?`,
       )
       .bind(limit)

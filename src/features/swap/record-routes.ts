@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isSignature } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, refusalError } from '../../core/errors.ts';
+import { olderThanRecords } from '../../core/older-records.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
 import { SIGNATURE } from '../../http/params.ts';
@@ -53,7 +54,13 @@ const statusRoute = createRoute({
       }),
       'The stored state',
     ),
-    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
+    ...errorResponses([
+      'NOT_FOUND',
+      'OLDER_THAN_RECORDS',
+      'RATE_LIMITED',
+      'NOT_CONFIGURED',
+      'CUSTODIAN_UNAVAILABLE',
+    ]),
   },
 });
 
@@ -151,6 +158,8 @@ const statusOf = (swap: SwapRow) => ({
 export type SwapStatusDeps = {
   readonly swaps: Pick<SwapStore, 'bySignature'>;
   readonly custody: Pick<CustodianApi, 'findSwap'>;
+  /** How callers reach the operator. */
+  readonly contact: string | undefined;
 };
 
 const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
@@ -158,12 +167,13 @@ const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
 /**
  * A row that D1 does not have yet, or cannot return, is read from the custodian, so a published id is never
  * unknown.
- * @throws AppError NOT_FOUND
+ * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for a swap that a lost journal left open
  */
 export async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
   const row = await d.swaps.bySignature(signature).catch(() => undefined);
+  if (row && row.bornAt !== null && !row.final) throw refusalError(olderThanRecords(row.bornAt, d.contact));
   if (row) return row;
   const swap = await d.custody.findSwap(signature);
   if (!swap) throw notFound();
-  return { ...swap, seq: null, blockTime: null, final: false };
+  return { ...swap, seq: null, blockTime: null, final: false, bornAt: null };
 }

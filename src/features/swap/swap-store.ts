@@ -3,6 +3,7 @@
  * @module
  */
 import * as z from 'zod';
+import { bornAtColumn, DETAIL, IS_FINAL, olderThan } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { atomsColumn, rowsOf } from '../../http/stored-rows.ts';
 
@@ -21,12 +22,13 @@ const Row = z.object({
   blockTime: z.int().nullable(),
   /** Ended, and the custodian no longer checks for a late arrival: the row never changes again. */
   final: z.int().transform(Boolean),
+  bornAt: bornAtColumn,
 });
 export type SwapRow = Readonly<z.infer<typeof Row>>;
 
-const COLUMNS = `seq, signature, status, detail, reason, amount_lamports AS amountLamports, expected_sats AS expectedSats,
+const COLUMNS = `seq, signature, status, reason, amount_lamports AS amountLamports, expected_sats AS expectedSats,
   btc_sats AS btcSats, btc_txid AS btcTxid, block_time AS blockTime,
-  status <> 'waiting' AND json_extract(journal, '$.dueAt') IS NULL AS final`;
+  ${DETAIL} AS detail, ${IS_FINAL} AS final, ${olderThan('operations')} AS bornAt`;
 
 export type SwapStore = ReturnType<typeof createSwapStore>;
 

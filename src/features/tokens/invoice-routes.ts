@@ -167,7 +167,13 @@ const getInvoiceRoute = createRoute({
   request: { params: z.object({ id: requestId }), headers: preferHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
-    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
+    ...errorResponses([
+      'NOT_FOUND',
+      'OLDER_THAN_RECORDS',
+      'RATE_LIMITED',
+      'NOT_CONFIGURED',
+      'CUSTODIAN_UNAVAILABLE',
+    ]),
   },
 });
 

@@ -4,13 +4,19 @@
  */
 import * as z from 'zod';
 import { RequestView } from '../../custody/api.ts';
+import { bornAtColumn, olderThan } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
-import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
+import { atomsColumn, journalRow, journalText, rowsOf } from '../../http/stored-rows.ts';
 
 /** A text that may be absent or null. */
 const optionalText = z.string().nullable().default(null);
 
-const RequestJournal = journalRow(z.object({ view: RequestView }));
+const Request = z.object({ view: RequestView });
+const RequestJournal = journalRow(Request);
+const Invoice = z.object({ journal: journalText(Request), bornAt: bornAtColumn });
+
+/** `bornAt`: when the records began, if the invoice is older. Nothing changes an older one any more. */
+export type MirroredInvoice = { readonly request: RequestView; readonly bornAt: number | null };
 
 const Journal = z.object({
   tokenId: z.int(),
@@ -39,6 +45,9 @@ const Stored = journalRow(Journal);
 
 /** Sorts after every ISO 8601 time. */
 const BEYOND_ALL = '~';
+
+const INVOICE = `SELECT journal, ${olderThan('invoices')} AS bornAt FROM invoices WHERE id = ?`;
+const CAN_END = `(status <> 'pending' OR ${olderThan('listings')} IS NULL)`;
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
@@ -92,7 +101,7 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
       ),
 
     /**
-     * Listing records of one token or of all, newest first. @param after time and id of the last record shown
+     * Listing records of one token or of all, newest first, without those that a lost journal left open. @param after time and id of the last record shown
      */
     async listings(
       tokenId: number | undefined,
@@ -100,14 +109,14 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
       after: readonly [createdAt: string, id: string] = [BEYOND_ALL, ''],
     ): Promise<RequestView[]> {
       const where = tokenId === undefined ? '' : 'token_id = ? AND';
-      const sql = `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`;
+      const sql = `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) AND ${CAN_END} ORDER BY created_at DESC, id DESC LIMIT ?`;
       const params = [...(tokenId === undefined ? [] : [tokenId]), ...after, limit];
       return (await rowsOf(db, RequestJournal, sql, ...params)).map(({ view }) => view);
     },
 
-    async invoice(id: string): Promise<RequestView | undefined> {
-      const [row] = await rowsOf(db, RequestJournal, 'SELECT journal FROM invoices WHERE id = ?', id);
-      return row?.view;
+    async invoice(id: string): Promise<MirroredInvoice | undefined> {
+      const [row] = await rowsOf(db, Invoice, INVOICE, id);
+      return row && { request: row.journal.view, bornAt: row.bornAt };
     },
   };
 };

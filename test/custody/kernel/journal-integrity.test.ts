@@ -53,7 +53,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
   const write = (id: string) => storage.transaction(() => journal.insert(planned({ id })));
   const deliver = async () => {
     const mark = storage.transaction(() => journal.takeMark());
-    await mirror.apply(journal.outbox(99), mark);
+    await mirror.apply(journal.outbox(99), mark, undefined);
   };
   return { journal, mirror, ports, logged, asked, write, deliver };
 }

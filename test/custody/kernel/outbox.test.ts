@@ -22,9 +22,9 @@ function refusing(w: ReturnType<typeof setUp>, ...ids: readonly string[]) {
   const refused = new Set(ids);
   const { apply } = w.mirror;
   const tries: string[] = [];
-  w.mirror.apply = async (rows, mark) => {
+  w.mirror.apply = async (rows, mark, birth) => {
     const found = rows.find(({ id }) => refused.has(id));
-    if (!found) return apply(rows, mark);
+    if (!found) return apply(rows, mark, birth);
     if (rows.length === 1) tries.push(found.id);
     throw new Error('D1_ERROR: string or blob too big');
   };

@@ -51,7 +51,8 @@ describe('the command begin-anew', () => {
     const code = codeIn((await custody.ops({ name: 'begin-anew' })).message);
     expect(await custody.ops({ name: 'begin-anew', id: code })).toMatchObject({ ok: true });
     expect(await custody.report()).toMatchObject({ frozen: null, paused: 'operator', openOperations: 0 });
-    expect(birthOf(journal)).toEqual({ at: w.clock.now, slot: '940' });
+    expect(birthOf(journal)).toEqual({ at: w.clock.now, slot: '940', revision: mark });
+    expect(w.mirror.birth).toEqual({ at: w.clock.now, slot: '940', revision: mark });
     await custody.ops({ name: 'resume' });
     const old = await custody.createSwap(keyed('old', { client: 'other' }));
     expect(old).toMatchObject({

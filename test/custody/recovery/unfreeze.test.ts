@@ -15,7 +15,7 @@ async function restored() {
   await w.custody.createSwap(keyed('a'));
   land(w.chain);
   await w.pass(2 * MINUTE);
-  await w.mirror.apply([], (await w.mirror.mark()) + 5);
+  await w.mirror.apply([], (await w.mirror.mark()) + 5, undefined);
   const custody = w.start();
   await custody.alarm();
   w.clock.now += 10 * MINUTE;
@@ -36,7 +36,8 @@ it('a restored journal that lacks nothing is no longer frozen, but paused, after
 it.each<[string, (w: CustodianWorld) => void]>([
   [
     'D1 has a row that it lacks',
-    ({ mirror }) => void mirror.apply([{ entity: 'invoices', id: 'i', revision: 10_000, columns: {} }], 1),
+    ({ mirror }) =>
+      void mirror.apply([{ entity: 'invoices', id: 'i', revision: 10_000, columns: {} }], 1, undefined),
   ],
   [
     'the reserve signed a transaction that it lacks',

@@ -1,0 +1,15 @@
+/** Refuses what a lost journal wrote: the records that began anew know nothing of it. */
+
+/**
+ * @param bornAt when the records began, in Unix milliseconds
+ * @param contact how callers reach the operator
+ */
+export function olderThanRecords(bornAt: number, contact: string | undefined) {
+  const recordsSince = new Date(bornAt).toISOString();
+  const who = contact === undefined ? 'the operator' : `the operator (${contact})`;
+  return {
+    code: 'OLDER_THAN_RECORDS' as const,
+    message: `The records of this service begin at ${recordsSince}, after this was made. Ask ${who} to settle it by hand.`,
+    details: { recordsSince, ...(contact === undefined ? {} : { contact }) },
+  };
+}
