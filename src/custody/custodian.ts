@@ -370,7 +370,7 @@ export class Custodian implements CustodianApi {
           ...tools,
           mirror,
           reserveAddress: signer.address,
-          history: swap.historyOf(signer.address),
+          historyOf: swap.historyOf,
           transaction: swap.transaction,
         }),
       beginAnew: (code) =>

@@ -270,6 +270,18 @@ export class Journal {
     );
   }
 
+  /** Every key that signs an operation of this journal, or signed one of a lost journal. */
+  signers(): string[] {
+    const rows = this.#exec(
+      `SELECT signer FROM operations GROUP BY signer
+       UNION SELECT substr(name, ?) FROM claims WHERE name >= ? AND name < ?`,
+      lostSigner('').length + 1,
+      lostSigner(''),
+      lostSigner('~'),
+    );
+    return rows.map(({ signer }) => String(signer));
+  }
+
   /** Rows that can still change, oldest first. */
   open(): Operation[] {
     return this.#operations.all('WHERE counts = 1 ORDER BY created_at');

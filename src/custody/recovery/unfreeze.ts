@@ -8,10 +8,12 @@ import type { OpsAnswer } from '../api.ts';
 import { frozenReason, isSuspect, settlesIn, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { type SpendPorts, unexplainedSpends } from './unexplained-spends.ts';
+import type { History } from '../kernel/quorum.ts';
+import { type SpendPorts, type UnexplainedSpend, unexplainedSpends } from './unexplained-spends.ts';
 
 export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
-  Omit<SpendPorts, 'isExplained'> & {
+  Omit<SpendPorts, 'isExplained' | 'history'> & {
+    historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
   };
 
@@ -49,7 +51,13 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
     };
   // What the reserve signed after the restored moment has landed after everything that the journal knows as final.
   const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
-  const spends = await unexplainedSpends({ ...ports, isExplained }, journal.releasedSlot());
+  const after = journal.releasedSlot();
+  const spends: UnexplainedSpend[] = [];
+  // Before a change of the key, another one signed.
+  for (const reserveAddress of new Set([ports.reserveAddress, ...journal.signers()])) {
+    const history = ports.historyOf(reserveAddress);
+    spends.push(...(await unexplainedSpends({ ...ports, reserveAddress, history, isExplained }, after)));
+  }
   return spends.length === 0
     ? undefined
     : {

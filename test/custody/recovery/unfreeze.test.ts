@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { Custodian } from '../../../src/custody/custodian.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
-import { RESERVE } from '../../kit/addresses.ts';
+import { RESERVE, wallet } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -65,6 +66,22 @@ it.each<[string, (w: CustodianWorld) => void]>([
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: false });
   w.mirror.state = 'up';
   expect(await frozen(custody)).toBe('journal_behind_mirror');
+});
+
+it('a restored journal stays frozen if a key before a rotation signed a transaction that it lacks', async () => {
+  const { w } = await restored();
+  const signer = { ...w.deps.signer, address: wallet(77) };
+  const custody = new Custodian(w.storage, { ...w.deps, signer });
+  credit(w.swap, 'lost', SOL);
+  const shown = w.swap.transactions.get('lost');
+  if (shown) w.swap.transactions.set('lost', { ...shown, signers: [RESERVE] });
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({
+    ok: false,
+    rows: [{ signature: 'lost' }],
+  });
+  w.swap.transactions.delete('lost');
+  w.swap.listed = [];
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
 });
 
 it('an empty journal stays frozen, because it has lost every row', async () => {
