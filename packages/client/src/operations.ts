@@ -847,7 +847,7 @@ export const OPERATIONS = {
     | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'
     | 'BRIDGE_REQUEST_INVALID'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
   /** The state of a swap; neither polling nor waiting costs an upstream call. */
-  getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
+  getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */
   listSwaps: get<{ limit?: number; cursor?: string }, SwapHistory, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
   /** Orders a token; returns the amount to pay and the address. */
@@ -856,7 +856,7 @@ export const OPERATIONS = {
     | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
     | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
   /** An invoice, what was ordered, and its state. */
-  getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
+  getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
   /** Confirms the payment and waits up to 25 seconds for the token. */
   confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
@@ -921,7 +921,7 @@ export const OPERATIONS = {
     | 'UNSUPPORTED_CONTENT_ENCODING' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED'
     | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
   /** The record of a claimed payment. */
-  getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
+  getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
   /** The current epoch of ASRY rewards and the past ones, newest first. */
   getAsryEpoch: get<Record<string, never>, AsryEpochs, 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
   /** A pool from the pool API, or from the chain if the API does not have it. */

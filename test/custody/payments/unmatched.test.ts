@@ -56,7 +56,7 @@ it('a payment that another flow has used is not returned', async () => {
 
 it('a payment older than the journal is not returned: the lost journal may have used it', async () => {
   const { world, paid } = await paidByMistake();
-  storeBirth(world.journal, { at: world.state.now, slot: '1' });
+  storeBirth(world.journal, { at: world.state.now, slot: '1', revision: 0 });
   expect(await world.payments.commands.refund(paid)).toMatchObject({ ok: false });
   expect((await world.payments.commands.unmatched('')).rows).toEqual([]);
   expect(world.refunded).toEqual([]);
