@@ -208,8 +208,13 @@ describe('a failure is a value', () => {
     const result = await sluice.call('getSwapStatus', { id: ID });
     if (result.ok || result.failure.kind !== 'refused') throw new Error('it was not refused');
     const { failure } = result;
-    const code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'RATE_LIMITED' =
-      failure.error_code;
+    const code:
+      | 'NOT_FOUND'
+      | 'OLDER_THAN_RECORDS'
+      | 'INTERNAL'
+      | 'NOT_CONFIGURED'
+      | 'CUSTODIAN_UNAVAILABLE'
+      | 'RATE_LIMITED' = failure.error_code;
     expect(code).toBe('NOT_FOUND');
     // @ts-expect-error: this operation never answers this code.
     expect(failure.error_code === 'SWAP_LIMIT_REACHED').toBe(false);
