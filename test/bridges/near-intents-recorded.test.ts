@@ -1,6 +1,6 @@
 /** Quotes and statuses that other projects recorded from production: see test/fixtures/recorded/README.md. */
 import { expect, it } from 'vitest';
-import { checkQuote } from '../../src/bridges/near-intents.ts';
+import { checkQuote, createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import {
   BTC_ASSET,
@@ -16,8 +16,14 @@ import btcStatus from '../fixtures/recorded/one-click/status-pending-btc-base-us
   type: 'json',
 };
 import zecStatus from '../fixtures/recorded/one-click/status-pending-usdc-zec.json' with { type: 'json' };
+import refundedStatus from '../fixtures/recorded/one-click/status-refunded-zec-usdc.json' with {
+  type: 'json',
+};
+import successXlm from '../fixtures/recorded/one-click/status-success-xlm-usdc.json' with { type: 'json' };
+import successZec from '../fixtures/recorded/one-click/status-success-zec-usdc.json' with { type: 'json' };
+import submitted from '../fixtures/recorded/one-click/submit-processing-xlm-usdc.json' with { type: 'json' };
 import { replay } from '../providers/replay.ts';
-import { answerTo, DEPOSIT, FIRM, NOW, QUOTE_KEY } from './signed-quote.ts';
+import { answerTo, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
 
 const PRODUCTION_KEY = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
 const OTHER_BTC_ID = 'nep141:btc.omft.near';
@@ -88,6 +94,34 @@ it('accepts a firm quote of production with only the fee of 1Click', async () =>
     Date.parse(zecQuote.timestamp),
   );
   expect(verdict).toMatchObject({ ok: true, quote: { depositAddress: zecQuote.quote.depositAddress } });
+});
+
+/** A status without one of its details. */
+function without(body: typeof refundedStatus, name: keyof (typeof refundedStatus)['swapDetails']) {
+  const { [name]: _omitted, ...swapDetails } = body.swapDetails;
+  return { ...body, swapDetails };
+}
+const nearHash = (body: typeof successXlm | typeof successZec) =>
+  String(body.swapDetails.destinationChainTxHashes[0]?.hash).toLowerCase();
+
+it.each([
+  ['before a deposit', zecStatus, { state: 'pending', detail: 'landed' }],
+  ['in the response to our announcement', submitted, { state: 'pending', detail: 'settling' }],
+  ['SUCCESS of 2025', successZec, { state: 'delivered', txids: [nearHash(successZec)] }],
+  ['SUCCESS of 2026', successXlm, { state: 'delivered', txids: [nearHash(successXlm)] }],
+  ['REFUNDED', refundedStatus, { state: 'refunded', amount: 53_000n }],
+  ['REFUNDED without a sum', without(refundedStatus, 'refundedAmount'), { state: 'refunded', amount: null }],
+])('reports a status of production: %s', async (_name, body, report) => {
+  const { depositAddress } = body.quoteResponse.quote;
+  const { fetch } = replay({ [`GET ${BASE}/v0/status?depositAddress=${depositAddress}`]: { body } });
+  const route = createNearIntentsRoute({
+    provider: createNearIntents({ baseUrl: BASE, fetch }),
+    quoteKey: PRODUCTION_KEY,
+    reserveAddress: RESERVE,
+    bitcoinAddress: FIRM.recipient,
+    now: () => NOW,
+  });
+  expect(await route.report(depositAddress)).toEqual({ ...report, shown: expect.any(String) });
 });
 
 /** Every combination of signed id and echoed id. */

@@ -12,6 +12,9 @@ type Status = { readonly at: string; readonly shown: string };
 export const statusesOf = ({ bridgeStatuses }: Facts): readonly Status[] =>
   typeof bridgeStatuses === 'string' ? (JSON.parse(bridgeStatuses) as Status[]) : [];
 
+/** 1Click names no other address for questions about a swap. */
+const SUPPORT = 'Send it to https://github.com/defuse-protocol/one-click-sdk-typescript/issues.';
+
 /** @param id of the operation, or the public id of the swap */
 export function swapEvidence(journal: Pick<Journal, 'get' | 'bySignature'>, id: string): OpsAnswer {
   const operation = journal.get(id) ?? journal.bySignature(id);
@@ -38,7 +41,7 @@ export function swapEvidence(journal: Pick<Journal, 'get' | 'bySignature'>, id: 
   };
   return {
     ok: true,
-    message: `Evidence of ${operation.id}.`,
+    message: `Evidence of ${operation.id}. ${SUPPORT}`,
     text: `${JSON.stringify(evidence, null, 2)}\n`,
   };
 }
