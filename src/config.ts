@@ -147,6 +147,13 @@ export const VARIABLES = {
     secret: true,
     about: 'Chat webhook that receives alarms.',
   },
+  HEARTBEAT_URL: {
+    schema: url,
+    areas: ['service'],
+    secret: true,
+    about:
+      'Called by GET after each cron run that woke the custodian. A [monitor elsewhere](deploy.md#5-watch) sends an alarm when the calls stop.',
+  },
   ENVIRONMENT: {
     schema: z.string().regex(/^[\w-]{1,30}$/),
     default: 'production',

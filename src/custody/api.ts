@@ -10,6 +10,7 @@ import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
 import { parseReason, type Reason } from './kernel/reason.ts';
 import type { LimitUse } from './kernel/spending-limits.ts';
+import type { UnexplainedSpend } from './recovery/unexplained-spends.ts';
 
 export type { LimitUse } from './kernel/spending-limits.ts';
 
@@ -108,6 +109,14 @@ export type SwapRoom = {
   readonly minimum: RoomMinimum;
 };
 
+/** Every swap is refused, for a reason other than its own amount. */
+export type SwapsRefused = {
+  /** Code of the newest refusal. */
+  readonly code: string;
+  /** When the first of them began, in Unix milliseconds. */
+  readonly sinceMs: number;
+};
+
 /** The state of today's ABSR mint. */
 export type MintReport = {
   /** UTC date. */
@@ -199,6 +208,10 @@ export type CustodyReport = {
   readonly paused: string | null;
   /** Id of the Worker version that the object runs; null if unknown. */
   readonly release: string | null;
+  /** Transactions of the reserve's key that no row explains and for which signing is frozen. */
+  readonly unexplainedSpends: readonly UnexplainedSpend[];
+  /** As of the last wake; null while swaps begin. */
+  readonly swapsRefused: SwapsRefused | null;
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   readonly lastWakeMs: number | null;
   readonly openOperations: number;

@@ -57,6 +57,7 @@ import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
 import { creationCost } from './payments/request-store.ts';
 import { beginAnew } from './recovery/begin-anew.ts';
 import { Republishing } from './recovery/republish.ts';
+import { SpendWatch } from './recovery/spend-watch.ts';
 import { endFreeze } from './recovery/unfreeze.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
@@ -167,6 +168,7 @@ export class Custodian implements CustodianApi {
   readonly #mints: DailyMint | undefined;
   readonly #proofs: Proofs | undefined;
   readonly #claims: Claims | undefined;
+  readonly #spendWatch: SpendWatch;
 
   constructor(platform: Storage, d: CustodyDeps) {
     this.#d = d;
@@ -181,6 +183,7 @@ export class Custodian implements CustodianApi {
     const { latestBlockhash } = d.swap;
     const tokens = new Tokens(tools);
     this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, lookUp, tokens });
+    this.#spendWatch = new SpendWatch(tools, this.#spendPorts());
     this.#mints = d.absr && new DailyMint(tools, d.absr);
     this.#proofs =
       d.proof &&
@@ -211,9 +214,14 @@ export class Custodian implements CustodianApi {
     const onEnd = (operation: Operation) => this.#payments?.endCreation(operation);
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
-      swap: { kinds: { swap }, commands: { evidence: async (id) => swapEvidence(tools.journal, id) } },
+      swap: {
+        kinds: { swap },
+        onCron: () => this.#swaps.watchRefusal(),
+        commands: { evidence: async (id) => swapEvidence(tools.journal, id) },
+      },
       ...(token ? { tokens: { kinds: { token: { ...token, onEnd } } } } : {}),
       ...(this.#claims ? { asry: this.#claims } : {}),
+      spends: this.#spendWatch,
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
       mirror: new Republishing(tools, {
         mirror: this.#d.mirror,
@@ -324,6 +332,8 @@ export class Custodian implements CustodianApi {
       ...custodyReport(this.#opsPorts(), bounds.limits),
       ...signing,
       release: release ?? null,
+      swapsRefused: this.#swaps.refusedSince(),
+      unexplainedSpends: this.#spendWatch.spends(),
       lastWakeMs: tools.journal.getTime(WOKEN) || null,
       solana: chain.agreement(),
       openCircuits: openCircuits(),
@@ -358,9 +368,18 @@ export class Custodian implements CustodianApi {
     return answer;
   }
 
+  #spendPorts() {
+    const { signer, swap } = this.#d;
+    return {
+      reserveAddress: signer.address,
+      history: swap.historyOf(signer.address),
+      transaction: swap.transaction,
+    };
+  }
+
   #opsPorts(): OpsPorts {
     const { tools } = this.#kernel;
-    const { mirror, chain, signer, swap } = this.#d;
+    const { mirror, chain } = this.#d;
     const modules = Object.values(this.#modules);
     return {
       ...tools,
@@ -368,10 +387,9 @@ export class Custodian implements CustodianApi {
       unfreeze: () =>
         endFreeze({
           ...tools,
+          ...this.#spendPorts(),
           mirror,
-          reserveAddress: signer.address,
-          historyOf: swap.historyOf,
-          transaction: swap.transaction,
+          historyOf: this.#d.swap.historyOf,
         }),
       beginAnew: (code) =>
         beginAnew(

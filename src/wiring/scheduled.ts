@@ -3,7 +3,7 @@
  * @module
  */
 import type { Deps } from '../app.ts';
-import { AppError, failureReason } from '../core/errors.ts';
+import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
 import { prewarmCurrencies } from '../features/exchange/quote.ts';
 import { findPool } from '../features/pools/get-pool.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
@@ -14,26 +14,43 @@ import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type RaiseAlarmsDeps, raiseAlarms } from '../features/status/check-alarms.ts';
 import { createHeartbeat, getStatus } from '../features/status/get-status.ts';
 import { purgeUnpaid } from '../features/tokens/unpaid-store.ts';
+import { within } from '../http/within.ts';
+import { ask, type Fetch } from '../providers/http.ts';
 import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
-import type { Wired } from './telemetry.ts';
+import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
+/** A wake that takes longer does not delay the alarms of this minute. */
+const WAKE_MS = 20_000;
+const MONITOR_MS = 5_000;
 const EVERY_MINUTE = '* * * * *';
 
 /** Runs the tasks of a trigger separately: a failing task is logged and does not stop the others. */
 export async function runScheduled(cron: string, env: Env): Promise<void> {
   const tasks = cron === EVERY_MINUTE ? minuteTasks(env) : dailyTasks(env);
-  const { log } = sourcesFor(env);
-  await Promise.all(
-    tasks.map(async ({ name, run }) => {
-      try {
-        await run();
-      } catch (error) {
-        log({ level: 'alarm', event: 'scheduled_task_failed', task: name, reason: failureReason(error) });
-      }
-    }),
-  );
+  const { config, log } = sourcesFor(env);
+  /** Whether the task succeeded. */
+  async function attempt({ name, run }: ScheduledTask): Promise<boolean> {
+    try {
+      await run();
+      return true;
+    } catch (error) {
+      log({ level: 'alarm', event: 'scheduled_task_failed', task: name, reason: failureReason(error) });
+      return false;
+    }
+  }
+  const succeeded = await Promise.all(tasks.map(attempt));
+  const isAwake = tasks.every(({ name }, index) => name !== 'wake' || succeeded[index]);
+  const url = config.HEARTBEAT_URL;
+  if (cron === EVERY_MINUTE && isAwake && url !== undefined)
+    await attempt({ name: 'heartbeat_url', run: () => callMonitor(url, fetchFor(config, 'HEARTBEAT_URL')) });
+}
+
+/** Tells a monitor outside that this run has woken the custodian. @throws AppError UPSTREAM_FAILED, without the URL */
+async function callMonitor(url: string, fetch: Fetch): Promise<void> {
+  const { status } = await ask({ fetch, upstream: 'heartbeat', url, timeoutMs: MONITOR_MS });
+  if (status < 200 || status > 299) throw upstreamFailed('heartbeat', `status_${status}`);
 }
 
 /** One of these tasks sets the custodian's alarm again if it was lost. */
@@ -43,11 +60,18 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
   const { now } = deps.status;
   const heartbeat = createHeartbeat(env.KV);
   const beaten = heartbeat.beat('minute', now());
-  /** Reads the heartbeat only after the write, because KV caches a read for a minute. */
-  const readStatus = () => beaten.catch(() => undefined).then(() => getStatus(deps.status, true));
+  const woken = custody.wake();
+  /**
+   * Reads the heartbeat only after the write, because KV caches a read for a minute, and the custodian after its wake,
+   * so that what the wake finds is sent at once.
+   */
+  const readStatus = async () => {
+    await Promise.allSettled([beaten, within(woken, WAKE_MS)]);
+    return getStatus(deps.status, true);
+  };
   return [
     { name: 'heartbeat', run: () => beaten },
-    { name: 'wake', run: () => custody.wake() },
+    { name: 'wake', run: () => woken },
     { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
     ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
     ...prewarmedPools(deps),

@@ -36,6 +36,8 @@ const CALM: StatusReport = {
   custody: {
     release: 'v1',
     lastWakeAt: iso(20_000),
+    swapsRefused: null,
+    unexplainedSpends: [],
     frozen: null,
     paused: null,
     openOperations: 1,
@@ -58,8 +60,17 @@ const CALM: StatusReport = {
 };
 const custody = (over: object) => ({ ...CALM, custody: { ...CALM.custody, ...over } }) as StatusReport;
 
+const STOLEN = {
+  signature: 'stolen',
+  time: null,
+  moved: [{ mint: null, atoms: '9000000000', receiver: 'thief' }],
+  memo: null,
+};
+
 const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof SOL])[] = [
   ['signing_frozen', custody({ frozen: 'unexpected_debit' }), SOL],
+  ['unexplained_spend', custody({ unexplainedSpends: [STOLEN] }), SOL],
+  ['swaps_refused', custody({ swapsRefused: { code: 'SWAP_LIMIT_REACHED', since: iso(600_000) } }), SOL],
   ['operation_stuck', custody({ heldOperations: 1 }), SOL],
   ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
   ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
@@ -86,6 +97,8 @@ describe('alarms', () => {
   it('raises no alarm when all is well, or while no daily mint has run yet', () => {
     expect(alarmsOf(CALM, SOL, NOW)).toEqual([]);
     expect(alarmsOf(CALM, { ...SOL, balance: null }, NOW)).toEqual([]);
+    const briefly = { code: 'UPSTREAM_FAILED', since: iso(599_000) };
+    expect(alarmsOf(custody({ swapsRefused: briefly }), SOL, NOW)).toEqual([]);
     expect(alarmsOf(custody({ mirrorBehindSince: iso(5_000), mint: null }), SOL, NOW)).toEqual([]);
   });
 
@@ -94,6 +107,14 @@ describe('alarms', () => {
     expect([alarm?.name, others]).toEqual([name, []]);
     expect(alarm?.reason).toMatch(/^[A-Z].{10,140}\.$/);
     expect(alarm?.reason).not.toMatch(/null|undefined|NaN/);
+  });
+
+  it('low SOL after a theft names the thief before the operator sends more', () => {
+    const status = custody({ unexplainedSpends: [STOLEN], frozen: 'unexplained_spend' });
+    const alarms = alarmsOf(status, { ...SOL, balance: 1n }, NOW);
+    expect(alarms.map(({ name }) => name)).toEqual(['unexplained_spend', 'signing_frozen', 'sol_low']);
+    expect(alarms[0]?.figures).toEqual({ spends: 'stolen (9 SOL to thief)' });
+    expect(alarms[2]?.figures.whereItWent).toBe('unexplained: stolen (9 SOL to thief); send none');
   });
 
   it('every alarm has a case in this test', () => {

@@ -46,6 +46,8 @@ const HEALTHY: StatusReportDeps = {
       mint: null,
       release: 'v1',
       lastWakeMs: NOW,
+      swapsRefused: null,
+      unexplainedSpends: [],
       frozen: null,
       paused: null,
       openOperations: 1,

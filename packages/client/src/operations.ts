@@ -44,6 +44,18 @@ export type Status = {
   custody: {
     /** Id of the Worker version that the custodian runs */ release: string | null;
     /** When the cron last woke it without a failure */ lastWakeAt: string | null;
+    /** Why every swap was refused in the last minute, for another reason than its amount */
+    swapsRefused: { code: string; since: string } | null;
+    /** Transactions of the reserve key that no row explains, for which signing is frozen */ unexplainedSpends: Array<{
+      signature: string;
+      time: string | null;
+      moved: Array<{
+        /** Null for SOL */ mint: string | null;
+        atoms: string;
+        /** Owner of the account that gained most */ receiver: string | null;
+      }>;
+      memo: string | null;
+    }>;
     /** Reason why nothing is signed */ frozen: string | null;
     /** Reason why nothing new begins */ paused: string | null;
     /** Operations that have not ended */ openOperations: number;

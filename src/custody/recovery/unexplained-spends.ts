@@ -1,10 +1,10 @@
 /**
- * Finds the transactions that the reserve signed and no row explains.
+ * Finds the transactions that the reserve's key signed and no row explains.
  * @module
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
-import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type History, type HistoryNode, quorumOf, readLists, unionOf } from '../kernel/quorum.ts';
+import type { ChainTransaction, SignatureEntry, TokenRow } from '../../providers/solana-rpc.ts';
+import { type History, type HistoryNode, quorumOf, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 
 export type SpendPorts = {
@@ -16,48 +16,82 @@ export type SpendPorts = {
   isExplained(signature: string): boolean;
 };
 
+/** What an account of the reserve lost, or what was minted. */
+export type Moved = {
+  /** Mint of the token; null for SOL. */
+  readonly mint: string | null;
+  /** Lamports with the fee, or atoms. */
+  readonly atoms: string;
+  /** Owner of the account that gained most; null if none gained. */
+  readonly receiver: string | null;
+};
+
 export type UnexplainedSpend = {
   readonly signature: string;
   /** ISO 8601; null if no quorum of nodes gives the block's time. */
   readonly time: string | null;
-  /** Lamports that left the reserve, with the fee; negative when more came in. */
-  readonly lamports: string;
+  readonly moved: readonly Moved[];
   readonly memo: string | null;
 };
 
-const CHAIN_PAGE = 100;
+export type SpendSearch = {
+  /** Oldest first. */
+  readonly spends: readonly UnexplainedSpend[];
+  /** Entries that were not decided: no quorum shows them, or the reads of this search were used up. */
+  readonly undecided: readonly SignatureEntry[];
+};
+
+const CHAIN_PAGE = 1_000;
 /** Maximum entries read from each node's list. Anyone can add entries to it. */
-const MAX_CHECKED = 1_000;
+const MAX_LISTED = 20_000;
 
 /**
- * The successful transactions of the reserve that no row explains, newest first. A failed one costs only its fee.
+ * The successful transactions that the reserve signed and no row explains. A failed one costs only its fee.
  * @param after slot after which transactions are searched
- * @throws AppError UPSTREAM_FAILED; Error while a listed transaction has no quorum, or when too many are listed
+ * @param reads maximum number of transactions that are read
+ * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list; Error when too many transactions are listed
  */
-export async function unexplainedSpends(ports: SpendPorts, after: bigint): Promise<UnexplainedSpend[]> {
+export async function searchSpends(ports: SpendPorts, after: bigint, reads: number): Promise<SpendSearch> {
   const { history, reserveAddress, isExplained } = ports;
-  const quorum = quorumOf(history.nodes.length);
   // One node may omit what another lists, so the lists of a quorum are combined.
-  const lists = await readLists(history, quorum, (node) => listOf(node, after));
-  const found: UnexplainedSpend[] = [];
-  for (const entry of unionOf(lists)) {
-    const { signature } = entry;
-    if (isExplained(signature)) continue;
-    const transaction = await orUnreadable(ports.transaction(signature));
-    if (transaction === 'unreadable' || (!transaction && (await history.isAbsent(entry)))) continue;
-    if (!transaction) throw new Error(unshown(signature, history.nodes.length, quorum));
-    if (transaction.signers[0] !== reserveAddress || transaction.failed) continue;
+  const lists = await readLists(history, quorumOf(history.nodes.length), (node) => listOf(node, after));
+  const entries = inTurn(lists).filter(({ signature }) => !isExplained(signature));
+  const spends: UnexplainedSpend[] = [];
+  const undecided = entries.slice(reads);
+  for (const entry of entries.slice(0, reads)) {
+    const transaction = await orUnreadable(ports.transaction(entry.signature)).catch(() => null);
+    if (transaction === 'unreadable') continue;
+    if (!transaction) {
+      if (!(await history.isAbsent(entry).catch(() => false))) undecided.push(entry);
+      continue;
+    }
+    const { signature, signers, failed } = transaction;
     // A node may list a transaction by another of its signatures.
-    if (isExplained(transaction.signature)) continue;
-    found.push(spendOf(transaction, memosOf(lists.flat(), signature), reserveAddress));
+    if (failed || !signers.includes(reserveAddress) || isExplained(signature)) continue;
+    if (!spends.some((found) => found.signature === signature))
+      spends.push(spendOf(transaction, memosOf(lists.flat(), entry.signature), reserveAddress));
   }
-  return found;
+  return { spends, undecided };
+}
+
+/** Transactions that one call of `unexplainedSpends` reads. */
+const MAX_READS = 1_000;
+
+/** Every unexplained spend after a slot. @throws also while one listed transaction is undecided */
+export async function unexplainedSpends(
+  ports: SpendPorts,
+  after: bigint,
+): Promise<readonly UnexplainedSpend[]> {
+  const { spends, undecided } = await searchSpends(ports, after, MAX_READS);
+  const [first] = undecided;
+  if (first) throw new Error(unshown(first.signature, ports.history.nodes.length));
+  return spends;
 }
 
 /** One node's list of the reserve's transactions after a slot, newest first. */
 async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
-  while (listed.length < MAX_CHECKED) {
+  while (listed.length < MAX_LISTED) {
     const before = listed.at(-1)?.signature;
     const page = await node.signatures({
       limit: CHAIN_PAGE,
@@ -66,7 +100,19 @@ async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[
     listed.push(...page.filter(({ slot }) => slot > after));
     if (page.length < CHAIN_PAGE || page.some(({ slot }) => slot <= after)) return listed;
   }
-  throw new Error(`More than ${MAX_CHECKED} transactions of the reserve are listed after slot ${after}.`);
+  throw new Error(`More than ${MAX_LISTED} transactions of the reserve are listed after slot ${after}.`);
+}
+
+/** Oldest first, one of each node's list in turn: a node that invents entries uses only its share of the reads. */
+function inTurn(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  const found = new Map<string, SignatureEntry>();
+  for (let turn = 1; turn <= longest; turn++)
+    for (const list of lists) {
+      const entry = list.at(-turn);
+      if (turn <= list.length && entry && !found.has(entry.signature)) found.set(entry.signature, entry);
+    }
+  return [...found.values()];
 }
 
 /** The memos that the nodes list for a transaction; honest nodes list the same one. */
@@ -77,8 +123,8 @@ const memosOf = (listed: readonly SignatureEntry[], signature: string): string[]
   return [...new Set(memos)];
 };
 
-const unshown = (signature: string, nodes: number, quorum: number): string =>
-  `Transaction ${signature} is listed by a node, but ${quorum} of ${nodes} nodes must show it. Try again in a minute. ` +
+const unshown = (signature: string, nodes: number): string =>
+  `Transaction ${signature} is listed by a node, but ${quorumOf(nodes)} of ${nodes} nodes must show it. Try again in a minute. ` +
   'If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
 const spendOf = (
@@ -88,6 +134,48 @@ const spendOf = (
 ): UnexplainedSpend => ({
   signature: transaction.signature,
   time: transaction.blockTime === null ? null : new Date(transaction.blockTime * 1_000).toISOString(),
-  lamports: (-(lamportsChange(transaction, reserve) ?? 0n)).toString(),
+  moved: [...solMoved(transaction, reserve), ...tokensMoved(transaction, reserve)],
   memo: memos.join(' | ') || null,
 });
+
+function solMoved(transaction: ChainTransaction, reserve: string): Moved[] {
+  const lost = -(lamportsChange(transaction, reserve) ?? 0n);
+  if (lost <= 0n) return [];
+  const gains = transaction.accounts.map((account) => ({
+    owner: account,
+    gain: lamportsChange(transaction, account) ?? 0n,
+  }));
+  return [{ mint: null, atoms: lost.toString(), receiver: mostGained(gains) }];
+}
+
+/** Tokens that left the reserve's accounts, and tokens that were minted or came from an account it may spend. */
+function tokensMoved({ preTokens, postTokens }: ChainTransaction, reserve: string): Moved[] {
+  const before = preTokens ?? [];
+  const after = postTokens ?? [];
+  const mints = new Set([...before, ...after].map(({ mint }) => mint));
+  return [...mints].flatMap((mint) => {
+    const changeOf = (isCounted: (row: TokenRow) => boolean): bigint => {
+      const sum = (rows: readonly TokenRow[]) =>
+        rows
+          .filter((row) => row.mint === mint && isCounted(row))
+          .reduce((total, row) => total + row.atoms, 0n);
+      return sum(after) - sum(before);
+    };
+    const owners = new Set([...before, ...after].map(({ owner }) => owner));
+    const gains = [...owners].map((owner) => ({ owner, gain: changeOf((row) => row.owner === owner) }));
+    const own = changeOf((row) => row.owner === reserve);
+    const total = gains.reduce((sum, { gain }) => (gain > 0n ? sum + gain : sum), 0n);
+    const atoms = own < 0n ? -own : total;
+    return atoms > 0n ? [{ mint, atoms: atoms.toString(), receiver: mostGained(gains) }] : [];
+  });
+}
+
+const mostGained = (
+  gains: readonly { readonly owner: string | null; readonly gain: bigint }[],
+): string | null =>
+  gains
+    .filter(({ gain }) => gain > 0n)
+    .reduce<(typeof gains)[number] | undefined>(
+      (most, next) => (most === undefined || next.gain > most.gain ? next : most),
+      undefined,
+    )?.owner ?? null;

@@ -62,6 +62,11 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
     ? undefined
     : {
         message: 'The reserve signed transactions that the journal lacks. Run `ops begin-anew`.',
-        rows: spends,
+        rows: spends.map(({ signature, time, memo, moved }) => ({
+          signature,
+          time,
+          moved: moved.map(({ mint, atoms }) => `${atoms} ${mint ?? 'lamports'}`).join(', '),
+          memo,
+        })),
       };
 }

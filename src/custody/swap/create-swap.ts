@@ -15,6 +15,7 @@ import type {
   SwapEstimate,
   SwapRequest,
   SwapRoom,
+  SwapsRefused,
 } from '../api.ts';
 import {
   beginOperation,
@@ -221,11 +222,32 @@ export class Swaps {
     return { balanceLamports: balance.lamports, maximumLamports, refusal, minimum };
   }
 
+  /** Stores since when every swap is refused, and why now. Called once a minute. */
+  async watchRefusal(): Promise<void> {
+    const { journal, now } = this.#tools;
+    const { refusal, maximumLamports, minimum } = await this.room();
+    // The quotes of creates are counted apart from those that read the minimum.
+    const bridge = minimum.refusal?.code === 'QUOTE_BUDGET_SPENT' ? undefined : minimum.refusal?.code;
+    const isBelowLeast = minimum.type === 'known' && maximumLamports < minimum.minimum.lamports;
+    const code = refusal?.code ?? bridge ?? (isBelowLeast ? 'SWAP_LIMIT_REACHED' : undefined);
+    const known = this.refusedSince();
+    if (code !== known?.code)
+      journal.setMeta(REFUSED, code ? JSON.stringify({ code, sinceMs: known?.sinceMs ?? now() }) : '');
+  }
+
+  /** Why every swap was refused in the last minute, and since when; null if swaps begin. */
+  refusedSince(): SwapsRefused | null {
+    const stored = this.#tools.journal.getMeta(REFUSED);
+    return stored ? (JSON.parse(stored) as SwapsRefused) : null;
+  }
+
   /** The bridge's quotes that estimates have used in the window. */
   estimateQuotes(): { readonly used: number; readonly maximum: number } {
     return this.#quotas.used('estimate_quotes');
   }
 }
+
+const REFUSED = 'swaps_refused';
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
 function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {

@@ -4,16 +4,19 @@
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { AlarmStore } from './alarm-store.ts';
 import type { StatusReport } from './get-status.ts';
 
 export const ALARMS = [
   'status_unreadable',
+  'unexplained_spend',
   'signing_frozen',
   'operation_stuck',
   'nodes_disagree',
   'quorum_missing',
   'solana_stalled',
+  'swaps_refused',
   'mint_skipped',
   'supply_above_reserve',
   'sol_low',
@@ -26,6 +29,8 @@ export const ALARMS = [
   'cron_missing',
 ] as const;
 type AlarmName = (typeof ALARMS)[number];
+
+type Custody = NonNullable<StatusReport['custody']>;
 
 type Figures = Readonly<Record<string, string | number | null>>;
 
@@ -47,6 +52,8 @@ export type SolLevel = {
 const FEW_QUOTES = 12;
 /** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
+/** How long every swap may be refused: sources and limits recover by themselves. */
+const REFUSAL_PATIENCE_MS = 10 * 60_000;
 
 const sol = (atoms: bigint): string => formatAmount(atoms, SOL_DECIMALS);
 
@@ -60,7 +67,7 @@ export function alarmsOf(status: StatusReport, level: SolLevel, nowMs: number): 
   const { balance, floor } = level;
   return [
     ...when(unread.length > 0, 'status_unreadable', `Not readable: ${unread.join(' and ')}.`),
-    ...(custody === null ? [] : custodyAlarms(custody, nowMs)),
+    ...(custody === null ? [] : [...spendingAlarms(custody, nowMs), ...custodyAlarms(custody, nowMs)]),
     ...when(
       backing.state === 'short',
       'supply_above_reserve',
@@ -74,18 +81,38 @@ export function alarmsOf(status: StatusReport, level: SolLevel, nowMs: number): 
       balance !== null && balance < 2n * floor,
       'sol_low',
       'The reserve has less SOL than twice RESERVE_FLOOR_SOL.',
-      { balanceSol: balance === null ? null : sol(balance), floorSol: sol(floor) },
+      {
+        whereItWent: whereSolWent(status, nowMs),
+        balanceSol: balance === null ? null : sol(balance),
+        floorSol: sol(floor),
+      },
     ),
     ...cronAlarms(cron),
   ];
 }
 
+/** Shown before the operator sends more SOL, which would follow the rest after a theft. */
+function whereSolWent({ custody, operations }: StatusReport, nowMs: number): string | null {
+  if (custody !== null && custody.unexplainedSpends.length > 0)
+    return `unexplained: ${spendsText(custody.unexplainedSpends)}; send none`;
+  const spent = new Map<string, bigint>();
+  for (const { kind, amountLamports, signature, createdAt } of operations ?? [])
+    if (signature !== null && amountLamports !== null && nowMs - Date.parse(createdAt) < DAY_MS)
+      spent.set(kind, (spent.get(kind) ?? 0n) + BigInt(amountLamports));
+  const sums = [...spent].map(([kind, lamports]) => `${kind} ${sol(lamports)}`);
+  return operations === null
+    ? null
+    : `the newest ${operations.length} operations of the last day: ${sums.join(', ') || 'none'}; if this does not explain the balance, send none`;
+}
+
 const CUSTODY_ALARMS: readonly AlarmName[] = [
+  'unexplained_spend',
   'signing_frozen',
   'operation_stuck',
   'nodes_disagree',
   'quorum_missing',
   'solana_stalled',
+  'swaps_refused',
   'mint_skipped',
   'database_behind',
   'database_refuses_rows',
@@ -104,7 +131,26 @@ const unreadAlarms = (
   ...(cron === null ? (['cron_missing'] as const) : []),
 ];
 
-function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: number): Alarm[] {
+/** What leaves the reserve without a row, and why nothing does. */
+function spendingAlarms(custody: Custody, nowMs: number): Alarm[] {
+  const { swapsRefused: refused, unexplainedSpends } = custody;
+  return [
+    ...when(
+      unexplainedSpends.length > 0,
+      'unexplained_spend',
+      "The reserve's key signed transactions that no row explains. Someone else may have it.",
+      { spends: spendsText(unexplainedSpends) },
+    ),
+    ...when(
+      refused !== null && nowMs - Date.parse(refused.since) >= REFUSAL_PATIENCE_MS,
+      'swaps_refused',
+      `Every swap has been refused since ${refused?.since}.`,
+      { code: refused?.code ?? null },
+    ),
+  ];
+}
+
+function custodyAlarms(custody: Custody, nowMs: number): Alarm[] {
   const { frozen, heldOperations, nodes, mint, mirrorBehindSince: behind, mirrorRefusedRows } = custody;
   const { disagreementAt, quorumMissingSince, stalledSince, consensus, configured, quorum } = nodes;
   const { quotes, bridgeFault } = custody;
@@ -164,6 +210,18 @@ function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: num
     ),
   ];
 }
+
+/** What left the reserve, and to whom. */
+const spendsText = (spends: Custody['unexplainedSpends']): string =>
+  spends
+    .map(({ signature, moved }) => {
+      const parts = moved.map(
+        ({ mint, atoms, receiver }) =>
+          `${mint === null ? `${sol(BigInt(atoms))} SOL` : `${atoms} atoms of ${mint}`} to ${receiver ?? 'nobody'}`,
+      );
+      return `${signature} (${parts.join(', ') || 'no balance changed'})`;
+    })
+    .join('; ');
 
 /** A trigger that has never run is not late: the daily one first runs at the midnight after a deployment. */
 function cronAlarms(cron: StatusReport['cron']): Alarm[] {

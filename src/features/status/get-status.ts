@@ -58,9 +58,13 @@ const limitStatus = (limit: LimitUse) => ({
 });
 
 const custodyStatus = (report: CustodyReport) => ({
-  // A Durable Object of the previous release does not report its version or its last wake.
+  // A Durable Object of the previous release does not report these values.
   release: report.release ?? null,
   lastWakeAt: isoOrNull(report.lastWakeMs ?? null),
+  swapsRefused: report.swapsRefused
+    ? { code: report.swapsRefused.code, since: new Date(report.swapsRefused.sinceMs).toISOString() }
+    : null,
+  unexplainedSpends: (report.unexplainedSpends ?? []).map((spend) => ({ ...spend, moved: [...spend.moved] })),
   frozen: report.frozen,
   paused: report.paused,
   openOperations: report.openOperations,
@@ -101,6 +105,7 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
   custody !== null &&
   !custody.frozen &&
   !custody.paused &&
+  custody.swapsRefused === null &&
   custody.nodes.disagreementAt === null &&
   custody.nodes.quorumMissingSince === null &&
   custody.nodes.stalledSince === null &&
@@ -110,14 +115,18 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
 
 /**
  * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
- * @param refresh true for the cron, which probes the upstreams for all isolates
+ * @param refresh true for the cron, which probes the upstreams for all isolates and reports nothing that is older than its run
  */
 export async function getStatus(d: StatusReportDeps, refresh = false) {
   const [release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
     d.readRelease(),
     d.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => d.probeUpstreams()),
-    d.memory.read('status:custody', CUSTODY_POLICY, () => custodyPart(d.custody)).catch(() => null),
-    d.memory.read('status:database', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
+    d.memory
+      .read('status:custody', refreshing(CUSTODY_POLICY, refresh), () => custodyPart(d.custody))
+      .catch(() => null),
+    d.memory
+      .read('status:database', refreshing(CUSTODY_POLICY, refresh), () => databaseStatus(d))
+      .catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),
     d.readCoverage(),
     d.readAlarms().catch(() => null),

@@ -91,6 +91,26 @@ const status = createRoute({
           .object({
             release: z.string().nullable().describe('Id of the Worker version that the custodian runs'),
             lastWakeAt: asOf.nullable().describe('When the cron last woke it without a failure'),
+            swapsRefused: z
+              .object({ code: z.string(), since: asOf })
+              .nullable()
+              .describe('Why every swap was refused in the last minute, for another reason than its amount'),
+            unexplainedSpends: z
+              .array(
+                z.object({
+                  signature: z.string(),
+                  time: asOf.nullable(),
+                  moved: z.array(
+                    z.object({
+                      mint: z.string().nullable().describe('Null for SOL'),
+                      atoms: z.string(),
+                      receiver: z.string().nullable().describe('Owner of the account that gained most'),
+                    }),
+                  ),
+                  memo: z.string().nullable(),
+                }),
+              )
+              .describe('Transactions of the reserve key that no row explains, for which signing is frozen'),
             frozen: z.string().nullable().describe('Reason why nothing is signed'),
             paused: z.string().nullable().describe('Reason why nothing new begins'),
             openOperations: z.int().describe('Operations that have not ended'),

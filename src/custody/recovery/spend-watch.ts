@@ -1,0 +1,85 @@
+/**
+ * Freezes signing when the reserve's key signed a transaction that no row explains: someone else may have the key.
+ * @module
+ */
+import * as z from 'zod';
+import { freeze, frozenReason } from '../kernel/journal-integrity.ts';
+import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
+import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
+
+export const UNEXPLAINED_SPEND = 'unexplained_spend';
+
+/** Address of the reserve and the slot up to which every transaction was checked. */
+const CHECKED_TO = 'spends_checked_to';
+/** The spends of the current freeze, and the signatures that earlier ones had. */
+const FOUND = 'spends_found';
+/** Slots that are read again, because a node's list may lag behind its balances: about two minutes. */
+const OVERLAP = 300n;
+/** After about ten minutes an entry that no quorum shows no longer holds back the check. */
+const PATIENCE = 1_500n;
+/** Transactions that one run reads. */
+const READS = 60;
+/** Signatures that are remembered. */
+const KEPT = 100;
+
+const CheckedTo = z.object({ address: z.string(), slot: z.string() });
+type Found = { readonly spends: readonly UnexplainedSpend[]; readonly known: readonly string[] };
+
+export class SpendWatch implements CustodyModule {
+  readonly #tools: ModuleTools;
+  readonly #ports: Omit<SpendPorts, 'isExplained'>;
+
+  constructor(tools: ModuleTools, ports: Omit<SpendPorts, 'isExplained'>) {
+    this.#tools = tools;
+    this.#ports = ports;
+  }
+
+  /** The spends for which signing is frozen. */
+  spends(): readonly UnexplainedSpend[] {
+    return frozenReason(this.#tools.journal) === UNEXPLAINED_SPEND ? this.#found().spends : [];
+  }
+
+  async onCron(): Promise<void> {
+    const { journal, readBalance } = this.#tools;
+    // A quorum shows this balance, so a single node cannot move the place from which the check continues.
+    const { slot } = await readBalance(journal.releasedSlot());
+    const from = this.#checkedTo();
+    // A new key: what it signed before was checked when the journal began.
+    if (from === undefined) return this.#advance(slot);
+    const isExplained = (signature: string) =>
+      journal.bySignature(signature) !== undefined || this.#found().known.includes(signature);
+    const { spends, undecided } = await searchSpends({ ...this.#ports, isExplained }, from, READS);
+    if (spends.length > 0) this.#report(spends);
+    const waiting = undecided.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
+    const next = [slot - OVERLAP, ...waiting].reduce((least, each) => (each < least ? each : least));
+    if (next > from) this.#advance(next);
+  }
+
+  #report(spends: readonly UnexplainedSpend[]): void {
+    const { journal, storage, log } = this.#tools;
+    storage.transaction(() => {
+      const { known } = this.#found();
+      const shown = [...this.spends(), ...spends];
+      const signatures = [...known, ...spends.map(({ signature }) => signature)].slice(-KEPT);
+      journal.setMeta(FOUND, JSON.stringify({ spends: shown, known: signatures }));
+      freeze(journal, UNEXPLAINED_SPEND, log);
+    });
+    for (const spend of spends) log({ level: 'alarm', event: UNEXPLAINED_SPEND, ...spend });
+  }
+
+  #found(): Found {
+    const text = this.#tools.journal.getMeta(FOUND);
+    return text === undefined ? { spends: [], known: [] } : (JSON.parse(text) as Found);
+  }
+
+  #checkedTo(): bigint | undefined {
+    const text = this.#tools.journal.getMeta(CHECKED_TO);
+    const stored = text === undefined ? undefined : CheckedTo.parse(JSON.parse(text));
+    return stored?.address === this.#ports.reserveAddress ? BigInt(stored.slot) : undefined;
+  }
+
+  #advance(slot: bigint): void {
+    const address = this.#ports.reserveAddress;
+    this.#tools.journal.setMeta(CHECKED_TO, JSON.stringify({ address, slot: slot.toString() }));
+  }
+}

@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
+import { RESERVE } from '../../kit/addresses.ts';
+import { createCustodianWorld } from '../../kit/custodian.ts';
+import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
+
+const THIEF = 'thief';
+
+/** A custodian whose nodes list these transactions, checked up to slot 100 before the first is listed. */
+async function watched() {
+  let slot = 100n;
+  const w = createCustodianWorld();
+  w.chain.nextBalance = async () => ({ lamports: lamports(10n * SOL), slot });
+  await w.custody.wake();
+  return {
+    w,
+    /** The nodes list it; a quorum shows it unless told otherwise. */
+    lands(transaction: ChainTransaction, isShown = true) {
+      slot = transaction.slot + 1n;
+      const { signature, blockTime } = transaction;
+      w.swap.listed.unshift({ signature, slot: transaction.slot, err: null, blockTime });
+      if (isShown) w.swap.transactions.set(signature, transaction);
+    },
+    later: (slots: bigint) => {
+      slot += slots;
+    },
+  };
+}
+
+const theft = (over: Partial<ChainTransaction> = {}): ChainTransaction => ({
+  ...reserveTransfer('stolen', { slot: 110n }),
+  accounts: [RESERVE, THIEF],
+  signers: [RESERVE],
+  preLamports: [10n * SOL, 0n],
+  postLamports: [SOL, 9n * SOL - 5_000n],
+  ...over,
+});
+
+const row = (account: string, owner: string, atoms: bigint): TokenRow => ({
+  account,
+  mint: 'asry',
+  owner,
+  program: null,
+  atoms,
+  decimals: 6,
+});
+
+it.each<[string, ChainTransaction, object[]]>([
+  ['SOL leaves', theft(), [{ mint: null, atoms: (9n * SOL).toString(), receiver: THIEF }]],
+  [
+    'SOL leaves while the thief pays the fee',
+    theft({
+      accounts: [THIEF, RESERVE],
+      signers: [THIEF, RESERVE],
+      preLamports: [SOL, SOL],
+      postLamports: [2n * SOL, 0n],
+    }),
+    [{ mint: null, atoms: SOL.toString(), receiver: THIEF }],
+  ],
+  [
+    'ASRY leaves',
+    theft({
+      postLamports: [10n * SOL, 0n],
+      preTokens: [row('own', RESERVE, 50n)],
+      postTokens: [row('own', RESERVE, 20n), row('other', THIEF, 30n)],
+    }),
+    [{ mint: 'asry', atoms: '30', receiver: THIEF }],
+  ],
+  [
+    'tokens are minted',
+    theft({ postLamports: [10n * SOL, 0n], preTokens: [], postTokens: [row('other', THIEF, 7n)] }),
+    [{ mint: 'asry', atoms: '7', receiver: THIEF }],
+  ],
+])(
+  'signing freezes in the first wake after %s without a row, with amount and receiver',
+  async (_case, transaction, moved) => {
+    const { w, lands } = await watched();
+    lands(transaction);
+    await w.custody.wake();
+    expect(await w.custody.report()).toMatchObject({
+      frozen: 'unexplained_spend',
+      unexplainedSpends: [{ signature: 'stolen', moved }],
+    });
+  },
+);
+
+it.each<[string, ChainTransaction, boolean]>([
+  ['that no quorum shows', theft(), false],
+  ['that the reserve did not sign', theft({ accounts: [THIEF, RESERVE], signers: [THIEF] }), true],
+  ['that failed', theft({ failed: true }), true],
+])('a listed transaction %s freezes nothing', async (_case, transaction, isShown) => {
+  const { w, lands, later } = await watched();
+  lands(transaction, isShown);
+  await w.custody.wake();
+  later(5_000n);
+  await w.custody.wake();
+  expect((await w.custody.report()).frozen).toBeNull();
+});
+
+it('a transaction that a quorum shows only minutes later still freezes signing', async () => {
+  const { w, lands, later } = await watched();
+  lands(theft(), false);
+  for (let minute = 0; minute < 3; minute++) {
+    await w.custody.wake();
+    later(150n);
+  }
+  w.swap.transactions.set('stolen', theft());
+  await w.custody.wake();
+  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
+});
+
+it('an acknowledged spend does not freeze again, and the next one does', async () => {
+  const { w, lands } = await watched();
+  lands(theft());
+  await w.custody.wake();
+  await w.custody.ops({ name: 'unfreeze' });
+  await w.custody.wake();
+  expect(await w.custody.report()).toMatchObject({ frozen: null, paused: 'operator', unexplainedSpends: [] });
+  lands(theft({ signature: 'second', slot: 120n }));
+  await w.custody.wake();
+  expect((await w.custody.report()).unexplainedSpends.map(({ signature }) => signature)).toEqual(['second']);
+});
