@@ -7,7 +7,7 @@ import { freeze, frozenReason } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
 
-export const UNEXPLAINED_SPEND = 'unexplained_spend';
+const UNEXPLAINED_SPEND = 'unexplained_spend';
 
 /** Address of the reserve and the slot up to which every transaction was checked. */
 const CHECKED_TO = 'spends_checked_to';

@@ -1,0 +1,66 @@
+import { env } from 'cloudflare:workers';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { runScheduled } from '../../src/wiring/scheduled.ts';
+import { invoke } from '../kit/platform/invocation.ts';
+import { createUpstreams, RESERVE, RESERVE_SECRET } from './custodian-upstreams.ts';
+
+const MONITOR = 'https://monitor.test/secret-id';
+const SETTINGS = {
+  HEARTBEAT_URL: MONITOR,
+  RESERVE_SOLANA_ADDRESS: RESERVE,
+  SOLANA_PRIVATE_KEY: RESERVE_SECRET,
+  RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  PUBLIC_BASE_URL: 'https://sluice.test',
+  SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
+};
+const lines: string[] = [];
+let calls = 0;
+let status = 200;
+
+beforeAll(() => {
+  for (const [name, value] of Object.entries(SETTINGS)) Reflect.set(env, name, value);
+  const upstreams = createUpstreams().fetch;
+  vi.stubGlobal('fetch', async (...args: Parameters<typeof fetch>) => {
+    if (String(args[0]) !== MONITOR) return upstreams(...args);
+    calls++;
+    return new Response('OK', { status });
+  });
+  vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
+});
+beforeEach(() => {
+  calls = 0;
+  status = 200;
+  lines.length = 0;
+});
+afterAll(() => {
+  for (const name of Object.keys(SETTINGS)) Reflect.deleteProperty(env, name);
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+const run = (cron: string, change: object = {}) => invoke(() => runScheduled(cron, { ...env, ...change }));
+
+it('a run of the minute cron that woke the custodian calls the monitor once, a daily run does not', async () => {
+  await run('* * * * *');
+  await run('5 0 * * *');
+  expect(calls).toBe(1);
+});
+
+it('a run whose wake failed does not call the monitor', async () => {
+  const CUSTODIAN = {
+    getByName: () => ({
+      wake: () => Promise.reject(new Error('down')),
+      report: () => Promise.reject(new Error('down')),
+    }),
+  };
+  await run('* * * * *', { CUSTODIAN });
+  expect(calls).toBe(0);
+});
+
+it('a monitor that refuses the call is logged without its URL', async () => {
+  status = 404;
+  await run('* * * * *');
+  expect(calls).toBe(1);
+  expect(lines.filter((line) => line.includes('heartbeat_url'))).toHaveLength(1);
+  expect(lines.join('\n')).not.toContain('secret-id');
+});
