@@ -52,7 +52,11 @@ const LOSSES = [
 type Loss = (typeof LOSSES)[number];
 
 /** Stops all signing until the operator acts. */
-export function freeze(journal: Journal, reason: Loss | 'unexpected_debit' | 'unexplained_spend', log: Log): void {
+export function freeze(
+  journal: Journal,
+  reason: Loss | 'unexpected_debit' | 'unexplained_spend',
+  log: Log,
+): void {
   journal.setMeta(FROZEN, reason);
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
