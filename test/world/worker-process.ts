@@ -10,8 +10,9 @@ const KEPT_LOG_LINES = 5000;
 /** Longest time for a stop; then the process is killed. */
 const STOP_MS = 15_000;
 
-/** The parts that a deployment replaces. */
-export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'schema'>;
+/** The parts that a deployment replaces. Without new bindings it has those of the world. */
+export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'schema'> &
+  Partial<Pick<WorkerSetup, 'bindings'>>;
 
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */

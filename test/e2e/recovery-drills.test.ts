@@ -1,0 +1,166 @@
+/** The steps of a change of the reserve's key, typed as an operator types them. */
+import { address } from '@solana/web3.js';
+import { AuthorityType, getSetAuthorityInstruction, getTransferInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runScript } from '../kit/run-script.ts';
+import { createSolanaKey, type SolanaKey } from '../world/keys.ts';
+import { transferSol } from '../world/solana-wallet.ts';
+import { createTokenAccounts } from '../world/test-tokens.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { createAsryStage } from './asry-stage.ts';
+import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
+
+const NETWORK_FEE = 5_000n;
+
+let world: World;
+let swaps: SwapCaller;
+let tokens: ReturnType<typeof createTokenCaller>;
+let stage: ReturnType<typeof createAsryStage>;
+let next: SolanaKey;
+
+beforeAll(async () => {
+  world = await startWorld({ cron: false, slotMs: 20, blockMs: 300, settleDelayMs: 200 });
+  swaps = createSwapCaller(world);
+  tokens = createTokenCaller(world);
+  stage = createAsryStage(world);
+  next = await createSolanaKey();
+});
+afterAll(() => world?.stop());
+
+const ops = (...args: string[]) =>
+  runScript('ops', args, { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET });
+
+async function typed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await ops(...args);
+  expect([code, stderr], stdout).toEqual([0, '']);
+  return stdout;
+}
+
+type Operation = { readonly kind: string; readonly signer: string; readonly signature: string | null };
+
+/** Operations with this outcome, as D1 shows them. */
+const operations = async (status: string) =>
+  (await world.worker.query(
+    `SELECT kind, signature, reason, journal ->> '$.signer' AS signer FROM operations WHERE status = ? ORDER BY seq`,
+    [status],
+  )) as (Operation & { readonly reason: string | null })[];
+
+/** Kind and payer of each successful transaction of these keys for a row. */
+const payersOf = (rows: readonly Operation[]) =>
+  rows.map(({ kind, signature }) => [kind, world.solana.ledger.transaction(String(signature))?.accounts[0]]);
+
+const signedBy = (key: string) =>
+  world.solana.ledger
+    .transactionsOf(key)
+    .filter(({ accounts, err }) => accounts[0] === key && err === null)
+    .map(({ signature }) => signature);
+
+const invoiceState = async ({ invoice_id: id }: Body) => (await tokens.read(id)).body.detail;
+
+/** A swap that is paid for and cannot settle, since the bridge's status is unreadable. */
+async function openSwap(ip: string): Promise<string> {
+  world.faults.set('oneclick', { kind: '500', match: '/v0/status' });
+  const { body } = await swaps.create(0.5, { ip });
+  await until('a swap that settles', async () => {
+    const { body: found } = await swaps.status(String(body.id));
+    return found.detail === 'settling' || undefined;
+  });
+  return String(body.id);
+}
+
+/** Sends all ASRY of one key to another one. */
+async function moveAsry(from: SolanaKey, to: SolanaKey): Promise<void> {
+  const { ledger, bank, mints, tokenAccount } = world.solana;
+  await createTokenAccounts(ledger, bank.signer, to.address, [mints.asry.mint]);
+  const accountOf = async ({ address: owner }: SolanaKey) => address(await tokenAccount(owner, 'asry'));
+  await stage.land(
+    bank.signer,
+    getTransferInstruction({
+      source: await accountOf(from),
+      destination: await accountOf(to),
+      authority: from.signer,
+      amount: await stage.asryOf(from.address),
+    }),
+  );
+  await tokens.finality();
+}
+
+/** A claimed deposit whose reward is owed, because the reserve has no ASRY. */
+async function oweReward(): Promise<{ readonly deposit: string; readonly sender: SolanaKey }> {
+  const sender = await stage.user();
+  const deposit = await stage.deposit(sender, 30n);
+  const { status, body } = await stage.claim(deposit);
+  expect([status, body.reward]).toMatchObject([200, { status: 'owed', reason: 'reserve_short_of_asry' }]);
+  return { deposit, sender };
+}
+
+/** In a wallet with the old key: hands over the mint authority, and sends the SOL last. */
+async function handOver(from: SolanaKey, to: SolanaKey): Promise<void> {
+  await stage.land(
+    from.signer,
+    getSetAuthorityInstruction({
+      owned: address(world.mints.absr),
+      owner: from.signer,
+      authorityType: AuthorityType.MintTokens,
+      newAuthority: address(to.address),
+    }),
+  );
+  await transferSol(world.solana.ledger, from.signer, to.address, (await swaps.lamports()) - NETWORK_FEE);
+}
+
+it('after a change of the key, what is open ends once, signed by the right key', async () => {
+  const old = world.reserve.solana;
+  const swap = await openSwap('10.0.0.1');
+  const invoice = await tokens.invoice();
+  await moveAsry(world.solana.reserve, next);
+  const { deposit, sender } = await oweReward();
+  expect(await typed('pause')).toContain('Paused');
+  await tokens.pay(invoice);
+  await until('a paid invoice', async () => {
+    await world.control.cron();
+    return (await invoiceState(invoice)) === 'creating' || undefined;
+  });
+
+  await handOver(world.solana.reserve, next);
+  const before = signedBy(old);
+  const bindings = {
+    ...world.bindings,
+    SOLANA_PRIVATE_KEY: next.secretKey,
+    RESERVE_SOLANA_ADDRESS: next.address,
+  };
+  await world.worker.deploy({ bundlePath: world.worker.bundlePath, bindings });
+  expect(await typed('operations')).toContain(old);
+  expect(await typed('resume')).toContain('Resumed');
+  world.faults.clear();
+
+  await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
+  await world.control.cron('5 0 * * *');
+  await until('the end of everything', async () => {
+    await world.control.cron();
+    await stage.claim(deposit);
+    const hasMint = (await operations('finished')).some(({ kind }) => kind === 'absr');
+    const isOver = (await operations('waiting')).length === 0;
+    return (isOver && hasMint && (await invoiceState(invoice)) === 'completed') || undefined;
+  });
+  expect((await swaps.status(swap)).body).toMatchObject({ status: 'finished' });
+  const { payouts } = await stage.paid(deposit);
+  expect(payouts).toHaveLength(1);
+  expect(await stage.asryOf(sender.address)).toBe(BigInt(payouts[0]?.asryAtomic ?? -1));
+
+  const finished = await operations('finished');
+  const signers = finished.map(({ kind, signer }) => [kind, signer]);
+  expect(signers.toSorted()).toEqual([
+    ['absr', next.address],
+    ['asry', next.address],
+    ['swap', old],
+    ['token', next.address],
+  ]);
+  expect(payersOf(finished)).toEqual(signers);
+  expect(signedBy(old)).toEqual(before);
+  expect(signedBy(next.address).toSorted()).toEqual(
+    finished.flatMap(({ signer, signature }) => (signer === old ? [] : String(signature))).toSorted(),
+  );
+  const failed = await operations('failed');
+  expect(failed.filter(({ signer, reason }) => signer !== old || reason !== 'key_rotated')).toEqual([]);
+});
