@@ -19,6 +19,11 @@ export function checkSettings(settings: Settings): Finding[] {
     ...checkPlaceholders(settings),
     ...checkDollarMints(settings),
     ...checkWebhook(settings),
+    ...checkPlainUrls(settings),
+    ...checkSeed(settings),
+    ...checkBlanks(settings),
+    ...checkMints(settings),
+    ...checkWitness(settings),
   ];
 }
 
@@ -182,6 +187,68 @@ function checkDollarMints(settings: Settings): Finding[] {
     'dollar-mints-swapped',
     'DOLLAR_MINTS names the mint of the other asset.',
     'Remove it to use the mints of Circle and Tether on mainnet.',
+  );
+}
+
+/** URLs of another machine without encryption: a key in them, or a response, can be read and changed on the way. */
+function checkPlainUrls(settings: Settings): Finding[] {
+  return Object.entries(settings).flatMap(([name, text]) => {
+    const plain = (text.match(/\bhttp:\/\/[^\s,]+/g) ?? []).filter(
+      (url) => URL.canParse(url) && !LOOPBACK.test(new URL(url).host),
+    );
+    return problemIf(
+      plain.length > 0 && name !== 'PUBLIC_BASE_URL',
+      'url-insecure',
+      `${name} names an http: URL, which anyone on the way can read and change.`,
+      'Use its https: address.',
+    );
+  });
+}
+
+/** A seed made by a generator has many different characters. */
+const LEAST_CHARACTERS = 10;
+
+const checkSeed = (settings: Settings): Finding[] =>
+  (['MINT_KEY_SEED', 'OPS_SECRET'] as const).flatMap((name) => {
+    const text = given(settings, name);
+    return problemIf(
+      text !== undefined && new Set(text).size < LEAST_CHARACTERS,
+      'secret-weak',
+      `${name} has fewer than ${LEAST_CHARACTERS} different characters: it can be guessed.`,
+      'Create one with `npm run ops -- keygen`.',
+    );
+  });
+
+const checkBlanks = (settings: Settings): Finding[] =>
+  Object.entries(settings).flatMap(([name, text]) =>
+    problemIf(
+      text !== text.trim(),
+      'value-with-spaces',
+      `${name} begins or ends with a blank, which becomes part of the value.`,
+      'Remove the blank inside the quotes.',
+    ),
+  );
+
+function checkMints(settings: Settings): Finding[] {
+  const { ABSR_MINT_ADDRESS: absr, ASRY_MINT_ADDRESS: asry, DOLLAR_MINTS } = readConfig(settings);
+  const mints = [absr, asry, ...Object.values(DOLLAR_MINTS)].filter((mint) => mint !== undefined);
+  return problemIf(
+    new Set(mints).size < mints.length,
+    'mints-equal',
+    'ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS and DOLLAR_MINTS do not name different mints.',
+    'Name the mint of each token.',
+  );
+}
+
+/** One without the other: no mint is ever signed by both keys. */
+function checkWitness(settings: Settings): Finding[] {
+  const authority = given(settings, 'ABSR_MINT_AUTHORITY');
+  const url = given(settings, 'ABSR_WITNESS_URL');
+  return problemIf(
+    (authority === undefined) !== (url === undefined),
+    'witness-incomplete',
+    'Only one of ABSR_MINT_AUTHORITY and ABSR_WITNESS_URL is set: nothing is minted with the witness.',
+    'Set both as docs/deploy.md describes, or neither.',
   );
 }
 

@@ -51,6 +51,11 @@ it.each([
   ],
   ['the webhook in OPS_SECRET', { OPS_SECRET: 'https://hooks.test/services/T0/B0/xyzxyz' }, 'secret-swapped'],
   ['one value for two secrets', { MINT_KEY_SEED: HEALTHY.OPS_SECRET }, 'secret-reused'],
+  ['a node over http', { SOLANA_READ_RPC_URL: 'http://node.test/key' }, 'url-insecure'],
+  ['a seed of one character', { MINT_KEY_SEED: 'a'.repeat(40) }, 'secret-weak'],
+  ['a blank inside quotes', { SECURITY_CONTACT: 'mailto:security@reserve.test ' }, 'value-with-spaces'],
+  ['one mint for two tokens', { ABSR_MINT_ADDRESS: USDC }, 'mints-equal'],
+  ['a witness without its authority', { ABSR_WITNESS_URL: 'https://witness.test' }, 'witness-incomplete'],
   ['a secret that is too short', { OPS_SECRET: 'short' }, 'variable-invalid'],
   ['USDC and USDT swapped', { DOLLAR_MINTS: `USDC=${USDT},USDT=${USDC}` }, 'dollar-mints-swapped'],
   [
