@@ -72,9 +72,15 @@ function checkQuoteKey({ NEAR_INTENTS_API_URL: url, NEAR_INTENTS_QUOTE_KEY: key 
   );
 }
 
+/** The registered part of the host: providers give each key or region a subdomain. */
+const operatorOf = (url: string): string => hostOf(url).split('.').slice(-2).join('.');
+
+const isLocal = (url: string): boolean => /^(localhost|127\.|\[::1\])/.test(hostOf(url));
+
 function checkSources(config: Config): Finding[] {
   const { ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes } = config;
   const shared = nodes.map(hostOf).filter((host) => readNodes.some((url) => hostOf(url) === host));
+  const operators = new Set(nodes.map(operatorOf));
   return [
     ...problemIf(
       new Set(explorers).size < 2,
@@ -94,11 +100,17 @@ function checkSources(config: Config): Finding[] {
       `SOLANA_RPC_URL and SOLANA_READ_RPC_URL both name ${[...new Set(shared)].join(', ')}: reads of callers use up the rate of the custodian.`,
       'Name another host in SOLANA_READ_RPC_URL.',
     ),
-    ...noteIf(
-      nodes.length < 2,
-      'rpc-single',
-      'SOLANA_RPC_URL names one node: when it fails, all work on Solana waits.',
-      'Name a second one, after a comma.',
+    ...problemIf(
+      operators.size < 3 && !nodes.every(isLocal),
+      'rpc-few-operators',
+      `SOLANA_RPC_URL names nodes of ${operators.size} operators: with fewer than three, one that fails or lies stops all work.`,
+      'Name three nodes at three providers, separated by commas.',
+    ),
+    ...problemIf(
+      Object.keys(config.PRICE_API_URLS).length < 2,
+      'price-single',
+      'PRICE_API_URLS names one venue: two must agree before anything is swapped.',
+      'Remove the line to use every venue, or name a second one.',
     ),
   ];
 }

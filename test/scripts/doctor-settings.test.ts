@@ -9,7 +9,7 @@ const fresh = () => freshKeys(randomBytes).settings;
 const HEALTHY: Settings = {
   ...parseSettings(fresh()),
   PUBLIC_BASE_URL: 'https://reserve.test',
-  SOLANA_RPC_URL: 'https://one.test/key,https://two.test/key',
+  SOLANA_RPC_URL: 'https://one.test/key,https://two.test/key,https://three.test/key',
   ALARM_WEBHOOK_URL: 'https://hooks.test/1',
   NEAR_INTENTS_JWT: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
 };
@@ -52,6 +52,13 @@ it.each([
   ['the webhook in OPS_SECRET', { OPS_SECRET: 'https://hooks.test/services/T0/B0/xyzxyz' }, 'secret-swapped'],
   ['one value for two secrets', { MINT_KEY_SEED: HEALTHY.OPS_SECRET }, 'secret-reused'],
   ['a node over http', { SOLANA_READ_RPC_URL: 'http://node.test/key' }, 'url-insecure'],
+  ['two nodes', { SOLANA_RPC_URL: 'https://one.test,https://two.test' }, 'rpc-few-operators'],
+  [
+    'three nodes of two providers',
+    { SOLANA_RPC_URL: 'https://a.one.test,https://b.one.test,https://two.test' },
+    'rpc-few-operators',
+  ],
+  ['one price venue', { PRICE_API_URLS: 'kraken=https://api.kraken.com' }, 'price-single'],
   ['a seed of one character', { MINT_KEY_SEED: 'a'.repeat(40) }, 'secret-weak'],
   ['a blank inside quotes', { SECURITY_CONTACT: 'mailto:security@reserve.test ' }, 'value-with-spaces'],
   ['one mint for two tokens', { ABSR_MINT_ADDRESS: USDC }, 'mints-equal'],
