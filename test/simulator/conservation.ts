@@ -117,7 +117,7 @@ export function judgeCurve(world: World): void {
     witness.broken('claims_end', `a payout has begun as ${id}, which does not exist`);
 }
 
-/** Checks that D1 has every record of the journal, unchanged. Payments reported by callers stay in the journal only. */
+/** Checks that D1 has every record of the journal, unchanged. Callers and the payments that they report stay in the journal only. */
 export function judgeRecords(world: World): void {
   const inD1 = (table: string): Map<string, Row> =>
     new Map(
@@ -134,7 +134,7 @@ export function judgeRecords(world: World): void {
   for (const row of rowsOf(world, 'requests', 'id'))
     compare(
       `request ${row.id}`,
-      { ...row, reported: null },
+      { ...row, reported: null, client: null },
       (row.kind === 'token' ? requests.token : requests.listing).get(String(row.id))?.row,
     );
   const refunds = inD1('refunds');
