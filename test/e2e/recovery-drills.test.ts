@@ -1,4 +1,6 @@
-/** The steps of a change of the reserve's key, typed as an operator types them. */
+/** The runbook's drills, typed as an operator types them: a change of the reserve's key, and then a lost journal. */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { address } from '@solana/web3.js';
 import { AuthorityType, getSetAuthorityInstruction, getTransferInstruction } from '@solana-program/token';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,6 +13,7 @@ import { createAsryStage } from './asry-stage.ts';
 import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
+const MINUTE = 60_000;
 const NETWORK_FEE = 5_000n;
 
 let world: World;
@@ -59,9 +62,9 @@ const signedBy = (key: string) =>
 const invoiceState = async ({ invoice_id: id }: Body) => (await tokens.read(id)).body.detail;
 
 /** A swap that is paid for and cannot settle, since the bridge's status is unreadable. */
-async function openSwap(ip: string): Promise<string> {
+async function openSwap(ip: string, key?: string): Promise<string> {
   world.faults.set('oneclick', { kind: '500', match: '/v0/status' });
-  const { body } = await swaps.create(0.5, { ip });
+  const { body } = await swaps.create(0.5, { ip, ...(key ? { key } : {}) });
   await until('a swap that settles', async () => {
     const { body: found } = await swaps.status(String(body.id));
     return found.detail === 'settling' || undefined;
@@ -163,4 +166,58 @@ it('after a change of the key, what is open ends once, signed by the right key',
   );
   const failed = await operations('failed');
   expect(failed.filter(({ signer, reason }) => signer !== old || reason !== 'key_rotated')).toEqual([]);
+});
+
+it('after a lost journal has begun anew, older debts pay nothing, and new swaps and rewards work', async () => {
+  const swap = await openSwap('10.0.0.2', '7c3d7a8e-8d5f-4a64-9d0c-0d5c1b7a1f10');
+  const unpaid = await tokens.invoice({ symbol: 'OLD' });
+  const stranger = await stage.user();
+  const unclaimed = await stage.deposit(stranger, 40n);
+  await moveAsry(next, world.solana.reserve);
+  const { deposit: owed, sender } = await oweReward();
+  await moveAsry(world.solana.reserve, next);
+  await until('the rows in D1', async () => {
+    await world.control.cron();
+    const rows = (await world.worker.query('SELECT id FROM asry_claims WHERE id = ?', [owed])) as Body[];
+    return rows.length > 0 || undefined;
+  });
+
+  await world.worker.kill();
+  const storage = join(world.folder, 'storage/do');
+  const [custodian = ''] = readdirSync(storage).filter((name) => name.includes('Custodian'));
+  rmSync(join(storage, custodian), { recursive: true });
+  await world.worker.start();
+  await until('the freeze', async () => {
+    const { checks } = (await swaps.get('/api/ready')).body as { checks: { reason?: string }[] };
+    return checks.some(({ reason }) => reason === 'signing is frozen: journal_behind_mirror') || undefined;
+  });
+  expect(await ops('begin-anew')).toMatchObject({ code: 1, stdout: expect.stringContaining('Retry in') });
+  await world.control.cron(undefined, Date.now() + 11 * MINUTE);
+  const code = /--confirm (\w+)/.exec(await typed('begin-anew'))?.[1] ?? '';
+  expect(await typed('begin-anew', '--confirm', code)).toContain('begun anew');
+  expect(await typed('resume')).toContain('Resumed');
+  world.faults.clear();
+
+  const older = { status: 409, body: { error_code: 'OLDER_THAN_RECORDS' } };
+  for (const path of [
+    `/api/swap/status/${swap}`,
+    `/api/invoices/${unpaid.invoice_id}`,
+    `/api/asry/claims/${owed}`,
+  ])
+    expect(await swaps.get(path), path).toMatchObject(older);
+  for (const deposit of [unclaimed, owed]) expect(await stage.claim(deposit)).toMatchObject(older);
+  expect(
+    await swaps.create(0.5, { ip: '10.0.0.3', key: '7c3d7a8e-8d5f-4a64-9d0c-0d5c1b7a1f10' }),
+  ).toMatchObject(older);
+  const paid = await tokens.pay(unpaid);
+  expect(await tokens.confirm(unpaid, paid)).toMatchObject(older);
+
+  const created = await swaps.create(0.5, { ip: '10.0.0.4' });
+  expect(await swaps.settled(String(created.body.id))).toMatchObject({ status: 'finished' });
+  const later = await stage.user();
+  const deposit = await stage.deposit(later, 30n);
+  await stage.claim(deposit);
+  await stage.paid(deposit);
+  expect(await stage.asryOf(later.address)).toBeGreaterThan(0n);
+  expect([await stage.asryOf(stranger.address), await stage.asryOf(sender.address)]).toEqual([0n, 0n]);
 });
