@@ -211,20 +211,9 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
 }
 
 /** A part that scripts render. Without scripts it is hidden, and a line links to the same data as JSON. */
-export const Live = ({
-  name,
-  children,
-  json,
-  figures,
-}: {
-  name: string;
-  children?: Child;
-  json?: string;
-  /** Names of figures that the service writes into it. */
-  figures?: string;
-}) => (
+export const Live = ({ name, children, json }: { name: string; children?: Child; json?: string }) => (
   <>
-    <div data-island={name} class="live" data-figures={figures}>
+    <div data-island={name} class="live">
       {children}
     </div>
     {json === undefined ? null : (

@@ -20,9 +20,9 @@ import { type OpsDeps, opsRoutes } from './features/ops/routes.ts';
 import type { ConfiguredPoolDeps } from './features/pools/get-pool.ts';
 import { poolsRoutes } from './features/pools/routes.ts';
 import { type AbsrDeps, absrRoutes } from './features/reserves/absr-routes.ts';
-import { type ReservePageDeps, reservePageRoutes } from './features/reserves/page-routes.ts';
+import type { GetProofDeps } from './features/reserves/get-proof.ts';
 import { proofRoutes } from './features/reserves/proof-routes.ts';
-import { reservesRoutes } from './features/reserves/routes.ts';
+import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { type CreateSwapDeps, createSwapRoutes } from './features/swap/create-route.ts';
 import { type SwapQuoteDeps, swapQuoteRoutes } from './features/swap/quote-routes.ts';
@@ -36,6 +36,7 @@ import { asAppError, problemResponse } from './http/problem.ts';
 import { BOOKMARK_HEADER } from './http/read-session.ts';
 import { readSeveral } from './http/read-several.ts';
 import { newRouter, type RouterEnv } from './http/router.ts';
+import { sitePages } from './pages.ts';
 
 /** Each feature's dependencies. A feature's routes receive only their own part. */
 export type Deps = {
@@ -47,7 +48,9 @@ export type Deps = {
   readonly openapi: OpenApiDeps;
   readonly ops: OpsDeps;
   readonly pools: ConfiguredPoolDeps;
-  readonly reserves: ReservePageDeps & AbsrDeps;
+  readonly reserves: ReservesRouteDeps &
+    GetProofDeps &
+    AbsrDeps & { readonly assets: Pick<Fetcher, 'fetch'> };
   readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps & TokenPageDeps;
@@ -193,7 +196,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route('/api', nostrFeedRoutes);
   app.route(OPS_PATH, opsRoutes);
   app.route('/', openApiRoutes);
-  app.route('/', reservePageRoutes);
+  app.route('/', sitePages(app));
   app.route('/', tokenPageRoutes);
   app.get('/read', readSeveral(app, isReadByPages));
 

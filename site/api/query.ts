@@ -205,17 +205,44 @@ export function useOutages(): readonly Failure[] {
   return [...new Map(outages).values()];
 }
 
+/** Responses by operation and input. */
+export type Answers = Readonly<Record<string, unknown>>;
+
+let served: Answers = {};
+
+/** Renders with responses that were read before. @param render must not wait: the next page has other responses */
+export function withAnswers<T>(answers: Answers, render: () => T): T {
+  served = answers;
+  try {
+    return render();
+  } finally {
+    served = {};
+  }
+}
+
 /** Responses that the service wrote into this page, by operation and input. */
 const firstAnswers = () => JSON.parse(document.getElementById('first-answers')?.textContent ?? '{}');
 
+const keyOf = (name: OperationName, input: unknown): string => `${name} ${JSON.stringify(input)}`;
+
 function feedOf<Name extends OperationName>(name: Name, input: Input<Name>): Feed<Name> {
-  const key = `${name} ${JSON.stringify(input)}`;
+  const key = keyOf(name, input);
   // The key begins with the operation, so a feed under it has that operation's type.
   const feed =
     (feeds.get(key) as Feed<Name> | undefined) ?? new Feed(name, input, firstAnswers()[key] ?? null);
   feeds.set(key, feed);
   return feed;
 }
+
+/** What the Worker has read for the page that it renders. The page's script reads the same responses from it. */
+const servedState = <Name extends OperationName>(
+  name: Name,
+  input: Input<Name> | null,
+): State<Answer<Name>> => ({
+  ...UNREAD,
+  // The key begins with the operation, so a response under it has that operation's type.
+  value: input === null ? null : ((served[keyOf(name, input)] as Answer<Name> | undefined) ?? null),
+});
 
 /**
  * @param input  null while there is nothing to read
@@ -231,7 +258,7 @@ export function useQuery<Name extends OperationName>(
 ): Query<Answer<Name>> {
   const [, setRound] = useState(0);
   const feed = input === null || typeof document === 'undefined' ? null : feedOf(name, input);
-  const state = feed?.state ?? UNREAD;
+  const state = feed?.state ?? servedState(name, input);
   useEffect(() => {
     if (feed === null) return;
     const changed = (): void => setRound((round) => round + 1);

@@ -22,14 +22,14 @@ export const overview: Page = {
           token on Solana that counts the reserve.
         </p>
       </div>
-      <Live name="hero" figures="btc absr" json="/api/arbitrage/summary">
+      <Live name="hero" json="/api/arbitrage/summary">
         <Hero />
       </Live>
       <p class="row after-hero">
         <a href="#how">How it works</a> <a href="/trust">Whom you trust</a>{' '}
         <span class="fine">Sluice offers no redemption of ABSR.</span>
       </p>
-      <Live name="flow" figures="sol" json="/api/reserves">
+      <Live name="flow" json="/api/reserves">
         <Flow />
       </Live>
       <div class="split">

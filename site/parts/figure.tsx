@@ -27,7 +27,7 @@ export const Figure = ({
       <span class={`dot ${asset}`} aria-hidden="true" />
       {name}
     </span>
-    <span class={`value number${atoms && show(atoms).length > LONG ? ' long' : ''}`} data-figure={asset}>
+    <span class={`value number${atoms && show(atoms).length > LONG ? ' long' : ''}`}>
       {atoms ? (
         <>
           <Rolling atoms={BigInt(atoms)} show={show} />

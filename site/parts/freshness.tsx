@@ -4,12 +4,12 @@ import { ago, instant } from './format.ts';
 
 export const Moment = ({ iso }: { iso: string }) => <time dateTime={iso}>{instant(iso)}</time>;
 
-/** Age as text; the exact time on hover. Empty until the page has a clock. */
+/** Age as text; the exact time on hover, and for a reader without scripts. */
 export function Age({ iso }: { iso: string }) {
   const now = useNow(1000);
   return (
     <time dateTime={iso} title={instant(iso)}>
-      {now === null ? '' : ago(Date.parse(iso), now)}
+      {typeof document === 'undefined' ? instant(iso) : ago(Date.parse(iso), now ?? Date.now())}
     </time>
   );
 }
@@ -25,7 +25,7 @@ export function AsOf({
   away?: boolean;
 }) {
   // An empty line reserves the space of the text, so that the page does not shift.
-  if (at === null) return <p class="as-of" data-figure="as-of" />;
+  if (at === null) return <p class="as-of" />;
   return (
     <p class="as-of">
       {stale || away ? <span class="mark warn">{away ? 'not refreshed' : 'stale'}</span> : null}

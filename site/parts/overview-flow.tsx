@@ -92,7 +92,7 @@ export function Flow() {
             <span class="dot sol" aria-hidden="true" />
             SOL reserve
           </dt>
-          <dd data-figure="sol">
+          <dd>
             {solana?.balanceLamports ? (
               `${shortSol(solana.balanceLamports)} SOL, not counted`
             ) : reserves.value !== null || reserves.failure !== null ? (

@@ -66,7 +66,7 @@ function Snapshot() {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
   if (proof === null)
     return (
-      <p class="snapshot fine" data-figure="signed">
+      <p class="snapshot fine">
         {failure === null ? <span class="skeleton" aria-hidden="true" /> : 'No signed snapshot can be read.'}
       </p>
     );

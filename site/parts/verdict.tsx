@@ -35,7 +35,7 @@ export function VerdictLine({ verdict, asked }: { verdict: Verdict; asked: boole
   const { kind, title, by } = verdict;
   if (!asked && kind === 'warn')
     return (
-      <p class="verdict-line" data-figure="coverage">
+      <p class="verdict-line">
         <span class="skeleton" aria-hidden="true" />
       </p>
     );

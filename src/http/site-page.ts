@@ -11,9 +11,7 @@ export type SitePage = {
   /** Replaces title, description and canonical URL. The picture of the preview stays the built one. */
   readonly head?: PageHead;
   /** First content of parts that scripts render, by name. */
-  readonly islands?: Readonly<Record<string, Html>>;
-  /** Contents of single figures in the prerendered parts, by name. */
-  readonly figures?: Readonly<Record<string, Html>>;
+  readonly islands?: Readonly<Record<string, Html | string>>;
   /** Responses that scripts show before their first own read, by operation. */
   readonly responses?: readonly { readonly name: string; readonly input: unknown; readonly value: unknown }[];
 };
@@ -58,7 +56,7 @@ export async function sitePage(
   path: string,
   content: SitePage | Promise<SitePage>,
 ): Promise<Response> {
-  const [built, { status = 200, head, islands = {}, figures = {}, responses = [] }] = await Promise.all([
+  const [built, { status = 200, head, islands = {}, responses = [] }] = await Promise.all([
     assets.fetch(`https://assets${path}`),
     content,
   ]);
@@ -79,16 +77,6 @@ export async function sitePage(
         element.setAttribute('data-filled', '');
         element.setInnerContent(text, { html: true });
       },
-    });
-  }
-  for (const [name, content] of Object.entries(figures)) {
-    const text = String(await content);
-    rewriter.on(`[data-figure="${name}"]`, {
-      element: (element) => void element.setInnerContent(text, { html: true }),
-    });
-    // With this attribute, readers without scripts see the element around the figure.
-    rewriter.on(`[data-figures~="${name}"]`, {
-      element: (element) => void element.setAttribute('data-filled', ''),
     });
   }
   if (responses.length > 0) await append('body', responsesHtml(responses));

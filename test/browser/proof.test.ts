@@ -47,6 +47,8 @@ const altering =
     await route.fulfill({ response, json: alter(await response.json()) });
   };
 
+const short = (coverage: unknown): Json => ({ ...(coverage as Json), state: 'short' });
+
 const otherDigit = (digit: string): string => (digit === '1' ? '2' : '1');
 const proofWith = (alter: (proof: Json) => unknown) => (page: Page) =>
   page.route('**/api/proof', altering(alter));
@@ -122,7 +124,7 @@ it('names an unreachable explorer in amber and still uses the other one', async 
     ),
   );
   expect(found).toEqual({
-    green: ['bitcoin_signature', 'solana_signature', 'supply'],
+    green: ['bitcoin_signature', 'solana_signature', 'supply', 'minting'],
     red: [],
     amber: ['reserve', 'freshness'],
   });
@@ -139,10 +141,11 @@ it('the proof check ends after 8 seconds when its sources never respond', async 
     await page.addInitScript(HASTE);
     await page.route(foreign, () => undefined);
   });
-  expect(found.amber).toEqual(['reserve', 'supply', 'freshness']);
+  expect(found.amber).toEqual(['reserve', 'supply', 'minting', 'freshness']);
   const waits: number[] = (await visited?.page.evaluate('window.patience')) as number[];
   const [explorers, nodes] = [waits.filter((ms) => ms === 8_000), waits.filter((ms) => ms === 4_000)];
-  expect([explorers.length, nodes.length]).toEqual([2, 2]);
+  // Supply and mint keys are read at each node.
+  expect([explorers.length, nodes.length]).toEqual([2, 4]);
 });
 
 /** A new service signs its first proof at the first request for it; the archive has it a moment later. */
@@ -202,7 +205,10 @@ it.each(['/', '/trust', '/status', '/tokens/new', '/docs', '/no-such-page'])(
     visited = await visit(path, {}, (page) =>
       page.route(
         '**/api/arbitrage/summary',
-        altering((summary) => ({ ...summary, gapSatoshis: '-1', gapSats: -1, absrTokenSupplyAtoms: '5000' })),
+        altering((summary) => ({
+          ...summary,
+          coverage: { ...short(summary.coverage), reserveSatoshis: '4999', supplySatoshis: '5000' },
+        })),
       ),
     );
     await visited.page.locator('.shortfall').waitFor();

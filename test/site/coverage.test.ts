@@ -1,6 +1,7 @@
 /** Every place that says whether the reserve covers the supply, in each state of the sources. */
 import { expect, it, vi } from 'vitest';
 import type { AbsrSummary, Status } from '../../packages/client/src/index.ts';
+import { renderIslands } from '../../site/first-state.tsx';
 import { CoverageMark, coverageOf } from '../../site/parts/coverage.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
@@ -12,7 +13,6 @@ import {
   readCoverage,
   type SummaryDeps,
 } from '../../src/features/reserves/get-summary.ts';
-import { overviewFigures } from '../../src/features/reserves/page-routes.ts';
 import { alarmsOf } from '../../src/features/status/check-alarms.ts';
 import { Cache, type Cached } from '../../src/http/cached.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -69,9 +69,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   const covered = coverageOf({ value: summary, failure: null });
   const measured = { balance: null, floor: 0n, feesOverCap: false };
   const alarms = alarmsOf(status as never, measured, NOW).map(({ name }) => name);
-  const page = String(
-    await overviewFigures({ reserves: undefined, summary: summary as never, proof: undefined }).coverage,
-  );
+  const page = renderIslands('/', { 'getAbsrSummary {}': summary }).hero ?? '';
   const report = String(StatusReport({ status }));
   const read = (text: string, ok: RegExp, short: RegExp, unknown: RegExp): string =>
     [ok.test(text) && 'ok', short.test(text) && 'short', unknown.test(text) && 'unknown']
@@ -81,7 +79,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     badge: read(badge, /#0b6b50/, /#b3261e/, /fill="#5f6368"/),
     summary: read(summary.coverage.state, /covered/, /short/, /unknown/),
     mark: read(String(CoverageMark({ covered })), /mark good/, /mark bad/, /not known/),
-    html: read(page, /<strong>Covered: /, /mark bad/, /not known/),
+    html: read(page, /verdict-line good/, /verdict-line bad/, /verdict-line warn/),
     tile: read(report, />yes</, />NO</, />unknown</),
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
     sentence: read(statusSentence(status), /is covered/, /NOT/, /not known/),

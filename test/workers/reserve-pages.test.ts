@@ -8,9 +8,7 @@ import { Cache } from '../../src/http/cached.ts';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const MINT = 'So11111111111111111111111111111111111111112';
 const BUILT = `<!doctype html><html><head><title>Sluice</title></head><body>
-<div data-island="hero" data-figures="btc absr"><span data-figure="btc">none</span><p data-figure="coverage"></p>
-<p data-figure="signed"><span class="skeleton"></span></p><p data-figure="as-of"></p></div>
-<div data-island="flow" data-figures="sol"><span data-figure="sol">none</span></div>
+<section data-island="alerts"></section><div data-island="hero">none</div><div data-island="flow">none</div>
 <div data-island="wallets">Reading both chains.</div></body></html>`;
 
 const message = buildProofMessage({
@@ -79,12 +77,11 @@ function service(world: World) {
 it('the HTML of the overview contains its first figures with their time, also as data for its scripts', async () => {
   const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
   expect(status).toBe(200);
-  expect(text).toContain('<p data-figure="signed">Signed snapshot: 1,061,975 sats at ');
-  expect(text).toContain('data-figure="sol">9.5<span class="unit"> SOL</span>');
-  expect(text).toContain('data-figure="btc">1,061,975<span class="unit"> sats</span>');
-  expect(text).toContain('Covered: 1,061,975 sats for 1,000,000 ABSR.');
-  expect(text).toContain('<time datetime="2026-11-20T12:00:00.000Z">2026-11-20 12:00:00 UTC</time>');
-  expect(text.match(/data-filled=""/g)).toHaveLength(2);
+  expect(text).toMatch(/data-island="hero" data-filled="">.*1,061,975.*1,000,000/s);
+  expect(text).toContain('<strong>Covered: 1,061,975 sats for 1,000,000 ABSR.</strong>');
+  expect(text).toMatch(/Signed snapshot: 1,061,975 sats at .*2026-11-20 11:59 UTC/s);
+  expect(text).toMatch(/Updated <time [^>]*>2026-11-20 12:00 UTC/);
+  expect(text).toMatch(/data-island="flow" data-filled="">.*9\.5 SOL/s);
   const first = JSON.parse(/id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}');
   expect(first).toMatchObject({
     'getReserves {}': { bitcoin: { balanceSatoshis: '1061975' } },
@@ -116,8 +113,19 @@ it.each([
 it('returns a page without its first figures while a source hangs', async () => {
   const { status, text } = await service({ sats: 1n, now: NOW, isHung: true })('/');
   expect(status).toBe(200);
-  expect(text).toContain('data-figure="btc">none<');
-  expect(text).toContain('1,061,975 sats');
+  expect(text).toContain('<div data-island="flow">none</div>');
+  expect(text).toContain('Not covered: 1 sat for 1,000,000 ABSR.');
+});
+
+it('the HTML of a page has the banner while more ABSR exists than the reserve holds sats', async () => {
+  const { text } = await service({ sats: 999_999n, now: NOW })('/reserves');
+  expect(text).toMatch(/data-island="alerts" data-filled="">.*exceeds the reserve by 1 sat/s);
+});
+
+it('returns a page whose figures cannot be read as it was built', async () => {
+  const { status, text } = await service({ sats: 1n, now: NOW })('/status');
+  expect(status).toBe(200);
+  expect(text).toContain('<div data-island="hero">none</div>');
 });
 
 describe('several reads in one response', () => {

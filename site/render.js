@@ -1,0 +1,2 @@
+// The Worker's own type check covers no component, so it sees render.d.ts.
+export { renderIslands } from './first-state.tsx';
