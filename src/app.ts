@@ -36,7 +36,7 @@ import { asAppError, problemResponse } from './http/problem.ts';
 import { BOOKMARK_HEADER } from './http/read-session.ts';
 import { readSeveral } from './http/read-several.ts';
 import { newRouter, type RouterEnv } from './http/router.ts';
-import { sitePages } from './pages.ts';
+import { type PageDeps, sitePages } from './pages.ts';
 
 /** Each feature's dependencies. A feature's routes receive only their own part. */
 export type Deps = {
@@ -48,9 +48,8 @@ export type Deps = {
   readonly openapi: OpenApiDeps;
   readonly ops: OpsDeps;
   readonly pools: ConfiguredPoolDeps;
-  readonly reserves: ReservesRouteDeps &
-    GetProofDeps &
-    AbsrDeps & { readonly assets: Pick<Fetcher, 'fetch'> };
+  readonly pages: PageDeps;
+  readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps & TokenPageDeps;

@@ -4,7 +4,6 @@
  * @module
  */
 import { type Context, Hono } from 'hono';
-import { renderIslands } from '../site/render.js';
 import type { RouterEnv } from './http/router.ts';
 import { sitePage } from './http/site-page.ts';
 import { within } from './http/within.ts';
@@ -45,7 +44,19 @@ async function readFirst(c: Context, service: Service, path: string): Promise<un
   );
 }
 
-async function contentOf(c: Context, service: Service, page: string, reads: Reads) {
+/** HTML of the islands of a page, by name, from responses by operation and input. */
+type RenderIslands = (
+  page: string,
+  answers: Readonly<Record<string, unknown>>,
+) => Readonly<Record<string, string>>;
+
+export type PageDeps = {
+  readonly assets: Pick<Fetcher, 'fetch'>;
+  readonly renderIslands: RenderIslands;
+};
+type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
+
+async function contentOf(c: Context<PageEnv>, service: Service, page: string, reads: Reads) {
   const read = await Promise.all(
     Object.entries(reads).map(async ([name, path]) => ({
       name,
@@ -55,15 +66,13 @@ async function contentOf(c: Context, service: Service, page: string, reads: Read
   );
   const responses = read.filter(({ value }) => value !== undefined);
   const answers = Object.fromEntries(responses.map(({ name, value }) => [`${name} {}`, value]));
-  return { islands: renderIslands(page, answers), responses };
+  return { islands: c.var.deps.pages.renderIslands(page, answers), responses };
 }
-
-type PageEnv = RouterEnv<{ readonly reserves: { readonly assets: Pick<Fetcher, 'fetch'> } }>;
 
 /** @param service the whole API, which answers what the pages show */
 export function sitePages(service: Service): Hono<PageEnv> {
   const router = new Hono<PageEnv>();
   for (const [page, reads] of Object.entries(PAGES))
-    router.get(page, (c) => sitePage(c.var.deps.reserves.assets, page, contentOf(c, service, page, reads)));
+    router.get(page, (c) => sitePage(c.var.deps.pages.assets, page, contentOf(c, service, page, reads)));
   return router;
 }

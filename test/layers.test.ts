@@ -17,7 +17,10 @@ const MAY_IMPORT: Record<string, string[]> = {
     ...['core', 'chain', 'providers', 'config.ts', 'custody/kernel/quorum.ts', 'custody/kernel/signer.ts'],
     ...['custody/kernel/ports.ts', 'custody/reserve/reserve-views.ts'],
   ],
-  wiring: ['core', 'chain', 'providers', 'bridges', 'custody', 'features', 'http', 'app.ts', 'config.ts'],
+  wiring: [
+    ...['core', 'chain', 'providers', 'bridges', 'custody', 'features', 'http', 'app.ts', 'config.ts'],
+    '../site/render.js',
+  ],
 };
 const IMPURE =
   /\b(fetch\(|Date\.now|new Date\(\)|Math\.random|process\.|setTimeout|setInterval|crypto\.getRandomValues)/;

@@ -12,8 +12,13 @@ import { bitcoinSources } from './coverage.tsx';
 import { Moment } from './freshness.tsx';
 import { Table } from './table.tsx';
 
+/** @param text undefined while it was not read, null if the service has none */
 const Key = ({ text, label }: { text: string | null | undefined; label: string }) =>
-  text ? <Identifier text={text} label={label} ends={8} /> : <span>not configured</span>;
+  text ? (
+    <Identifier text={text} label={label} ends={8} />
+  ) : (
+    <span>{text === undefined ? 'not read' : 'not configured'}</span>
+  );
 
 /** A key that the service does not know about is neither hot nor offline. */
 const BITCOIN_PLACES = {
@@ -25,7 +30,7 @@ const BITCOIN_PLACES = {
 type KeyFacts = {
   readonly reserves: Reserves | null;
   readonly proof: CurrentProof | null;
-  readonly treasury: string | null;
+  readonly treasury: string | null | undefined;
 };
 
 export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (readonly Child[])[] {
@@ -83,7 +88,7 @@ export function TrustKeys() {
       rows={keyRows({
         reserves: reserves.value,
         proof: proof.value,
-        treasury: treasury.value?.treasury_address ?? null,
+        treasury: treasury.value?.treasury_address,
       })}
       empty=""
       isProse

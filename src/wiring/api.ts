@@ -3,8 +3,10 @@
  * part.
  * @module
  */
+
 import { waitUntil } from 'cloudflare:workers';
 import { base64 } from '@scure/base';
+import { renderIslands } from '../../site/render.js';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { movableAtoms } from '../chain/solana/token-program.ts';
@@ -212,7 +214,6 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   return {
     ...reserveSources,
-    assets: sources.env.ASSETS,
     memory: sources.memory,
     reserve,
     treasuryAddress: sources.treasuryAddress,
@@ -405,6 +406,7 @@ const depsOf = (sources: Sources): Deps => ({
   openapi: openApiDeps(sources),
   ops: opsDeps(sources),
   pools: poolsDeps(sources),
+  pages: { assets: sources.env.ASSETS, renderIslands },
   reserves: reservesDeps(sources),
   status: statusDeps(sources),
   swap: swapDeps(sources),

@@ -1,5 +1,6 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
+import { renderIslands } from '../../site/render.js';
 import { createApp, type Deps } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
@@ -49,9 +50,6 @@ function service(world: World) {
   const reserves = {
     cache,
     memory: new Cache({ kv: undefined, release: undefined, now: () => world.now, defer: () => undefined }),
-    assets: {
-      fetch: async () => new Response(BUILT, { headers: { 'Content-Type': 'text/html' } }),
-    },
     reserve: { bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', solanaAddress: MINT },
     treasuryAddress: MINT,
     bitcoinSources: [{ name: 'esplora-1', balance }],
@@ -67,7 +65,9 @@ function service(world: World) {
     proofs: { newest: async () => proof },
     now: () => world.now,
   };
-  const app = createApp(() => ({ log: () => undefined, reserves }) as object as Deps);
+  const assets = { fetch: async () => new Response(BUILT, { headers: { 'Content-Type': 'text/html' } }) };
+  const deps = { log: () => undefined, pages: { assets, renderIslands }, reserves };
+  const app = createApp(() => deps as object as Deps);
   return async (path: string) => {
     const response = await app.request(path, {}, {}, createExecutionContext());
     return { status: response.status, text: await response.text() };
