@@ -5,19 +5,31 @@
  */
 import { DAY_MS, HOUR_MS } from './durations.ts';
 
-export type OperationLimit = {
+/**
+ * What an operation of each kind can add to a limit. `amount`: lamports that it moves. `unsettled`: lamports sent whose
+ * counterpart has not arrived. `cost`: its worst-case loss. `operations`: one. A limit on anything else would never count, so
+ * it does not compile.
+ */
+export const COUNTED = {
+  swap: ['amount', 'unsettled', 'cost', 'operations'],
+  token: ['operations'],
+  refund: ['amount', 'operations'],
+  asry: ['amount', 'cost', 'operations'],
+  absr: ['operations'],
+} as const;
+
+type LimitedKind = keyof typeof COUNTED;
+
+/** A limit of one kind. */
+type LimitOn<K extends LimitedKind> = {
   /** The kind of operation that the limit bounds. */
-  readonly kind: string;
+  readonly kind: K;
+  readonly counts: (typeof COUNTED)[K][number];
   /** The configuration variable that sets the limit. */
   readonly setting: string;
   /** Default in the operator's notation: SOL, or a number of operations. */
   readonly default: string;
   readonly unit: 'lamports' | 'count';
-  /**
-   * What an operation adds. `amount`: lamports that it moves. `unsettled`: lamports sent whose counterpart has not
-   * arrived. `cost`: its worst-case loss. `operations`: one.
-   */
-  readonly counts: 'amount' | 'unsettled' | 'cost' | 'operations';
   /** The window, counted from the signatures. 0: each operation alone; null: open operations of any age. */
   readonly windowMs: number | null;
   /**
@@ -30,6 +42,8 @@ export type OperationLimit = {
   /** For the documentation: what a caller gets, or what waits, while the limit has no room. */
   readonly beyond: string;
 };
+
+export type OperationLimit = { [K in LimitedKind]: LimitOn<K> }[LimitedKind];
 
 /** All limits, by the names that `details.limit` and the status show. */
 export const OPERATION_LIMITS = {

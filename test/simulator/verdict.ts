@@ -5,7 +5,7 @@
 import { ACCOUNT_RENT } from '../../src/chain/solana/token-messages.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { sats } from '../../src/core/amount.ts';
-import { type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
+import { COUNTED, type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
 import { fairLamports } from '../../src/core/price.ts';
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
@@ -436,6 +436,12 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
     cost: ({ cost }: Spend) => cost,
     operations: () => 1n,
   };
+  // A limit on anything else would never count; see COUNTED.
+  for (const { id, kind, amount, unsettled, cost } of bySignature.values()) {
+    const counted: readonly string[] = COUNTED[kind as keyof typeof COUNTED] ?? [];
+    for (const [quantity, lamports] of Object.entries({ amount, unsettled, cost }))
+      if (lamports > 0n && !counted.includes(quantity)) world.witness.broken('uncounted', `${id} ${quantity}`);
+  }
   for (const [name, { kind, windowMs, counts }] of Object.entries(OPERATION_LIMITS)) {
     // The witness checks the cap on unsettled SOL at each landing.
     if (windowMs === null) continue;
