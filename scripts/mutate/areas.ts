@@ -26,6 +26,7 @@ export const AREAS: readonly Area[] = [
     files: ['src/custody/kernel/spending-limits.ts'],
     also: ['test/custody/kernel/executor-covered.test.ts'],
   },
+  { name: 'budget', files: ['src/core/budget.ts'], also: [] },
   {
     name: 'reward curve',
     files: ['src/custody/asry/epochs.ts'],

@@ -73,6 +73,8 @@ export type PaymentPorts = RefundKindPorts &
 const LOST = 'lost';
 
 const KEPT_MS = 7 * DAY_MS;
+/** Maximum expired requests without a payment. */
+const MAX_EXPIRED = 20_000;
 /** Tokens are kept longer than the requests that may still list them. */
 const TOKEN_KEPT_MS = 8 * DAY_MS;
 /** Requests that one run may expire: as many as can close at the same time. */
@@ -305,7 +307,7 @@ export class Payments implements CustodyModule {
    */
   #expire(): void {
     this.#changes.expire(Math.max(this.#search.readUntil(), this.#tools.now() - DAY_MS), EXPIRE_BATCH);
-    this.#store.purge(this.#tools.now() - KEPT_MS);
+    this.#store.purge(this.#tools.now() - KEPT_MS, MAX_EXPIRED);
     this.#p.tokens.purge(this.#tools.now() - TOKEN_KEPT_MS);
   }
 }

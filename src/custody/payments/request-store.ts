@@ -264,15 +264,20 @@ export class RequestStore {
     );
   }
 
-  /** Deletes expired requests without a payment that closed before a time, and the checks of requests that are not open. */
-  purge(before: number): void {
+  /**
+   * Deletes expired requests without a payment that closed before a time, and the checks of requests that are not open.
+   * @param most number of expired requests that stay; the oldest are deleted first, because callers open them for free
+   */
+  purge(before: number, most: number): void {
     this.#exec(
       "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
     );
     this.#exec(
-      `DELETE FROM requests WHERE state = 'expired' AND closes_at < ?
+      `DELETE FROM requests WHERE state = 'expired' AND (closes_at < ? OR closes_at <= (
+         SELECT closes_at FROM requests WHERE state = 'expired' ORDER BY closes_at DESC LIMIT 1 OFFSET ?))
        AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)`,
       before,
+      most,
     );
   }
 
