@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitsOf, readConfig } from '../../src/config.ts';
 import { lamports } from '../../src/core/amount.ts';
-import { COUNTED, type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
+import {
+  COUNTED,
+  type LimitName,
+  OPERATION_LIMITS,
+  type OperationLimit,
+} from '../../src/core/operation-limits.ts';
 import { parseReason } from '../../src/custody/kernel/reason.ts';
 import { checkIntent, checkLimit, limitUse } from '../../src/custody/kernel/spending-limits.ts';
 import { CustodyBounds, type OpenSales } from '../../src/custody/limits.ts';

@@ -440,7 +440,8 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
   for (const { id, kind, amount, unsettled, cost } of bySignature.values()) {
     const counted: readonly string[] = COUNTED[kind as keyof typeof COUNTED] ?? [];
     for (const [quantity, lamports] of Object.entries({ amount, unsettled, cost }))
-      if (lamports > 0n && !counted.includes(quantity)) world.witness.broken('uncounted', `${id} ${quantity}`);
+      if (lamports > 0n && !counted.includes(quantity))
+        world.witness.broken('uncounted', `${id} ${quantity}`);
   }
   for (const [name, { kind, windowMs, counts }] of Object.entries(OPERATION_LIMITS)) {
     // The witness checks the cap on unsettled SOL at each landing.
