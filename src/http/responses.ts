@@ -34,16 +34,18 @@ export const ERROR_RESPONSE = 'Error';
 /**
  * The error responses of a route, grouped by status, with exactly the codes that it can send.
  * @param statuses of codes that this route sends with a different status than usual
+ * @param also schemas of members that this route adds to an error
  */
 export function errorResponses(
   codes: readonly ErrorCode[],
   statuses: Readonly<Partial<Record<ErrorCode, number>>> = {},
+  also: Readonly<Record<string, object>> = {},
 ) {
   const byStatus = Map.groupBy(codes, (code) => statuses[code] ?? ERRORS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, sent]) => [
       status,
-      { description: ERROR_RESPONSE, content: { 'application/json': { schema: problemSchema(sent) } } },
+      { description: ERROR_RESPONSE, content: { 'application/json': { schema: problemSchema(sent, also) } } },
     ]),
   );
 }
@@ -62,9 +64,12 @@ export const Problem = component('Problem', {
 });
 
 /** The error body as plain JSON Schema and not as a zod schema, because nothing is validated with it. */
-export const problemSchema = (codes: readonly string[]) => ({
+export const problemSchema = (codes: readonly string[], also: Readonly<Record<string, object>> = {}) => ({
   allOf: [
     { $ref: '#/components/schemas/Problem' },
-    { type: 'object' as const, properties: { error_code: { type: 'string' as const, enum: [...codes] } } },
+    {
+      type: 'object' as const,
+      properties: { error_code: { type: 'string' as const, enum: [...codes] }, ...also },
+    },
   ],
 });

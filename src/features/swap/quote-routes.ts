@@ -118,7 +118,13 @@ const estimateRoute = createRoute({
       ),
       headers: NO_STORE,
     },
-    ...errorResponses(['INVALID_INPUT', ...notConfigured, ...CREATE_REFUSALS]),
+    ...errorResponses(
+      ['INVALID_INPUT', ...notConfigured, ...CREATE_REFUSALS],
+      {},
+      {
+        creatable: { type: 'boolean', description: 'false, if a create would get this error now' },
+      },
+    ),
   },
 });
 
