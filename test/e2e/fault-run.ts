@@ -171,6 +171,8 @@ export async function runCells(
       );
       outcomes.set(cell, outcome);
       if (isNodes(cell) || isVenues(cell)) await sleep(READ_SHARED_MS + 1);
+      // An upstream that hangs is skipped for half a minute. A new instance calls it again.
+      if (cell.faults.some(({ kind }) => kind === 'hang')) await world.worker.evict();
       options.onOutcome?.(outcome);
       // An aborted cell may have left any state behind.
       if (outcome.result === 'broke off') return;
