@@ -20,6 +20,8 @@ export type Actors = {
   readonly deposits: ReadonlyMap<number, string>;
   /** Adds a customer, because payments are searched for only while a request is open. */
   comeAgain(): void;
+  /** A stranger claims every deposit that was ever made. */
+  claimAll(): void;
   /** Whether every payment was final when the last customer came. */
   isAllSought(): boolean;
 };
@@ -471,6 +473,13 @@ export function startActors(world: World): Actors {
         const entry = ledger.standing(signature);
         return entry !== undefined && ledger.timeOf(entry.slot + FINALITY) < lastCameAt;
       }),
+    claimAll() {
+      for (const [index, wish] of scenario.deposits.entries()) {
+        const signature = deposits.get(index);
+        const call = { after: 0, key: null, microUsd: null, skipReward: false };
+        if (signature) later(scheduler.now() + 5_000, () => claim(signature, wish, call, PATIENCE));
+      }
+    },
     comeAgain() {
       lastCameAt = scheduler.now();
       later(lastCameAt, () =>

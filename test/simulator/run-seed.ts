@@ -176,7 +176,7 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   if (scenario.events.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
   if (state.isLost && scenario.seed % 4 !== 0) {
     state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
-    scheduler.after(OPERATOR_DELAY, () => beginAnew(world, production, undefined));
+    scheduler.after(OPERATOR_DELAY, () => beginAnew(world, actors, production, undefined));
   }
   if (state.wasD1Restored && !state.isLost) operate(world, production, 'republish');
   if (scenario.seed % 2 === 0) {
@@ -200,7 +200,7 @@ function retryAll(world: World, production: Production): void {
 }
 
 /** The operator repeats the command with the code that it shows, until the journal has begun anew, and then resumes. */
-function beginAnew(world: World, production: Production, code: string | undefined): void {
+function beginAnew(world: World, actors: Actors, production: Production, code: string | undefined): void {
   const { host, scheduler, trace, state, happened } = world;
   void host
     .event('ops', (custodian) => custodian.ops({ name: 'begin-anew', ...(code && { id: code }) }))
@@ -212,10 +212,11 @@ function beginAnew(world: World, production: Production, code: string | undefine
         state.isLost = false;
         happened['journals begun anew'] = (happened['journals begun anew'] ?? 0) + 1;
         state.calmUntil = scheduler.now() + leastCalm(world);
+        actors.claimAll();
         return operate(world, production, 'resume');
       }
       const shown = /--confirm (\w+)/.exec(said?.message ?? '')?.[1];
-      scheduler.after(3_000, () => beginAnew(world, production, shown));
+      scheduler.after(3_000, () => beginAnew(world, actors, production, shown));
     });
 }
 
