@@ -184,7 +184,7 @@ const CODES = {
   OLDER_THAN_RECORDS: permanent(
     409,
     'contact_operator',
-    'The payment, deposit or request is older than the records, which began anew after a loss. details.recordsSince says when. Nothing was consumed.',
+    'The payment or request is older than the records, which began anew after a loss. details.recordsSince says when. Nothing was consumed.',
   ),
   DEPOSIT_TOO_OLD: uselessDeposit('The payment is older than the programme or the maximum age.'),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),

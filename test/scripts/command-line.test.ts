@@ -64,6 +64,6 @@ it('the MCP server refuses arguments and names its settings', async () => {
   await expect(refused).rejects.toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^sluice-mcp: takes no arguments.*API_BASE_URL/),
+    stderr: expect.stringMatching(/^sluice-mcp: unexpected arguments.*API_BASE_URL/),
   });
 });

@@ -153,6 +153,7 @@ it('only commands that change nothing may use an offline world without --world o
     'held',
     'unmatched',
     'evidence',
+    'begin-anew',
     'balances',
     'probe',
     'fingerprint',
