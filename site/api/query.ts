@@ -55,6 +55,8 @@ class Feed<Name extends OperationName> {
   /** A read that was requested during another one is sent once afterwards. */
   #again = false;
   #isFinal = false;
+  /** Whether a read of this page itself has ended; what the service wrote into the page is none. */
+  #hasRead = false;
   /** The service delayed the last response until a change. */
   #isHeld = false;
 
@@ -149,10 +151,11 @@ class Feed<Name extends OperationName> {
       const { value, headers } = await call(this.#name, this.#input, {
         signal,
         fresh,
-        // A first read is sent at once, and alone: nothing of the page waits for it.
-        together: !waits && this.state.value !== null,
+        // A first read is sent at once, and alone: it waits for no other.
+        together: !waits && this.#hasRead,
         ...(waits ? { wait: WAIT_SECONDS } : { timeoutMs: HANGS_AFTER_MS }),
       });
+      this.#hasRead = true;
       if (signal.aborted) return;
       this.#isHeld = headers.has('preference-applied');
       // Set before it is shown: the part that shows a final result may announce a change at once.
