@@ -19,15 +19,13 @@ afterEach(() => visited?.close());
 
 import type { Info } from './wallet.ts';
 
-it('a visitor quotes, tests and starts a swap, and sees both transactions when it is finished', async () => {
+it('a visitor quotes and starts a swap, and sees both transactions when it is finished', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   await page.getByLabel('SOL of the reserve to swap').fill('0.4');
   await page.getByRole('button', { name: 'Get quote' }).click();
   await page.getByText('Guaranteed by the bridge').waitFor();
   expect(await page.getByLabel('Quote').innerText()).toMatch(/0\.4 SOL[\s\S]*sats/);
-  await page.getByRole('button', { name: 'Test without moving money' }).click();
-  await page.getByText('The swap would pass now.').waitFor();
   const start = page.getByRole('button', { name: 'Start swap' });
   expect(await start.isDisabled()).toBe(true);
   await page.getByLabel('This moves the reserve').check();
@@ -156,10 +154,12 @@ it('an agent developer copies a configuration for this site and tries a tool', a
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${origin}/mcp`);
   // The arrow keys move along the tabs; each client gets its own text for this origin.
   await page.getByRole('tab', { name: 'Claude Code', exact: true }).focus();
-  for (let step = 0; step < 4; step += 1) await page.keyboard.press('ArrowRight');
-  expect(await page.getByRole('tab', { name: 'VS Code' }).getAttribute('aria-selected')).toBe('true');
-  const shown = await page.getByRole('region', { name: 'the configuration for VS Code' }).innerText();
-  expect(JSON.parse(shown).servers.sluice.url).toBe(`${origin}/mcp`);
+  await page.keyboard.press('ArrowRight');
+  const next = page.locator('[role="tab"][aria-selected="true"]');
+  const client = await next.innerText();
+  expect(client).not.toBe('Claude Code');
+  const shown = await page.getByRole('region', { name: `the configuration for ${client}` }).innerText();
+  expect(shown).toContain(`${origin}/mcp`);
   await page.getByRole('button', { name: 'get_reserves' }).click();
   const answer = page.getByRole('region', { name: 'the answer of get_reserves' });
   await answer.waitFor();
