@@ -215,7 +215,7 @@ function ReportPayment({ id }: { id: string }) {
         </button>
         {busy === null ? null : <Waiting what="Reading the payment from the chain." />}
         <Failed failure={failure} />
-        {failure?.code === 'PAYMENT_NOT_BOUND' ? (
+        {failure?.code === 'PAYMENT_NOT_BOUND' && failure.details.receivedLamports !== undefined ? (
           <Notice kind="info" title="Your payment is received, but matches no order.">
             <p>
               It will be returned. Send its signature to the <a href="/.well-known/security.txt">operator</a>,
