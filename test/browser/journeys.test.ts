@@ -155,7 +155,7 @@ it('an agent developer copies a configuration for this site and tries a tool', a
   // The arrow keys move along the tabs; each client gets its own text for this origin.
   await page.getByRole('tab', { name: 'Claude Code', exact: true }).focus();
   await page.keyboard.press('ArrowRight');
-  const next = page.locator('[role="tab"][aria-selected="true"]');
+  const next = page.locator('[role="tab"][aria-selected="true"]').first();
   const client = await next.innerText();
   expect(client).not.toBe('Claude Code');
   const shown = await page.getByRole('region', { name: `the configuration for ${client}` }).innerText();

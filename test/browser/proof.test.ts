@@ -202,15 +202,24 @@ it('the page shows the chain and the changed proof as invalid when one byte of t
 it.each(['/', '/trust', '/status', '/tokens/new', '/docs', '/no-such-page'])(
   'a red bar on top of %s shows by how many sats the supply exceeds the reserve',
   async (path) => {
-    visited = await visit(path, {}, (page) =>
-      page.route(
-        '**/api/arbitrage/summary',
-        altering((summary) => ({
-          ...summary,
-          coverage: { ...short(summary.coverage), reserveSatoshis: '4999', supplySatoshis: '5000' },
-        })),
-      ),
-    );
+    const alter = (summary: Json): Json => ({
+      ...summary,
+      coverage: { ...short(summary.coverage), reserveSatoshis: '4999', supplySatoshis: '5000' },
+    });
+    visited = await visit(path, {}, async (page) => {
+      await page.route('**/api/arbitrage/summary', altering(alter));
+      // Pages with first figures read the next ones together with others.
+      await page.route('**/read?**', async (route) => {
+        const response = await route.fetch();
+        const parts = (await response.json()) as { readonly body: string }[];
+        const altered = parts.map((part) =>
+          part.body.includes('"coverage"')
+            ? { ...part, body: JSON.stringify(alter(JSON.parse(part.body) as Json)) }
+            : part,
+        );
+        await route.fulfill({ response, json: altered });
+      });
+    });
     await visited.page.locator('.shortfall').waitFor();
     expect(await visited.page.locator('.shortfall').innerText()).toContain(
       'The ABSR supply exceeds the reserve by 1 sat.',

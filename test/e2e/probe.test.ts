@@ -151,8 +151,8 @@ it('the probe prints RED and exits with code 1 if the doctor finds a problem or 
 it('the probe stops before any request when a setting is wrong', async () => {
   world.resetStats();
   const settings = join(folder, 'none');
-  writeFileSync(settings, '');
+  writeFileSync(settings, 'SWAP_MAX_SOL=2 SOL\n');
   const args = ['--settings', settings, '--out', join(folder, 'unused')];
-  const failed = await runScript('probe', args, { SWAP_MAX_SOL: '2 SOL' });
+  const failed = await runScript('probe', args);
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('SWAP_MAX_SOL') });
 });
