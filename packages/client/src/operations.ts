@@ -80,7 +80,7 @@ export type Status = {
       /** Null while there is room */ availableAt: string | null;
     }>;
     /** Bridge quotes that estimates used in two hours */ quotes: { used: number; maximum: number; left: number };
-    /** Why the bridge serves no swap until the operator acts */ bridgeFault: 'fees_over_cap' | 'request_rejected' | null;
+    /** Why the bridge serves no swap until the operator acts */ bridgeFault: string | null;
     /** The agreement of the Solana nodes */ nodes: {
       configured: number;
       /** Nodes that must agree before money moves */ quorum: number;
@@ -302,8 +302,7 @@ export type SwapEstimate = {
   /** Seconds to wait */ retry_after_s?: number;
   /** Its details */ details?: Record<string, unknown>;
   /** Smallest swap, as in swap/min; null if unknown */ minAmountLamports: string | null;
-  /** What sets the smallest swap: this API, the bridge's fixed cost, or a refusal of the bridge */
-  minimumSource: 'contract' | 'cost' | 'bridge' | null;
+  /** As in swap/min; null if it is unknown */ minimumSource: string | null;
   /** The route of the quote */ source: string;
   /** When the figures were read from their sources */ as_of: string;
   /** True when a source is unavailable and an older value is shown */ stale: boolean;

@@ -4,7 +4,7 @@
  * @see solana-program/token interface/src/state.rs (Mint, Multisig)
  * @module
  */
-import { encodeBase58 } from './address.ts';
+import { base58 } from '@scure/base';
 
 /** The mint authority, and the keys of which so many must sign: several for a multisig, else the authority itself. */
 export type MintKeys =
@@ -18,7 +18,7 @@ const AUTHORITY_AT = 4;
 const SIGNERS_AT = 3;
 const MULTISIG_LENGTH = SIGNERS_AT + 11 * KEY_BYTES;
 
-const keyAt = (data: Uint8Array, at: number): string => encodeBase58(data.slice(at, at + KEY_BYTES));
+const keyAt = (data: Uint8Array, at: number): string => base58.encode(data.slice(at, at + KEY_BYTES));
 
 /** The mint authority; null if nobody can mint, undefined for bytes that are too short. */
 export function mintAuthorityOf(mint: Uint8Array): string | null | undefined {

@@ -145,7 +145,7 @@ const status = createRoute({
               .object({ used: z.int(), maximum: z.int(), left: z.int() })
               .describe('Bridge quotes that estimates used in two hours'),
             bridgeFault: z
-              .enum(['fees_over_cap', 'request_rejected'])
+              .string()
               .nullable()
               .describe('Why the bridge serves no swap until the operator acts'),
             nodes: z

@@ -109,7 +109,7 @@ const estimateRoute = createRoute({
           retry_after_s: z.int().optional().describe('Seconds to wait'),
           details: z.record(z.string(), z.unknown()).optional().describe('Its details'),
           minAmountLamports: z.string().nullable().describe('Smallest swap, as in swap/min; null if unknown'),
-          minimumSource: minimumSource.nullable(),
+          minimumSource: z.string().nullable().describe('As in swap/min; null if it is unknown'),
           source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
           as_of: asOf,
           stale: stale,
