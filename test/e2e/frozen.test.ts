@@ -67,11 +67,18 @@ it.each([
   },
 );
 
-it('the custodian is ready again after D1 was restored to an older state, and rewrites the lost rows', async () => {
+it('the custodian is ready again after D1 was restored to an older state, and the operator sends the lost rows', async () => {
   await startAfter({ object: 'full', database: 'before' });
   await until('ready', async () => (await ready()).status === 200 || undefined);
   await until('the row in D1', async () => {
-    await world.control.cron();
+    await world.fetch('/api/ops', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${world.bindings.OPS_SECRET}`,
+        'content-type': 'application/json',
+      },
+      body: '{"name":"republish"}',
+    });
     const rows = await world.worker.query('SELECT id FROM operations WHERE signature = ?', [swapId]);
     return (rows as unknown[]).length === 1 || undefined;
   });
