@@ -184,6 +184,7 @@ export class Custodian implements CustodianApi {
     const tokens = new Tokens(tools);
     this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, lookUp, tokens });
     this.#spendWatch = new SpendWatch(tools, this.#spendPorts());
+    if (kernel.newerStorage === undefined) this.#spendWatch.endAfterKeyChange();
     this.#mints = d.absr && new DailyMint(tools, d.absr);
     this.#proofs =
       d.proof &&

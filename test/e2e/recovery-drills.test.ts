@@ -126,6 +126,11 @@ it('after a change of the key, what is open ends once, signed by the right key',
   });
 
   await handOver(world.solana.reserve, next);
+  await until('the report of what the operator moved', async () => {
+    await world.control.cron();
+    const { checks } = (await swaps.get('/api/ready')).body as { checks: { reason?: string }[] };
+    return checks.some(({ reason }) => reason === 'signing is frozen: unexplained_spend') || undefined;
+  });
   const before = signedBy(old);
   const bindings = {
     ...world.bindings,

@@ -61,8 +61,11 @@ export function freeze(
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
 
+/** Ends a freeze without a word about the journal's completeness, which is still to be compared. */
+export const liftFreeze = (journal: Journal): void => journal.setMeta(FROZEN, '');
+
 export function unfreeze(journal: Journal): void {
-  journal.setMeta(FROZEN, '');
+  liftFreeze(journal);
   journal.takeMark();
   journal.setMeta(INITIALISED, '1');
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import * as z from 'zod';
-import { freeze, frozenReason } from '../kernel/journal-integrity.ts';
+import { freeze, frozenReason, liftFreeze } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
 
@@ -32,6 +32,19 @@ export class SpendWatch implements CustodyModule {
   constructor(tools: ModuleTools, ports: Omit<SpendPorts, 'isExplained'>) {
     this.#tools = tools;
     this.#ports = ports;
+  }
+
+  /**
+   * Ends a freeze that spends of another key caused: a change of the key is its cure, and moves the funds by hand. Signing
+   * stays paused, so that the operator decides when the new key begins.
+   */
+  endAfterKeyChange(): void {
+    const { journal, storage } = this.#tools;
+    if (frozenReason(journal) !== UNEXPLAINED_SPEND || this.#checkedTo() !== undefined) return;
+    storage.transaction(() => {
+      journal.setMeta('paused', 'operator');
+      liftFreeze(journal);
+    });
   }
 
   /** The spends for which signing is frozen. */

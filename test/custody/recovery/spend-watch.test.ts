@@ -6,6 +6,7 @@ import { createCustodianWorld } from '../../kit/custodian.ts';
 import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 
 const THIEF = 'thief';
+const NEW_RESERVE = 'new reserve';
 
 /** A custodian whose nodes list these transactions, checked up to slot 100 before the first is listed. */
 async function watched() {
@@ -120,4 +121,18 @@ it('an acknowledged spend does not freeze again, and the next one does', async (
   lands(theft({ signature: 'second', slot: 120n }));
   await w.custody.wake();
   expect((await w.custody.report()).unexplainedSpends.map(({ signature }) => signature)).toEqual(['second']);
+});
+
+it('a freeze by spends of an earlier key ends when the key changes, and signing waits for the operator', async () => {
+  const { w, lands } = await watched();
+  lands(theft());
+  await w.custody.wake();
+  expect(await w.start().report()).toMatchObject({ frozen: 'unexplained_spend' });
+  const sign = async () => new Uint8Array(64);
+  const rotated = createCustodianWorld({ signer: { address: NEW_RESERVE, sign } }, w.storage);
+  expect(await rotated.custody.report()).toMatchObject({
+    frozen: null,
+    paused: 'operator',
+    unexplainedSpends: [],
+  });
 });
