@@ -345,6 +345,21 @@ it('USDC that a bridge returns to a treasury that is also the reserve earns no r
 });
 
 describe('a reserve that runs out of SOL', () => {
+  /** The operator takes SOL out in a wallet, and acknowledges the alarm about it. */
+  async function takeOut(amount: bigint): Promise<void> {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, reserve.signer, bank.address, amount);
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return (await swaps.get('/api/ready')).body as { checks: { reason?: string }[] };
+      },
+      ({ checks }) => checks.some(({ reason }) => reason === 'signing is frozen: unexplained_spend'),
+    );
+    await caller.ops('unfreeze');
+    await caller.ops('resume');
+  }
+
   it(
     'swaps cannot use floor or float; the reserve delivers all it sold and sells only what the float covers',
     DEEP,
@@ -372,9 +387,7 @@ describe('a reserve that runs out of SOL', () => {
       expect(drained).toBeGreaterThanOrEqual(FLOOR + FLOAT);
       expect(drained).toBeLessThan(FLOOR + FLOAT + BigInt(Math.round(smallest * 1e9)) + TRANSFER_FEE);
       // The rest above the float is removed as well, so that only the float is left for the next steps.
-      const { ledger, bank, reserve } = world.solana;
-      await transferSol(ledger, reserve.signer, bank.address, drained - FLOOR - FLOAT - TRANSFER_FEE);
-      await caller.finality();
+      await takeOut(drained - FLOOR - FLOAT - TRANSFER_FEE);
       await caller.pay(sold);
       expect((await completed(sold)).body.refunds).toEqual([]);
       await caller.ops('refund', overpaid.invoice_id);
@@ -410,8 +423,7 @@ describe('a reserve that runs out of SOL', () => {
     const invoices: Body[] = [first.body];
     while (invoices.length < 13) invoices.push(await caller.invoice());
     const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
-    await transferSol(ledger, reserve.signer, bank.address, spare);
-    await caller.finality();
+    await takeOut(spare);
     for (const invoice of invoices) await caller.pay(invoice);
     const states = async () =>
       Promise.all(invoices.map(async ({ invoice_id }) => (await caller.read(invoice_id)).body));
