@@ -7,8 +7,8 @@ import vectors from '../fixtures/near-intents-quote.json' with { type: 'json' };
 const key = vectors.publicKey;
 const PRODUCTION_KEY = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
 const quotes = {
-  'a firm quote': vectors.staging_non_dry_quote,
-  'a dry quote': vectors.staging_dry_quote,
+  'a firm quote': vectors.staging_firm_quote,
+  'a dry quote': vectors.staging_preview_quote,
   "a status answer's quote": vectors.staging_status_quote_response,
 } as Record<string, OneClickQuote>;
 const firm = quotes['a firm quote'] as OneClickQuote;

@@ -46,8 +46,8 @@ describe('quote', () => {
   });
 
   it.each([
-    ['a firm quote', vectors.staging_non_dry_quote],
-    ['a dry one', vectors.staging_dry_quote],
+    ['a firm quote', vectors.staging_firm_quote],
+    ['a dry one', vectors.staging_preview_quote],
   ])('reads %s of the staging service, and keeps every signed field', async (_name, recorded) => {
     const { provider } = quoting({ body: recorded });
     const quote = await provider.quote(asked);
