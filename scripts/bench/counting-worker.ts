@@ -1,7 +1,8 @@
 /**
  * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls
  * that wait for each other are different steps. A new call waits until no call runs and none was added for a moment;
- * all calls that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory.
+ * all calls that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory, and one with
+ * `X-Clock: hold` stops the clock until a request without it: what was read in between stays fresh, however slow the machine.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -11,6 +12,12 @@ type Service = {
   scheduled(event: ScheduledController, env: Env, context: ExecutionContext): Promise<void>;
 };
 type Verbs = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+const platformNow = Date.now;
+/** Unix ms at which the clock was stopped. */
+let heldAt: number | undefined;
+// The service takes `Date.now` when it is loaded, so this comes first.
+Date.now = () => heldAt ?? platformNow();
 
 /** The bundle of the service, in the same folder as this one. */
 const SERVICE: string = './worker.js';
@@ -220,6 +227,7 @@ export default {
       return Response.json(read satisfies VerbCalls[]);
     }
     if (!bindings || request.headers.has('x-new-isolate')) bindings = countedBindings(env);
+    heldAt = request.headers.get('x-clock') === 'hold' ? Date.now() : undefined;
     const own = bindings;
     const meter = new Meter();
     const response = await meters.run(meter, async () => {

@@ -32,10 +32,13 @@ afterAll(async () => {
 
 type Asked = { readonly status: number; readonly body: string; readonly calls: Calls };
 
-async function ask(path: string, init: RequestInit = {}, isNewIsolate = false): Promise<Asked> {
+const NEW_ISOLATE = { 'x-new-isolate': '1' };
+/** Values that a request with it reads are fresh for the next one. */
+const CLOCK_HELD = { 'x-clock': 'hold' };
+
+async function ask(path: string, init: RequestInit = {}): Promise<Asked> {
   const headers = new Headers(init.headers);
   headers.set('cf-connecting-ip', '10.77.0.1');
-  if (isNewIsolate) headers.set('x-new-isolate', '1');
   const response = await fetch(`${origin}${path}`, { ...init, headers, redirect: 'manual' });
   const body = await response.text();
   return {
@@ -154,9 +157,9 @@ async function measure(): Promise<RouteCosts> {
   const reads: RouteCosts['reads'][number][] = [];
   for (const { route, path } of await everyRead(origin, await runtime.database('counting'), pools())) {
     // Fills KV, as another isolate of the location has.
-    await ask(path, {}, true);
-    const cold = costOf((await ask(path, {}, true)).calls);
-    const warm = costOf((await ask(path)).calls);
+    await ask(path, { headers: NEW_ISOLATE });
+    const cold = costOf((await ask(path, { headers: { ...NEW_ISOLATE, ...CLOCK_HELD } })).calls);
+    const warm = costOf((await ask(path, { headers: CLOCK_HELD })).calls);
     reads.push({ route: `GET ${route}`, cold, warm });
   }
   const writes: RouteCosts['writes'][number][] = [];
