@@ -1,6 +1,6 @@
 /**
  * Measures the service's speed. The same run measures, on the same runtime, what each figure is compared with. `npm run
- * bench -- [--only bundle,reads,search,page-views] [--write]`; `--write` stores the rows in docs/benchmarks.md.
+ * bench -- [--only bundle,reads,search,page-views] [--write]`; `--write` stores the rows in docs/build/benchmarks.md.
  * BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
  * @module
  */
@@ -14,7 +14,7 @@ import { isMet, pageRowsOf, type Row, tableOf } from './bench/row.ts';
 import { search } from './bench/search.ts';
 import { argumentsOrUsage, oneOf, readArguments } from './command-line.ts';
 
-const PAGE = join(import.meta.dirname, '../docs/benchmarks.md');
+const PAGE = join(import.meta.dirname, '../docs/build/benchmarks.md');
 const [BEGIN, END] = ['<!-- table -->', '<!-- end of table -->'];
 const AREAS = { bundle, reads, search, 'page-views': pageViews };
 

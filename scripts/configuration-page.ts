@@ -1,9 +1,9 @@
-/** docs/configuration.md and .dev.vars.example, generated from the declarations of src/config.ts. */
+/** docs/run/configuration.md and .dev.vars.example, generated from the declarations of src/config.ts. */
 import { AREAS, DECLARATIONS, type Declaration } from '../src/config.ts';
 
 const INTRODUCTION = `# Configuration
 
-[.dev.vars.example](../.dev.vars.example) lists every variable with its default. Give secrets as secret bindings or in \`.dev.vars\`, never in
+[.dev.vars.example](../../.dev.vars.example) lists every variable with its default. Give secrets as secret bindings or in \`.dev.vars\`, never in
 \`[vars]\`. A variable that is invalid, or required and not set, switches off the areas that need it: they return 503 \`NOT_CONFIGURED\`, which
 names the variable. The other areas continue to work. An invalid limit never falls back to its default. A key that does not belong to the
 reserve stops the whole custodian. Without the custodian's variables its areas

@@ -1,4 +1,4 @@
-/** The tables of docs/errors.md, from the table of codes and the API document. */
+/** The tables of docs/use/errors.md, from the table of codes and the API document. */
 import { ERROR_ACTIONS, type ErrorTable } from '../src/core/errors.ts';
 import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
 import { withRows } from './table-rows.ts';

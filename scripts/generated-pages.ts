@@ -17,11 +17,11 @@ export function generatedPages(): Record<string, string> {
   const document = documentOf('');
   return {
     '.dev.vars.example': exampleSettings(),
-    'docs/agents.md': withTools(page('docs/agents.md')),
-    'docs/configuration.md': configurationPage(),
-    'docs/errors.md': withErrors(page('docs/errors.md'), ERRORS, document),
-    'docs/licences.md': withLicences(page('docs/licences.md')),
-    'docs/scale.md': withCosts(page('docs/scale.md')),
+    'docs/use/agents.md': withTools(page('docs/use/agents.md')),
+    'docs/run/configuration.md': configurationPage(),
+    'docs/use/errors.md': withErrors(page('docs/use/errors.md'), ERRORS, document),
+    'docs/build/licences.md': withLicences(page('docs/build/licences.md')),
+    'docs/run/scale.md': withCosts(page('docs/run/scale.md')),
     'SKILL.md': withCodes(page('SKILL.md'), ERRORS, document),
     'packages/client/src/operations.ts': clientTypes(document),
     'src/chain/solana/confusables.ts': confusablesModule(),

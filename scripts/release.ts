@@ -13,7 +13,7 @@ const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
   'packages/sluice-mcp/package.json': /("version": ")[^"]+/g,
   'packages/sluice-mcp/server.json': /("version": ")[^"]+/g,
   'packages/sluice-mcp/manifest.json': /("version": ")[^"]+/g,
-  'docs/agents.md': /(sluice-mcp-)\d+\.\d+\.\d+/g,
+  'docs/use/agents.md': /(sluice-mcp-)\d+\.\d+\.\d+/g,
   'src/mcp/server.ts': /(export const VERSION = ')[^']+/g,
 };
 const CHANGELOG = 'CHANGELOG.md';

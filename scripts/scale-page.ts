@@ -1,5 +1,5 @@
 /**
- * The tables of docs/scale.md: what a request costs, as test/e2e/route-costs.test.ts counted it, and what a month costs at
+ * The tables of docs/run/scale.md: what a request costs, as test/e2e/route-costs.test.ts counted it, and what a month costs at
  * list prices.
  * @module
  */

@@ -1,4 +1,4 @@
-/** The table of tools in docs/agents.md. */
+/** The table of tools in docs/use/agents.md. */
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 import { withRows } from './table-rows.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Declares every variable and secret that the service reads, with its syntax, default, area and documentation. The
- * Worker, `.dev.vars.example`, docs/configuration.md and the doctor derive from this table. Values are never shown. The
+ * Worker, `.dev.vars.example`, docs/run/configuration.md and the doctor derive from this table. Values are never shown. The
  * API's configuration contains no secret key.
  * @module
  */
@@ -108,7 +108,7 @@ export type Declaration = {
   readonly secret?: true;
   /** Marks a secret whose holder can sign. Only `custody/secrets.ts` reads it; `readConfig` does not. */
   readonly custodyOnly?: true;
-  /** One line for docs/configuration.md and .dev.vars.example: meaning and unit. */
+  /** One line for docs/run/configuration.md and .dev.vars.example: meaning and unit. */
   readonly about: string;
 };
 

@@ -33,7 +33,7 @@ export function tableOf(rows: readonly Row[]): string {
   );
 }
 
-/** The rows of docs/benchmarks.md. The routes that meet their aim share one row. */
+/** The rows of docs/build/benchmarks.md. The routes that meet their aim share one row. */
 export function pageRowsOf(rows: readonly Row[]): Row[] {
   const isMetRoute = (row: Row): boolean => row.what.startsWith('GET ') && isMet(row) === true;
   const routes = rows.filter(isMetRoute);

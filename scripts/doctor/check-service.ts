@@ -124,7 +124,7 @@ function checkStatus({ cron, backing, custody, database }: Status, schema: strin
       database !== null && database.schema !== schema,
       'schema-outdated',
       'The columns of D1 differ from those of schema.sql.',
-      'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',
+      'Run `npx wrangler d1 migrations apply DB --remote`; docs/run/deploy.md describes upgrades.',
     ),
     ...noteIf(
       custody?.quotes.left === 0,
@@ -160,7 +160,7 @@ function checkCustody({ custody }: Status): Finding[] {
       custody.frozen !== null,
       'signing-frozen',
       `Signing is frozen: ${custody.frozen}.`,
-      'docs/runbook.md lists what to do for each reason.',
+      'docs/run/runbook.md lists what to do for each reason.',
     ),
     ...noteIf(
       custody.paused !== null,
@@ -174,7 +174,7 @@ function checkCustody({ custody }: Status): Finding[] {
       custody.heldOperations > 0,
       'operation-held',
       `${custody.heldOperations} operations await the operator.`,
-      '`npm run ops -- held` lists them; docs/runbook.md lists the next steps.',
+      '`npm run ops -- held` lists them; docs/run/runbook.md lists the next steps.',
     ),
     ...noteIf(
       custody.mirrorBehindSince !== null,
@@ -192,7 +192,7 @@ function checkCustody({ custody }: Status): Finding[] {
       custody.mint?.ok === false,
       'mint-skipped',
       `The daily mint of ABSR waits: ${custody.mint?.reason ?? 'unknown'}.`,
-      'docs/reserve.md explains each reason.',
+      'docs/use/reserve.md explains each reason.',
     ),
     ...noteIf(
       spent.length > 0,

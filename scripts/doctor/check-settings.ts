@@ -49,21 +49,21 @@ function checkNames(settings: Settings): Finding[] {
       problem(
         'variable-unknown',
         `${name} is not a variable of the service.`,
-        'Remove it, or use the name in docs/configuration.md.',
+        'Remove it, or use the name in docs/run/configuration.md.',
       ),
     ),
     ...invalid.map((name) =>
       problem(
         'variable-invalid',
         `${name} is set but invalid.`,
-        `Write ${name} as docs/configuration.md describes it.`,
+        `Write ${name} as docs/run/configuration.md describes it.`,
       ),
     ),
     ...missing.map((name) =>
       problem(
         'variable-missing',
         `${name} is required and not set.`,
-        `Set ${name} as docs/configuration.md describes it; \`npm run ops -- keygen\` makes keys and secrets.`,
+        `Set ${name} as docs/run/configuration.md describes it; \`npm run ops -- keygen\` makes keys and secrets.`,
       ),
     ),
   ];
@@ -248,7 +248,7 @@ function checkWitness(settings: Settings): Finding[] {
     (authority === undefined) !== (url === undefined),
     'witness-incomplete',
     'Only one of ABSR_MINT_AUTHORITY and ABSR_WITNESS_URL is set: nothing is minted with the witness.',
-    'Set both as docs/deploy.md describes, or neither.',
+    'Set both as docs/run/deploy.md describes, or neither.',
   );
 }
 

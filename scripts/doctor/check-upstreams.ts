@@ -120,7 +120,7 @@ async function checkKeyService(
       problem(
         'key-service-unreachable',
         `The key service does not answer (${reasonOf(error)}).`,
-        'Check VAULT_URL, VAULT_TOKEN and the policy of the token in docs/custody.md.',
+        'Check VAULT_URL, VAULT_TOKEN and the policy of the token in docs/build/custody.md.',
       ),
     ];
   }
@@ -283,7 +283,7 @@ async function sourceFindings(config: Config, node: SolanaNode, reserve: string)
         problem(
           'asry-allowance',
           'The reserve may not move ASRY out of ASRY_SOURCE_ACCOUNT.',
-          "Approve the reserve as its delegate with the owner's key: docs/runbook.md, ASRY from a cold account.",
+          "Approve the reserve as its delegate with the owner's key: docs/run/runbook.md, ASRY from a cold account.",
         ),
       ];
 }

@@ -2,7 +2,7 @@ import { Live, type Page, Title } from '../layout.tsx';
 import { Table } from '../parts/table.tsx';
 import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
 
-/** The assets of docs/threat-model.md. */
+/** The assets of docs/use/threat-model.md. */
 const LOSSES = [
   [
     'SOL of the reserve',

@@ -5,7 +5,7 @@
  */
 import { OPERATION_LIMITS } from './operation-limits.ts';
 
-/** The caller's next step for each action. The API document and docs/errors.md show these texts. */
+/** The caller's next step for each action. The API document and docs/use/errors.md show these texts. */
 export const ERROR_ACTIONS = {
   fix_request: 'Correct the fields named in error and details, then send the request again.',
   check_id: 'Check the id in the path or body. It must come from an earlier response.',

@@ -1,5 +1,5 @@
 /**
- * The meaning of a refusal of 1Click, read from its text. The texts seen in production are in docs/upstreams.md.
+ * The meaning of a refusal of 1Click, read from its text. The texts seen in production are in docs/build/upstreams.md.
  * @module
  */
 import * as z from 'zod';

@@ -36,7 +36,7 @@ new PerformanceObserver((list) => {
   for (const { element, url } of list.getEntries())
     window.largest = { url, isShown: element?.closest('main, header') != null };
 }).observe({ type: 'largest-contentful-paint', buffered: true });`;
-/** A fixed piece of work, about 60 ms of CPU time on the machine of docs/benchmarks.md. */
+/** A fixed piece of work, about 60 ms of CPU time on the machine of docs/build/benchmarks.md. */
 const YARDSTICK = `let sum = 0;
 for (let i = 0; i < 8_000_000; i++) sum = (sum * 31 + i) % 1_000_003;
 sum;`;

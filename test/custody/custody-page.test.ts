@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/custody.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/build/custody.md'), 'utf8');
 
 it('every source file that the code map of the custody page names exists', () => {
   const [map = ''] = page.slice(page.indexOf('## Where the code is')).split('## Limits');

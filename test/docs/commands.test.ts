@@ -106,7 +106,7 @@ it.each(files)(
     }
     const value = JSON.parse(text) as Record<string, unknown>;
     // Configurations of MCP clients are compared in test/mcp/snippets.test.ts.
-    if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
+    if (file === 'docs/use/agents.md') return expect(Object.keys(value)).toHaveLength(1);
     const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
     return expect(value).toMatchObject(stated);
   },
@@ -114,7 +114,7 @@ it.each(files)(
 
 it('a code block without a language is a diagram of states', () => {
   const plain = blocks.filter(({ language }) => language === '');
-  expect(plain.map(({ file }) => file)).toEqual(['docs/custody.md']);
+  expect(plain.map(({ file }) => file)).toEqual(['docs/build/custody.md']);
   const states = [...(plain[0]?.text ?? '').matchAll(/\b(planned|signed|settling|done|failed)\b/g)];
   const machine = readFileSync('src/custody/kernel/operation.ts', 'utf8');
   for (const [state = ''] of states) expect(machine).toContain(`'${state}'`);

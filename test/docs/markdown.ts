@@ -5,7 +5,7 @@ export const PAGES = [
   'README.md',
   'SKILL.md',
   'CHANGELOG.md',
-  ...readdirSync('docs')
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ALARMS } from '../../src/features/status/check-alarms.ts';
 
-const page = readFileSync('docs/runbook.md', 'utf8');
+const page = readFileSync('docs/run/runbook.md', 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(`src/${file}`, 'utf8'));

@@ -8,7 +8,7 @@ import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
 import { Tokens } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 
-const page = readFileSync('docs/storage.md', 'utf8');
+const page = readFileSync('docs/run/storage.md', 'utf8');
 
 /** Names in the first column of the table below a heading. */
 function namesBelow(heading: string): string[] {
@@ -23,7 +23,7 @@ const source = readdirSync('src/custody', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(`src/custody/${file}`, 'utf8'));
 
-it('docs/storage.md lists every table of the journal', () => {
+it('docs/run/storage.md lists every table of the journal', () => {
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
   new RequestStore(storage);
@@ -39,7 +39,7 @@ it('docs/storage.md lists every table of the journal', () => {
   expect([...new Set(declared)].sort()).toEqual(namesBelow('## Journal tables').sort());
 });
 
-it('docs/storage.md lists every key of the journal’s meta table', () => {
+it('docs/run/storage.md lists every key of the journal’s meta table', () => {
   const constantsOf = (text: string) =>
     [...text.matchAll(/^(?:export )?const (\w+) = '([^']+)';/gm)].map(
       ([, name, value]) => [name, value] as const,
@@ -62,14 +62,14 @@ it('docs/storage.md lists every key of the journal’s meta table', () => {
   expect([...new Set(keys)].sort()).toEqual(shown.sort());
 });
 
-it('src/custody uses each kind of name that docs/storage.md lists for the table `claims`', () => {
+it('src/custody uses each kind of name that docs/run/storage.md lists for the table `claims`', () => {
   const names = source.flatMap((text) =>
     [...text.matchAll(/`([a-z-]+):\$\{[^`]*`/g)].map(([, kind]) => kind),
   );
   for (const name of namesBelow('### Names of `claims`')) expect(names).toContain(name.split(':')[0]);
 });
 
-it('docs/storage.md lists every table of D1', () => {
+it('docs/run/storage.md lists every table of D1', () => {
   const schema = readFileSync('schema.sql', 'utf8');
   const tables = [...schema.matchAll(/^CREATE (?:VIRTUAL )?TABLE IF NOT EXISTS (\w+)/gm)].map(
     ([, name]) => name,
@@ -77,7 +77,7 @@ it('docs/storage.md lists every table of D1', () => {
   expect(namesBelow('## D1 tables').sort()).toEqual(tables.sort());
 });
 
-it('docs/storage.md lists every table of the page views', () => {
+it('docs/run/storage.md lists every table of the page views', () => {
   const store = readFileSync('src/features/analytics/page-views-store.ts', 'utf8');
   const tables = [...store.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name]) => name);
   expect(namesBelow('## Page-view tables').sort()).toEqual(tables.sort());

@@ -1,5 +1,5 @@
 /**
- * docs/api-guide.md, followed command by command in one shell on the world. A step of the reader between two
+ * docs/use/api-guide.md, followed command by command in one shell on the world. A step of the reader between two
  * commands, such as a payment, runs when its result is assigned to a variable.
  */
 import { execFile } from 'node:child_process';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** Commands of a section, in order. */
 const commandsUnder = (heading: string): string[] => {
-  const page = readFileSync('docs/api-guide.md', 'utf8');
+  const page = readFileSync('docs/use/api-guide.md', 'utf8');
   const section = page.split(/^## /m).find((part) => part.startsWith(heading));
   return blocksOf(heading, section ?? '')
     .filter(({ language }) => language === 'sh')

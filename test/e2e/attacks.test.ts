@@ -1,5 +1,5 @@
 /**
- * The attacks of docs/threat-model.md on one running world with two nodes. The first node lies when a case requires it.
+ * The attacks of docs/use/threat-model.md on one running world with two nodes. The first node lies when a case requires it.
  */
 import { address } from '@solana/web3.js';
 import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';

@@ -103,8 +103,8 @@ it('the README shows responses with the members that the service really returns'
   }
 });
 
-it('the commands of docs/deploy.md that need no account work as described', async () => {
-  const commands = toRun('docs/deploy.md');
+it('the commands of docs/run/deploy.md that need no account work as described', async () => {
+  const commands = toRun('docs/run/deploy.md');
   expect(commands.length).toBeGreaterThan(12);
   const said = await runPage(commands);
   const doctors = said.filter(({ command }) => command.startsWith('npm run doctor'));

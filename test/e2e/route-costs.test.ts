@@ -8,7 +8,7 @@ import type { Cost, RouteCosts } from '../../scripts/scale-page.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
-/** What docs/scale.md is made of. After a change that is meant: run this file with `-u`, then `npm run docs`. */
+/** What docs/run/scale.md is made of. After a change that is meant: run this file with `-u`, then `npm run docs`. */
 const TABLE = '../fixtures/route-costs.json';
 
 let world: World;
@@ -68,7 +68,7 @@ function costOf({ calls, read, written }: Calls): Cost {
   };
 }
 
-/** What a call is named in docs/scale.md. */
+/** What a call is named in docs/run/scale.md. */
 function nameOf({ backend, what }: Call): string {
   if (backend !== 'upstream')
     return { d1: 'D1', kv: 'KV', pageViews: 'page-view object' }[String(backend)] ?? backend;
@@ -181,6 +181,6 @@ it('a warm read makes at most one sequential round of calls, and a cold read at 
   ).toEqual([]);
 });
 
-it('each route costs per request what docs/scale.md states', async () => {
+it('each route costs per request what docs/run/scale.md states', async () => {
   await expect(`${JSON.stringify(costs, null, 2)}\n`).toMatchFileSnapshot(TABLE);
 });

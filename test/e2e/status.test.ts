@@ -129,7 +129,7 @@ describe('an alarm', () => {
         alarms: [{ name: 'test_alarm', change: 'test' }],
       },
     ]);
-    expect(messages.at(-1)?.text).toContain('docs/runbook.md#test_alarm');
+    expect(messages.at(-1)?.text).toContain('docs/run/runbook.md#test_alarm');
   });
 
   const name = 'bridge_rejects_request';

@@ -208,7 +208,7 @@ describe('a change of alarms', () => {
       repository: { url: string };
     };
     const origin = repository.url.replace(/^git\+|\.git$/g, '');
-    const runbook = `${origin}/blob/main/docs/runbook.md#signing_frozen`;
+    const runbook = `${origin}/blob/main/docs/run/runbook.md#signing_frozen`;
     expect(messages[0]?.text.split('\n')).toEqual([
       'Sluice https://sluice.example (staging)',
       'RAISED signing_frozen: Nothing is signed: unexpected_debit.',

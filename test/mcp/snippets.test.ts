@@ -4,10 +4,10 @@ import { snippetsFor } from '../../src/mcp/snippets.ts';
 import { blocksOf } from '../docs/markdown.ts';
 
 const ORIGIN = 'https://sluice.example';
-const PAGE = 'docs/agents.md';
+const PAGE = 'docs/use/agents.md';
 const snippets = snippetsFor(ORIGIN);
 
-it('docs/agents.md shows one block for each client, under its name and place, and no other configuration', () => {
+it('docs/use/agents.md shows one block for each client, under its name and place, and no other configuration', () => {
   const section = readFileSync(PAGE, 'utf8').split('\n## ')[1] ?? '';
   const shown = [...section.matchAll(/^\*\*(.+?)\*\*, (.+):\n\n```(\w+)\n([\s\S]*?)\n```$/gm)];
   expect(shown.map(([, client, place, language, text]) => ({ client, place, language, text }))).toEqual(

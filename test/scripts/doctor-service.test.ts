@@ -42,7 +42,7 @@ it('the doctor finds no problem in a healthy service', async () => {
 it('the doctor refers to the page that explains why a mint waits', async () => {
   const [finding] = await found({ mint: { ok: false, reason: 'upstream_tips_apart' } });
   expect(finding).toMatchObject({ name: 'mint-skipped', level: 'problem' });
-  const page = /docs\/\w+\.md/.exec(finding?.fix ?? '')?.[0] ?? '';
+  const page = /docs\/[\w/-]+\.md/.exec(finding?.fix ?? '')?.[0] ?? '';
   expect(readFileSync(page, 'utf8')).toContain('`upstream_tips_apart`');
 });
 

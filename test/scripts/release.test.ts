@@ -8,7 +8,7 @@ import { VERSION } from '../../src/mcp/server.ts';
 const FILES = [
   '.npmrc',
   'CHANGELOG.md',
-  'docs/agents.md',
+  'docs/use/agents.md',
   'package.json',
   'package-lock.json',
   'packages/client/package.json',
@@ -42,7 +42,9 @@ const versionsIn = (root: string): Record<string, unknown> => ({
   'packages/sluice-mcp/server.json': json('packages/sluice-mcp/server.json', root).version,
   'packages/sluice-mcp/server.json, package': json('packages/sluice-mcp/server.json', root).packages[0]
     .version,
-  'docs/agents.md': /sluice-mcp-(.+)\.mcpb/.exec(readFileSync(join(root, 'docs/agents.md'), 'utf8'))?.[1],
+  'docs/use/agents.md': /sluice-mcp-(.+)\.mcpb/.exec(
+    readFileSync(join(root, 'docs/use/agents.md'), 'utf8'),
+  )?.[1],
   'src/mcp/server.ts': /export const VERSION = '(.+)'/.exec(
     readFileSync(join(root, 'src/mcp/server.ts'), 'utf8'),
   )?.[1],

@@ -187,7 +187,7 @@ function nodesOf(r: Random): NodeSpec[] {
   }));
 }
 
-/** One of two or three may lie; a single node is trusted, as docs/custody.md states. */
+/** One of two or three may lie; a single node is trusted, as docs/build/custody.md states. */
 function liesOf(r: Random, nodes: number): Lies | undefined {
   if (nodes < 2 || !r.chance(0.5)) return undefined;
   const drawn = LIES.filter((lie) => lie !== 'early');

@@ -257,7 +257,7 @@ export type AlarmMessage = Reporter & {
   readonly at: string;
 };
 
-const RUNBOOK = 'https://github.com/sluice-example/sluice/blob/main/docs/runbook.md';
+const RUNBOOK = 'https://github.com/sluice-example/sluice/blob/main/docs/run/runbook.md';
 
 const linesOf = ({ change, name, reason, since, figures, runbook }: AlarmMessage['alarms'][number]) => [
   `${change.toUpperCase()} ${name}: ${reason}`,
