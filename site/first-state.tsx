@@ -11,29 +11,40 @@ import { Flow } from './parts/overview-flow.tsx';
 import { Hero } from './parts/overview-hero.tsx';
 import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
 import { StatusLive } from './parts/status-live.tsx';
+import { TokenDetail } from './parts/token-detail.tsx';
 import { TokenBrowser } from './parts/token-list.tsx';
 
-type Island = () => JSX.Element | null;
+type Island = (props: { readonly id?: string | undefined }) => JSX.Element | null;
+
+type Islands = Readonly<Record<string, readonly [operation: string, Island]>>;
 
 /** By page and name; an island is rendered once the first response that it needs is there. */
-const ISLANDS: Readonly<Record<string, Readonly<Record<string, readonly [needs: string, Island]>>>> = {
-  '/': { hero: ['getAbsrSummary {}', Hero], flow: ['getReserves {}', Flow] },
-  '/reserves': { wallets: ['getReserves {}', Wallets], message: ['getProof {}', SignedMessage] },
-  '/status': { status: ['getStatus {}', StatusLive] },
-  '/tokens': { browser: ['listTokens {}', TokenBrowser] },
+const ISLANDS: Readonly<Record<string, Islands>> = {
+  '/': { hero: ['getAbsrSummary', Hero], flow: ['getReserves', Flow] },
+  '/reserves': { wallets: ['getReserves', Wallets], message: ['getProof', SignedMessage] },
+  '/status': { status: ['getStatus', StatusLive] },
+  '/tokens': { browser: ['listTokens', TokenBrowser] },
+  '/token': { token: ['getToken', TokenDetail] },
   '/asry': {
-    epoch: ['getAsryEpoch {}', AsryEpoch],
-    curve: ['getAsryEpoch {}', AsryCurveView],
-    past: ['getAsryEpoch {}', PastEpochs],
+    epoch: ['getAsryEpoch', AsryEpoch],
+    curve: ['getAsryEpoch', AsryCurveView],
+    past: ['getAsryEpoch', PastEpochs],
   },
 };
 
-/** @returns HTML by the name of the island */
-export const renderIslands = (page: string, answers: Answers): Readonly<Record<string, string>> =>
-  withAnswers(answers, () =>
+/**
+ * @param answers responses by operation and input
+ * @param id of the thing that the page shows, if it has one
+ * @returns HTML by the name of the island
+ */
+export function renderIslands(page: string, answers: Answers, id?: string): Readonly<Record<string, string>> {
+  const read = new Set(Object.keys(answers).map((key) => key.split(' ', 1)[0]));
+  const islands: Islands = { alerts: ['getAbsrSummary', Alerts], ...ISLANDS[page] };
+  return withAnswers(answers, () =>
     Object.fromEntries(
-      Object.entries({ alerts: ['getAbsrSummary {}', Alerts] as const, ...ISLANDS[page] }).flatMap(
-        ([name, [needs, Island]]) => (needs in answers ? [[name, String(<Island />)]] : []),
+      Object.entries(islands).flatMap(([name, [operation, Island]]) =>
+        read.has(operation) ? [[name, String(<Island id={id} />)]] : [],
       ),
     ),
   );
+}

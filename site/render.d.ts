@@ -2,4 +2,5 @@
 export function renderIslands(
   page: string,
   answers: Readonly<Record<string, unknown>>,
+  id?: string,
 ): Readonly<Record<string, string>>;

@@ -29,7 +29,6 @@ import { type SwapQuoteDeps, swapQuoteRoutes } from './features/swap/quote-route
 import { type SwapRecordDeps, swapRecordRoutes } from './features/swap/record-routes.ts';
 import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
-import { type TokenPageDeps, tokenPageRoutes } from './features/tokens/page-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import { emptyIsAbsent } from './http/params.ts';
 import { asAppError, problemResponse } from './http/problem.ts';
@@ -52,7 +51,7 @@ export type Deps = {
   readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
-  readonly tokens: InvoiceDeps & TokenDeps & ListingDeps & TokenPageDeps;
+  readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
 };
 
 /** Pages of other origins must not read its responses, so it has no CORS headers. */
@@ -196,7 +195,6 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route(OPS_PATH, opsRoutes);
   app.route('/', openApiRoutes);
   app.route('/', sitePages(app));
-  app.route('/', tokenPageRoutes);
   app.get('/read', readSeveral(app, isReadByPages));
 
   const refuseMethod = methodNotAllowed({

@@ -1,72 +1,155 @@
 /**
- * Serves pages of the site with their first figures in the HTML, for readers without scripts and while the API is slow.
- * The figures are responses of the API, and the components of the site render them.
+ * Serves pages of the site with their first figures in the HTML, for readers without scripts, for previews of links and
+ * while the API is slow. The figures are responses of the API, and the components of the site render them.
  * @module
  */
+import type { z } from '@hono/zod-openapi';
 import { type Context, Hono } from 'hono';
+import { html } from 'hono/html';
+import { type PageHead, tokenHead } from './features/tokens/page-head.ts';
+import type { Token } from './features/tokens/routes.ts';
 import type { RouterEnv } from './http/router.ts';
-import { sitePage } from './http/site-page.ts';
 import { within } from './http/within.ts';
 
 /** A page does not wait longer for a figure; its script reads the figure again anyway. */
 const WAIT_MS = 500;
+/** A link to a token is previewed by its name, so its page waits longer. */
+const TOKEN_WAIT_MS = 5_000;
 
 type Reads = Readonly<Record<string, string>>;
-const RESERVE: Reads = {
-  getReserves: '/api/reserves',
-  getAbsrSummary: '/api/arbitrage/summary',
-  getProof: '/api/proof',
-};
+const SUMMARY: Reads = { getAbsrSummary: '/api/arbitrage/summary' };
+const RESERVE: Reads = { getReserves: '/api/reserves', getProof: '/api/proof', ...SUMMARY };
 /** Operations without input that each page shows first. The banner of every page needs the summary. */
 const PAGES: Readonly<Record<string, Reads>> = {
   '/': RESERVE,
   '/reserves': RESERVE,
-  '/status': { getStatus: '/api/status', getAbsrSummary: '/api/arbitrage/summary' },
-  '/tokens': { listTokens: '/api/tokens', getAbsrSummary: '/api/arbitrage/summary' },
-  '/asry': { getAsryEpoch: '/api/asry/epoch', getAbsrSummary: '/api/arbitrage/summary' },
+  '/status': { getStatus: '/api/status', ...SUMMARY },
+  '/tokens': { listTokens: '/api/tokens', ...SUMMARY },
+  '/asry': { getAsryEpoch: '/api/asry/epoch', ...SUMMARY },
 };
+const TOKEN_PATH = '/token/';
 
 type Service = { fetch(request: Request, env: unknown, context: unknown): Response | Promise<Response> };
+type Built = { fetch(url: string): Promise<Response> };
+type Answers = Readonly<Record<string, unknown>>;
 
-/** A response that is late or is no success is absent. */
-async function readFirst(c: Context, service: Service, path: string): Promise<unknown> {
+export type PageDeps = {
+  readonly assets: Built;
+  /** @param answers responses by operation and input. @returns HTML of the islands of a page, by name */
+  readonly renderIslands: (page: string, answers: Answers, id?: string) => Readonly<Record<string, string>>;
+  /** Empty for the origin of each request. */
+  readonly publicBaseUrl: string;
+};
+type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
+type PageContext = Context<PageEnv>;
+
+/** The response of the API, or undefined when it is late. */
+async function ask(
+  c: PageContext,
+  service: Service,
+  path: string,
+  waitMs: number,
+): Promise<Response | undefined> {
   // The caller's address, without a wish for fresh figures: opening a page reads no upstream again.
   const headers = new Headers(c.req.raw.headers);
   for (const name of ['cache-control', 'pragma', 'if-none-match']) headers.delete(name);
-  const read = async (): Promise<unknown> => {
-    const request = new Request(new URL(path, c.req.url), { headers });
-    const response = await service.fetch(request, c.env, c.executionCtx);
-    return response.ok ? response.json() : undefined;
-  };
-  return within(
-    read().catch(() => undefined),
-    WAIT_MS,
-  );
+  const request = new Request(new URL(path, c.req.url), { headers });
+  return within(Promise.resolve(service.fetch(request, c.env, c.executionCtx)), waitMs);
 }
 
-/** HTML of the islands of a page, by name, from responses by operation and input. */
-type RenderIslands = (
-  page: string,
-  answers: Readonly<Record<string, unknown>>,
-) => Readonly<Record<string, string>>;
+/** Responses by operation; a response that is late or is no success is absent. */
+async function readFirst(c: PageContext, service: Service, reads: Reads): Promise<Answers> {
+  const read = async ([name, path]: readonly [string, string]) => {
+    const response = await ask(c, service, path, WAIT_MS).catch(() => undefined);
+    return response?.ok ? [[`${name} {}`, await response.json()] as const] : [];
+  };
+  return Object.fromEntries((await Promise.all(Object.entries(reads).map(read))).flat());
+}
 
-export type PageDeps = {
-  readonly assets: Pick<Fetcher, 'fetch'>;
-  readonly renderIslands: RenderIslands;
+const REPLACED = [
+  'title',
+  'meta[name="description"]',
+  ...['title', 'description', 'url'].map((name) => `meta[property="og:${name}"]`),
+  'link[rel="canonical"]',
+].join(', ');
+
+/** The picture of the preview stays the built one. */
+const headHtml = ({ title, description, url }: PageHead) =>
+  html`<title>${title}</title>
+<meta name="description" content="${description}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${url}">
+<link rel="canonical" href="${url}">`;
+
+/** A data block: browsers never run it, and no text inside can close it. */
+const answersHtml = (answers: Answers): string =>
+  `<script type="application/json" id="first-answers">${JSON.stringify(answers).replaceAll('<', '\\u003c')}</script>`;
+
+type Content = {
+  readonly status?: 200 | 404 | 503;
+  readonly head?: PageHead;
+  readonly islands?: Readonly<Record<string, string>>;
+  /** What scripts show before their first own read. */
+  readonly answers?: Answers;
 };
-type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
 
-async function contentOf(c: Context<PageEnv>, service: Service, page: string, reads: Reads) {
-  const read = await Promise.all(
-    Object.entries(reads).map(async ([name, path]) => ({
-      name,
-      input: {},
-      value: await readFirst(c, service, path),
-    })),
-  );
-  const responses = read.filter(({ value }) => value !== undefined);
-  const answers = Object.fromEntries(responses.map(({ name, value }) => [`${name} {}`, value]));
-  return { islands: c.var.deps.pages.renderIslands(page, answers), responses };
+/**
+ * @param path of the built page, whose hashed scripts belong to the same deployment
+ * @throws Error when the site does not have the page
+ */
+async function sitePage(assets: Built, path: string, content: Content | Promise<Content>): Promise<Response> {
+  const [built, { status = 200, head, islands = {}, answers = {} }] = await Promise.all([
+    assets.fetch(`https://assets${path}`),
+    content,
+  ]);
+  if (!built.ok) throw new Error(`the site has no ${path}: ${built.status}`);
+  const rewriter = new HTMLRewriter();
+  const append = (selector: string, text: string): void => {
+    rewriter.on(selector, { element: (element) => void element.append(text, { html: true }) });
+  };
+  if (head !== undefined) {
+    rewriter.on(REPLACED, { element: (element) => void element.remove() });
+    append('head', String(await headHtml(head)));
+  }
+  for (const [name, text] of Object.entries(islands))
+    rewriter.on(`[data-island="${name}"]`, {
+      element(element) {
+        element.setAttribute('data-filled', '');
+        element.setInnerContent(text, { html: true });
+      },
+    });
+  if (Object.keys(answers).length > 0) append('body', answersHtml(answers));
+  const headers = new Headers(built.headers);
+  // These headers describe the built page, not this response.
+  for (const name of ['ETag', 'Content-Length', 'Cache-Control']) headers.delete(name);
+  return rewriter.transform(new Response(built.body, { status, headers }));
+}
+
+async function contentOf(c: PageContext, service: Service, page: string, reads: Reads): Promise<Content> {
+  const answers = await readFirst(c, service, reads);
+  return { answers, islands: c.var.deps.pages.renderIslands(page, answers) };
+}
+
+/** `/token/{mint}`. A numeric id is redirected there. Deeper paths are unknown, like every path without a page. */
+async function tokenPage(c: PageContext, service: Service): Promise<Response> {
+  const { assets, renderIslands, publicBaseUrl } = c.var.deps.pages;
+  const id = c.req.path.slice(TOKEN_PATH.length);
+  const [response, summary] = await Promise.all([
+    ask(c, service, `/api/tokens/${encodeURIComponent(id)}`, TOKEN_WAIT_MS),
+    readFirst(c, service, SUMMARY),
+  ]);
+  if (response?.status === 404) return sitePage(assets, '/404', { status: 404 });
+  // The page's own script reads again and reports the outage.
+  if (!response?.ok) return sitePage(assets, '/token', { status: 503 });
+  const token: z.infer<typeof Token> = await response.json();
+  if (id !== token.mint_address) return c.redirect(TOKEN_PATH + token.mint_address);
+  const answers = { [`getToken ${JSON.stringify({ id })}`]: token, ...summary };
+  return sitePage(assets, '/token', {
+    head: tokenHead(token, publicBaseUrl || new URL(c.req.url).origin),
+    islands: renderIslands('/token', answers, id),
+    answers,
+  });
 }
 
 /** @param service the whole API, which answers what the pages show */
@@ -74,5 +157,5 @@ export function sitePages(service: Service): Hono<PageEnv> {
   const router = new Hono<PageEnv>();
   for (const [page, reads] of Object.entries(PAGES))
     router.get(page, (c) => sitePage(c.var.deps.pages.assets, page, contentOf(c, service, page, reads)));
-  return router;
+  return router.get(`${TOKEN_PATH}*`, (c) => tokenPage(c, service));
 }

@@ -1,4 +1,4 @@
 import { TokenDetail } from '../parts/token-detail.tsx';
 import { mount } from './mount.tsx';
 
-mount({ token: TokenDetail });
+mount({ token: () => <TokenDetail /> });

@@ -157,8 +157,9 @@ const tokenInAddress = (): string | null | undefined =>
     ? undefined
     : location.pathname.split('/')[2]?.slice(0, 200) || fromAddressBar('id');
 
-export function TokenDetail() {
-  const [id] = useState(tokenInAddress);
+/** @param shown the id that the Worker renders; a browser has it in its address */
+export function TokenDetail({ id: shown }: { id?: string | undefined }) {
+  const [id] = useState(shown ?? tokenInAddress());
   const token = useQuery('getToken', id ? { id } : null);
   const listings = useQuery('listListings', token.value ? { token_id: token.value.id } : null);
   if (id === null)

@@ -276,7 +276,6 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
   const readAccounts = accountReader(sources);
   const tokens = createTokenStore(sources.reads, env.DB);
   return {
-    assets: env.ASSETS,
     custody,
     contact: config.SECURITY_CONTACT,
     tokens,
@@ -406,7 +405,7 @@ const depsOf = (sources: Sources): Deps => ({
   openapi: openApiDeps(sources),
   ops: opsDeps(sources),
   pools: poolsDeps(sources),
-  pages: { assets: sources.env.ASSETS, renderIslands },
+  pages: { assets: sources.env.ASSETS, renderIslands, publicBaseUrl: sources.publicBaseUrl },
   reserves: reservesDeps(sources),
   status: statusDeps(sources),
   swap: swapDeps(sources),

@@ -2,6 +2,7 @@
  * What stands before the custodian, D1, the page-view object, the upstreams and the relays: the memory of the isolate, or
  * the limiter.
  */
+import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -142,9 +143,11 @@ it.each([...routeRequests(), TOKEN_PAGE].map((request) => [request.method, reque
   '%s %s calls the limiter before any backend when the values that all callers share are in memory',
   async (_method, route, request) => {
     current = route;
-    await (await app.request(freshPath(request), request.init, bindings)).text();
+    await (await app.request(freshPath(request), request.init, bindings, createExecutionContext())).text();
     calls = [];
-    const text = await (await app.request(freshPath(request), request.init, bindings)).text();
+    const text = await (
+      await app.request(freshPath(request), request.init, bindings, createExecutionContext())
+    ).text();
     expect(text).not.toContain('"error_code":"INTERNAL"');
     if (calls.length > 0) expect(calls[0], calls.join()).toBe(LIMITER);
   },

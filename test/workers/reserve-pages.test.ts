@@ -66,7 +66,7 @@ function service(world: World) {
     now: () => world.now,
   };
   const assets = { fetch: async () => new Response(BUILT, { headers: { 'Content-Type': 'text/html' } }) };
-  const deps = { log: () => undefined, pages: { assets, renderIslands }, reserves };
+  const deps = { log: () => undefined, pages: { assets, renderIslands, publicBaseUrl: '' }, reserves };
   const app = createApp(() => deps as object as Deps);
   return async (path: string) => {
     const response = await app.request(path, {}, {}, createExecutionContext());

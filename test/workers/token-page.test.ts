@@ -1,4 +1,6 @@
+import { createExecutionContext } from 'cloudflare:test';
 import { expect, it } from 'vitest';
+import { renderIslands } from '../../site/render.js';
 import { createApp, type Deps } from '../../src/app.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -47,10 +49,10 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
   const tokens = {
     tokens: { byMint: one, byId: one },
     facts: { memory, readAccounts },
-    assets,
-    publicBaseUrl: ORIGIN,
   };
-  return createApp(() => ({ log: () => undefined, tokens }) as object as Deps).request(path, {}, LIMITS);
+  const pages = { assets, renderIslands, publicBaseUrl: ORIGIN };
+  const app = createApp(() => ({ log: () => undefined, tokens, pages }) as object as Deps);
+  return app.request(path, {}, LIMITS, createExecutionContext());
 }
 
 it('the token page shows name and state without scripts, and contains data for its scripts', async () => {
