@@ -7,6 +7,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { type Answers, withAnswers } from './api/query.ts';
 import { Alerts } from './parts/alerts.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from './parts/asry-live.tsx';
+import { OfficialMints } from './parts/official-mints.tsx';
 import { Flow } from './parts/overview-flow.tsx';
 import { Hero } from './parts/overview-hero.tsx';
 import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
@@ -20,8 +21,16 @@ type Islands = Readonly<Record<string, readonly [operation: string, Island]>>;
 
 /** By page and name; an island is rendered once the first response that it needs is there. */
 const ISLANDS: Readonly<Record<string, Islands>> = {
-  '/': { hero: ['getAbsrSummary', Hero], flow: ['getReserves', Flow] },
-  '/reserves': { wallets: ['getReserves', Wallets], message: ['getProof', SignedMessage] },
+  '/': {
+    hero: ['getAbsrSummary', Hero],
+    flow: ['getReserves', Flow],
+    mints: ['getAbsrSummary', OfficialMints],
+  },
+  '/reserves': {
+    wallets: ['getReserves', Wallets],
+    message: ['getProof', SignedMessage],
+    mints: ['getAbsrSummary', OfficialMints],
+  },
   '/status': { status: ['getStatus', StatusLive] },
   '/tokens': { browser: ['listTokens', TokenBrowser] },
   '/token': { token: ['getToken', TokenDetail] },
@@ -29,6 +38,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
     epoch: ['getAsryEpoch', AsryEpoch],
     curve: ['getAsryEpoch', AsryCurveView],
     past: ['getAsryEpoch', PastEpochs],
+    mints: ['getAbsrSummary', OfficialMints],
   },
 };
 

@@ -7,7 +7,7 @@ import type { z } from '@hono/zod-openapi';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { type PageHead, tokenHead } from './features/tokens/page-head.ts';
-import type { Token } from './features/tokens/routes.ts';
+import type { TokenRecord } from './features/tokens/routes.ts';
 import type { RouterEnv } from './http/router.ts';
 import { within } from './http/within.ts';
 
@@ -142,7 +142,7 @@ async function tokenPage(c: PageContext, service: Service): Promise<Response> {
   if (response?.status === 404) return sitePage(assets, '/404', { status: 404 });
   // The page's own script reads again and reports the outage.
   if (!response?.ok) return sitePage(assets, '/token', { status: 503 });
-  const token: z.infer<typeof Token> = await response.json();
+  const token: z.infer<typeof TokenRecord> = await response.json();
   if (id !== token.mint_address) return c.redirect(TOKEN_PATH + token.mint_address);
   const answers = { [`getToken ${JSON.stringify({ id })}`]: token, ...summary };
   return sitePage(assets, '/token', {

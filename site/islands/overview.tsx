@@ -1,3 +1,4 @@
+import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
@@ -7,6 +8,7 @@ import { NewestTokens } from '../parts/token-list.tsx';
 import { mount } from './mount.tsx';
 
 mount({
+  mints: OfficialMints,
   hero: Hero,
   flow: Flow,
   chart: ReserveHistory,

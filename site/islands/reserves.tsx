@@ -1,4 +1,5 @@
 import { BadgeCode } from '../parts/badge-code.tsx';
+import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
@@ -6,6 +7,7 @@ import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
 
 mount({
+  mints: OfficialMints,
   wallets: Wallets,
   verify: VerifyPanel,
   message: SignedMessage,

@@ -1,4 +1,10 @@
+import { OfficialMints } from '../parts/official-mints.tsx';
 import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
 import { mount } from './mount.tsx';
 
-mount({ keys: TrustKeys, sources: TrustSources, contact: OperatorContact });
+mount({
+  mints: OfficialMints,
+  keys: TrustKeys,
+  sources: TrustSources,
+  contact: OperatorContact,
+});

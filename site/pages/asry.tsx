@@ -1,6 +1,7 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { AsryClaimForm } from '../parts/asry-claim.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from '../parts/asry-live.tsx';
+import { OfficialMints } from '../parts/official-mints.tsx';
 
 export const asry: Page = {
   path: '/asry',
@@ -24,6 +25,9 @@ export const asry: Page = {
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
+      </Live>
+      <Live name="mints" json="/api/arbitrage/summary">
+        <OfficialMints />
       </Live>
       <div class="split">
         <section>

@@ -1,5 +1,6 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
+import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
@@ -56,6 +57,9 @@ export const overview: Page = {
           Anyone may create one. Creators choose the names; only the mint address identifies a token.{' '}
           <a href="/tokens">All tokens</a>
         </p>
+        <Live name="mints" json="/api/arbitrage/summary">
+          <OfficialMints />
+        </Live>
         <Live name="tokens" json="/api/tokens">
           <NewestTokens />
         </Live>

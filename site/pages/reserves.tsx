@@ -1,5 +1,6 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
+import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
@@ -20,6 +21,9 @@ export const reserves: Page = {
       </Title>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
+      </Live>
+      <Live name="mints" json="/api/arbitrage/summary">
+        <OfficialMints />
       </Live>
       <section id="verify">
         <h2>Check it yourself</h2>

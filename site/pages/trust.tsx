@@ -1,4 +1,5 @@
 import { Live, type Page, Title } from '../layout.tsx';
+import { OfficialMints } from '../parts/official-mints.tsx';
 import { Table } from '../parts/table.tsx';
 import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
 
@@ -48,6 +49,10 @@ export const trust: Page = {
           ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is
           no claim on the reserve either.
         </p>
+        <p>Anybody can give a token these names. Only these mints are ABSR and ASRY:</p>
+        <Live name="mints" json="/api/arbitrage/summary">
+          <OfficialMints />
+        </Live>
       </section>
       <section>
         <h2>Who holds the keys</h2>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { Token } from '../../packages/client/src/index.ts';
-import { POWER_WORDS } from '../../src/chain/solana/token-powers.ts';
+import type { TokenRecord } from '../../packages/client/src/index.ts';
+import { powerWords } from '../../src/chain/solana/token-powers.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { CopyButton, Identifier } from './copyable.tsx';
@@ -11,7 +11,7 @@ import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
 import { isImageUrl } from './token-draft.ts';
-import { TokenBadges } from './token-list.tsx';
+import { ListedMark, TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
 import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
@@ -32,12 +32,14 @@ const Authority = ({
 
 const UNREADABLE = 'The rights over this token could not be read from the chain.';
 
+type HeldToken = Pick<TokenRecord, 'powers' | 'update_authority'>;
+
 /** The meaning of the rights over a token for its holders. Only a mint that gives nobody a power is described as safe. */
-export function holderFacts({ powers, update_authority: editor }: Token): string[] {
+export function holderFacts({ powers, update_authority: editor }: HeldToken): string[] {
   if (!powers) return [UNREADABLE];
   const canRename = 'One address can change the name, symbol and picture.';
   if (powers.length > 0)
-    return [...powers.map((power) => POWER_WORDS[power][1]), ...(editor === null ? [] : [canRename])];
+    return [...powers.map((power) => powerWords(power)[1]), ...(editor === null ? [] : [canRename])];
   return [
     'The supply is fixed: no key can create more.',
     'No key can freeze your tokens.',
@@ -52,7 +54,28 @@ function ShareLink({ mint }: { mint: string }) {
   return <CopyButton text={origin + tokenUrl(mint)} label="link of this page" name="Copy link" />;
 }
 
-export function TokenFacts({ token }: { token: Token }) {
+/** The chain has no name for this token that may be shown. */
+const NAMELESS = 'Token without a name';
+
+const Standing = ({ token: { official, listed_at: listedAt } }: { token: TokenRecord }) =>
+  official === null ? (
+    <ListedMark at={listedAt} />
+  ) : (
+    <span class="mark good">official {official.asset} of this reserve</span>
+  );
+
+const MINTERS: Readonly<Record<string, string>> = {
+  nobody: 'Nobody can mint more.',
+  reserve: 'Only the key of the reserve can mint more.',
+  two_keys: 'Minting needs the keys of the reserve and of its witness.',
+};
+const OTHER_MINTER = 'An address that is not of the reserve can mint more.';
+
+/** Who can mint an official token. */
+const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>
+  official?.minter ? <span class="fine">{MINTERS[official.minter] ?? OTHER_MINTER}</span> : null;
+
+export function TokenFacts({ token }: { token: TokenRecord }) {
   return (
     <>
       <div class="token-head">
@@ -62,13 +85,13 @@ export function TokenFacts({ token }: { token: Token }) {
         />
         <div>
           <h1>
-            <Foreign text={token.name} />
+            <Foreign text={token.name === '' ? NAMELESS : token.name} />
           </h1>
           <p class="row">
             <span class="soft">
               <Foreign text={token.symbol} />
             </span>
-            <TokenBadges token={token} />
+            <TokenBadges token={token} standing={<Standing token={token} />} />
             <ShareLink mint={token.mint_address} />
           </p>
         </div>
@@ -104,7 +127,8 @@ export function TokenFacts({ token }: { token: Token }) {
             </dd>
             <dt>May mint more</dt>
             <dd>
-              <Authority address={token.mint_authority} asOf={token.as_of} label="mint authority" />
+              <Authority address={token.mint_authority} asOf={token.as_of} label="mint authority" />{' '}
+              <Minter official={token.official} />
             </dd>
             <dt>May freeze accounts</dt>
             <dd>
@@ -114,12 +138,7 @@ export function TokenFacts({ token }: { token: Token }) {
             <dd>
               <Authority address={token.update_authority} asOf={token.as_of} label="update authority" />
             </dd>
-            <dt>Created</dt>
-            <dd>
-              <Moment iso={token.created_at} />
-            </dd>
-            <dt>Listed</dt>
-            <dd>{token.listed_at === null ? 'not yet' : <Moment iso={token.listed_at} />}</dd>
+            <Times token={token} />
             <dt>Metadata</dt>
             <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
             <dt>Picture</dt>
@@ -151,6 +170,19 @@ export function TokenFacts({ token }: { token: Token }) {
   );
 }
 
+/** No request created an official token, and it needs no listing. */
+const Times = ({ token: { created_at: created, listed_at: listed } }: { token: TokenRecord }) =>
+  created === null ? null : (
+    <>
+      <dt>Created</dt>
+      <dd>
+        <Moment iso={created} />
+      </dd>
+      <dt>Listed</dt>
+      <dd>{listed === null ? 'not yet' : <Moment iso={listed} />}</dd>
+    </>
+  );
+
 /** Undefined while the page is prerendered, null if the address names no token. */
 const tokenInAddress = (): string | null | undefined =>
   typeof location === 'undefined'
@@ -161,7 +193,8 @@ const tokenInAddress = (): string | null | undefined =>
 export function TokenDetail({ id: shown }: { id?: string | undefined }) {
   const [id] = useState(shown ?? tokenInAddress());
   const token = useQuery('getToken', id ? { id } : null);
-  const listings = useQuery('listListings', token.value ? { token_id: token.value.id } : null);
+  const tokenId = token.value?.id ?? null;
+  const listings = useQuery('listListings', tokenId === null ? null : { token_id: tokenId });
   if (id === null)
     return (
       <Notice kind="warn" title="No token is named in the address.">
@@ -179,7 +212,9 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
       show={(value) => (
         <>
           <TokenFacts token={value} />
-          <Listing token={value} payment={paid ?? null} />
+          {value.id === null ? null : (
+            <Listing tokenId={value.id} listedAt={value.listed_at} payment={paid ?? null} />
+          )}
         </>
       )}
     />
@@ -187,12 +222,20 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
 }
 
 /** @param payment signature of the listing's payment */
-const Listing = ({ token, payment }: { token: Token; payment: string | null }) => (
+const Listing = ({
+  tokenId,
+  listedAt,
+  payment,
+}: {
+  tokenId: number;
+  listedAt: string | null;
+  payment: string | null;
+}) => (
   <section>
     <h2>Listing</h2>
-    {token.listed_at === null ? (
+    {listedAt === null ? (
       <div class="card">
-        <ListingRequest tokenId={token.id} />
+        <ListingRequest tokenId={tokenId} />
       </div>
     ) : (
       <p>

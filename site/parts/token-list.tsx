@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'hono/jsx';
+import { type Child, useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
-import { isPlainToken, POWER_WORDS, type TokenPower } from '../../src/chain/solana/token-powers.ts';
+import { isPlainToken, powerWords } from '../../src/chain/solana/token-powers.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
@@ -12,7 +12,7 @@ import { Foreign, Initial } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
 /** A power of the creator's choice is a warning; every other power is worse. */
-const markOf = (power: TokenPower): string => (power === 'mint' ? 'mark warn' : 'mark bad');
+const markOf = (power: string): string => (power === 'mint' ? 'mark warn' : 'mark bad');
 
 const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
   if (powers === null) return <span class="mark warn">rights not known</span>;
@@ -20,15 +20,21 @@ const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
   return (
     <>
       {powers.map((power) => (
-        <span class={markOf(power)}>{POWER_WORDS[power][0]}</span>
+        <span class={markOf(power)}>{powerWords(power)[0]}</span>
       ))}
     </>
   );
 };
 
-export const TokenBadges = ({ token }: { token: Token }) => (
+export const ListedMark = ({ at }: { at: string | null }) =>
+  at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>;
+
+type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;
+
+/** @param standing the mark of who vouches for it */
+export const TokenBadges = ({ token, standing }: { token: Rated; standing: Child }) => (
   <span class="badges">
-    {token.listed_at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>}
+    {standing}
     <PowerMarks powers={token.powers} />
     <span class="mark">{token.token_program === 'token-2022' ? 'Token-2022' : 'SPL token'}</span>
     {token.warning === null ? null : <span class="mark warn">well-known name</span>}
@@ -45,7 +51,7 @@ export const TokenRow = ({ token }: { token: Token }) => (
       <span class="fine">
         <Foreign text={token.symbol} />
       </span>
-      <TokenBadges token={token} />
+      <TokenBadges token={token} standing={<ListedMark at={token.listed_at} />} />
     </span>
     <span class="supply fine number">
       Supply {grouped(token.supply_ui)}

@@ -17,6 +17,7 @@ import { BUDGETS } from '../core/call-limits.ts';
 import { HOUR_MS } from '../core/durations.ts';
 import { AppError, failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import type { OfficialMints } from '../core/official-tokens.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
@@ -220,6 +221,7 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
     solanaSources: rpc.nodes,
     supplySources: rpc.nodes,
     absrMint: config.ABSR_MINT_ADDRESS ?? null,
+    asryMint: config.ASRY_MINT_ADDRESS ?? null,
     absr: createAbsrStore(sources.reads),
     readReserve: bitcoinAddress
       ? (refresh: boolean) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)
@@ -280,6 +282,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     contact: config.SECURITY_CONTACT,
     tokens,
     facts: { memory: sources.facts, readAccounts },
+    officialMints: officialMints(config),
     search: createSearchStore(sources.reads),
     readAccounts,
     rentExemption: async (bytes) =>
@@ -328,6 +331,12 @@ const ownAddresses = ({ config, reserve, treasuryAddress }: Sources): ReadonlySe
       ...knownMints(config).map(({ mint }) => mint),
     ].filter((address) => address != null),
   );
+
+const officialMints = ({ ABSR_MINT_ADDRESS: absr, ASRY_MINT_ADDRESS: asry }: Config): OfficialMints =>
+  new Map([
+    ...(absr === undefined ? [] : [[absr, 'ABSR'] as const]),
+    ...(asry === undefined ? [] : [[asry, 'ASRY'] as const]),
+  ]);
 
 const knownMints = (config: Config) =>
   Object.entries({

@@ -8,6 +8,7 @@ import { Cache } from '../../src/http/cached.ts';
 import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
 
 const MINT = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+const ASRY = '7kLh5EwWsfm18XUodfmF2ABJnQJRxJPxwTkEj9q7pjZK';
 
 const isolate = (clock: { ms: number }) => new Cache({ now: () => clock.ms, defer: () => undefined });
 
@@ -39,6 +40,7 @@ function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
       return upstreams.prices;
     },
     absrMint: MINT,
+    asryMint: ASRY,
     supplySources: upstreams.supplies.map((_, index) => ({
       name: `rpc-${index + 1}`,
       async tokenSupply() {
@@ -62,6 +64,8 @@ function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
 describe('the summary', () => {
   it('the ABSR summary compares the reserve with the supply', async () => {
     expect(await service().read()).toEqual({
+      absrMint: MINT,
+      asryMint: ASRY,
       btcPriceUsd: 80_000,
       solPriceUsd: 100,
       priceSource: 'hyperliquid',
@@ -99,6 +103,7 @@ describe('the summary', () => {
     const { d } = service();
     const summary = await getSummary({ ...d, absrMint: null });
     expect(summary).toMatchObject({
+      absrMint: null,
       absrTokenSupply: null,
       ratio: null,
       gapSats: null,

@@ -473,8 +473,10 @@ describe('GET /api/asry/epoch', () => {
     expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
   });
 
-  it('the epoch route shows the address, mints and decimals that a wallet needs for a deposit', async () => {
-    expect((await get('/api/asry/epoch')).body.deposit).toEqual({
+  it('the epoch route shows the mint of ASRY, and the address, mints and decimals that a wallet needs for a deposit', async () => {
+    const { body } = await get('/api/asry/epoch');
+    expect(body.mint).toBe(MINT);
+    expect(body.deposit).toEqual({
       address: TREASURY,
       mints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
       decimals: 6,

@@ -50,6 +50,7 @@ describe('GET /api/badge/reserve.svg', () => {
       cache: new Cache({ now: () => now, defer: () => undefined }),
       readPrices: async () => [],
       absrMint: 'mint',
+      asryMint: null,
       supplySources: [{ name: 'a', tokenSupply: async () => ({ atoms, decimals: 6, slot: 1n }) }],
       readReserve: reserve
         ? async () => ({ value: await reserve(), asOf: now, stale: false })

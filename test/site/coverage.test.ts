@@ -36,6 +36,7 @@ function service() {
   const deps: SummaryDeps = {
     cache,
     absrMint: 'mint',
+    asryMint: null,
     readPrices: async () => [{ source: 'kraken', btcUsd: 80_000_000_000n, solUsd: 200_000_000n }],
     supplySources: [
       { name: 'a', tokenSupply: () => ask(world.solana, { atoms: world.supply, decimals: 0, slot: 1n }) },

@@ -106,7 +106,7 @@ const failure = (text: string) =>
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a post', (text) => NostrPost({ post: post(text) })],
   ['a token in a list', (text) => TokenRow({ token: token(text) })],
-  ['a token on its page', (text) => TokenFacts({ token: token(text) })],
+  ['a token on its page', (text) => TokenFacts({ token: { ...token(text), official: null } })],
   [
     'a token that is being made',
     (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text } }),

@@ -6,18 +6,19 @@ import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
 import { worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
 import { npubOf } from '../../site/parts/nostr-key.ts';
+import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { Agreement } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
-import { holderFacts } from '../../site/parts/token-detail.tsx';
+import { holderFacts, TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
 import { contactOf, keyRows } from '../../site/parts/trust-facts.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
-import { isPlainToken, POWER_WORDS, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
+import { isPlainToken, POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
 
@@ -138,6 +139,7 @@ it('the status names the kinds of operations in words', () => {
     expect(html).toContain(`>${name}</td>`);
 });
 
+const MINT = 'So11111111111111111111111111111111111111112';
 const harmless = { ...exampleOf('getToken'), update_authority: null, powers: [] };
 const holderText = (token: Parameters<typeof holderFacts>[0]): string => holderFacts(token).join(' ');
 const SAFE = /The supply is fixed|No key can freeze|can never change/;
@@ -153,6 +155,37 @@ it.each(TOKEN_POWERS)('token page and list warn of %s and say nothing of safety'
   expect(holderText(token)).toBe(POWER_WORDS[power][1]);
   expect(String(TokenRow({ token }))).toContain(POWER_WORDS[power][0]);
   expect(String(TokenRow({ token }))).not.toContain('supply fixed');
+});
+
+it('a power of a newer service reads as an unknown power', () => {
+  expect(powerWords('revoke_all')).toBe(POWER_WORDS.unknown);
+  expect(powerWords('toString')).toBe(POWER_WORDS.unknown);
+  expect(powerWords('freeze')).toBe(POWER_WORDS.freeze);
+});
+
+it('tells an unread mint from one that is not configured', () => {
+  const failed = failureOf({ kind: 'unreadable', status: 502 });
+  const shown = (mint: string | null | undefined, failure: typeof failed | null) =>
+    String(MintLine({ asset: 'ABSR', mint, failure }));
+  expect(shown(undefined, null)).toContain('reading');
+  expect(shown(undefined, failed)).toContain('not known right now');
+  expect(shown(null, null)).toContain('not configured');
+  expect(shown(MINT, failed)).toContain(`href="/token/${MINT}"`);
+});
+
+it.each([
+  ['two_keys', 'reserve and of its witness'],
+  ['reserve', 'Only the key of the reserve'],
+  ['other', 'not of the reserve'],
+  ['later', 'not of the reserve'],
+])('the page of an official token whose minter is %s says so', (minter, words) => {
+  const record = { ...harmless, mint_authority: MINT, id: null, created_at: null };
+  const html = String(
+    TokenFacts({ token: { ...record, official: { asset: 'ABSR', minter: minter as 'other' } } }),
+  );
+  expect(html).toContain('official ABSR');
+  expect(html).toContain(words);
+  expect(html).not.toContain('not listed');
 });
 
 it('the list says so when the rights over a token are not known', () => {

@@ -8,9 +8,10 @@ import { Cache } from '../../src/http/cached.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const MINT = 'So11111111111111111111111111111111111111112';
+const ASRY = '7kLh5EwWsfm18XUodfmF2ABJnQJRxJPxwTkEj9q7pjZK';
 const BUILT = `<!doctype html><html><head><title>Sluice</title></head><body>
 <section data-island="alerts"></section><div data-island="hero">none</div><div data-island="flow">none</div>
-<div data-island="wallets">Reading both chains.</div></body></html>`;
+<div data-island="mints">reading</div><div data-island="wallets">Reading both chains.</div></body></html>`;
 
 const message = buildProofMessage({
   service: 'sluice.test',
@@ -58,6 +59,7 @@ function service(world: World) {
       { name: 'rpc-1', tokenSupply: async () => ({ atoms: 1_000_000n, decimals: 0, slot: 5n }) },
     ],
     absrMint: MINT,
+    asryMint: ASRY,
     readReserve: async () => ({ value: { confirmed: String(world.sats) }, asOf: world.now, stale: false }),
     readPrices: async () => [{ source: 'kraken', btcUsd: 80_000_000_000n, solUsd: 200_000_000n }],
     sleep: async () => undefined,
@@ -109,6 +111,16 @@ it.each([
   expect((await page('/')).text).toContain('Not covered: 7 sats for 1,000,000 ABSR.');
   expect((await page('/reserves')).text).toContain('7 sats');
 });
+
+it.each(['/', '/reserves'])(
+  'the HTML of %s names the mints of ABSR and ASRY, also while a source hangs',
+  async (path) => {
+    const { text } = await service({ sats: 1n, now: NOW, isHung: true })(path);
+    expect(text).toMatch(
+      new RegExp(`data-island="mints" data-filled=""><dl.*ABSR.*/token/${MINT}.*ASRY.*/token/${ASRY}`),
+    );
+  },
+);
 
 it('returns a page without its first figures while a source hangs', async () => {
   const { status, text } = await service({ sats: 1n, now: NOW, isHung: true })('/');

@@ -1,11 +1,18 @@
 import { createExecutionContext } from 'cloudflare:test';
+import { address } from '@solana/web3.js';
+import { getMintEncoder, getMultisigEncoder } from '@solana-program/token';
 import { expect, it } from 'vitest';
 import { renderIslands } from '../../site/render.js';
 import { createApp, type Deps } from '../../src/app.ts';
+import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
+import { metaplexMetadata } from '../chain/solana/token-bytes.ts';
+import { wallet } from '../kit/addresses.ts';
 
 const MINT = 'So11111111111111111111111111111111111111112';
+const ABSR = wallet(80);
 const ORIGIN = 'https://sluice.test';
 const POLICY = "default-src 'none'; script-src 'self'";
 const BUILT = `<!doctype html><html><head><title>Token</title><meta name="description" content="one">
@@ -32,13 +39,22 @@ const token: TokenRow = {
   listedAt: Date.parse('2026-11-20T12:00:00.000Z'),
 };
 
-async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<Response> {
+const RESERVE = wallet(81);
+const WITNESS = wallet(82);
+const MULTISIG = wallet(83);
+
+type Chain = Readonly<Record<string, { readonly owner: string; readonly data: Uint8Array }>>;
+
+async function pageOf(path: string, row: TokenRow | Error | undefined, chain?: Chain): Promise<Response> {
   const one = async (key: string | number) => {
     if (row instanceof Error) throw row;
     return key === row?.mint || key === row?.tokenId ? row : undefined;
   };
   const memory = new Cache({ kv: undefined, release: undefined, now: Date.now, defer: () => undefined });
-  const readAccounts = () => Promise.reject(new Error('no node'));
+  const readAccounts = async (addresses: readonly string[]) => {
+    if (!chain) throw new Error('no node');
+    return { accounts: addresses.map((address) => chain[address] ?? null) };
+  };
   const assets = {
     fetch: async (url: string) => {
       return new Response(url.endsWith('/404') ? '<html>No page here</html>' : BUILT, {
@@ -49,6 +65,8 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
   const tokens = {
     tokens: { byMint: one, byId: one },
     facts: { memory, readAccounts },
+    officialMints: new Map([[ABSR, 'ABSR']]),
+    reserve: { solanaAddress: RESERVE },
   };
   const pages = { assets, renderIslands, publicBaseUrl: ORIGIN };
   const app = createApp(() => ({ log: () => undefined, tokens, pages }) as object as Deps);
@@ -73,6 +91,88 @@ it('the token page shows name and state without scripts, and contains data for i
   );
   const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
   expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { id: 7, name: 'Otter' } });
+});
+
+const mintOf = (authority: string | null) => ({
+  owner: TOKEN_PROGRAM,
+  data: new Uint8Array(
+    getMintEncoder().encode({
+      mintAuthority: authority === null ? null : address(authority),
+      supply: 1_061_975n,
+      decimals: 0,
+      isInitialized: true,
+      freezeAuthority: null,
+    }),
+  ),
+});
+
+const multisigOf = (...signers: readonly string[]) => ({
+  owner: TOKEN_PROGRAM,
+  data: new Uint8Array(
+    getMultisigEncoder().encode({
+      m: 2,
+      n: signers.length,
+      isInitialized: true,
+      signers: Array.from({ length: 11 }, (_, at) => address(signers[at] ?? MINT)),
+    }),
+  ),
+});
+
+it.each([
+  ['two keys', MULTISIG, [RESERVE, WITNESS], 'Minting needs the keys of the reserve and of its witness.'],
+  ['the reserve', RESERVE, null, 'Only the key of the reserve can mint more.'],
+  ['a stranger', wallet(84), null, 'An address that is not of the reserve can mint more.'],
+  [
+    'a multisig of strangers',
+    MULTISIG,
+    [WITNESS, wallet(84)],
+    'An address that is not of the reserve can mint more.',
+  ],
+  ['nobody', null, null, 'Nobody can mint more.'],
+] as const)(
+  'the page of ABSR says official, and who can mint more: %s',
+  async (_, authority, signers, words) => {
+    const multisig = signers && multisigOf(...signers);
+    const chain = { [ABSR]: mintOf(authority), ...(multisig && { [MULTISIG]: multisig }) };
+    const response = await pageOf(`/token/${ABSR}`, undefined, chain);
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(text).toContain('<title>ABSR · Sluice</title>');
+    expect(text).toContain(
+      `content="Official ABSR of this reserve, ${authority ? 'can mint more' : 'supply fixed'}.`,
+    );
+    expect(text).toContain('official ABSR of this reserve');
+    expect(text).toContain('<dt>Supply</dt><dd>1,061,975 ');
+    expect(text.slice(text.indexOf('May mint more'))).toContain(words);
+    if (authority) expect(text).toContain(authority);
+  },
+);
+
+it('the page of ABSR is 503 while no node can be read, and 404 if its address is no mint', async () => {
+  expect((await pageOf(`/token/${ABSR}`, undefined)).status).toBe(503);
+  expect((await pageOf(`/token/${ABSR}`, undefined, {})).status).toBe(404);
+});
+
+it.each([
+  ['its present name', 'Heron', '<title>Heron (HER) · Sluice</title>'],
+  ['no name that imitates ABSR', 'ABSR', '<title>Token without a name (HER) · Sluice</title>'],
+  ['no name without metadata', null, '<title>Token without a name · Sluice</title>'],
+])('the page of an unlisted token shows %s from the chain, never that of its row', async (_, name, title) => {
+  const metadata = name && metaplexMetadata(MINT, { name, symbol: 'HER', uri: '' });
+  const chain = {
+    [MINT]: mintOf(null),
+    ...(metadata && { [metaplexAddress(MINT)]: { owner: METAPLEX_PROGRAM, data: metadata } }),
+  };
+  const text = await (await pageOf(`/token/${MINT}`, { ...token, listedAt: null }, chain)).text();
+  expect(text).toContain(title);
+  expect(text).not.toContain('Otter');
+  expect(text).not.toContain('swims');
+});
+
+it('the page of an unlisted token is 503 while no node can be read', async () => {
+  const response = await pageOf(`/token/${MINT}`, { ...token, listedAt: null });
+  expect(response.status).toBe(503);
+  expect(await response.text()).not.toContain('Otter');
 });
 
 it('the token page escapes every text that a creator chose', async () => {

@@ -221,6 +221,8 @@ export type ProofHistory = {
 };
 
 export type AbsrSummary = {
+  /** The ABSR mint; null without one */ absrMint: string | null;
+  /** The ASRY mint; null without one */ asryMint: string | null;
   /** USD for 1 BTC */ btcPriceUsd: number | null;
   /** USD for 1 SOL */ solPriceUsd: number | null;
   /** Venue of the price shown */ priceSource: string | null;
@@ -471,12 +473,43 @@ export type Token = {
   description: string;
   image: string | null;
   uri: string | null;
-  created_at: string;
   listed_at: string | null;
   warning: 'well_known_name' | null;
+  created_at: string;
 };
 
 export type TokenMetadata = { name: string; symbol: string; description: string; image?: string };
+
+export type TokenRecord = {
+  /** null for an official token */ id: number | null;
+  name: string;
+  symbol: string;
+  decimals: number;
+  /** Smallest units */ supply: string;
+  /** Whole tokens */ supply_ui: string;
+  mint_address: string;
+  creator_address: string | null;
+  token_program: 'token' | 'token-2022';
+  /** Address that may mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
+  /** Address that may freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
+  /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
+  /** What keys or rules of the mint can do to every holder; null when the mint could not be read */ powers: Array<
+    | 'permanent_delegate' | 'default_frozen' | 'pausable' | 'freeze' | 'non_transferable' | 'transfer_hook' | 'transfer_fee'
+    | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
+    | 'confidential_supply' | 'unknown'> | null;
+  /** When supply, authorities and powers were read from the chain; null when they could not be read */ as_of: string | null;
+  description: string;
+  image: string | null;
+  uri: string | null;
+  listed_at: string | null;
+  warning: 'well_known_name' | null;
+  /** null for an official token */ created_at: string | null;
+  /** The service's own token with this mint; null for every other one */ official: {
+    asset: 'ABSR' | 'ASRY';
+    /** Who can mint more, from the chain: nobody, the reserve's key alone, that key and a witness together, or another address; null when unread */
+    minter: 'nobody' | 'reserve' | 'two_keys' | 'other' | null;
+  } | null;
+};
 
 export type TokenSearch = { tokens: Array<Token>; next_cursor: string | null };
 
@@ -669,6 +702,7 @@ export type AsryClaimRecord = AsryClaim & ({
 });
 
 export type AsryEpochs = {
+  /** The ASRY mint */ mint: string;
   current: {
     epoch: number;
     starts_at: string;
@@ -885,8 +919,8 @@ export const OPERATIONS = {
   listTokens: get<{ limit?: number; cursor?: string; creator?: string }, Tokens, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
   /** The target of the token's on-chain uri; it never changes. */
   getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
-  /** One token, by its id or its mint address. */
-  getToken: get<{ id: string }, Token, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
+  /** One token, by its id or its mint address; also ABSR and ASRY by theirs. */
+  getToken: get<{ id: string }, TokenRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
   /** Listed tokens by symbol, name, mint or creator. */
   searchTokens: get<{ q?: string; limit?: number; cursor?: string }, TokenSearch, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
   /** Listing records, newest first. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatAmount, grouped } from '../../core/amount.ts';
-import type { MintKeys } from '../solana/mint-keys.ts';
+import { type MintKeys, minterOf } from '../solana/mint-keys.ts';
 import { type ProofMessage, parseProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
@@ -189,12 +189,12 @@ function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: Proo
   if (!mintKeys) return unchecked(name, 'no Solana node could be reached');
   if (mintKeys.authority === null) return confirmed(name, 'nobody can mint more ABSR');
   const { authority, required, signers } = mintKeys;
-  const others = signers.filter((key) => key !== solanaAddress);
-  const [witness] = others;
-  const isOurs = others.length < signers.length && new Set(signers).size === signers.length;
-  if (isOurs && required === 2 && signers.length === 2)
+  const minter = minterOf(mintKeys, solanaAddress);
+  if (minter === 'two_keys') {
+    const witness = signers.find((key) => key !== solanaAddress);
     return confirmed(name, `minting needs two keys: ${solanaAddress} (custodian) and ${witness} (witness)`);
-  if (authority === solanaAddress)
+  }
+  if (minter === 'reserve')
     return warned(name, `${solanaAddress} mints alone: its thief could mint any amount`);
   return contradicted(name, `the mint authority is ${authority}, ${required} of ${listed(signers)}`);
 }

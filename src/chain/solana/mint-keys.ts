@@ -26,6 +26,19 @@ export function mintAuthorityOf(mint: Uint8Array): string | null | undefined {
   return mint[0] === 0 ? null : keyAt(mint, AUTHORITY_AT);
 }
 
+/** `two_keys`: the custodian's key and one other, both required. `other`: an authority that is not the custodian's. */
+export type Minter = 'nobody' | 'reserve' | 'two_keys' | 'other';
+
+/** @param reserve the custodian's address */
+export function minterOf(keys: MintKeys, reserve: string | null): Minter {
+  if (keys.authority === null) return 'nobody';
+  const { authority, required, signers } = keys;
+  const others = signers.filter((key) => key !== reserve);
+  const isPair = signers.length === 2 && others.length === 1;
+  if (isPair && required === 2) return 'two_keys';
+  return authority === reserve ? 'reserve' : 'other';
+}
+
 /** @param account data of the account at the address of the authority; null if there is none */
 export function mintKeysOf(authority: string | null, account: Uint8Array | null): MintKeys {
   if (authority === null) return { authority };

@@ -56,6 +56,10 @@ export const POWER_WORDS: Readonly<Record<TokenPower, readonly [short: string, s
   ],
 };
 
+/** The words of a power; a power of a newer release reads as an unknown one. */
+export const powerWords = (power: string): (typeof POWER_WORDS)[TokenPower] =>
+  POWER_WORDS[TOKEN_POWERS.find((known) => known === power) ?? 'unknown'];
+
 /** Powers of the keys that every token program has. The creator of a token chooses them. */
 const PLAIN_POWERS: readonly TokenPower[] = ['mint', 'freeze'];
 

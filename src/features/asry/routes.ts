@@ -223,6 +223,7 @@ const epochRoute = createRoute({
   responses: {
     200: jsonResponse(
       component('AsryEpochs', {
+        mint: z.string().describe('The ASRY mint'),
         // The schema is repeated without its component name, because OpenAPI 3.0 has no nullable reference.
         current: z.object(Epoch.shape).nullable(),
         past: z.array(Epoch),
@@ -287,7 +288,7 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
     return c.json(recordOf(claim, mint), 200);
   })
   .openapi(epochRoute, async (c) => {
-    c.var.deps.asry.requireAsry();
+    const mint = c.var.deps.asry.requireAsry();
     const [{ current, past }, allowanceAtomic] = await Promise.all([
       listEpochs(c.var.deps.asry),
       allowanceText(c.var.deps.asry),
@@ -296,7 +297,7 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
     const { treasuryAddress: address, depositMints: mints } = c.var.deps.asry;
     const deposit = { address, mints, decimals: DOLLAR_DECIMALS };
     const epochs = { current: current && epochOf(current), past: past.map(epochOf) };
-    return c.json({ ...epochs, deposit, allowanceAtomic, as_of }, 200);
+    return c.json({ mint, ...epochs, deposit, allowanceAtomic, as_of }, 200);
   });
 
 async function allowanceText({ memory, readAllowance }: AsryDeps): Promise<string | null> {

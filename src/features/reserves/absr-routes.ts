@@ -25,6 +25,8 @@ const summaryRoute = createRoute({
   responses: {
     200: jsonResponse(
       component('AbsrSummary', {
+        absrMint: text('The ABSR mint; null without one'),
+        asryMint: text('The ASRY mint; null without one'),
         btcPriceUsd: number('USD for 1 BTC'),
         solPriceUsd: number('USD for 1 SOL'),
         priceSource: text('Venue of the price shown'),

@@ -69,6 +69,7 @@ export const reportOf = ({ source, btcUsd, solUsd }: VenuePrice): PriceReport =>
 export type SummaryDeps = ReadPriceDeps & {
   /** Null while no mint is configured. */
   readonly absrMint: string | null;
+  readonly asryMint: string | null;
   /** Solana nodes, queried separately. */
   readonly supplySources: readonly {
     readonly name: string;
@@ -118,13 +119,23 @@ export async function readSummary(d: SummaryDeps, refresh = false) {
     );
   }
   const coverage = coverageOf(reserve.value, supply.value, absrMint !== null);
-  return { venues, price: price.value, supply: supply.value, coverage, errors: errorsOf<Part>(parts) };
+  return {
+    absrMint,
+    asryMint: d.asryMint,
+    venues,
+    price: price.value,
+    supply: supply.value,
+    coverage,
+    errors: errorsOf<Part>(parts),
+  };
 }
 
 const isoOf = (part: Cached<unknown> | null): string | null => part && new Date(part.asOf).toISOString();
 
 /** The parts in one view; at least one of them is known. */
 export function summaryOf({
+  absrMint,
+  asryMint,
   venues,
   price,
   supply,
@@ -139,6 +150,8 @@ export function summaryOf({
       : null;
   const times = [isoOf(price), coverage.as_of].filter((at) => at !== null).sort();
   return {
+    absrMint,
+    asryMint,
     btcPriceUsd: report && toNumber(report.btcUsd, USD_DECIMALS),
     solPriceUsd: report && toNumber(report.solUsd, USD_DECIMALS),
     priceSource: report?.source ?? null,

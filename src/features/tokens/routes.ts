@@ -1,9 +1,18 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { isAddress } from '../../chain/solana/address.ts';
+import { minterOf } from '../../chain/solana/mint-keys.ts';
 import { TOKEN_POWERS } from '../../chain/solana/token-powers.ts';
-import { isWellKnown } from '../../chain/solana/token-text.ts';
+import {
+  isWellKnown,
+  MAX_NAME_BYTES,
+  MAX_SYMBOL_BYTES,
+  MAX_URI_BYTES,
+  nameFault,
+} from '../../chain/solana/token-text.ts';
 import { formatAmount } from '../../core/amount.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
+import type { OfficialAsset, OfficialMints } from '../../core/official-tokens.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
@@ -12,12 +21,21 @@ import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.t
 import { component, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf, feeParts } from './create-invoice.ts';
 import { address, instant, nameFields, priceOf } from './paid-request.ts';
-import { readTokenFacts, type TokenFacts, type TokenFactsDeps } from './token-facts.ts';
+import {
+  type FactsSubject,
+  readMintKeys,
+  readTokenFacts,
+  type TokenFacts,
+  type TokenFactsDeps,
+} from './token-facts.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin' | 'publicBaseUrl'> & {
   readonly tokens: TokenStore;
   readonly facts: TokenFactsDeps;
+  readonly officialMints: OfficialMints;
+  /** The custodian's Solana address. */
+  readonly reserve: { readonly solanaAddress: string | null };
   /** This isolate's memory only. */
   readonly memory: Cache;
   /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
@@ -27,8 +45,7 @@ export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin
 const authority = (role: string) =>
   z.string().nullable().describe(`${role}; null with a non-null as_of means renounced`);
 
-export const Token = component('Token', {
-  id: z.int(),
+const tokenShape = {
   name: z.string(),
   symbol: z.string(),
   decimals: z.int(),
@@ -52,14 +69,35 @@ export const Token = component('Token', {
   description: z.string(),
   image: z.string().nullable(),
   uri: z.string().nullable(),
-  created_at: instant,
   listed_at: instant.nullable(),
   warning: z.literal('well_known_name').nullable(),
+};
+
+export const Token = component('Token', { id: z.int(), ...tokenShape, created_at: instant });
+
+export const TokenRecord = component('TokenRecord', {
+  id: z.int().nullable().describe('null for an official token'),
+  ...tokenShape,
+  created_at: instant.nullable().describe('null for an official token'),
+  official: z
+    .object({
+      asset: z.enum(['ABSR', 'ASRY']),
+      minter: z
+        .enum(['nobody', 'reserve', 'two_keys', 'other'])
+        .nullable()
+        .describe(
+          "Who can mint more, from the chain: nobody, the reserve's key alone, that key and a witness together, or another address; null when unread",
+        ),
+    })
+    .nullable()
+    .describe("The service's own token with this mint; null for every other one"),
 });
 
+/** What says who a token is, without its number and time here. */
+type Described = Omit<TokenRow, 'tokenId' | 'requestId' | 'createdAt'>;
+
 /** @param facts current data from the chain; undefined when it cannot be read */
-const tokenBody = (token: TokenRow, facts: TokenFacts | undefined) => ({
-  id: token.tokenId,
+const described = (token: Described, facts: TokenFacts | null | undefined) => ({
   name: token.name,
   symbol: token.symbol,
   decimals: token.decimals,
@@ -76,10 +114,15 @@ const tokenBody = (token: TokenRow, facts: TokenFacts | undefined) => ({
   description: token.description,
   image: token.image,
   uri: token.uri,
-  created_at: new Date(token.createdAt).toISOString(),
   listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
   // Wallets show names unchanged: a well-known token's name does not identify the creator.
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
+});
+
+const tokenBody = (token: TokenRow, facts: TokenFacts | null | undefined) => ({
+  id: token.tokenId,
+  ...described(token, facts),
+  created_at: new Date(token.createdAt).toISOString(),
 });
 
 export async function tokenBodies({ facts }: Pick<TokenDeps, 'facts'>, tokens: readonly TokenRow[]) {
@@ -87,8 +130,70 @@ export async function tokenBodies({ facts }: Pick<TokenDeps, 'facts'>, tokens: r
   return tokens.map((token) => tokenBody(token, found.get(token.mint)));
 }
 
+type OfficialDeps = Pick<TokenDeps, 'facts' | 'reserve'>;
+
+/** @throws AppError UPSTREAM_FAILED */
+async function officialBody({ facts: deps, reserve }: OfficialDeps, mint: string, asset: OfficialAsset) {
+  const facts = await factsNow(deps, { mint, program: 'token', requestId: null });
+  if (facts === null) return undefined;
+  const { supply, decimals, program, metadata, mintAuthority } = facts;
+  const keys = await readMintKeys(deps, mintAuthority);
+  const token = described(
+    {
+      ...{ mint, name: asset, symbol: asset, decimals, supply, program, creator: null, description: '' },
+      ...{ image: null, uri: acceptableUri(metadata?.uri), listedAt: null },
+    },
+    facts,
+  );
+  const minter = keys ? minterOf(keys, reserve.solanaAddress) : null;
+  return { ...token, id: null, created_at: null, warning: null, official: { asset, minter } };
+}
+
+/** Null for an address that is no mint on the chain. @throws AppError UPSTREAM_FAILED */
+async function factsNow(deps: TokenFactsDeps, subject: FactsSubject): Promise<TokenFacts | null> {
+  const facts = (await readTokenFacts(deps, [subject])).get(subject.mint);
+  if (facts === undefined) throw upstreamFailed('solana-read', 'unreachable');
+  return facts;
+}
+
+const acceptable = (text: string | undefined, maxBytes: number): string =>
+  text === undefined || nameFault(text, maxBytes) ? '' : text;
+
+const acceptableUri = (uri: string | undefined): string | null =>
+  uri === undefined || uri === '' || utf8ToBytes(uri.toWellFormed()).length > MAX_URI_BYTES ? null : uri;
+
+/** An unlisted token as the chain shows it now: nobody has paid for what its row says. */
+const asOnChain = (row: TokenRow, { supply, decimals, program, metadata }: TokenFacts): TokenRow => ({
+  ...row,
+  name: acceptable(metadata?.name, MAX_NAME_BYTES),
+  symbol: acceptable(metadata?.symbol, MAX_SYMBOL_BYTES),
+  uri: acceptableUri(metadata?.uri),
+  ...{ supply, decimals, program, description: '', image: null },
+});
+
+/**
+ * One token. Only the chain describes an official or an unlisted one: without it there is nothing to show.
+ * @param id numeric id, or mint address
+ * @throws AppError UPSTREAM_FAILED
+ */
+export async function readToken(
+  deps: OfficialDeps & Pick<TokenDeps, 'tokens' | 'officialMints'>,
+  id: string,
+): Promise<z.infer<typeof TokenRecord> | undefined> {
+  const asset = deps.officialMints.get(id);
+  if (asset) return officialBody(deps, id, asset);
+  const row = await findToken(deps.tokens, id);
+  if (!row) return undefined;
+  if (row.listedAt !== null) {
+    const found = await readTokenFacts(deps.facts, [row]);
+    return { ...tokenBody(row, found.get(row.mint)), official: null };
+  }
+  const facts = await factsNow(deps.facts, row);
+  return facts === null ? undefined : { ...tokenBody(asOnChain(row, facts), facts), official: null };
+}
+
 /** @param id numeric id, or mint address */
-export async function findToken(tokens: TokenStore, id: string): Promise<TokenRow | undefined> {
+async function findToken(tokens: TokenStore, id: string): Promise<TokenRow | undefined> {
   if (/^[1-9]\d{0,14}$/.test(id)) return tokens.byId(Number(id));
   return isAddress(id) ? tokens.byMint(id) : undefined;
 }
@@ -156,7 +261,7 @@ const getRoute = createRoute({
   operationId: 'getToken',
   tags: ['tokens'],
   summary: 'Get a token',
-  description: 'One token, by its id or its mint address.',
+  description: 'One token, by its id or its mint address; also ABSR and ASRY by theirs.',
   middleware: [limitReads] as const,
   request: {
     params: z.object({
@@ -164,8 +269,8 @@ const getRoute = createRoute({
     }),
   },
   responses: {
-    200: jsonResponse(Token, 'The token'),
-    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
+    200: jsonResponse(TokenRecord, 'The token'),
+    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE', 'UPSTREAM_FAILED']),
   },
 });
 
@@ -260,8 +365,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   })
   .openapi(getRoute, async (c) => {
     const { id } = c.req.valid('param');
-    const token = await findToken(c.var.deps.tokens.tokens, id);
+    const token = await readToken(c.var.deps.tokens, id);
     if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id or mint address.');
-    const facts = await readTokenFacts(c.var.deps.tokens.facts, [token]);
-    return c.json(tokenBody(token, facts.get(token.mint)), 200);
+    return c.json(token, 200);
   });

@@ -4,15 +4,18 @@
  * @module
  */
 
+import { type MintKeys, mintKeysOf } from '../../chain/solana/mint-keys.ts';
 import {
   areNamesUnderstood,
   METAPLEX_PROGRAM,
+  metadataOf,
   metaplexAddress,
   type TokenAuthorities,
+  type TokenMetadata,
   tokenAuthorities,
 } from '../../chain/solana/token-metadata.ts';
 import { type TokenPower, tokenPowers } from '../../chain/solana/token-powers.ts';
-import { decodeMint, type Mint } from '../../chain/solana/token-program.ts';
+import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';
@@ -20,6 +23,10 @@ import type { TokenRow } from './token-store.ts';
 type Facts = TokenAuthorities & {
   /** Atoms. */
   readonly supply: bigint;
+  readonly decimals: number;
+  readonly program: TokenRow['program'];
+  /** As the creator wrote it; null without metadata that names this mint. */
+  readonly metadata: TokenMetadata | null;
   readonly powers: readonly TokenPower[];
 };
 /** `asOf` in Unix milliseconds. */
@@ -35,11 +42,14 @@ const POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 15 * 60_000 };
 /** Maximum addresses per call. */
 const BATCH = 100;
 
-/** The facts by mint. A token that is no mint on the chain, or cannot be read, is absent. */
+/** What decides which accounts hold the facts of a token. */
+export type FactsSubject = Pick<TokenRow, 'mint' | 'program' | 'requestId'>;
+
+/** The facts by mint: null for an address that is no mint on the chain, absent while they cannot be read. */
 export async function readTokenFacts(
   d: TokenFactsDeps,
-  tokens: readonly TokenRow[],
-): Promise<ReadonlyMap<string, TokenFacts>> {
+  tokens: readonly FactsSubject[],
+): Promise<ReadonlyMap<string, TokenFacts | null>> {
   const mints = tokens.map(({ mint }) => mint);
   const found = await d.memory.readMany(mints, POLICY, (missing) =>
     readFacts(
@@ -47,15 +57,29 @@ export async function readTokenFacts(
       tokens.filter(({ mint }) => missing.includes(mint)),
     ),
   );
-  return new Map(
-    [...found].flatMap(([mint, { value, asOf }]) => (value ? [[mint, { ...value, asOf }] as const] : [])),
+  return new Map([...found].map(([mint, { value, asOf }]) => [mint, value && { ...value, asOf }]));
+}
+
+/** Who can mint a token, from the account of its mint authority. Undefined while it cannot be read. */
+export async function readMintKeys(
+  d: TokenFactsDeps,
+  authority: string | null,
+): Promise<MintKeys | undefined> {
+  if (authority === null) return { authority };
+  const key = `keys:${authority}`;
+  const found = await d.memory.readMany(
+    [key],
+    POLICY,
+    async () =>
+      new Map([[key, mintKeysOf(authority, (await d.readAccounts([authority])).accounts[0]?.data ?? null)]]),
   );
+  return found.get(key)?.value;
 }
 
 /** Null for a token that is no mint on the chain. */
 async function readFacts(
   { readAccounts }: TokenFactsDeps,
-  tokens: readonly TokenRow[],
+  tokens: readonly FactsSubject[],
 ): Promise<ReadonlyMap<string, Facts | null>> {
   // Token-2022 tokens created here contain their name; any other may have it in a Metaplex account.
   const addresses = tokens.flatMap(({ mint, program, requestId }) =>
@@ -76,17 +100,24 @@ async function readFacts(
       const account = found.get(address);
       const mint = account ? decodeMint(account.owner, account.data) : undefined;
       const beside = found.get(metaplexAddress(address));
-      const metaplex = beside?.owner === METAPLEX_PROGRAM ? beside.data : undefined;
-      return [address, mint ? factsOf(address, mint, metaplex) : null];
+      return [address, mint ? factsOf(address, mint, beside) : null];
     }),
   );
 }
 
-function factsOf(address: string, mint: Mint, metaplex: Uint8Array | undefined): Facts {
+function factsOf(
+  address: string,
+  mint: Mint,
+  beside: { readonly owner: string; readonly data: Uint8Array } | null | undefined,
+): Facts {
+  const metaplex = beside?.owner === METAPLEX_PROGRAM ? beside.data : undefined;
   const powers = tokenPowers(mint);
   const isUnknown = !powers.includes('unknown') && !areNamesUnderstood(address, mint, metaplex);
   return {
     supply: mint.supply,
+    decimals: mint.decimals,
+    program: mint.program === TOKEN_2022_PROGRAM ? 'token-2022' : 'token',
+    metadata: metadataOf(address, mint, beside) ?? null,
     ...tokenAuthorities(address, mint, metaplex),
     powers: isUnknown ? [...powers, 'unknown'] : powers,
   };

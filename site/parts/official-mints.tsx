@@ -1,0 +1,45 @@
+import type { Failure } from '../api/call.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { Identifier } from './copyable.tsx';
+import { Away, solanaAddressUrl } from './explorer-links.tsx';
+import { tokenUrl } from './token-url.ts';
+
+/** An unread mint is not a missing one. */
+export function MintLine({
+  asset,
+  mint,
+  failure,
+}: {
+  asset: string;
+  /** Undefined before it was read, null without one. */
+  mint: string | null | undefined;
+  failure: Failure | null;
+}) {
+  if (mint === null) return <span class="soft">not configured</span>;
+  if (mint === undefined)
+    return <span class="soft">{failure === null ? 'reading' : 'not known right now'}</span>;
+  return (
+    <span class="row">
+      <Identifier text={mint} label={`${asset} mint`} ends={8} />
+      <Away href={solanaAddressUrl(mint)}>Solana Explorer</Away>
+      <a href={tokenUrl(mint)}>Facts of {asset}</a>
+    </span>
+  );
+}
+
+/** The mints of both tokens of the reserve: no other mint is ABSR or ASRY. */
+export function OfficialMints() {
+  const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  return (
+    <dl class="facts">
+      <dt>Token ABSR</dt>
+      <dd>
+        <MintLine asset="ABSR" mint={value?.absrMint} failure={failure} />
+      </dd>
+      <dt>Token ASRY</dt>
+      <dd>
+        <MintLine asset="ASRY" mint={value?.asryMint} failure={failure} />
+      </dd>
+    </dl>
+  );
+}
