@@ -32,11 +32,11 @@ export function OfficialMints() {
   const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   return (
     <dl class="facts">
-      <dt>Token ABSR</dt>
+      <dt>ABSR token</dt>
       <dd>
         <MintLine asset="ABSR" mint={value?.absrMint} failure={failure} />
       </dd>
-      <dt>Token ASRY</dt>
+      <dt>ASRY reward token</dt>
       <dd>
         <MintLine asset="ASRY" mint={value?.asryMint} failure={failure} />
       </dd>
