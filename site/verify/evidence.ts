@@ -13,7 +13,12 @@ import {
   type PublishedProof,
   readOrContradict,
 } from '../../src/chain/bitcoin/proof-lines.ts';
-import { type MintKeys, mintAuthorityOf, mintKeysOf } from '../../src/chain/solana/mint-keys.ts';
+import {
+  type MintKeys,
+  mintAuthorityOf,
+  mintKeysOf,
+  type OwnedAccount,
+} from '../../src/chain/solana/mint-keys.ts';
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 
@@ -121,9 +126,11 @@ async function mintKeysAt(mint: string, rpcUrls: readonly string[]): Promise<Min
   for (const url of rpcUrls) {
     const signal = AbortSignal.timeout(PATIENCE_MS / rpcUrls.length);
     try {
-      const authority = mintAuthorityOf((await accountAt(url, mint, signal)) ?? new Uint8Array());
-      if (authority === undefined) throw new TypeError('not a mint');
-      return mintKeysOf(authority, authority === null ? null : await accountAt(url, authority, signal));
+      const found = await accountAt(url, mint, signal);
+      const authority = found ? mintAuthorityOf(found.data) : undefined;
+      if (!found || authority === undefined) throw new TypeError('not a mint');
+      const account = authority === null ? null : await accountAt(url, authority, signal);
+      return mintKeysOf(found.owner, authority, account);
     } catch {
       // The next node may respond.
     }
@@ -131,7 +138,7 @@ async function mintKeysAt(mint: string, rpcUrls: readonly string[]): Promise<Min
   return null;
 }
 
-async function accountAt(url: string, address: string, signal: AbortSignal): Promise<Uint8Array | null> {
+async function accountAt(url: string, address: string, signal: AbortSignal): Promise<OwnedAccount | null> {
   const params = [[address], { commitment: 'finalized', encoding: 'base64' }];
   const answer = fields(
     await readJson(url, signal, {
@@ -143,8 +150,9 @@ async function accountAt(url: string, address: string, signal: AbortSignal): Pro
   const { value } = fields(answer.result);
   const [account] = Array.isArray(value) ? value : [];
   if (account === null) return null;
-  const { data } = fields(account);
-  return Uint8Array.from(atob(text(Array.isArray(data) ? data[0] : undefined)), (char) => char.charCodeAt(0));
+  const { data, owner } = fields(account);
+  const base64 = text(Array.isArray(data) ? data[0] : undefined);
+  return { owner: text(owner), data: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
 }
 
 /** @param show receives each finding as soon as it is known */

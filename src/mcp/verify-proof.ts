@@ -71,11 +71,12 @@ async function supplyOf(
 
 /** @throws Error when there is no such mint */
 async function keysOfMint(node: SolanaNode, mint: string): Promise<MintKeys> {
-  const dataAt = async (address: string) =>
-    (await node.accounts([address], 'finalized')).accounts[0]?.data ?? null;
-  const authority = mintAuthorityOf((await dataAt(mint)) ?? new Uint8Array());
-  if (authority === undefined) throw new Error('no such mint');
-  return mintKeysOf(authority, authority === null ? null : await dataAt(authority));
+  const accountAt = async (address: string) =>
+    (await node.accounts([address], 'finalized')).accounts[0] ?? null;
+  const found = await accountAt(mint);
+  const authority = found ? mintAuthorityOf(found.data) : undefined;
+  if (!found || authority === undefined) throw new Error('no such mint');
+  return mintKeysOf(found.owner, authority, authority === null ? null : await accountAt(authority));
 }
 
 /** Atoms of a mint in all accounts of one transaction. Only minting and burning change this sum. */

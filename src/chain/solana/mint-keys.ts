@@ -18,6 +18,9 @@ const AUTHORITY_AT = 4;
 const SIGNERS_AT = 3;
 const MULTISIG_LENGTH = SIGNERS_AT + 11 * KEY_BYTES;
 
+/** An account as a node shows it. */
+export type OwnedAccount = { readonly owner: string; readonly data: Uint8Array };
+
 const keyAt = (data: Uint8Array, at: number): string => base58.encode(data.slice(at, at + KEY_BYTES));
 
 /** The mint authority; null if nobody can mint, undefined for bytes that are too short. */
@@ -39,12 +42,20 @@ export function minterOf(keys: MintKeys, reserve: string | null): Minter {
   return authority === reserve ? 'reserve' : 'other';
 }
 
-/** @param account data of the account at the address of the authority; null if there is none */
-export function mintKeysOf(authority: string | null, account: Uint8Array | null): MintKeys {
+/**
+ * @param program that owns the mint: to it an account of any other program is one signer, with whatever bytes
+ * @param account at the address of the authority; null if there is none
+ */
+export function mintKeysOf(
+  program: string,
+  authority: string | null,
+  account: OwnedAccount | null,
+): MintKeys {
   if (authority === null) return { authority };
-  const isMultisig = account?.length === MULTISIG_LENGTH && account[2] === 1;
+  const data = account?.owner === program ? account.data : new Uint8Array();
+  const isMultisig = data.length === MULTISIG_LENGTH && data[2] === 1;
   if (!isMultisig) return { authority, required: 1, signers: [authority] };
-  const [required = 0, count = 0] = account;
-  const signers = Array.from({ length: count }, (_, at) => keyAt(account, SIGNERS_AT + at * KEY_BYTES));
+  const [required = 0, count = 0] = data;
+  const signers = Array.from({ length: count }, (_, at) => keyAt(data, SIGNERS_AT + at * KEY_BYTES));
   return { authority, required, signers };
 }

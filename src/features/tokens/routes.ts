@@ -136,8 +136,8 @@ type OfficialDeps = Pick<TokenDeps, 'facts' | 'reserve'>;
 async function officialBody({ facts: deps, reserve }: OfficialDeps, mint: string, asset: OfficialAsset) {
   const facts = await factsNow(deps, { mint, program: 'token', requestId: null });
   if (facts === null) return undefined;
-  const { supply, decimals, program, metadata, mintAuthority } = facts;
-  const keys = await readMintKeys(deps, mintAuthority);
+  const { supply, decimals, program, metadata } = facts;
+  const keys = await readMintKeys(deps, facts);
   const token = described(
     {
       ...{ mint, name: asset, symbol: asset, decimals, supply, program, creator: null, description: '' },

@@ -15,7 +15,12 @@ import {
   tokenAuthorities,
 } from '../../chain/solana/token-metadata.ts';
 import { type TokenPower, tokenPowers } from '../../chain/solana/token-powers.ts';
-import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
+import {
+  decodeMint,
+  type Mint,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../chain/solana/token-program.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';
@@ -63,16 +68,15 @@ export async function readTokenFacts(
 /** Who can mint a token, from the account of its mint authority. Undefined while it cannot be read. */
 export async function readMintKeys(
   d: TokenFactsDeps,
-  authority: string | null,
+  { program, mintAuthority }: TokenFacts,
 ): Promise<MintKeys | undefined> {
-  if (authority === null) return { authority };
-  const key = `keys:${authority}`;
-  const found = await d.memory.readMany(
-    [key],
-    POLICY,
-    async () =>
-      new Map([[key, mintKeysOf(authority, (await d.readAccounts([authority])).accounts[0]?.data ?? null)]]),
-  );
+  if (mintAuthority === null) return { authority: null };
+  const owner = program === 'token-2022' ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM;
+  const key = `keys:${owner}:${mintAuthority}`;
+  const found = await d.memory.readMany([key], POLICY, async () => {
+    const [account = null] = (await d.readAccounts([mintAuthority])).accounts;
+    return new Map([[key, mintKeysOf(owner, mintAuthority, account)]]);
+  });
   return found.get(key)?.value;
 }
 

@@ -3,6 +3,7 @@ import { getMintEncoder, getMultisigEncoder } from '@solana-program/token';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mintAuthorityOf, mintKeysOf } from '../../../src/chain/solana/mint-keys.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 
 const key = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
@@ -27,15 +28,38 @@ it('reads the keys of a multisig that the client of the token program writes', (
         isInitialized: true,
         signers: filled,
       });
-      expect(mintKeysOf(authority, new Uint8Array(account))).toEqual({ authority, required: m, signers });
+      const data = new Uint8Array(account);
+      expect(mintKeysOf(TOKEN_PROGRAM, authority, { owner: TOKEN_PROGRAM, data })).toEqual({
+        authority,
+        required: m,
+        signers,
+      });
+      // Another program can write these bytes, and its account signs alone.
+      for (const owner of [authority, TOKEN_2022_PROGRAM])
+        expect(mintKeysOf(TOKEN_PROGRAM, authority, { owner, data })).toEqual({
+          authority,
+          required: 1,
+          signers: [authority],
+        });
     }),
   );
 });
 
 it('an authority that is no multisig signs alone', () => {
   const authority = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
-  for (const account of [null, new Uint8Array(), new Uint8Array(165), new Uint8Array(355)])
-    expect(mintKeysOf(authority, account)).toEqual({ authority, required: 1, signers: [authority] });
-  expect(mintKeysOf(null, null)).toEqual({ authority: null });
+  for (const length of [0, 165, 355]) {
+    const account = { owner: TOKEN_PROGRAM, data: new Uint8Array(length) };
+    expect(mintKeysOf(TOKEN_PROGRAM, authority, account)).toEqual({
+      authority,
+      required: 1,
+      signers: [authority],
+    });
+  }
+  expect(mintKeysOf(TOKEN_PROGRAM, authority, null)).toEqual({
+    authority,
+    required: 1,
+    signers: [authority],
+  });
+  expect(mintKeysOf(TOKEN_PROGRAM, null, null)).toEqual({ authority: null });
   expect(mintAuthorityOf(new Uint8Array(35))).toBeUndefined();
 });
