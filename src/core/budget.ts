@@ -4,7 +4,7 @@
  * outside of a budget.
  * @module
  */
-import { networksOf } from './client-network.ts';
+import { type NetworkLevel, networksOf } from './client-network.ts';
 import { isTimeOver } from './due-time.ts';
 
 export type BudgetTerms = {
@@ -16,6 +16,10 @@ export type BudgetTerms = {
   readonly windowMs?: number;
   /** The largest share of one client, if it is less than the fair share. */
   readonly most?: number;
+  /** Units for work that serves several clients, and has none of its own. Clients never use them, and such work uses no others. */
+  readonly kept?: number;
+  /** A unit counts against its client's share for this long; for the whole window if absent. */
+  readonly shareMs?: number;
 };
 
 /** A unit that a client has taken, at a time in Unix milliseconds. */
@@ -34,12 +38,20 @@ export type BudgetVerdict =
 /** Part of the rest that one client may use. */
 const SHARES = 8;
 const LEAST_SHARE = 2;
+/** Networks whose last unit is remembered; the one that took longest ago is forgotten first. */
+const MAX_REMEMBERED = 5_000;
 
 export class Budget {
   readonly #terms: BudgetTerms;
   /** In the order of the takes. */
   readonly #uses = new Set<BudgetUse>();
+  /** Uses that count against a share, in the same order, and their number for each network. */
+  readonly #recent = new Set<BudgetUse>();
   readonly #used = new Map<string, number>();
+  /** Uses without a client. */
+  #shared = 0;
+  /** When each network last took a unit. */
+  readonly #tookAt = new Map<string, number>();
 
   /** @param uses units that were taken before, in the order of the takes */
   constructor(terms: BudgetTerms, uses: Iterable<BudgetUse> = []) {
@@ -50,19 +62,37 @@ export class Budget {
   /** Takes one unit, if there is one. @param client null for a client that is not known, which has no share of its own */
   take(client: string | null, now: number): BudgetVerdict {
     const verdict = this.check(client, now);
-    if (verdict.ok) this.#add({ client, at: now });
+    if (!verdict.ok) return verdict;
+    this.#add({ client, at: now });
+    for (const { network } of levelsOf(client)) {
+      this.#tookAt.delete(network);
+      this.#tookAt.set(network, now);
+      const [oldest] = this.#tookAt.keys();
+      if (this.#tookAt.size > MAX_REMEMBERED && oldest !== undefined) this.#tookAt.delete(oldest);
+    }
     return verdict;
   }
 
   /** Whether one unit could be taken now. */
   check(client: string | null, now: number): BudgetVerdict {
     this.#expire(now);
-    if (this.#uses.size >= this.#terms.total) return this.#spent('all', now, () => true);
-    for (const { network, times } of client === null ? [] : networksOf(client)) {
+    const { total, kept, windowMs, shareMs = windowMs } = this.#terms;
+    const isShared = client === null;
+    const isSame = (use: BudgetUse) => kept === undefined || (use.client === null) === isShared;
+    const used =
+      kept === undefined ? this.#uses.size : isShared ? this.#shared : this.#uses.size - this.#shared;
+    const most = kept === undefined ? total : isShared ? kept : total - kept;
+    if (used >= most) return this.#spent('all', this.#uses, windowMs, now, isSame);
+    for (const { network, times } of levelsOf(client)) {
       if ((this.#used.get(network) ?? 0) < times * this.#share(network)) continue;
-      return this.#spent('client', now, (use) => isOf(use, network));
+      return this.#spent('client', this.#recent, shareMs, now, (use) => isOf(use, network));
     }
     return { ok: true };
+  }
+
+  /** When any network of a client last took a unit, in Unix milliseconds: who waits longest is served first. */
+  tookAt(client: string | null): number {
+    return Math.max(0, ...levelsOf(client).map(({ network }) => this.#tookAt.get(network) ?? 0));
   }
 
   /** Units that are taken now. */
@@ -79,39 +109,58 @@ export class Budget {
 
   /** An eighth of what other networks have left, but at least two. */
   #share(network: string): number {
-    const { total, fair = total, most = Number.POSITIVE_INFINITY } = this.#terms;
-    const left = fair - this.#uses.size + (this.#used.get(network) ?? 0);
+    const { total, kept, fair = total, most = Number.POSITIVE_INFINITY } = this.#terms;
+    const used = this.#uses.size - (kept === undefined ? 0 : this.#shared);
+    const left = fair - (kept ?? 0) - used + (this.#used.get(network) ?? 0);
     return Math.min(most, Math.max(LEAST_SHARE, Math.floor(left / SHARES)));
   }
 
-  #spent(spentBy: 'client' | 'all', now: number, isBlocking: (use: BudgetUse) => boolean): BudgetVerdict {
-    const { windowMs } = this.#terms;
-    const first = [...this.#uses].find(isBlocking);
-    const until = windowMs === undefined ? now : (first?.at ?? now) + windowMs;
+  #spent(
+    spentBy: 'client' | 'all',
+    uses: Iterable<BudgetUse>,
+    lastsMs: number | undefined,
+    now: number,
+    isBlocking: (use: BudgetUse) => boolean,
+  ): BudgetVerdict {
+    const first = [...uses].find(isBlocking);
+    const until = lastsMs === undefined ? now : (first?.at ?? now) + lastsMs;
     return { ok: false, spentBy, retryAfterMs: Math.max(until - now, 0) };
   }
 
   #expire(now: number): void {
-    const { windowMs } = this.#terms;
-    if (windowMs === undefined) return;
-    for (const use of this.#uses) {
-      if (!isTimeOver(use.at + windowMs, windowMs, now)) break;
-      this.#remove(use);
-    }
+    const { windowMs, shareMs = windowMs } = this.#terms;
+    if (shareMs !== undefined)
+      for (const use of this.#recent) {
+        if (!isTimeOver(use.at + shareMs, shareMs, now)) break;
+        this.#forget(use);
+      }
+    if (windowMs !== undefined)
+      for (const use of this.#uses) {
+        if (!isTimeOver(use.at + windowMs, windowMs, now)) break;
+        this.#remove(use);
+      }
   }
 
   #add(use: BudgetUse): void {
     this.#uses.add(use);
+    this.#recent.add(use);
+    if (use.client === null) this.#shared += 1;
     this.#count(use, 1);
   }
 
   #remove(use: BudgetUse): void {
     this.#uses.delete(use);
-    this.#count(use, -1);
+    if (use.client === null) this.#shared -= 1;
+    this.#forget(use);
+  }
+
+  /** Ends the time in which a unit counts against a share. */
+  #forget(use: BudgetUse): void {
+    if (this.#recent.delete(use)) this.#count(use, -1);
   }
 
   #count({ client }: BudgetUse, units: number): void {
-    for (const { network } of client === null ? [] : networksOf(client)) {
+    for (const { network } of levelsOf(client)) {
       const used = (this.#used.get(network) ?? 0) + units;
       if (used > 0) this.#used.set(network, used);
       else this.#used.delete(network);
@@ -119,5 +168,8 @@ export class Budget {
   }
 }
 
+const levelsOf = (client: string | null): readonly NetworkLevel[] =>
+  client === null ? [] : networksOf(client);
+
 const isOf = ({ client }: BudgetUse, network: string): boolean =>
-  client !== null && networksOf(client).some((level) => level.network === network);
+  levelsOf(client).some((level) => level.network === network);

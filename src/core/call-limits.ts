@@ -16,29 +16,42 @@ export const BUDGETS = {
   upstream_calls: { total: 4_800, windowMs: 60_000 },
   /** Requests that await payment. Past `fair`, a client may have two. */
   open_requests: { total: 2_000, fair: 500, most: 10 },
-  /** Signatures that callers wait for at once. */
-  signature_lookups: { total: 256 },
+  /** Signatures that callers wait for at once. Past `fair`, a client may wait for two. */
+  signature_lookups: { total: 1_024, fair: 256 },
 } as const satisfies Record<string, BudgetTerms>;
 
 /** Callers together may use this part of a node's rate. The rest is left for the service's own work. */
 const CALLERS_PART = 1 / 4;
+const SECOND_MS = 1_000;
 
-/** The calls of all callers to one of the custodian's nodes. @param rate requests that the node serves in a second */
-export const nodeCalls = (rate: number): BudgetTerms => ({
-  total: Math.max(Math.floor(rate * CALLERS_PART), 1),
-  windowMs: 1_000,
-});
+/**
+ * The calls of all callers to one of the custodian's nodes. Half of them are kept for the poll of signatures and for the
+ * search for payments: strangers can make both longer, and neither serves one client.
+ * @param rate requests that the node serves in a second
+ */
+export function nodeCalls(rate: number): BudgetTerms {
+  const perSecond = Math.max(rate, 1) * CALLERS_PART;
+  const total = Math.max(Math.floor(perSecond), 2);
+  return {
+    total,
+    kept: Math.floor(total / 2),
+    windowMs: Math.max(SECOND_MS, Math.ceil((total / perSecond) * SECOND_MS)),
+  };
+}
 
 /** The window in which the bridge counts our quotes. */
 const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 
 export type QuoteBudgets = Readonly<Record<'create_quotes' | 'estimate_quotes', BudgetTerms>>;
 
+/** A client's estimates count against its share for this long, so that a share used up is free again soon. */
+const ESTIMATE_SHARE_MS = HOUR_MS / 4;
+
 /** Quotes for creates, and for estimates together with reads of the smallest swap. @param total quotes in two hours */
 export function quoteBudgets(total: number): QuoteBudgets {
   const creates = Math.floor(total / 3);
   return {
     create_quotes: { total: creates, windowMs: QUOTE_WINDOW_MS },
-    estimate_quotes: { total: total - creates, windowMs: QUOTE_WINDOW_MS },
+    estimate_quotes: { total: total - creates, windowMs: QUOTE_WINDOW_MS, shareMs: ESTIMATE_SHARE_MS },
   };
 }

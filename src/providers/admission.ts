@@ -29,56 +29,85 @@ type Call = { readonly host: string; readonly until: number };
 type Spent = Exclude<BudgetVerdict, { readonly ok: true }>;
 type Waiting = {
   readonly host: string;
-  readonly take: () => BudgetVerdict;
+  readonly taking: Taking;
   readonly end: (spent?: Spent) => void;
 };
 /** `busy`: no slot was free in time. */
 type Entered = { readonly leave: () => void } | { readonly refused: 'busy' | Spent };
 
-const UNBOUNDED = (): BudgetVerdict => ({ ok: true });
+/** A unit of a caller's budget, taken at the moment of the admission. */
+type Taking = {
+  readonly take: () => BudgetVerdict;
+  /** When the caller last had a unit, in Unix milliseconds. */
+  readonly tookAt: () => number;
+};
+
+const UNBOUNDED: Taking = { take: () => ({ ok: true }), tookAt: () => 0 };
+
+/** The time and the timers. A simulation has its own. */
+export type Clock = {
+  now(): number;
+  /** @returns the function that cancels the call */
+  after(ms: number, work: () => void): () => void;
+};
+
+const REAL: Clock = {
+  now: () => Date.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** The connections of one invocation, or of one Durable Object. */
 export class CallSlots {
+  readonly #clock: Clock;
   readonly #calls = new Set<Call>();
   readonly #waiting = { own: new Set<Waiting>(), user: new Set<Waiting>(), probe: new Set<Waiting>() };
-  #wakeUp: ReturnType<typeof setTimeout> | undefined;
+  #cancelWakeUp = (): void => undefined;
+  /** Unix milliseconds of the next wake-up; 0 if none is set. */
+  #wakeAt = 0;
+
+  constructor(clock: Clock = REAL) {
+    this.#clock = clock;
+  }
 
   /** Runs work whose calls to upstreams share these slots. @param client for whom calls at `user` are made, if known */
   run<T>(priority: Priority, work: () => T, client: string | null = null): T {
     return scopes.run({ slots: this, priority, client }, work);
   }
 
-  /** @param take takes a unit of the caller's budget at the moment of the admission */
-  enter(host: string, priority: Priority, take: () => BudgetVerdict = UNBOUNDED): Promise<Entered> {
+  enter(host: string, priority: Priority, taking: Taking = UNBOUNDED): Promise<Entered> {
     const queue = this.#waiting[priority];
     return new Promise((resolve) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
+      let cancel = (): void => undefined;
       let last: 'busy' | Spent = 'busy';
+      const take = (): BudgetVerdict => {
+        const verdict = taking.take();
+        last = verdict.ok ? 'busy' : verdict;
+        return verdict;
+      };
       const waiting: Waiting = {
         host,
-        take: () => {
-          const verdict = take();
-          last = verdict.ok ? 'busy' : verdict;
-          return verdict;
-        },
+        taking: { ...taking, take },
         end: (spent) => {
-          clearTimeout(timer);
+          cancel();
           queue.delete(waiting);
           resolve(spent ? { refused: spent } : { leave: this.#take(host) });
         },
       };
       queue.add(waiting);
-      this.#admitWaiting();
+      this.#admit(waiting);
       if (!queue.has(waiting)) return;
-      timer = setTimeout(() => {
+      cancel = this.#clock.after(MAX_WAIT_MS, () => {
         this.#admitWaiting();
         if (queue.delete(waiting)) resolve({ refused: last });
-      }, MAX_WAIT_MS);
+      });
     });
   }
 
   #take(host: string): () => void {
-    const call = { host, until: Date.now() + MAX_CALL_MS };
+    const call = { host, until: this.#clock.now() + MAX_CALL_MS };
     this.#calls.add(call);
     return () => {
       this.#calls.delete(call);
@@ -87,30 +116,46 @@ export class CallSlots {
   }
 
   /**
-   * Admits waiting calls in their order. One whose host is busy, or whose client must wait for a unit of its budget, lets
-   * later ones pass. One that would wait too long for its unit is refused.
+   * Admits waiting calls: of one priority those whose caller had a unit longest ago, then in their order. One whose host is
+   * busy, or whose client must wait for a unit of its budget, lets later ones pass.
    */
   #admitWaiting(): void {
-    for (const call of this.#calls)
-      if (isTimeOver(call.until, MAX_CALL_MS, Date.now())) this.#calls.delete(call);
-    let wakeAfterMs = Number.POSITIVE_INFINITY;
     for (const priority of PRIORITIES)
-      for (const waiting of this.#waiting[priority]) {
+      for (const waiting of inTurn(this.#waiting[priority])) {
+        this.#admit(waiting);
         if (this.#calls.size >= MAX_CALLS) return;
-        const ofHost = [...this.#calls].filter(({ host }) => host === waiting.host).length;
-        if (ofHost >= MAX_CALLS_PER_HOST) continue;
-        const verdict = waiting.take();
-        if (verdict.ok) waiting.end();
-        else if (verdict.retryAfterMs > MAX_WAIT_MS) waiting.end(verdict);
-        else wakeAfterMs = Math.min(wakeAfterMs, verdict.retryAfterMs);
       }
-    if (wakeAfterMs < Number.POSITIVE_INFINITY) this.#wakeAfter(wakeAfterMs);
   }
 
-  #wakeAfter(ms: number): void {
-    clearTimeout(this.#wakeUp);
-    this.#wakeUp = setTimeout(() => this.#admitWaiting(), Math.max(ms, 1));
+  /** Admits a call if there is room for it, or refuses one that would wait too long for its unit. */
+  #admit({ host, taking, end }: Waiting): void {
+    for (const call of this.#calls)
+      if (isTimeOver(call.until, MAX_CALL_MS, this.#clock.now())) this.#calls.delete(call);
+    if (this.#calls.size >= MAX_CALLS) return;
+    if ([...this.#calls].filter((call) => call.host === host).length >= MAX_CALLS_PER_HOST) return;
+    const verdict = taking.take();
+    if (verdict.ok) end();
+    else if (verdict.retryAfterMs > MAX_WAIT_MS) end(verdict);
+    else this.#wakeAfter(verdict.retryAfterMs);
   }
+
+  /** Admits again after a time, unless an earlier wake-up is set. */
+  #wakeAfter(ms: number): void {
+    const now = this.#clock.now();
+    const at = now + Math.max(ms, 1);
+    if (this.#wakeAt > now && this.#wakeAt <= at) return;
+    this.#cancelWakeUp();
+    this.#wakeAt = at;
+    this.#cancelWakeUp = this.#clock.after(at - now, () => {
+      this.#wakeAt = 0;
+      this.#admitWaiting();
+    });
+  }
+}
+
+function inTurn(queue: ReadonlySet<Waiting>): readonly Waiting[] {
+  const turns = [...queue].map((waiting) => ({ waiting, at: waiting.taking.tookAt() }));
+  return turns.toSorted((one, other) => one.at - other.at).map(({ waiting }) => waiting);
 }
 
 type Scope = {
@@ -132,8 +177,11 @@ export function atPriority<T>(priority: Priority, work: () => T): T {
 export const forCaller = <T>(client: string | null, work: () => T): T =>
   scopes.run({ slots: scopes.getStore()?.slots, priority: 'user', client }, work);
 
-/** Whether a caller causes the work that runs now. */
-export const isForCaller = (): boolean => scopes.getStore()?.priority === 'user';
+/** Whether one caller causes the work that runs now. */
+export const isForCaller = (): boolean => {
+  const scope = scopes.getStore();
+  return scope?.priority === 'user' && scope.client !== null;
+};
 
 type Upstream = {
   /** What callers may use of it; absent if that is not limited. */
@@ -153,10 +201,15 @@ type Upstream = {
 export class Admission {
   readonly #upstreams = new Map<string, Upstream>();
   readonly #budgetOf: (name: string) => BudgetTerms | undefined;
+  readonly #now: () => number;
 
   /** @param budgetOf the calls of all callers to an upstream, by its name; undefined if they are not limited */
-  constructor(budgetOf: (name: string) => BudgetTerms | undefined = () => undefined) {
+  constructor(
+    budgetOf: (name: string) => BudgetTerms | undefined = () => undefined,
+    { now }: Pick<Clock, 'now'> = REAL,
+  ) {
     this.#budgetOf = budgetOf;
+    this.#now = now;
   }
 
   /**
@@ -166,21 +219,21 @@ export class Admission {
    */
   async admit(name: string, url: string): Promise<(isTimeout: boolean) => void> {
     const upstream = this.#of(name);
-    if (isSkipped(upstream)) throw upstreamFailed(name, 'circuit_open');
-    const leave = await enter(name, new URL(url).host, upstream.budget);
+    if (this.#isSkipped(upstream)) throw upstreamFailed(name, 'circuit_open');
+    const leave = await enter(name, new URL(url).host, this.#takingOf(upstream));
     // Another call may have found during the wait that the upstream hangs.
-    if (isSkipped(upstream)) {
+    if (this.#isSkipped(upstream)) {
       leave();
       throw upstreamFailed(name, 'circuit_open');
     }
-    const began = Date.now();
+    const began = this.#now();
     // This call is the trial: the others are skipped until it ends.
     if (upstream.timeouts >= MAX_TIMEOUTS) upstream.skippedUntil = began + SKIPPED_MS;
     return (isTimeout) => {
       leave();
-      upstream.ms = Date.now() - began;
+      upstream.ms = this.#now() - began;
       upstream.timeouts = isTimeout ? upstream.timeouts + 1 : 0;
-      upstream.skippedUntil = upstream.timeouts >= MAX_TIMEOUTS ? Date.now() + SKIPPED_MS : 0;
+      upstream.skippedUntil = upstream.timeouts >= MAX_TIMEOUTS ? this.#now() + SKIPPED_MS : 0;
     };
   }
 
@@ -194,6 +247,17 @@ export class Admission {
     return this.#of(name).ms;
   }
 
+  #isSkipped({ skippedUntil }: Upstream): boolean {
+    return !isTimeOver(skippedUntil, SKIPPED_MS, this.#now());
+  }
+
+  /** What the work that runs now must take for a call. Own work takes nothing. */
+  #takingOf({ budget }: Upstream): Taking {
+    const scope = scopes.getStore();
+    if (scope?.priority !== 'user' || !budget) return UNBOUNDED;
+    return { take: () => budget.take(scope.client, this.#now()), tookAt: () => budget.tookAt(scope.client) };
+  }
+
   #of(name: string): Upstream {
     const known = this.#upstreams.get(name);
     if (known) return known;
@@ -204,19 +268,15 @@ export class Admission {
   }
 }
 
-const isSkipped = ({ skippedUntil }: Upstream): boolean => !isTimeOver(skippedUntil, SKIPPED_MS, Date.now());
-
 /** @returns the function that ends the call */
-async function enter(name: string, host: string, budget: Budget | undefined): Promise<() => void> {
+async function enter(name: string, host: string, taking: Taking): Promise<() => void> {
   const scope = scopes.getStore();
-  const take = (): BudgetVerdict =>
-    scope?.priority === 'user' && budget ? budget.take(scope.client, Date.now()) : { ok: true };
   if (!scope?.slots) {
-    const verdict = take();
+    const verdict = taking.take();
     if (!verdict.ok) throw callsSpent(name, verdict);
     return () => undefined;
   }
-  const entered = await scope.slots.enter(host, scope.priority, take);
+  const entered = await scope.slots.enter(host, scope.priority, taking);
   if ('leave' in entered) return entered.leave;
   throw entered.refused === 'busy' ? upstreamFailed(name, 'busy') : callsSpent(name, entered.refused);
 }

@@ -57,6 +57,73 @@ describe('the share of a network', () => {
   });
 });
 
+describe('units that are kept for work without a client', () => {
+  const terms = { total: 12, kept: 6, windowMs: 1_000 };
+  const clients = Array.from({ length: 30 }, (_, at) => `10.${at}.0.1`);
+  const takeOfAll = (budget: Budget, now = START) =>
+    clients.reduce((sum, client) => sum + takeAll(budget, client, now), 0);
+
+  it('clients never use the kept units, and work without a client uses only those', () => {
+    const first = new Budget(terms);
+    expect([takeOfAll(first), takeAll(first, null), first.used(START)]).toEqual([6, 6, 12]);
+    const second = new Budget(terms);
+    expect([takeAll(second, null), takeOfAll(second)]).toEqual([6, 6]);
+  });
+
+  it('a client is refused until a unit of clients is free, not one that is kept', () => {
+    const budget = new Budget(terms);
+    takeAll(budget, null);
+    takeOfAll(budget, START + 300);
+    expect(budget.take(OWN, START + 400)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 900 });
+    expect(budget.take(null, START + 400)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 600 });
+  });
+
+  it('the share of a client is a part of what the kept units leave', () => {
+    expect(takeAll(new Budget({ total: 80, kept: 40 }), OWN)).toBe(5);
+    const budget = new Budget({ total: 80, kept: 40 });
+    takeAll(budget, null);
+    expect(takeAll(budget, OWN)).toBe(5);
+  });
+});
+
+describe('a share that is free before the window ends', () => {
+  const terms = { total: 80, windowMs: 8_000, shareMs: 1_000 };
+
+  it('a client alone gets less in each further share time, and never the total', () => {
+    const budget = new Budget(terms);
+    const taken = Array.from({ length: 8 }, (_, at) => takeAll(budget, OWN, START + at * 1_000));
+    expect(taken).toEqual([10, 8, 7, 6, 6, 5, 4, 4]);
+    expect(budget.used(START + 7_000)).toBe(50);
+    expect(takeAll(budget, OWN, START + 8_000)).toBe(5);
+  });
+
+  it('says when the share is free again', () => {
+    const budget = new Budget(terms);
+    takeAll(budget, OWN);
+    expect(budget.take(OWN, START + 300)).toEqual({ ok: false, spentBy: 'client', retryAfterMs: 700 });
+  });
+
+  it('a unit that is given back after its share time is counted once', () => {
+    const budget = new Budget(terms);
+    takeAll(budget, OWN);
+    expect(budget.used(START + 1_000)).toBe(10);
+    budget.giveBack(OWN);
+    expect(budget.used(START + 1_000)).toBe(9);
+    expect(takeAll(budget, OWN, START + 1_000)).toBe(8);
+  });
+});
+
+it('a client had its last unit when any of its networks had', () => {
+  const budget = new Budget({ total: 80 });
+  budget.take('203.0.113.1', START);
+  budget.take('203.0.113.2', START + 5);
+  budget.take(null, START + 9);
+  expect(['203.0.113.1', OTHER, null].map((client) => budget.tookAt(client))).toEqual([START + 5, 0, 0]);
+  const small = new Budget({ total: 20_000 });
+  for (let at = 0; at < 4_000; at++) small.take(`10.${at >> 8}.${at & 255}.1`, START + at);
+  expect([small.tookAt('10.0.0.1'), small.tookAt('10.15.159.1')]).toEqual([0, START + 3_999]);
+});
+
 describe('the verdict', () => {
   it('says who has used the units, and when one is free again', () => {
     const budget = new Budget({ total: 20, windowMs: 1_000 });

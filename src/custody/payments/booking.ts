@@ -35,6 +35,12 @@ export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'transaction'>
     ) => Promise<CheckedListing | undefined>;
   };
 
+/** Transactions that one run of the search may still read. */
+export type RunBudget = { reads: number };
+
+/** Each part of a run begins no read after this time in milliseconds, because other work of the alarm waits for the run. */
+export const PART_MS = 2_000;
+
 /** Transactions per node that were never read. At this limit the node's list waits. */
 const MAX_QUEUED = 20_000;
 /** Transactions per node that no quorum shows. Above this limit those that were tried most often are dropped. */
@@ -197,16 +203,21 @@ export class Booking {
   }
 
   /** Reads the newest and the oldest queued transactions of each node. Stops while the nodes fail. */
-  async readQueue(budget: { reads: number }): Promise<void> {
-    const { payments } = this.#p;
+  async readQueue(budget: RunBudget): Promise<void> {
+    const { payments, now } = this.#p;
+    const until = now() + PART_MS;
     const sources = payments.queuedSources();
+    if (sources.length === 0) return;
     const share = Math.max(Math.floor(budget.reads / (2 * sources.length)), 1);
-    for (const source of sources)
-      for (const signature of payments.queuedOf(source, share)) {
-        if (payments.unread(signature)?.tries !== 0) continue;
-        budget.reads--;
-        if ((await this.read(signature, source)) === 'stop') return;
-      }
+    // Two of each node in turn: a node that invents transactions must not use up the time of the others.
+    for (let turn = 0; turn < share; turn++)
+      for (const source of sources)
+        for (const signature of payments.endsOfQueue(source)) {
+          if (payments.unread(signature)?.tries !== 0) continue;
+          if (now() > until) return;
+          budget.reads--;
+          if ((await this.read(signature, source)) === 'stop') return;
+        }
   }
 
   /**
@@ -231,7 +242,9 @@ export class Booking {
 
   /** Retries unread transactions that are due. */
   async retry(limit: number): Promise<void> {
+    const until = this.#p.now() + PART_MS;
     for (const { signature, source } of this.#p.payments.unreadDue(this.#p.now(), RETRIES.most, limit)) {
+      if (this.#p.now() > until) return;
       const unread = await this.#attempt(signature);
       if (unread === undefined) this.#p.payments.deleteUnread(signature);
       else this.#postpone(signature, source, unread);

@@ -6,12 +6,13 @@
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
+import { forCaller } from '../../providers/admission.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { pagesDown } from '../kernel/quorum.ts';
-import type { Booking } from './booking.ts';
+import { type Booking, PART_MS, type RunBudget } from './booking.ts';
 import type { PaymentPorts } from './payment-requests.ts';
 import type { PaymentRequest, RequestStore } from './request-store.ts';
-import { type Budget, type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
+import { type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
@@ -98,7 +99,12 @@ export class PaymentSearch {
     return true;
   }
 
-  async run(by: 'alarm' | 'cron'): Promise<void> {
+  /** Strangers can make a search longer, by open requests and by small payments. So its calls are those of callers. */
+  run(by: 'alarm' | 'cron'): Promise<void> {
+    return forCaller(null, () => this.#search(by));
+  }
+
+  async #search(by: 'alarm' | 'cron'): Promise<void> {
     this.#p.journal.setTime(LAST_RUN, this.#p.now());
     const budget = { reads: READS_PER_RUN };
     await this.#references.run(budget, by);
@@ -179,10 +185,11 @@ class ReferenceChecks {
     return true;
   }
 
-  async run(budget: Budget, by: 'alarm' | 'cron'): Promise<void> {
+  async run(budget: RunBudget, by: 'alarm' | 'cron'): Promise<void> {
+    const until = this.#p.now() + PART_MS;
     for (const request of this.#due(by).values()) {
       const node = this.#p.nodes[this.#turn++ % this.#p.nodes.length];
-      if (!node || budget.reads <= 0) return;
+      if (!node || budget.reads <= 0 || this.#p.now() > until) return;
       this.#markChecked(request);
       await this.#check(request, node, budget).catch((error: unknown) => {
         this.#p.log({
@@ -200,7 +207,7 @@ class ReferenceChecks {
   }
 
   /** Reads one node's list for a reference; the next check uses the next node. */
-  async #check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
+  async #check({ reference }: PaymentRequest, node: TreasuryNode, budget: RunBudget): Promise<void> {
     let reads = Math.min(READS_PER_REFERENCE, budget.reads);
     const read = (page: { limit: number; before?: string }) =>
       node.signaturesFor(reference, { ...page, commitment: 'finalized' });

@@ -163,16 +163,15 @@ export class TreasuryStore {
     );
   }
 
-  /** Transactions of a node that were never read: `share` of the newest, then `share` of the oldest. */
-  queuedOf(source: string, share: number): readonly string[] {
-    const ordered = (direction: 'ASC' | 'DESC') =>
+  /** Of a node's transactions that were never read, the newest and the oldest. */
+  endsOfQueue(source: string): readonly string[] {
+    return ['DESC', 'ASC'].flatMap((direction) =>
       this.#exec(
         `SELECT signature FROM unread_transactions WHERE source = ? AND tries = 0
-         ORDER BY final_at ${direction}, rowid ${direction} LIMIT ?`,
+         ORDER BY final_at ${direction}, rowid ${direction} LIMIT 1`,
         source,
-        share,
-      ).map(({ signature }) => String(signature));
-    return [...ordered('DESC'), ...ordered('ASC')];
+      ).map(({ signature }) => String(signature)),
+    );
   }
 
   /** What was never read; undefined if nothing. A time after `now` was stored before the clock went back. */

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
 import { type Cursor, pagesDown, quorumOf, succeeded } from '../kernel/quorum.ts';
-import { MAX_ABSENT } from './booking.ts';
+import { MAX_ABSENT, type RunBudget } from './booking.ts';
 import type { PaymentSearchPorts } from './payment-search.ts';
 
 /** One node's list of transactions. Each node has its own queue, so a node that hides a payment or invents some delays no other. */
@@ -34,9 +34,6 @@ type Place = { readonly signature: string; readonly slot: bigint };
 
 /** A list that is longer than one run: where the next run continues, and the next head so far. */
 type Listing = { readonly cursor: Cursor | undefined; readonly head: Place | undefined };
-
-/** Transactions that one run may still read. */
-export type Budget = { reads: number };
 
 function isBelow(entry: SignatureEntry, end: End): boolean {
   if ('since' in end) return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
@@ -65,7 +62,7 @@ export class TreasuryWalk {
    * @param since Unix milliseconds; no open request can have been paid before
    * @returns whether a quorum of the nodes gave a complete list
    */
-  async run(since: number, budget: Budget): Promise<boolean> {
+  async run(since: number, budget: RunBudget): Promise<boolean> {
     const { booking, nodes, now, log } = this.#ports;
     let complete = 0;
     for (const node of nodes) {

@@ -278,7 +278,7 @@ it.each(scenes)('the walk over the treasury skips nothing when %s', async (_titl
 it('the newest and the oldest queued transactions are read first', async () => {
   const stage = stageOf(1);
   await stage.play('pay 100, share 4, run');
-  expect(stage.taken).toEqual(['s100', 's99', 's1', 's2']);
+  expect(stage.taken).toEqual(['s100', 's1', 's99', 's2']);
 });
 
 it('a transaction that is queued is not read until its time has passed, and its block time is the time read up to', async () => {

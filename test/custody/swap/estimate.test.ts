@@ -190,13 +190,13 @@ describe('the quotes of estimates', () => {
     expect(answers.at(-1)).toMatchObject({
       type: 'unquoted',
       isOfCreate: false,
-      refusal: { code: 'RATE_LIMITED', retryAfterSeconds: 7_200, details: { limit: 'estimate_quotes' } },
+      refusal: { code: 'RATE_LIMITED', retryAfterSeconds: 900, details: { limit: 'estimate_quotes' } },
     });
     expect((await estimate(w, SOL / 2n, '198.51.100.1')).type).toBe('quoted');
     expect((await w.custody.createSwap(request())).type).toBe('created');
   });
 
-  it('a client without quotes left gets its older quote, marked stale, for an hour', async () => {
+  it('a client without quotes left gets its older quote, marked stale, and new quotes after a quarter of an hour', async () => {
     const w = rich();
     for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(at));
     w.clock.now += 60_000;
@@ -205,10 +205,33 @@ describe('the quotes of estimates', () => {
       stale: true,
       asOfMs: w.clock.now - 60_000,
     });
-    w.clock.now += 3_600_000;
-    expect((await estimate(w, SOL)).type).toBe('unquoted');
-    w.clock.now += 3_600_000;
+    expect((await estimate(w, 2n * SOL)).type).toBe('unquoted');
+    w.clock.now += 14 * 60_000;
     expect(await estimate(w, SOL)).toMatchObject({ type: 'quoted', stale: false });
+    expect(await estimate(w, 2n * SOL)).toMatchObject({ type: 'quoted', stale: false });
+  });
+
+  it('a client that asks for new amounts all the time leaves quotes to others', async () => {
+    const w = rich();
+    for (let minute = 0; minute < 115; minute++) {
+      for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(20 * minute + at));
+      w.clock.now += 60_000;
+    }
+    expect(w.bridge.quotes.length).toBeGreaterThan(60);
+    expect(w.bridge.quotes.length).toBeLessThan(85);
+    const before = w.bridge.quotes.length;
+    for (let other = 0; other < 15; other++)
+      expect((await estimate(w, SOL / 2n - BigInt(other), `198.51.${other}.1`)).type).toBe('quoted');
+    expect(w.bridge.quotes).toHaveLength(before + 15);
+  });
+
+  it('a quote is held for an hour for clients without quotes left', async () => {
+    const w = rich();
+    for (let client = 0; client < 130; client++) await estimate(w, SOL - BigInt(client), `10.${client}.0.1`);
+    w.clock.now += 3_599_999;
+    expect(await estimate(w, SOL)).toMatchObject({ type: 'quoted', stale: true });
+    w.clock.now += 1;
+    expect((await estimate(w, SOL)).type).toBe('unquoted');
   });
 
   it('no /24 and no /48 takes the quotes of all', async () => {
