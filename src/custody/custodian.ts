@@ -147,11 +147,13 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     log,
     contact: d.contact,
   };
-  const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble });
+  const { within } = d;
+  const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble, within });
   const tools: ModuleTools = {
     ...shared,
     stopBeginning: (kind) => gate.stopBeginning(kind),
     drive: (id) => executor.drive(id),
+    finish: (id, waitMs) => executor.finish(id, waitMs),
   };
   return { tools, newerStorage, gate, bounds, kinds, executor };
 }
@@ -285,7 +287,7 @@ export class Custodian implements CustodianApi {
   }
 
   confirmPayment(request: ConfirmRequest): Promise<PaymentConfirmed> {
-    return this.#background.verified(() => this.#configuredPayments().confirm(request, this.#d.within));
+    return this.#background.verified(() => this.#configuredPayments().confirm(request));
   }
 
   proof(): Promise<ProofAnswer> {

@@ -118,7 +118,7 @@ function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
 }
 
 function asryDeps(sources: Sources): Deps['asry'] {
-  const { reads, config, custody, memory, sleep, treasuryAddress } = sources;
+  const { reads, config, custody, memory, treasuryAddress } = sources;
   const { ASRY_MINT_ADDRESS: asry, ASRY_SOURCE_ACCOUNT: source, RESERVE_SOLANA_ADDRESS: reserve } = config;
   return {
     custody,
@@ -141,7 +141,6 @@ function asryDeps(sources: Sources): Deps['asry'] {
           },
         }
       : {}),
-    sleep,
     now: Date.now,
   };
 }
@@ -317,8 +316,6 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     publicBaseUrl: sources.publicBaseUrl,
     memory,
     waiting: sources.waiting,
-    sleep: sources.sleep,
-    now: Date.now,
   };
 }
 

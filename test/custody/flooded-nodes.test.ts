@@ -3,10 +3,10 @@
 import { expect, it } from 'vitest';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { CustodianApi } from '../../src/custody/api.ts';
-import { claimFromDeposit } from '../../src/features/asry/claims.ts';
+import { FINALITY_WAIT_MS } from '../../src/features/asry/claims.ts';
 import { confirmPayment } from '../../src/features/tokens/paid-request.ts';
 import { depositSignature, wallet } from '../kit/addresses.ts';
-import { START, simulateCustodian } from '../kit/simulated-custodian.ts';
+import { simulateCustodian } from '../kit/simulated-custodian.ts';
 
 const SECOND = 1_000;
 const NODE_RATE = 50;
@@ -39,8 +39,6 @@ function setUp(nodeRate = Number.POSITIVE_INFINITY) {
       return outcome.value;
     };
   const api = {
-    now: () => START + run.scheduler.now(),
-    sleep: (ms: number) => run.scheduler.sleep(ms),
     custody: {
       confirmPayment: verb((custody, request: Parameters<CustodianApi['confirmPayment']>[0]) =>
         custody.confirmPayment(request),
@@ -83,16 +81,17 @@ function setUp(nodeRate = Number.POSITIVE_INFINITY) {
       client: MALLORY,
     });
   const claimInvented = () =>
-    claimFromDeposit(api, {
+    api.custody.claimDeposit({
       signature: depositSignature(2_000_000 + ++invented),
       asset: 'USDC',
       skipReward: false,
       client: MALLORY,
+      waitMs: FINALITY_WAIT_MS,
     });
   return { ...run, nodeCalls, buy, swap, finish, confirmInvented, claimInvented };
 }
 
-it('with an invented signature, a confirm makes five calls to each node and a claim makes three', async () => {
+it('with an invented signature, a confirm makes five calls to each node and a claim makes one', async () => {
   const w = setUp();
   const { id } = await w.open('token', MALLORY);
   await w.pass(5 * SECOND);
@@ -101,8 +100,8 @@ it('with an invented signature, a confirm makes five calls to each node and a cl
   const ofConfirm = w.nodeCalls.count;
   w.nodeCalls.count = 0;
   await w.finish([w.claimInvented()]);
-  // Two nodes, and five polls within 15 seconds, three within 5.
-  expect([ofConfirm, w.nodeCalls.count]).toEqual([10, 6]);
+  // Two nodes, and five polls within 15 seconds.
+  expect([ofConfirm, w.nodeCalls.count]).toEqual([10, 2]);
 });
 
 it('ten swaps and ten sales complete while another client floods confirms, claims and invoices', async () => {

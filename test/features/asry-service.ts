@@ -103,9 +103,6 @@ function depsOf(service: Service): AsryDeps {
     claims: createAsryMirror(service.d1),
     contact: undefined,
     now: () => service.clock,
-    async sleep(ms) {
-      service.clock += ms;
-    },
     treasuryAddress: TREASURY,
     depositMints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
     memory: new Cache({ now: () => service.clock, defer: () => undefined }),

@@ -59,8 +59,6 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   contact: undefined,
   waiting: newWaiting(),
   requirePayments: () => TREASURY,
-  now: () => 0,
-  sleep: async () => undefined,
 });
 
 export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): RequestView => ({

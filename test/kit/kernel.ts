@@ -52,6 +52,7 @@ export function createTools(
     log,
     stopBeginning: async () => undefined,
     drive: async () => undefined,
+    finish: (id) => (change.drive ?? (async () => undefined))(id),
     ...change,
   };
 }
@@ -91,6 +92,7 @@ export function createKernel(
     readBalance: (minSlot) => chain.balance(minSlot),
     stopBeginning: async () => state.stopped,
     drive: (id) => executor.drive(id),
+    finish: (id, waitMs) => executor.finish(id, waitMs),
   });
   const { journal } = tools;
   const kinds: Record<string, OperationKind> = Object.fromEntries(
@@ -117,6 +119,7 @@ export function createKernel(
     },
     kinds: kinds,
     gate: { isVerified: () => true, stop: () => state.stopped },
+    within: (work) => work,
     assemble: (message, signature) => ({
       wire: `wire ${message.length}`,
       signature: `signature ${signature[0]}`,

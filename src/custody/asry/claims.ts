@@ -301,7 +301,7 @@ export class Claims implements CustodyModule {
     waitMs = 0,
   }: ClaimRequest): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
     try {
-      const found = await this.#p.lookUp({ signature, client, waitMs, until: 'final' });
+      const found = await this.#p.lookUp({ signature, client, waitMs, unknownMs: 0, until: 'final' });
       if (found.type === 'refused') return found;
       if (found.type !== 'final')
         return refused(refusal(found.type === 'unknown' ? 'DEPOSIT_NOT_FOUND' : 'DEPOSIT_NOT_FINAL'));

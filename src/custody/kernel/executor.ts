@@ -11,18 +11,19 @@ import { atPriority } from '../../providers/admission.ts';
 import { OPERATION } from './agenda.ts';
 import { freeze, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
-import type {
-  Facts,
-  Kind,
-  Landing,
-  Operation,
-  OperationKind,
-  Prepared,
-  Ready,
-  Settled,
-  Signing,
+import {
+  type Facts,
+  isTerminal,
+  type Kind,
+  type Landing,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  type Ready,
+  type Settled,
+  type Signing,
 } from './operation.ts';
-import type { Signer } from './ports.ts';
+import type { Signer, Within } from './ports.ts';
 import { code, held, KEY_ROTATED, type Reason, upstream } from './reason.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Balance, reachedLimit, reservedLamports } from './spending-limits.ts';
@@ -42,7 +43,8 @@ export type Assemble = (
   cosignatures: readonly Uint8Array[],
 ) => { wire: string; signature: string };
 
-export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'reserveAddress'> & {
+export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'finish' | 'reserveAddress'> & {
+  readonly within: Within;
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
@@ -58,6 +60,9 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'reser
 const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
+/** Shortest pause between two runs of an operation whose end is awaited. */
+const SHORTEST_PAUSE_MS = 10;
+
 /** A reason not to sign now, and the facts that the row stores about it. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
@@ -83,6 +88,22 @@ export class Executor {
       .finally(() => this.#running.delete(id));
     this.#running.set(id, started);
     return started;
+  }
+
+  /**
+   * Drives an operation, each time that it is due, until it has ended or `waitMs` milliseconds have passed. The alarm may
+   * drive it as well: both share one run.
+   */
+  async finish(id: string, waitMs: number): Promise<void> {
+    const { agenda, journal, now, within } = this.#p;
+    for (let left = waitMs, deadline = now() + waitMs; left > 0; left = deadline - now()) {
+      await within(this.drive(id), left);
+      const operation = journal.get(id);
+      const dueAt = agenda.dueAt(OPERATION, id);
+      if (!operation || isTerminal(operation) || dueAt === undefined) return;
+      const pause = Math.max(Math.min(dueAt, deadline) - now(), SHORTEST_PAUSE_MS);
+      await within(new Promise(() => undefined), pause);
+    }
   }
 
   /** Drives due operations, at most `limit` of them. */

@@ -13,6 +13,8 @@ export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
   /** Runs an operation's steps until it has to wait. */
   readonly drive: (id: string) => Promise<void>;
+  /** Drives an operation until it has ended, or until `waitMs` milliseconds have passed. */
+  readonly finish: (id: string, waitMs: number) => Promise<void>;
   readonly log: Log;
   /** How callers reach the operator; undefined if none is configured. */
   readonly contact?: string | undefined;

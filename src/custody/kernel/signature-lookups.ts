@@ -21,14 +21,16 @@ export type Lookup = {
   readonly client: string;
   /** Longest wait in milliseconds; 0 returns the current state. */
   readonly waitMs: number;
-  /** Whether a confirmed transaction is enough; it may still be dropped, so it moves no money. */
+  /** Longest wait while no node shows the signature. */
+  readonly unknownMs: number;
+  /** Whether a confirmed transaction that a node returns is enough; it may still be dropped, so it moves no money. */
   readonly until: 'confirmed' | 'final';
 };
 
 export type LookedUp =
   /** Shown by a quorum of nodes. */
   | { readonly type: 'final'; readonly transaction: ChainTransaction }
-  /** `transaction` as one node shows it; null unless the caller waits for `confirmed`. */
+  /** `transaction` as one node shows it; null if no node returned it in time, or if the caller waits for `final`. */
   | { readonly type: 'confirmed'; readonly transaction: ChainTransaction | null }
   | { readonly type: 'pending' | 'unknown' }
   | { readonly type: 'refused'; readonly refusal: Refusal };
@@ -46,6 +48,12 @@ export type LookupPorts = {
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
 const POLL_MS = 800;
+/** Shortest interval of polls while a node shows one of the signatures: it may be final soon. */
+const NEAR_POLL_MS = 150;
+/** A signature is polled again after this part of the time since its state changed. */
+const POLLED_PART = 1 / 4;
+/** A wait ends when the nodes have failed for this long. */
+const FAILING_MS = 5_000;
 /** Waits between lookups of a signature that no node has, and between reads of a transaction without a quorum. */
 const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** Maximum remembered signatures; the oldest are forgotten first. */
@@ -54,6 +62,8 @@ const MAX_KNOWN = 1_000;
 /** What is known of a signature. Times in Unix milliseconds. */
 type Known = {
   state: SignatureState;
+  /** When it was first seen in this state. */
+  since: number;
   /** When the nodes are next asked for its state. */
   nextAt: number;
   /** Number of lookups in which no node had the signature. */
@@ -101,15 +111,23 @@ export class SignatureLookups {
 
   async #wait(lookup: Lookup): Promise<LookedUp> {
     const { now, sleep } = this.#p;
-    for (const deadline = now() + lookup.waitMs; ; ) {
-      const found = await this.#current(lookup).catch((error: unknown): LookedUp => {
-        if (now() >= deadline) throw error;
-        return { type: 'pending' };
-      });
-      const left = deadline - now();
+    const { waitMs, unknownMs, until } = lookup;
+    const began = now();
+    let failingSince: number | undefined;
+    for (;;) {
+      let found: LookedUp = { type: 'pending' };
+      try {
+        found = await this.#current(lookup);
+        failingSince = undefined;
+      } catch (error) {
+        failingSince ??= now();
+        if (now() >= Math.min(began + waitMs, failingSince + FAILING_MS)) throw error;
+      }
+      const longest = found.type === 'unknown' ? Math.min(waitMs, unknownMs) : waitMs;
+      const left = began + longest - now();
       if (found.type === 'final' || found.type === 'refused' || left <= 0) return found;
-      if (found.type === 'confirmed' && lookup.until === 'confirmed') return found;
-      await sleep(Math.min(POLL_MS, left));
+      if (found.type === 'confirmed' && found.transaction && until === 'confirmed') return found;
+      await sleep(Math.min(NEAR_POLL_MS, left));
     }
   }
 
@@ -185,14 +203,13 @@ export class SignatureLookups {
       });
       await this.#poll;
     }
-    return this.#known.get(signature) ?? newlyKnown('pending');
+    return this.#known.get(signature) ?? newlyKnown('pending', this.#p.now());
   }
 
   /** One call to each node for all signatures that wait. */
   async #next(): Promise<void> {
     const { now, sleep } = this.#p;
-    const wait = Math.min(this.#polledAt + POLL_MS - now(), POLL_MS);
-    if (wait > 0) await sleep(wait);
+    for (let wait = this.#pause(); wait > 0; wait = this.#pause()) await sleep(Math.min(wait, NEAR_POLL_MS));
     const signatures = [...this.#unpolled].slice(0, MAX_SIGNATURES);
     this.#polledAt = now();
     try {
@@ -203,11 +220,20 @@ export class SignatureLookups {
     }
   }
 
+  /** Milliseconds until the next poll may begin. */
+  #pause(): number {
+    const now = this.#p.now();
+    const intervals = [...this.#unpolled].map((signature) => intervalOf(this.#known.get(signature), now));
+    const interval = Math.min(...intervals);
+    return Math.min(this.#polledAt + interval - now, interval);
+  }
+
   #note(signature: string, state: SignatureState): void {
-    const known = this.#known.get(signature) ?? newlyKnown(state);
-    if (known.state !== state) Object.assign(known, { state, reads: 0, readAt: 0 });
+    const now = this.#p.now();
+    const known = this.#known.get(signature) ?? newlyKnown(state, now);
+    if (known.state !== state) Object.assign(known, { state, since: now, reads: 0, readAt: 0 });
     known.misses = state === 'unknown' ? known.misses + 1 : 0;
-    known.nextAt = this.#p.now() + (state === 'unknown' ? backoff(known.misses, CHECKS) : POLL_MS);
+    known.nextAt = now + (state === 'unknown' ? backoff(known.misses, CHECKS) : intervalOf(known, now));
     this.#known.delete(signature);
     this.#known.set(signature, known);
     for (const oldest of this.#known.keys()) {
@@ -217,8 +243,15 @@ export class SignatureLookups {
   }
 }
 
-const newlyKnown = (state: SignatureState): Known => ({
+/** Milliseconds between two polls for a signature that a node shows. One that no node shows waits for the next poll. */
+const intervalOf = (known: Known | undefined, now: number): number =>
+  known === undefined || known.state === 'unknown'
+    ? POLL_MS
+    : Math.min(Math.max((now - known.since) * POLLED_PART, NEAR_POLL_MS), POLL_MS);
+
+const newlyKnown = (state: SignatureState, since: number): Known => ({
   state,
+  since,
   nextAt: 0,
   misses: 0,
   reads: 0,

@@ -22,7 +22,6 @@ import { refused } from '../kernel/begin-operation.ts';
 import { lostRequest, lostRequestRefusal, olderRefusal } from '../kernel/birth.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
-import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
 import type { OpenSales } from '../limits.ts';
@@ -68,6 +67,11 @@ export type PaymentPorts = RefundKindPorts &
     /** What a listing says of a mint now, as a quorum of nodes shows it. @throws AppError UPSTREAM_FAILED */
     listingFacts(mint: string): Promise<ListingFacts>;
   };
+
+/** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
+const UNKNOWN_MS = 15_000;
+/** Maximum reads of a token that a payment would list. */
+const MAX_READS = 3;
 
 /** The purpose of the id of a request that only the lost journal had. */
 const LOST = 'lost';
@@ -165,7 +169,7 @@ export class Payments implements CustodyModule {
   }
 
   /** Books the payment of a request and begins the work that it pays for. */
-  async confirm(asked: ConfirmRequest, within: Within): Promise<PaymentConfirmed> {
+  async confirm(asked: ConfirmRequest): Promise<PaymentConfirmed> {
     const { id, kind, waitMs } = asked;
     const deadline = this.#tools.now() + waitMs;
     const request = this.#store.get(id);
@@ -180,7 +184,7 @@ export class Payments implements CustodyModule {
     if (refusal) return refused(refusal);
     const paid = this.#store.get(id);
     const left = deadline - this.#tools.now();
-    if (left > 0 && paid?.state === 'paid') await within(this.#tools.drive(creationId(paid)), left);
+    if (left > 0 && paid?.state === 'paid') await this.#tools.finish(creationId(paid), left);
     const end = this.#store.get(id);
     if (end?.state === 'completed') {
       await this.#tools.storage.sync();
@@ -230,14 +234,18 @@ export class Payments implements CustodyModule {
     // A booked payment was final when it was booked.
     if (consumer !== undefined && (request.state === 'paid' || request.state === 'completed'))
       return undefined;
-    const found = await this.#lookUp(request, { signature, client, waitMs });
+    const found = await this.#lookUp(request, { signature, client, waitMs, unknownMs: UNKNOWN_MS });
     if (found.type === 'refused') return found.refusal;
     if (found.type !== 'final') return notFinal(found.type);
     const { transaction } = found;
     const older = olderRefusal(journal, transaction, this.#tools.contact);
     if (older) return older;
-    if ((await forCaller(client, () => this.#booking.confirm(transaction))) === 'listing_unchecked')
-      return notFinal('confirmed');
+    // Another payment may change what this one would list while the token is read, so the token is read again.
+    for (let reads = 0; ; ) {
+      const undecided = await forCaller(client, () => this.#booking.confirm(transaction));
+      if (undecided !== 'listing_unchecked') break;
+      if (++reads >= MAX_READS) return notFinal('confirmed');
+    }
     this.#forgetReported(request.id, signature);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };

@@ -6,13 +6,7 @@
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import { olderThanRecords } from '../../core/older-records.ts';
-import type {
-  ClaimAnswer,
-  ClaimPayoutView,
-  ClaimRequest,
-  ClaimView,
-  CustodianApi,
-} from '../../custody/api.ts';
+import type { ClaimPayoutView, ClaimView, CustodianApi } from '../../custody/api.ts';
 import type { AsryMirror } from './asry-store.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -85,32 +79,8 @@ export const recordOf = (claim: ClaimView, mint: string) => ({
   claimed_at: claim.claimedAtMs === null ? null : iso(claim.claimedAtMs),
 });
 
-export type ClaimFromDepositDeps = {
-  readonly custody: Pick<CustodianApi, 'claimDeposit'>;
-  readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
-};
-
 /** Alpenglow finalizes a slot within a second, and nodes lag by seconds. A call right after the deposit waits for both. */
-const FINALITY_WAIT_MS = 10_000;
-/** Nodes show a transaction within a second or two after it was sent. */
-const UNKNOWN_WAIT_MS = 5_000;
-/** Longest wait of one call to the custodian. */
-const CALL_WAIT_MS = 5_000;
-const POLL_MS = 800;
-
-/** Claims a deposit once it is final. */
-export async function claimFromDeposit(d: ClaimFromDepositDeps, request: ClaimRequest): Promise<ClaimAnswer> {
-  const started = d.now();
-  for (;;) {
-    const answer = await d.custody.claimDeposit({ ...request, waitMs: CALL_WAIT_MS });
-    const code = answer.type === 'refused' ? answer.refusal.code : undefined;
-    const isEarly = code === 'DEPOSIT_NOT_FINAL' || code === 'DEPOSIT_NOT_FOUND';
-    const longest = code === 'DEPOSIT_NOT_FOUND' ? UNKNOWN_WAIT_MS : FINALITY_WAIT_MS;
-    if (!isEarly || d.now() - started >= longest) return answer;
-    await d.sleep(POLL_MS);
-  }
-}
+export const FINALITY_WAIT_MS = 10_000;
 
 export type GetClaimDeps = {
   readonly claims: Pick<AsryMirror, 'claim'>;

@@ -11,28 +11,21 @@ import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import type { AsryMirror } from './asry-store.ts';
-import {
-  type ClaimFromDepositDeps,
-  claimFromDeposit,
-  claimOf,
-  type GetClaimDeps,
-  getClaim,
-  recordOf,
-} from './claims.ts';
+import { claimOf, FINALITY_WAIT_MS, type GetClaimDeps, getClaim, recordOf } from './claims.ts';
 
-export type AsryDeps = ClaimFromDepositDeps &
-  GetClaimDeps & {
-    readonly claims: Pick<AsryMirror, 'epochs'>;
-    readonly custody: Pick<CustodianApi, 'listAsryEpochs'>;
-    /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the missing variables */
-    readonly requireAsry: () => string;
-    readonly treasuryAddress: string | null;
-    /** Mints of the dollar tokens that earn rewards. */
-    readonly depositMints: { readonly USDC: string; readonly USDT: string };
-    readonly memory: Cache;
-    /** ASRY atoms that the reserve may move out of ASRY_SOURCE_ACCOUNT; absent without one. @throws AppError UPSTREAM_FAILED */
-    readonly readAllowance?: () => Promise<bigint>;
-  };
+export type AsryDeps = GetClaimDeps & {
+  readonly claims: Pick<AsryMirror, 'epochs'>;
+  readonly custody: Pick<CustodianApi, 'claimDeposit' | 'listAsryEpochs'>;
+  readonly now: () => number;
+  /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the missing variables */
+  readonly requireAsry: () => string;
+  readonly treasuryAddress: string | null;
+  /** Mints of the dollar tokens that earn rewards. */
+  readonly depositMints: { readonly USDC: string; readonly USDT: string };
+  readonly memory: Cache;
+  /** ASRY atoms that the reserve may move out of ASRY_SOURCE_ACCOUNT; absent without one. @throws AppError UPSTREAM_FAILED */
+  readonly readAllowance?: () => Promise<bigint>;
+};
 
 const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
 
@@ -271,9 +264,10 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
       ...(rewardUsd === undefined ? {} : { rewardMicroUsd: rewardUsd }),
     };
     const key = requestKey(c, 'asry/claim-from-deposit', request);
-    const answer = await claimFromDeposit(deps, {
+    const answer = await deps.custody.claimDeposit({
       ...request,
       client: clientKey(c),
+      waitMs: FINALITY_WAIT_MS,
       ...(key ? { key } : {}),
     });
     if (answer.type === 'refused') throw refusalError(answer, mint);

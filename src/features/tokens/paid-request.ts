@@ -11,7 +11,7 @@ import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES } from '../../chain/solana/token-text.
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
-import type { CustodianApi, NamedPayment, Refusal, RequestView } from '../../custody/api.ts';
+import type { CustodianApi, NamedPayment, RequestView } from '../../custody/api.ts';
 import { ADDRESS, SIGNATURE } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
 
@@ -101,36 +101,18 @@ export const paymentSignature = z
 /** The id of an invoice or a listing request, in either case; any other text is not found. */
 export const requestId = z.string().toLowerCase().openapi({ format: 'uuid' });
 
-export type ConfirmPaymentDeps = {
-  readonly custody: Pick<CustodianApi, 'confirmPayment'>;
-  readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
-};
-
-/** Longest wait for a transaction that no node shows. Nodes show one within two seconds after it was sent. */
-const UNKNOWN_WAIT_MS = 15_000;
-/** Longest wait of one call to the custodian, so that the next one sees the progress of background work. */
-const CALL_WAIT_MS = 5_000;
-const POLL_MS = 800;
-
-const isUnknown = ({ code, details }: Refusal): boolean =>
-  code === 'PAYMENT_NOT_FINAL' && details?.chain === 'unknown';
+export type ConfirmPaymentDeps = { readonly custody: Pick<CustodianApi, 'confirmPayment'> };
 
 /**
  * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
  *
  * @throws AppError what is missing when the time is up, or why the payment does not pay for the request
  */
-export async function confirmPayment(d: ConfirmPaymentDeps, request: NamedPayment): Promise<RequestView> {
-  const started = d.now();
-  for (;;) {
-    const left = Math.max(started + MAX_WAIT_MS - d.now(), 0);
-    const answer = await d.custody.confirmPayment({ ...request, waitMs: Math.min(left, CALL_WAIT_MS) });
-    if (answer.type === 'confirmed') return answer.request;
-    const { refusal } = answer;
-    const longest = isUnknown(refusal) ? UNKNOWN_WAIT_MS : MAX_WAIT_MS;
-    const mayChange = refusal.code === 'PAYMENT_NOT_FINAL' || refusal.code === 'INVOICE_IN_PROGRESS';
-    if (!mayChange || d.now() - started >= longest) throw refusalError(refusal);
-    await d.sleep(POLL_MS);
-  }
+export async function confirmPayment(
+  { custody }: ConfirmPaymentDeps,
+  request: NamedPayment,
+): Promise<RequestView> {
+  const answer = await custody.confirmPayment({ ...request, waitMs: MAX_WAIT_MS });
+  if (answer.type === 'refused') throw refusalError(answer.refusal);
+  return answer.request;
 }

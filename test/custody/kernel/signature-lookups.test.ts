@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SignatureLookups, type SignatureState } from '../../../src/custody/kernel/signature-lookups.ts';
+import {
+  type Lookup,
+  SignatureLookups,
+  type SignatureState,
+} from '../../../src/custody/kernel/signature-lookups.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
@@ -47,17 +51,17 @@ function setUp() {
     },
   });
   /** The results of lookups that begin together. */
-  async function find(
-    asked: readonly { signature: string; client?: string; waitMs?: number; until?: 'confirmed' | 'final' }[],
-  ) {
+  async function find(asked: readonly (Pick<Lookup, 'signature'> & Partial<Lookup>)[]) {
     let ended = 0;
-    const found = asked.map(async ({ signature, client = OWN, waitMs = 0, until = 'final' }) => {
-      try {
-        return await lookups.find({ signature, client, waitMs, until });
-      } finally {
-        ended++;
-      }
-    });
+    const found = asked.map(
+      async ({ signature, client = OWN, waitMs = 0, unknownMs = waitMs, until = 'final' }) => {
+        try {
+          return await lookups.find({ signature, client, waitMs, unknownMs, until });
+        } finally {
+          ended++;
+        }
+      },
+    );
     const settled = Promise.allSettled(found);
     await scheduler.run(scheduler.now() + 60 * SECOND, () => ended === asked.length);
     return (await settled).map((each) =>
@@ -94,7 +98,13 @@ describe('the poll of signatures that callers name', () => {
     for (let call = 0; call < 40; call++)
       scheduler.after(call * 100, () => {
         const signature = `invented ${call}`;
-        void lookups.find({ signature, client: OWN, waitMs: 15 * SECOND, until: 'final' });
+        void lookups.find({
+          signature,
+          client: OWN,
+          waitMs: 15 * SECOND,
+          unknownMs: 15 * SECOND,
+          until: 'final',
+        });
       });
     await scheduler.run(scheduler.now() + 4 * SECOND, () => false);
     expect(state.polls).toHaveLength(6);
@@ -114,6 +124,33 @@ describe('the poll of signatures that callers name', () => {
 });
 
 describe('a wait for a payment', () => {
+  it('a wait ends after its own limit when no node shows the signature', async () => {
+    const { scheduler, find, states } = setUp();
+    const began = scheduler.now();
+    expect(await find([{ signature: 'unknown', waitMs: 10 * SECOND, unknownMs: 0 }])).toEqual(['unknown']);
+    expect(scheduler.now() - began).toBe(100);
+    states.set('sent', 'pending');
+    expect(await find([{ signature: 'sent', waitMs: 10 * SECOND, unknownMs: 0 }])).toEqual(['pending']);
+    expect(scheduler.now() - began).toBeGreaterThanOrEqual(10 * SECOND);
+  });
+
+  it('a payment is found within half a second after it is final', async () => {
+    const { scheduler, find, states } = setUp();
+    states.set('paid', 'confirmed');
+    scheduler.after(SECOND, () => states.set('paid', 'final'));
+    const began = scheduler.now();
+    expect(await find([{ signature: 'paid', waitMs: 10 * SECOND }])).toEqual(['final']);
+    expect(scheduler.now() - began).toBeLessThan(1_500);
+  });
+
+  it('a wait fails after the nodes have failed for five seconds', async () => {
+    const { scheduler, find, state } = setUp();
+    state.down = true;
+    const began = scheduler.now();
+    expect(await find([{ signature: 'paid', waitMs: 25 * SECOND }])).toEqual(['failed']);
+    expect(scheduler.now() - began).toBeLessThan(7 * SECOND);
+  });
+
   it('a wait for a payment ends when the payment is confirmed or final, as the caller requested', async () => {
     const { scheduler, find, states } = setUp();
     scheduler.after(SECOND, () => states.set('paid', 'confirmed'));
@@ -193,7 +230,7 @@ it('gives node calls for our own operations priority over lookups for callers', 
   const busy = await Promise.all([slots.enter('node.test', 'own'), slots.enter('node.test', 'own')]);
   const work = slots.run('own', () =>
     Promise.all([
-      lookups.find({ signature: 'any', client: OWN, waitMs: 0, until: 'final' }),
+      lookups.find({ signature: 'any', client: OWN, waitMs: 0, unknownMs: 0, until: 'final' }),
       new Promise<void>((resolve) => setImmediate(resolve)).then(() => call('own')),
     ]),
   );

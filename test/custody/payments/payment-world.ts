@@ -5,7 +5,6 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
-import type { Within } from '../../../src/custody/kernel/ports.ts';
 import type { LookedUp } from '../../../src/custody/kernel/signature-lookups.ts';
 import { type PaymentPorts, Payments } from '../../../src/custody/payments/payment-requests.ts';
 import { Tokens } from '../../../src/custody/tokens/token-store.ts';
@@ -73,6 +72,8 @@ export function createPaymentWorld(
   const confirmed: ChainTransaction[] = [];
   /** State and wait of each lookup. */
   const lookups: [until: 'confirmed' | 'final', waitMs: number][] = [];
+  /** How long a confirm awaited the end of each creation. */
+  const waits: number[] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
   const refunded: string[] = [];
@@ -121,6 +122,10 @@ export function createPaymentWorld(
       return why;
     },
     drive,
+    async finish(id, waitMs) {
+      waits.push(waitMs);
+      await drive(id);
+    },
   });
   const nextRandom = (): number => {
     state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -239,11 +244,14 @@ export function createPaymentWorld(
     confirmed.push(...chain.splice(0, 1));
     return sent;
   };
-  const confirm = (id: string, text: string, waitMs = 5_000, within: Within = (work) => work) =>
-    payments.confirm(
-      { id, kind: payments.find(id)?.kind ?? 'token', signature: text, client: 'ip', waitMs },
-      within,
-    );
+  const confirm = (id: string, text: string, waitMs = 5_000) =>
+    payments.confirm({
+      id,
+      kind: payments.find(id)?.kind ?? 'token',
+      signature: text,
+      client: 'ip',
+      waitMs,
+    });
   /** Writes the waiting rows to D1. */
   const flush = () => flushOutbox({ journal, storage, mirror, now: () => state.now, log: () => undefined });
   return {
@@ -252,6 +260,7 @@ export function createPaymentWorld(
     state,
     chain,
     lookups,
+    waits,
     alarms,
     created,
     refunded,
