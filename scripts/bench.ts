@@ -1,6 +1,7 @@
 /**
  * Measures the service's speed. The same run measures, on the same runtime, what each figure is compared with. `npm run
- * bench -- [--only bundle,reads,search,page-views] [--write]`; `--write` stores the rows in docs/build/benchmarks.md.
+ * bench -- [--only bundle,reads,search,page-views] [--routes /api/reserves] [--write]`; `--routes` measures
+ * only these reads, `--write` stores the rows in docs/build/benchmarks.md.
  * BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
  * @module
  */
@@ -29,18 +30,24 @@ function machine(seconds: number): string {
 }
 
 const names = Object.keys(AREAS) as (keyof typeof AREAS)[];
-const { only, write } = argumentsOrUsage(`npm run bench -- [--only ${names.join(',')}] [--write]`, (args) => {
+const USAGE = `npm run bench -- [--only ${names.join(',')}] [--routes /api/reserves] [--write]`;
+const { only, routes, write } = argumentsOrUsage(USAGE, (args) => {
   const { values } = readArguments(args, {
     only: { type: 'string', default: names.join(',') },
+    routes: { type: 'string' },
     write: { type: 'boolean', default: false },
   });
-  return { only: values.only.split(',').map((name) => oneOf('--only', name, names)), write: values.write };
+  return {
+    only: values.only.split(',').map((name) => oneOf('--only', name, names)),
+    routes: values.routes?.split(','),
+    write: values.write,
+  };
 });
 const started = performance.now();
 const rows: Row[] = [];
 for (const name of only) {
   process.stderr.write(`${name}\n`);
-  const found = await AREAS[name]();
+  const found = await (name === 'reads' ? reads(routes) : AREAS[name]());
   process.stderr.write(`${tableOf(found)}\n`);
   rows.push(...found);
 }
