@@ -65,15 +65,18 @@ function formsOf(character: string): readonly string[] {
 const withoutMarks = (text: string): string => text.normalize('NFD').replace(UNSEEN, '');
 
 /** Readings by character, so that a page of names costs little. Cleared when full. */
-const remembered = new Map<string, readonly string[]>();
+const remembered = new Map<string, readonly string[] | null>();
 const REMEMBERED = 5_000;
 
-/** Every text of letters and digits that a reader may see in one character; none for a gap between words. */
-function readingsOf(character: string): readonly string[] {
+/**
+ * Every text of letters and digits that a reader may see in one character; none for a gap between words, null for a
+ * character that nobody sees.
+ */
+function readingsOf(character: string): readonly string[] | null {
   const known = remembered.get(character);
-  if (known) return known;
+  if (known !== undefined) return known;
   if (remembered.size >= REMEMBERED) remembered.clear();
-  const readings = readingsFrom(character);
+  const readings = UNSEEN_ONLY.test(character) ? null : readingsFrom(character);
   remembered.set(character, readings);
   return readings;
 }
@@ -98,31 +101,45 @@ type Word = readonly (readonly string[])[];
 function wordsOf(text: string): readonly Word[] {
   const words: (readonly string[])[][] = [[]];
   for (const character of text) {
-    if (UNSEEN_ONLY.test(character)) continue;
     const readings = readingsOf(character);
+    if (readings === null) continue;
     if (readings.length === 0) words.push([]);
     else words.at(-1)?.push(readings);
   }
   return words.filter((word) => word.length > 0);
 }
 
-const isSame = (read: string, letter: string | undefined): boolean =>
-  read === letter || (read === STROKE && (letter === 'i' || letter === 'l'));
+/** Whether a reading stands in the sought word at this offset. */
+function standsAt(reading: string, sought: string, offset: number): boolean {
+  for (let at = 0; at < reading.length; at += 1) {
+    const letter = sought[offset + at];
+    if (reading[at] !== letter && !(reading[at] === STROKE && (letter === 'i' || letter === 'l')))
+      return false;
+  }
+  return true;
+}
 
-/** Follows every reading in one pass. @param where `whole`: from the first character to the last; `inside`: anywhere */
+/**
+ * Follows every reading in one pass. Bit n of `offsets`: the characters so far read as the first n letters.
+ * @param sought at most 30 letters
+ * @param where  `whole`: from the first character to the last; `inside`: anywhere
+ */
 function reads(characters: Word, sought: string, where: 'whole' | 'inside'): boolean {
-  let offsets = new Set([0]);
+  const end = 1 << sought.length;
+  const start = where === 'inside' ? 1 : 0;
+  let offsets = 1;
   for (const readings of characters) {
-    const next = new Set<number>(where === 'inside' ? [0] : []);
-    for (const offset of offsets)
+    let next = start;
+    for (let offset = 0; offsets >> offset !== 0; offset += 1) {
+      if (((offsets >> offset) & 1) === 0) continue;
       for (const reading of readings)
-        if ([...reading].every((letter, at) => isSame(letter, sought[offset + at])))
-          next.add(offset + reading.length);
-    if (where === 'inside' && next.has(sought.length)) return true;
-    if (next.size === 0) return false;
+        if (standsAt(reading, sought, offset)) next |= 1 << (offset + reading.length);
+    }
+    if (where === 'inside' && (next & end) !== 0) return true;
+    if (next === 0) return false;
     offsets = next;
   }
-  return offsets.has(sought.length);
+  return (offsets & end) !== 0;
 }
 
 /** Two letters drawn close together look like one. */
