@@ -16,9 +16,12 @@ export const journalText = <T>(record: z.ZodType<T>) =>
 export const journalRow = <T>(record: z.ZodType<T>) =>
   z.object({ journal: journalText(record) }).transform(({ journal }) => journal);
 
+/** What reads a row: a zod schema, or a function for rows that only the custodian writes. */
+export type RowSchema<T> = { readonly parse: (row: unknown) => T };
+
 export async function rowsOf<T>(
   db: D1Reads,
-  row: z.ZodType<T>,
+  row: RowSchema<T>,
   sql: string,
   ...params: (string | number)[]
 ): Promise<T[]> {
