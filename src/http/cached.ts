@@ -4,6 +4,7 @@
  * last change of an operation and is not too old. A failed load is never stored.
  * @module
  */
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { AppError } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { within } from './within.ts';
@@ -31,6 +32,15 @@ export type CachePolicy = {
  * responded in time.
  */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
+
+/** The JSON of a response, with its ETag. @property of only a type: the value that the text encodes */
+export type Body<T> = { readonly text: string; readonly etag: string; readonly of?: T };
+
+const isCached = (part: unknown): part is Cached<unknown> =>
+  typeof part === 'object' && part !== null && 'asOf' in part && 'stale' in part;
+
+/** A body with the values that it was made of. */
+type Made = { readonly parts: readonly unknown[]; readonly body: Body<unknown> };
 
 /** A loaded value with the time when its source was read, which is earlier than the load. */
 export class Dated<T> {
@@ -130,6 +140,24 @@ export class Cache {
       if (!older || !this.#memory.has(key)) throw error;
     }
     return { ...older, stale: true } as Cached<T>;
+  }
+
+  /**
+   * The body of a response that is made of cached values. It is kept until one of them changes.
+   * @param from everything that `make` depends on: cached values, and others, which are compared by identity
+   */
+  async body<T>(name: string, from: readonly unknown[], make: () => T): Promise<Body<T>> {
+    const key = `body:${name}`;
+    const parts = from.flatMap((part) => (isCached(part) ? [part.value, part.asOf, part.stale] : [part]));
+    const known = this.#memory.get(key)?.value as Made | undefined;
+    const isSame =
+      known?.parts.length === parts.length && known.parts.every((part, at) => part === parts[at]);
+    if (isSame) return known.body as Body<T>;
+    const text = JSON.stringify(make());
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-1', utf8ToBytes(text)));
+    const body: Body<T> = { text, etag: `"${bytesToHex(digest)}"` };
+    this.#remember(key, { value: { parts, body } satisfies Made, asOf: this.#options.now() });
+    return body;
   }
 
   #ageOf({ asOf }: Entry): number {

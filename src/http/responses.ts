@@ -4,7 +4,10 @@
  * @module
  */
 import { z } from '@hono/zod-openapi';
+import type { Context, TypedResponse } from 'hono';
+import type { JSONParsed } from 'hono/utils/types';
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import type { Body } from './cached.ts';
 import { component } from './router.ts';
 
 /** A JSON response of a route. */
@@ -12,6 +15,12 @@ export const jsonResponse = <S extends z.ZodType>(schema: S, description: string
   description,
   content: { 'application/json': { schema } },
 });
+
+/** The response whose body and ETag the cache keeps, with the type of a response of `c.json`. */
+export function cachedJson<T>({ body }: Pick<Context, 'body'>, { text, etag }: Body<T>) {
+  const response: Response = body(text, 200, { 'Content-Type': 'application/json', ETag: etag });
+  return response as Response & TypedResponse<JSONParsed<T>, 200, 'json'>;
+}
 
 /** Headers of a response that nobody may store; it has no ETag. */
 export const NO_STORE = { 'Cache-Control': { schema: { type: 'string' as const, enum: ['no-store'] } } };

@@ -355,3 +355,29 @@ it('the cache evicts the oldest of more than 500 values', async () => {
   await read(0);
   expect(loads).toBe(502);
 });
+
+it('keeps the body of a response until a value in it is read again or is stale, or another part differs', async () => {
+  const time = { now: 1_000_000 };
+  const cache = new Cache({ now: () => time.now, defer: () => undefined });
+  let isDown = false;
+  const load = async () => (isDown ? Promise.reject(new Error('down')) : { sats: time.now });
+  let made = 0;
+  async function body(part: unknown = true): Promise<string> {
+    const read = await cache.read('key', SHORT, load);
+    const { text, etag } = await cache.body('key', [read, part], () => ({ made: ++made, ...read, part }));
+    const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text));
+    expect(etag).toBe(`"${Buffer.from(digest).toString('hex')}"`);
+    return text;
+  }
+  const first = await body();
+  time.now += 9_999;
+  expect(await body()).toBe(first);
+  time.now += 30_000;
+  const second = await body();
+  expect(JSON.parse(second)).toMatchObject({ made: 2, value: { sats: time.now }, stale: false });
+  isDown = true;
+  time.now += 60_000;
+  expect(JSON.parse(await body())).toMatchObject({ made: 3, stale: true });
+  expect(JSON.parse(await body(null))).toMatchObject({ made: 4, part: null });
+  expect(JSON.parse(await body(false))).toMatchObject({ made: 5, part: false });
+});

@@ -2,7 +2,7 @@ import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
-import { type Cache, type Cached, type CachePolicy, refreshing } from '../../http/cached.ts';
+import { type Body, type Cache, type Cached, type CachePolicy, refreshing } from '../../http/cached.ts';
 import {
   absent,
   attempt,
@@ -90,12 +90,8 @@ async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'c
   }
 }
 
-/**
- * Both balances. A half whose sources all fail has its last good value, marked stale, or is null with its
- * error.
- * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
- */
-export async function getReserves(d: ReservesDeps, refresh = false) {
+/** @throws AppError UPSTREAM_FAILED (503) when no configured part can be read */
+async function readParts(d: ReservesDeps, refresh: boolean) {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [btc, sol, watchOnly] = await Promise.all([
     bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),
@@ -110,7 +106,32 @@ export async function getReserves(d: ReservesDeps, refresh = false) {
       cause: btc.cause ?? sol.cause,
     });
   }
-  const [bitcoin, solana] = [btc.value, sol.value];
+  return { bitcoin: btc.value, solana: sol.value, watchOnly, errors };
+}
+
+/**
+ * Both balances. A half whose sources all fail has its last good value, marked stale, or is null with its
+ * error.
+ * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
+ */
+export async function getReserves(d: ReservesDeps, refresh = false): Promise<ReserveReport> {
+  return reportOf(d.reserve, await readParts(d, refresh));
+}
+
+/** The same as the body of a response, which is kept until a balance is read again. @throws as `getReserves` */
+export async function reservesBody(d: ReservesDeps): Promise<Body<ReserveReport>> {
+  const parts = await readParts(d, false);
+  const { bitcoin, solana, watchOnly, errors } = parts;
+  const from = [bitcoin, solana, watchOnly, errors.length === 0 || errors];
+  return d.cache.body('reserves', from, () => reportOf(d.reserve, parts));
+}
+
+type ReserveReport = ReturnType<typeof reportOf>;
+
+function reportOf(
+  { bitcoinAddress, solanaAddress }: ReservesDeps['reserve'],
+  { bitcoin, solana, watchOnly, errors }: Awaited<ReturnType<typeof readParts>>,
+) {
   const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
   return {
     bitcoin: {

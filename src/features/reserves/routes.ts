@@ -4,9 +4,9 @@ import { notConfigured } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { decodeCursor, encodeCursor, pageParams } from '../../http/paging.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
+import { cachedJson, errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { getReserves, type ReservesDeps } from './get-reserves.ts';
+import { type ReservesDeps, reservesBody } from './get-reserves.ts';
 import {
   BitcoinEntry,
   bitcoinAfter,
@@ -174,7 +174,7 @@ const SolanaKey = z.tuple([z.string().refine(isSignature)]);
 export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }>()
   .openapi(reservesRoute, async (c) => {
     const deps = c.var.deps.reserves;
-    return c.json(await getReserves(deps), 200);
+    return cachedJson(c, await reservesBody(deps));
   })
   .openapi(bitcoinListRoute, async (c) => {
     const deps = c.var.deps.reserves;
