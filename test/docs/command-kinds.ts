@@ -1,4 +1,5 @@
 /** How each command of a page is tested. A command that matches no pattern, or two, fails the test. */
+import { blocksOf, commandsOf, PAGES } from './markdown.ts';
 
 /** `run` on the offline world; `resolved` against the scripts and their options; `account`: against wrangler's own help. */
 export type Kind = 'run' | 'resolved' | 'account' | 'elsewhere';
@@ -42,3 +43,13 @@ export function kindOf(command: string): Kind {
   if (!kind || found.length > 1) throw new Error(`${found.length} kinds for “${command}”`);
   return kind;
 }
+
+const shown = PAGES.flatMap((file) => blocksOf(file)).flatMap(({ language, text }) => {
+  if (language === 'sh') return commandsOf(text);
+  return language === 'console' ? [...text.matchAll(/^\$ (.+)$/gm)].flatMap(([, line]) => line ?? []) : [];
+});
+
+/** The commands of this kind in all pages, each once. */
+export const commandsOfKind = (kind: Kind): string[] => [
+  ...new Set(shown.filter((command) => kindOf(command) === kind)),
+];

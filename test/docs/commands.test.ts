@@ -9,22 +9,14 @@ import { parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { readCommandLine } from '../../scripts/ops/command-line.ts';
 import { readConfig } from '../../src/config.ts';
 import { ERRORS } from '../../src/core/errors.ts';
-import { type Kind, kindOf } from './command-kinds.ts';
-import { blocksOf, commandsOf, PAGES } from './markdown.ts';
+import { commandsOfKind } from './command-kinds.ts';
+import { blocksOf, PAGES } from './markdown.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-commands-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const blocks = PAGES.flatMap((file) => blocksOf(file));
 const named = blocks.map((block) => [`${block.file}:${block.line}`, block] as const);
-const commands = blocks
-  .filter(({ language }) => language === 'sh' || language === 'console')
-  .flatMap(({ language, text }) =>
-    language === 'sh'
-      ? commandsOf(text)
-      : [...text.matchAll(/^\$ (.+)$/gm)].flatMap(([, line]) => line ?? []),
-  );
-const ofKind = (kind: Kind): string[] => [...new Set(commands.filter((command) => kindOf(command) === kind))];
 
 it.each(named)('the code block %s has a language that the tests know', (_name, { language }) => {
   expect(['sh', 'console', 'json', 'ini', 'toml', 'sql', '']).toContain(language);
@@ -41,7 +33,9 @@ it.each([
 });
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-const own = [...ofKind('run'), ...ofKind('resolved')].filter((command) => command.startsWith('npm '));
+const own = [...commandsOfKind('run'), ...commandsOfKind('resolved')].filter((command) =>
+  command.startsWith('npm '),
+);
 
 it.each(own)('package.json has the script of “%s” with these options', (command) => {
   const [, direct, name = direct ?? ''] =
@@ -55,34 +49,6 @@ it.each(own)('package.json has the script of “%s” with these options', (comm
   for (const flag of given.filter((word) => word.startsWith('--')))
     expect(readFileSync(file ?? '', 'utf8'), flag).toMatch(new RegExp(`['\\s]${flag.slice(2)}'?: \\{ type`));
 });
-
-/** The words of a command before its arguments. */
-const SUBCOMMANDS =
-  /^npx wrangler ((?:d1 time-travel|d1 migrations|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
-
-const asked = new Map<string, Promise<{ stdout: string }>>();
-function help(words: readonly string[]): Promise<{ stdout: string }> {
-  const known = asked.get(words.join(' '));
-  if (known) return known;
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1' };
-  const asking = run('npx', ['wrangler', ...words, '--help'], { env });
-  asked.set(words.join(' '), asking);
-  return asking;
-}
-
-it.each(ofKind('account'))(
-  'wrangler has the command of “%s” with these options',
-  { tags: ['deep'] },
-  async (command) => {
-    const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
-    const { stdout } = await help(words);
-    expect(stdout).toContain(`wrangler ${words.join(' ')}`);
-    for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
-    // Its resource has the configured name.
-    if (words[0] === 'd1')
-      expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
-  },
-);
 
 const files = named.filter(([, { language }]) => ['json', 'ini', 'toml'].includes(language));
 
