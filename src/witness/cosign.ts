@@ -76,7 +76,14 @@ export class Witness {
       reserveViews(MINT_CONFIRMATIONS),
     ]);
     const reserve = agreeAtDepth(reserves, MINT_CONFIRMATIONS, indexes);
-    const decision = decideCosignature({ request, last, views, nodes: nodes.length, reserve });
+    const decision = decideCosignature({
+      request,
+      authority: terms.multisig.address,
+      last,
+      views,
+      nodes: nodes.length,
+      reserve,
+    });
     if (decision.type === 'refuse') {
       if (decision.refusal === 'blockhash_unknown') this.#forget(request.signature);
       return { type: 'refused', refusal: decision.refusal };
@@ -105,7 +112,7 @@ async function viewOf(node: WitnessNode, mintAddress: string, blockhash: string)
   const [account] = accounts;
   const mint = account && decodeMint(account.owner, account.data);
   if (!mint) throw upstreamFailed(node.name, 'no_such_mint');
-  const { program, supply, decimals } = mint;
+  const { program, mintAuthority: authority, supply, decimals } = mint;
   const seen = await node.isBlockhashValid(blockhash, 'confirmed');
   const confirmed = await node.epochInfo('confirmed');
   const hasSeen = seen.valid && confirmed.slot + MAX_LAG >= seen.slot;
@@ -114,6 +121,7 @@ async function viewOf(node: WitnessNode, mintAddress: string, blockhash: string)
     node: node.id,
     finalizedHeight: finalized.blockHeight,
     program,
+    authority,
     supply,
     decimals,
     heightAtBlockhash,

@@ -15,6 +15,8 @@ export type MintView = {
   /** Finalized block height. The supply is read afterwards, at the same slot or later. */
   readonly finalizedHeight: bigint;
   readonly program: string;
+  /** Finalized mint authority; null if nobody can mint. */
+  readonly authority: string | null;
   /** Finalized supply in atoms. */
   readonly supply: bigint;
   readonly decimals: number;
@@ -35,6 +37,8 @@ export type LastSigned = {
 
 export type MintFacts = {
   readonly request: Pick<MintRequest, 'program' | 'atoms' | 'decimals'>;
+  /** The multisig. */
+  readonly authority: string;
   readonly last: LastSigned | undefined;
   /** One view for each node that responds. */
   readonly views: readonly MintView[];
@@ -52,6 +56,8 @@ export type Refusal =
   | 'nodes_unreachable'
   | 'supplies_disagree'
   | 'other_mint'
+  /** Mints without the witness's key may be on their way, or the authority was handed over again. */
+  | 'not_mint_authority'
   | AgreementRefusal
   /** The supply leaves less room than the amount. */
   | 'amount_above_reserve'
@@ -61,7 +67,7 @@ export type Decision =
   | { readonly type: 'sign'; readonly heights: LastSigned['heights'] }
   | { readonly type: 'refuse'; readonly refusal: Refusal };
 
-export function decideCosignature({ request, last, views, nodes, reserve }: MintFacts): Decision {
+export function decideCosignature({ request, authority, last, views, nodes, reserve }: MintFacts): Decision {
   const quorum = quorumOf(nodes);
   // A finalized supply from after the expiry of the last transaction contains it, or it never lands.
   const current = views.filter((view) => !last || hasExpired(last, view));
@@ -69,20 +75,34 @@ export function decideCosignature({ request, last, views, nodes, reserve }: Mint
   if (current.length < quorum) return refuse('earlier_mint_open');
   const given = current.map((value) => ({ node: value.node, value }));
   const [mint] =
-    sameByKey(given, quorum, ({ program, supply, decimals }) => [program, supply, decimals].join(' ')) ?? [];
+    sameByKey(given, quorum, (view) =>
+      [view.program, view.authority, view.supply, view.decimals].join(' '),
+    ) ?? [];
   if (!mint) return refuse('supplies_disagree');
   if (mint.program !== request.program || mint.decimals !== request.decimals) return refuse('other_mint');
-  const heights = Object.fromEntries(
-    views.flatMap(({ node, heightAtBlockhash }) =>
-      heightAtBlockhash === null ? [] : [[node, heightAtBlockhash.toString()]],
-    ),
-  );
-  if (Object.keys(heights).length < quorum) return refuse('blockhash_unknown');
+  if (mint.authority !== authority) return refuse('not_mint_authority');
+  const seen = agreedHeights(views);
+  if (seen.length < quorum) return refuse('blockhash_unknown');
   if (!reserve.ok) return refuse(reserve.reason);
   const covered = reserve.sats * 10n ** BigInt(mint.decimals);
   if (mint.supply > covered) return refuse('supply_above_reserve');
   if (mint.supply + request.atoms > covered) return refuse('amount_above_reserve');
+  const heights = Object.fromEntries(seen.map(({ node, height }) => [node, height.toString()]));
   return { type: 'sign', heights };
+}
+
+/**
+ * The largest group of nodes whose heights fit one blockhash. Honest heights differ by less than its life, so a lying
+ * node cannot make the others wait for an absurd one.
+ */
+function agreedHeights(views: readonly MintView[]) {
+  const seen = views.flatMap(({ node, heightAtBlockhash: height }) =>
+    height === null ? [] : [{ node, height }],
+  );
+  const groups = seen.map(({ height: least }) =>
+    seen.filter(({ height }) => height >= least && height <= least + EXPIRY_BLOCKS),
+  );
+  return groups.reduce((largest, group) => (group.length > largest.length ? group : largest), []);
 }
 
 const refuse = (refusal: Refusal): Decision => ({ type: 'refuse', refusal });

@@ -12,6 +12,7 @@ const view = (node: string, change: Partial<MintView> = {}): MintView => ({
   node,
   finalizedHeight: 1_000n,
   program: TOKEN_PROGRAM,
+  authority: 'multisig',
   supply: 40_000n,
   decimals: 2,
   heightAtBlockhash: 1_002n,
@@ -25,6 +26,7 @@ const covered = (amount: bigint): MintFacts['reserve'] => ({ ok: true, sats: sat
 const decide = (change: Partial<MintFacts> = {}) =>
   decideCosignature({
     request: { program: TOKEN_PROGRAM, atoms: 10_000n, decimals: 2 },
+    authority: 'multisig',
     last: undefined,
     views: THREE,
     nodes: 3,
@@ -60,6 +62,12 @@ describe('a request for a signature', () => {
     expect(decide({ request: { ...request, program: TOKEN_2022_PROGRAM } })).toEqual(refused('other_mint'));
   });
 
+  it.each(['custodian', null])('is refused while the mint authority is %s', (authority) => {
+    const [a, b, c] = [view('a', { authority }), view('b', { authority }), view('c')];
+    expect(decide({ views: [a, b, c] })).toEqual(refused('not_mint_authority'));
+    expect(decide({ views: [a, view('b'), c] })).toMatchObject({ type: 'sign' });
+  });
+
   it('needs a quorum of nodes that respond', () => {
     expect(decide({ views: [view('a')] })).toEqual(refused('nodes_unreachable'));
     expect(decide({ views: [view('a'), view('b')] })).toMatchObject({ type: 'sign' });
@@ -84,6 +92,31 @@ describe('a request for a signature', () => {
       type: 'sign',
       heights: { a: '1002', b: '1002' },
     });
+  });
+});
+
+describe('the heights that are stored with a signature', () => {
+  const at = (node: string, heightAtBlockhash: bigint | null) => view(node, { heightAtBlockhash });
+
+  it.each([1_185n, 10n ** 18n, 819n, 0n])(
+    'omit a height of %s, which no honest node has when the others have 1,002',
+    (absurd) => {
+      const views = [at('a', 1_002n), at('b', absurd), at('c', 1_002n)];
+      expect(decide({ views })).toEqual({ type: 'sign', heights: { a: '1002', c: '1002' } });
+    },
+  );
+
+  it.each([1_184n, 820n])('include a height of %s, which the life of a blockhash explains', (late) => {
+    const views = [at('a', 1_002n), at('b', late), at('c', 1_002n)];
+    expect(decide({ views })).toEqual({
+      type: 'sign',
+      heights: { a: '1002', b: late.toString(), c: '1002' },
+    });
+  });
+
+  it('are missing when only a lying node and one other accept the blockhash', () => {
+    const views = [at('a', 1_002n), at('b', 10n ** 18n), at('c', null)];
+    expect(decide({ views })).toEqual(refused('blockhash_unknown'));
   });
 });
 
