@@ -2,6 +2,7 @@
  * Runs the whole custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
  * `--previous folder` rehearses upgrades and rollbacks: every second instance runs that earlier release.
  * `--liar` gives every seed three nodes, of which one lies in every response.
+ * `--thief` lets a thief of the custodian's key attack the mint witness, with one node and one index of each side.
  * `--trace` prints one seed event by event.
  * A failing seed is reduced before it is shown. The exit code is 1 for a violation, 2 for wrong arguments.
  * @module
@@ -9,13 +10,15 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { COVERED_FROM, missing } from '../test/simulator/coverage.ts';
+import { COVERED_FROM, missing, REQUIRED, REQUIRED_OF_THIEF } from '../test/simulator/coverage.ts';
 import { loadProduction, OWN_SOURCE, type Production } from '../test/simulator/production.ts';
 import { describe, reduce } from '../test/simulator/reduce.ts';
 import { runScenario } from '../test/simulator/run-seed.ts';
 import { type Scenario, scenarioOf, withLiar } from '../test/simulator/scenario.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
+import { runThief } from '../test/simulator/thief.ts';
 import type { Violation } from '../test/simulator/witness.ts';
+import type { Trace } from '../test/simulator/world.ts';
 import { argumentsOrUsage, readArguments, UsageError, wholeNumber } from './command-line.ts';
 import { inThread, runShared } from './thread.ts';
 
@@ -25,9 +28,10 @@ type Share = {
   readonly to: number;
   readonly step: number;
   readonly liar: boolean;
+  readonly thief: boolean;
 };
 
-const USAGE = 'npm run simulate -- [--seeds N] [--from N] [--previous folder] [--liar] [--trace]';
+const USAGE = 'npm run simulate -- [--seeds N] [--from N] [--previous folder] [--liar | --thief] [--trace]';
 /** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
 const LAST_LINES = 120;
 
@@ -37,11 +41,14 @@ const values = argumentsOrUsage(USAGE, (args) => {
     from: { type: 'string', default: '1' },
     previous: { type: 'string' },
     liar: { type: 'boolean', default: false },
+    thief: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   }).values;
   const { previous } = given;
   if (previous !== undefined && !existsSync(join(previous, 'custody')))
     throw new UsageError(`--previous ${previous} is not a source folder`);
+  if (given.thief && (given.liar || previous !== undefined))
+    throw new UsageError('--thief takes neither --liar nor --previous');
   return {
     ...given,
     seeds: wholeNumber('--seeds', given.seeds, { min: 1, max: 10_000_000 }),
@@ -54,12 +61,15 @@ function scenarioFor(seed: number): Scenario {
   return values.liar ? withLiar(scenario) : scenario;
 }
 
+const runOne = (seed: number, production: Production, trace: Trace) =>
+  values.thief ? runThief(seed, production, trace) : runScenario(scenarioFor(seed), production, trace);
+
 async function main(): Promise<void> {
-  const { from, seeds, previous, liar, trace } = values;
+  const { from, seeds, previous, liar, thief, trace } = values;
   const step = availableParallelism();
   if (trace) {
     const production = await loadProduction(OWN_SOURCE, previous);
-    const { violations } = await runScenario(scenarioFor(from), production, (line) => console.log(line()));
+    const { violations } = await runOne(from, production, (line) => console.log(line()));
     printBroken(violations);
     return;
   }
@@ -67,7 +77,7 @@ async function main(): Promise<void> {
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      inThread<Share, RangeResult>(import.meta.url, { previous, from: from + index, to, step, liar }),
+      inThread<Share, RangeResult>(import.meta.url, { previous, from: from + index, to, step, liar, thief }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -77,7 +87,7 @@ async function main(): Promise<void> {
   for (const name of Object.keys(counts).toSorted())
     console.log(`${String(counts[name]).padStart(9)}  ${name}`);
   console.log(`${seeds} seeds from ${from} in ${seconds.toFixed(1)} s, ${findings.length} violations`);
-  const unmet = seeds < COVERED_FROM ? [] : missing(counts);
+  const unmet = seeds < COVERED_FROM ? [] : missing(counts, thief ? REQUIRED_OF_THIEF : REQUIRED);
   if (unmet.length > 0) console.log(`never happened: ${unmet.join(', ')}`);
   if (findings.length > 0 || unmet.length > 0) process.exitCode = 1;
   report(findings);
@@ -93,6 +103,7 @@ function report(findings: readonly Finding[]): void {
 
 /** The smallest scenario that still breaks the same invariant, and its trace. */
 async function show({ seed, invariant }: Finding, production: Production): Promise<void> {
+  if (values.thief) return console.log(`--thief --from ${seed} --trace prints the whole seed`);
   const smallest = await reduce(scenarioFor(seed), production, invariant);
   const lines: string[] = [];
   const { violations } = await runScenario(smallest, production, (line) => lines.push(line()));

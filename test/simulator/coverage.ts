@@ -45,5 +45,32 @@ export const REQUIRED: readonly string[] = [
   'journals begun anew',
 ];
 
-export const missing = (counts: Readonly<Record<string, number>>): string[] =>
-  REQUIRED.filter((name) => (counts[name] ?? 0) === 0);
+const ACTS: readonly string[] = [
+  ...['a mint', 'a covered mint', 'two covered mints at once', 'a replay', 'an altered request'],
+  ...['a foreign request', 'half a signature', 'a restart', 'a crash', 'income', 'a reorganization'],
+].map((act) => `thief: ${act}`);
+const ANSWERS: readonly string[] = [
+  ...[
+    'signed',
+    'busy',
+    'earlier_mint_open',
+    'amount_above_reserve',
+    'blockhash_unknown',
+    'blockhash_expired',
+  ],
+  ...['not_a_mint', 'not_signed_by_custodian', 'nodes_unreachable', 'supplies_disagree', 'sources_disagree'],
+  ...['failed', 'response lost'],
+].map((answer) => `witness: ${answer}`);
+
+/** What a range of the thief's seeds must contain. */
+export const REQUIRED_OF_THIEF: readonly string[] = [
+  ...ACTS,
+  ...ANSWERS,
+  ...['mints that landed', 'refused by the chain', 'custodian: mint'],
+  ...['before', 'after'].map((moment) => `crash ${moment} the row is stored`),
+];
+
+export const missing = (
+  counts: Readonly<Record<string, number>>,
+  required: readonly string[] = REQUIRED,
+): string[] => required.filter((name) => (counts[name] ?? 0) === 0);

@@ -7,6 +7,7 @@ import { reduce } from './reduce.ts';
 import { runScenario, runSeed } from './run-seed.ts';
 import { type Scenario, SOL, scenarioOf } from './scenario.ts';
 import { runRange } from './seed-range.ts';
+import { runThief } from './thief.ts';
 
 /** Far more time than any machine needs, so that a slow machine fails no test. */
 const PATIENCE_MS = 900_000;
@@ -40,6 +41,27 @@ it('the simulator finds no broken invariant while one of three nodes lies in eve
   expect(Number(/(\d+) {2}lie: /.exec(text)?.[1])).toBeGreaterThan(0);
   expect(code).toBe(0);
 });
+
+it('a thief of the key, one node and one index of each side never gets the supply above the sats', {
+  timeout: PATIENCE_MS,
+  tags: ['scaled'],
+}, async () => {
+  const seeds = cases(200, 8);
+  const { text, code } = await run('simulate.ts', '--thief', '--seeds', String(seeds), '--from', '1');
+  expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
+  for (const event of ['witness: signed', 'mints that landed', 'thief: two covered mints at once'])
+    expect(Number(new RegExp(`(\\d+) {2}${event}`).exec(text)?.[1])).toBeGreaterThan(0);
+  expect(code).toBe(0);
+});
+
+it.each([1, 2, 3])(
+  'without a witness, the same thief mints more than the sats within seed %i',
+  async (seed) => {
+    const production = await loadProduction(OWN_SOURCE);
+    const { violations } = await runThief(seed, production, () => undefined, false);
+    expect(violations.map(({ invariant }) => invariant)).toContain('covered_supply');
+  },
+);
 
 /** Each of these broke an invariant or ended with an error on an earlier commit. */
 const MENDED = [
