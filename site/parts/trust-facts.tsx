@@ -5,6 +5,7 @@
 import type { Child } from 'hono/jsx';
 import { useEffect, useState } from 'hono/jsx';
 import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
+import { minterOf } from '../../src/chain/solana/mint-keys.ts';
 import { readSiteText } from '../api/call.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
@@ -51,16 +52,7 @@ export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (read
       'Signs proofs. No code of the service sends BTC',
       signed,
     ],
-    [
-      'Witness of mints',
-      'in the mint itself',
-      'If the mint names two keys, in a second Worker with its own sources',
-      <>
-        Signs a mint only if the sats are there. <a href="/reserves#verify">The check “Who can mint”</a> reads
-        both keys from the chain
-      </>,
-      'at each mint',
-    ],
+    witnessRow(reserves?.solana ?? null),
     [
       'Treasury',
       <Key text={treasury} label="treasury address" />,
@@ -69,6 +61,55 @@ export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (read
       'never',
     ],
   ];
+}
+
+/** Who mints with the Solana key, as the chain shows it. */
+function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
+  const { where, use, key } = witnessOf(solana);
+  return [
+    'Witness of mints',
+    key === null ? 'none' : <Key text={key} label="witness address" />,
+    where,
+    <>
+      {use}. <a href="/reserves#verify">The check “Who can mint”</a> reads the keys from the chain
+    </>,
+    key ? 'at each mint' : 'never',
+  ];
+}
+
+type WitnessFacts = {
+  /** Undefined while it was not read, null if there is none. */
+  readonly key: string | null | undefined;
+  readonly where: string;
+  readonly use: string;
+};
+
+export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
+  const { minting = null, address = null } = solana ?? {};
+  if (minting === null)
+    return { key: undefined, where: 'Not known right now', use: 'With a witness, minting needs two keys' };
+  switch (minterOf(minting, address)) {
+    case 'two_keys':
+      return {
+        key: minting.signers.find((signer) => signer !== address),
+        where: 'In a second Worker with its own sources (hot)',
+        use: 'Signs a mint only if the sats are there: minting needs both keys',
+      };
+    case 'reserve':
+      return {
+        key: null,
+        where: 'No witness: the Solana key mints alone',
+        use: 'A thief of that key mints any amount',
+      };
+    case 'nobody':
+      return { key: null, where: 'Nobody can mint', use: 'No more ABSR can exist' };
+    case 'other':
+      return {
+        key: null,
+        where: `Another authority mints: ${minting.authority}`,
+        use: 'This service does not mint',
+      };
+  }
 }
 
 export function TrustKeys() {

@@ -221,6 +221,7 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
     supplySources: rpc.nodes,
     absrMint: config.ABSR_MINT_ADDRESS ?? null,
     asryMint: config.ASRY_MINT_ADDRESS ?? null,
+    mintAuthority: config.ABSR_MINT_AUTHORITY ?? null,
     absr: createAbsrStore(sources.reads),
     readReserve: bitcoinAddress
       ? (refresh: boolean) => readBitcoinReserve(reserveSources, bitcoinAddress, refresh)

@@ -1,4 +1,7 @@
+import { address } from '@solana/web3.js';
+import { getMintEncoder, getMultisigEncoder } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { sats } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { getReserves, type ReservesDeps } from '../../src/features/reserves/get-reserves.ts';
@@ -9,6 +12,10 @@ import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+const SYSTEM = '11111111111111111111111111111111';
+const MINT = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+const MULTISIG = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+const WITNESS = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
 
 /** One isolate with its own memory; `kv` may be shared by several. */
 function isolate(clock: { ms: number }, kv = new Map<string, string>()) {
@@ -36,14 +43,43 @@ const says = (name: string, confirmed: bigint): BitcoinSource => ({
 });
 const node = (name: string, lamports: bigint, slot: bigint): SolanaSource => ({
   name,
-  balance: async () => ({ lamports, slot }),
+  accounts: async () => ({ slot, accounts: [{ owner: SYSTEM, lamports, data: new Uint8Array() }] }),
 });
+
+/** A node with a mint of this authority, and the multisig of the reserve and the witness. */
+function chainWith(authority: string | null) {
+  const asked: (readonly string[])[] = [];
+  const mint = getMintEncoder().encode({
+    mintAuthority: authority === null ? null : address(authority),
+    supply: 1n,
+    decimals: 0,
+    isInitialized: true,
+    freezeAuthority: null,
+  });
+  const signers = [SOLANA, WITNESS, ...Array<string>(9).fill(SYSTEM)].map((key) => address(key));
+  const multisig = getMultisigEncoder().encode({ m: 2, n: 2, isInitialized: true, signers });
+  const held = new Map([
+    [SOLANA, { owner: SYSTEM, lamports: 9n, data: new Uint8Array() }],
+    [MINT, { owner: TOKEN_PROGRAM, lamports: 1n, data: new Uint8Array(mint) }],
+    [MULTISIG, { owner: TOKEN_PROGRAM, lamports: 1n, data: new Uint8Array(multisig) }],
+  ]);
+  const node: SolanaSource = {
+    name: 'rpc-1',
+    async accounts(addresses) {
+      asked.push(addresses);
+      return { slot: 5n, accounts: addresses.map((each) => held.get(each) ?? null) };
+    },
+  };
+  return { node, asked };
+}
 
 const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
   cache: isolate({ ms: 0 }),
   reserve: { bitcoinAddress: ADDRESS, solanaAddress: SOLANA },
   bitcoinSources: [says('one', 700n), says('two', 700n)],
   solanaSources: [node('rpc-1', 9n, 100n), node('rpc-2', 8n, 90n)],
+  absrMint: null,
+  mintAuthority: null,
   sleep: async () => undefined,
   custody: { signingState: async () => ({ frozen: null, watchOnly: true }) },
   ...p,
@@ -90,6 +126,34 @@ describe('balances', () => {
     expect(bitcoin).toMatchObject({ watchOnly: null, balanceSatoshis: '700' });
   });
 
+  it.each([
+    [
+      'the reserve and the witness together',
+      MULTISIG,
+      { authority: MULTISIG, required: 2, signers: [SOLANA, WITNESS] },
+      1,
+    ],
+    ['the reserve alone', SOLANA, { authority: SOLANA, required: 1, signers: [SOLANA] }, 1],
+    ['another key', WITNESS, { authority: WITNESS, required: 1, signers: [WITNESS] }, 2],
+    ['nobody', null, { authority: null, required: 0, signers: [] }, 1],
+  ])('shows that %s can mint, as the chain does', async (_, authority, minting, calls) => {
+    const { node: chain, asked } = chainWith(authority);
+    const deps = depsOf({ solanaSources: [chain], absrMint: MINT, mintAuthority: MULTISIG });
+    expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting });
+    expect(asked).toHaveLength(calls);
+  });
+
+  it('shows a multisig that the settings do not name', async () => {
+    const deps = depsOf({ solanaSources: [chainWith(MULTISIG).node], absrMint: MINT });
+    const { minting } = (await getReserves(deps)).solana;
+    expect(minting).toEqual({ authority: MULTISIG, required: 2, signers: [SOLANA, WITNESS] });
+  });
+
+  it('shows nobody as able to mint only if the mint was read', async () => {
+    for (const deps of [depsOf(), depsOf({ absrMint: MINT })])
+      expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting: null });
+  });
+
   it('uses the node at the highest slot, in any order of the nodes', async () => {
     const solanaSources = [node('rpc-1', 1n, 50n), node('rpc-2', 2n, 99n)];
     const { solana } = await getReserves(depsOf({ solanaSources }));
@@ -100,7 +164,7 @@ describe('balances', () => {
     const refused = async (): Promise<never> => {
       throw new RpcRefusal(-32005, 'node is behind', undefined);
     };
-    const solanaSources = [{ name: 'rpc-1', balance: refused }];
+    const solanaSources = [{ name: 'rpc-1', accounts: refused }];
     const { bitcoin, solana, errors } = await getReserves(depsOf({ solanaSources }));
     expect(bitcoin.balanceSatoshis).toBe('700');
     expect(solana).toMatchObject({ balanceLamports: null, source: null });
@@ -114,7 +178,7 @@ describe('balances', () => {
     const out = {
       ...alive,
       bitcoinSources: [{ name: 'one', balance: down }],
-      solanaSources: [{ name: 'rpc-1', balance: down }],
+      solanaSources: [{ name: 'rpc-1', accounts: down }],
     };
     clock.ms = 14 * 60_000;
     expect(await getReserves(out)).toMatchObject({

@@ -15,7 +15,7 @@ import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts, TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
-import { contactOf, keyRows } from '../../site/parts/trust-facts.tsx';
+import { contactOf, keyRows, witnessOf } from '../../site/parts/trust-facts.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { isPlainToken, POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
@@ -256,6 +256,34 @@ it.each([
   const example = exampleOf('getReserves');
   const reserves = { ...example, bitcoin: { ...example.bitcoin, watchOnly } };
   expect(keyRows({ reserves, proof: null, treasury: null })[1]?.[2]).toContain(text);
+});
+
+describe('the witness of mints on the trust page', () => {
+  const { solana } = exampleOf('getReserves');
+  const reserve = String(solana.address);
+  const shown = (authority: string | null, required: number, signers: string[]) =>
+    witnessOf({ ...solana, minting: { authority, required, signers } });
+
+  it('is the other key of a multisig, 2 of 2, of the reserve', () => {
+    expect(shown('multisig', 2, [reserve, 'witness'])).toMatchObject({ key: 'witness' });
+    expect(shown('multisig', 2, ['witness', reserve])).toMatchObject({ key: 'witness' });
+  });
+
+  it.each<[string, string | null, number, string[], string]>([
+    ['the reserve mints alone', reserve, 1, [reserve], 'mints alone'],
+    ['one of two keys is enough', 'multisig', 1, [reserve, 'witness'], 'Another authority mints: multisig'],
+    ['a third key signs', 'multisig', 2, [reserve, 'witness', 'third'], 'Another authority mints: multisig'],
+    ['another key mints', 'stranger', 1, ['stranger'], 'Another authority mints: stranger'],
+    ['nobody mints', null, 0, [], 'Nobody can mint'],
+  ])('is none when %s', (_, authority, required, signers, text) => {
+    const { key, where } = shown(authority, required, signers);
+    expect([key, where]).toEqual([null, expect.stringContaining(text)]);
+  });
+
+  it('is not read while the chain or the service does not respond', () => {
+    for (const part of [null, { ...solana, minting: null }])
+      expect(witnessOf(part)).toMatchObject({ key: undefined, where: 'Not known right now' });
+  });
 });
 
 it.each([

@@ -48,13 +48,16 @@ function service(world: World) {
     if (world.isHung) return new Promise<never>(() => undefined);
     return { confirmed: world.sats, pendingDelta: 0n };
   };
+  const account = { owner: MINT, lamports: 9_500_000_000n, data: new Uint8Array() };
+  const accounts = async () => ({ slot: 5n, accounts: [account, null] });
   const reserves = {
     cache,
     memory: new Cache({ kv: undefined, release: undefined, now: () => world.now, defer: () => undefined }),
     reserve: { bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', solanaAddress: MINT },
     treasuryAddress: MINT,
     bitcoinSources: [{ name: 'esplora-1', balance }],
-    solanaSources: [{ name: 'rpc-1', balance: async () => ({ lamports: 9_500_000_000n, slot: 5n }) }],
+    solanaSources: [{ name: 'rpc-1', accounts }],
+    mintAuthority: null,
     supplySources: [
       { name: 'rpc-1', tokenSupply: async () => ({ atoms: 1_000_000n, decimals: 0, slot: 5n }) },
     ],

@@ -139,6 +139,11 @@ export type Reserves = {
     /** Finalized lamports as text */ balanceLamports: string | null;
     /** The slot of this balance */ slot: string | null;
     /** The upstream that responded */ source: string | null;
+    /** Who can mint ABSR, from the chain; null while it is not known */ minting: {
+      /** Mint authority; null if nobody can mint */ authority: string | null;
+      /** Keys that must sign a mint */ required: number;
+      /** Their addresses: of the reserve and of the witness */ signers: Array<string>;
+    } | null;
     /** When this half was read */ as_of: string | null;
     /** True when its sources are unavailable and an older value is shown */ stale: boolean;
   };

@@ -1,3 +1,4 @@
+import { type MintKeys, mintAuthorityOf, mintKeysOf } from '../../chain/solana/mint-keys.ts';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
@@ -14,6 +15,25 @@ import {
   type SourceResult,
 } from './query-sources.ts';
 
+type ChainAccount = {
+  /** The program that owns it. */
+  readonly owner: string;
+  readonly lamports: bigint;
+  readonly data: Uint8Array;
+} | null;
+
+type ReservesNode = {
+  readonly name: string;
+  /** Accounts of one slot, null if absent. */
+  accounts(
+    addresses: readonly string[],
+    commitment: 'finalized',
+  ): Promise<{
+    readonly slot: bigint;
+    readonly accounts: readonly ChainAccount[];
+  }>;
+};
+
 export type ReservesDeps = {
   readonly cache: Cache;
   readonly reserve: { readonly bitcoinAddress: string | null; readonly solanaAddress: string | null };
@@ -23,10 +43,11 @@ export type ReservesDeps = {
     balance(address: string): Promise<BitcoinView>;
   }[];
   /** Solana nodes, queried separately. */
-  readonly solanaSources: readonly {
-    readonly name: string;
-    balance(address: string, commitment: 'finalized'): Promise<{ lamports: bigint; slot: bigint }>;
-  }[];
+  readonly solanaSources: readonly ReservesNode[];
+  /** Null while no mint is configured. */
+  readonly absrMint: string | null;
+  /** The multisig that is said to mint ABSR; null if the reserve mints alone. */
+  readonly mintAuthority: string | null;
   readonly sleep: (ms: number) => Promise<void>;
   readonly custody: Pick<CustodianApi, 'signingState'>;
 };
@@ -45,7 +66,14 @@ export const CHAIN_POLICY: CachePolicy = {
 
 /** Amounts are decimal text, for a cache. */
 type StoredBitcoin = NonNullable<ReturnType<typeof chooseBalance>>;
-type StoredSolana = { readonly lamports: string; readonly slot: string; readonly source: string };
+type StoredSolana = {
+  readonly lamports: string;
+  readonly slot: string;
+  readonly source: string;
+  /** Who can mint ABSR; null without a mint. */
+  readonly minting: MintKeys | null;
+};
+type SolanaDeps = Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep' | 'absrMint' | 'mintAuthority'>;
 
 /**
  * The reserve's confirmed sats: the lowest of the views. @throws AppError UPSTREAM_FAILED when no index
@@ -64,17 +92,31 @@ export function readBitcoinReserve(
   });
 }
 
-/** The reserve's finalized lamports from the node at the highest slot. */
-function readSolanaReserve(
-  d: Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep'>,
-  address: string,
-  refresh: boolean,
-): Promise<Cached<StoredSolana>> {
+/** The reserve's finalized lamports, and who can mint ABSR, from the node at the highest slot. */
+function readSolanaReserve(d: SolanaDeps, address: string, refresh: boolean): Promise<Cached<StoredSolana>> {
   return d.cache.read('reserves:solana', refreshing(CHAIN_POLICY, refresh), async () => {
-    const ask = (node: (typeof d.solanaSources)[number]) => node.balance(address, 'finalized');
+    const ask = (node: ReservesNode) => readAccounts(node, address, d);
     const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isNewer);
-    return { lamports: value.lamports.toString(), slot: value.slot.toString(), source: name };
+    return { ...value, lamports: value.lamports.toString(), slot: value.slot.toString(), source: name };
   });
+}
+
+/** One call, unless the mint authority is neither the reserve nor the configured multisig. */
+async function readAccounts(
+  node: ReservesNode,
+  address: string,
+  { absrMint, mintAuthority: multisig }: Pick<ReservesDeps, 'absrMint' | 'mintAuthority'>,
+) {
+  const addresses = [address, absrMint, multisig].filter((each) => each !== null);
+  const { slot, accounts } = await node.accounts(addresses, 'finalized');
+  const lamports = accounts[0]?.lamports ?? 0n;
+  const mint = absrMint === null ? null : accounts[1];
+  const authority = mint ? mintAuthorityOf(mint.data) : undefined;
+  if (!mint || authority === undefined) return { slot, lamports, minting: null };
+  const at = authority === null ? 0 : addresses.indexOf(authority);
+  const account =
+    at < 0 && authority ? (await node.accounts([authority], 'finalized')).accounts[0] : accounts[at];
+  return { slot, lamports, minting: mintKeysOf(mint.owner, authority, account ?? null) };
 }
 
 /** The value changes only with the secrets of a deployment. */
@@ -155,12 +197,18 @@ function reportOf(
       balanceLamports: solana?.value.lamports ?? null,
       slot: solana?.value.slot ?? null,
       source: solana?.value.source ?? null,
+      minting: shownKeys(solana?.value.minting ?? null),
       ...timeOf(solana),
     },
     as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
     stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
     ...(errors.length > 0 ? { errors: [...errors] } : {}),
   };
+}
+
+function shownKeys(keys: MintKeys | null) {
+  if (keys?.authority === null) return { authority: null, required: 0, signers: [] };
+  return keys && { ...keys, signers: [...keys.signers] };
 }
 
 const timeOf = (part: Cached<unknown> | null) => ({

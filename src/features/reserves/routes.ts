@@ -73,6 +73,14 @@ const reservesRoute = createRoute({
           balanceLamports: z.string().nullable().describe('Finalized lamports as text'),
           slot: z.string().nullable().describe('The slot of this balance'),
           source: source,
+          minting: z
+            .object({
+              authority: z.string().nullable().describe('Mint authority; null if nobody can mint'),
+              required: z.int().describe('Keys that must sign a mint'),
+              signers: z.array(z.string()).describe('Their addresses: of the reserve and of the witness'),
+            })
+            .nullable()
+            .describe('Who can mint ABSR, from the chain; null while it is not known'),
           ...ownTime,
         }),
         as_of: z.iso.datetime().nullable().describe('When the older half was read'),
