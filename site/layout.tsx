@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { Assets } from './build/assets.ts';
 import { Alerts } from './parts/alerts.tsx';
-import { Basins } from './parts/canal.tsx';
 import { GROUPS, type Place } from './parts/places.ts';
 
 export type Page = {
@@ -97,7 +96,7 @@ const Footer = ({ release: { version, commit, source } }: Pick<Assets, 'release'
     <div class="wide">
       <nav aria-label="Pages by subject">
         {GROUPS.map(([, name, places]) => (
-          <section>
+          <section class="menu-group">
             <h2 class="group-name">{name}</h2>
             <ul>
               {places.map(([place, title]) => (
@@ -226,21 +225,9 @@ export const Live = ({ name, children, json }: { name: string; children?: Child;
   </>
 );
 
-/** @param picture basins next to the title, on wide screens */
-export const Title = ({
-  name,
-  picture,
-  children,
-}: {
-  name: string;
-  picture?: Parameters<typeof Basins>[0];
-  children?: Child;
-}) => (
+export const Title = ({ name, children }: { name: string; children?: Child }) => (
   <div class="title">
-    <div>
-      <h1>{name}</h1>
-      <p class="lead">{children}</p>
-    </div>
-    {picture === undefined ? null : <Basins {...picture} />}
+    <h1>{name}</h1>
+    <p class="lead">{children}</p>
   </div>
 );

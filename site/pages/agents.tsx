@@ -21,16 +21,7 @@ export const agents: Page = {
   script: 'agents',
   Content: () => (
     <>
-      <Title
-        name="For agents and their developers"
-        picture={{
-          waters: [
-            ['plain', 0.6],
-            ['sol', 0.9],
-          ],
-          open: true,
-        }}
-      >
+      <Title name="For agents and their developers">
         One URL for MCP, or plain HTTP. No key, no account. Errors name the next step, and money moves once
         however often a call is repeated.
       </Title>

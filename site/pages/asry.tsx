@@ -10,18 +10,10 @@ export const asry: Page = {
   script: 'asry',
   Content: () => (
     <>
-      <Title
-        name="ASRY rewards"
-        picture={{
-          waters: [
-            ['plain', 0.9],
-            ['asry', 0.6],
-          ],
-          open: true,
-        }}
-      >
-        ASRY is a reward token on Solana. A payment of USDC or USDT to the treasury earns it, once, along one
-        public curve. The payment is not returned.
+      <Title name="ASRY rewards">
+        ASRY is a reward token for those who fund the service: a payment of USDC or USDT earns it once, and
+        earlier payments earn more. It is no claim on the reserve, nothing here redeems it, and the payment is
+        not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />

@@ -9,16 +9,7 @@ export const exchange: Page = {
   script: 'exchange',
   Content: () => (
     <>
-      <Title
-        name="Exchange your own coins"
-        picture={{
-          waters: [
-            ['plain', 0.9],
-            ['plain', 0.6],
-          ],
-          open: true,
-        }}
-      >
+      <Title name="Exchange your own coins">
         Sluice forwards your order to ChangeNOW and shows its progress. It never holds your coins.
       </Title>
       <Live name="exchange" json="/api/exchange/min?from=sol&to=btc">

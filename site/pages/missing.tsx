@@ -7,9 +7,7 @@ export const missing: Page = {
   script: 'plain',
   Content: () => (
     <>
-      <Title name="No page here" picture={{ waters: [['plain', 0.05]] }}>
-        There is no page at this address. The link may be old or mistyped.
-      </Title>
+      <Title name="No page here">There is no page at this address. The link may be old or mistyped.</Title>
       <ul class="doors narrow">
         {[
           ['/', 'Overview', 'SOL, BTC and the ABSR token'],

@@ -1,5 +1,6 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
@@ -60,36 +61,40 @@ export const overview: Page = {
         <Live name="mints" json="/api/arbitrage/summary">
           <OfficialMints />
         </Live>
-        <Live name="tokens" json="/api/tokens">
-          <NewestTokens />
-        </Live>
+        <Folded summary="Show the newest tokens">
+          <Live name="tokens" json="/api/tokens">
+            <NewestTokens />
+          </Live>
+        </Folded>
       </section>
       <section id="how">
         <h2>How it works</h2>
-        <ol class="ways">
-          <li class="sol">
-            <h3>SOL comes in</h3>
-            <p>
-              Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
-              service checks the bridge's signed quote before it pays. The custodian signs only transactions
-              that it built itself.
-            </p>
-          </li>
-          <li class="btc">
-            <h3>BTC stays</h3>
-            <p>
-              The BTC goes to one fixed address. A swap is finished only when the service itself sees the
-              coins confirmed there.
-            </p>
-          </li>
-          <li class="absr">
-            <h3>ABSR follows</h3>
-            <p>
-              Once a day the service mints ABSR for the confirmed sats that have none yet. Two independent
-              sources of Bitcoin must agree on the amount.
-            </p>
-          </li>
-        </ol>
+        <Folded summary="Three steps">
+          <ol class="ways">
+            <li class="sol">
+              <h3>SOL comes in</h3>
+              <p>
+                Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
+                service checks the bridge's signed quote before it pays. The custodian signs only transactions
+                that it built itself.
+              </p>
+            </li>
+            <li class="btc">
+              <h3>BTC stays</h3>
+              <p>
+                The BTC goes to one fixed address. A swap is finished only when the service itself sees the
+                coins confirmed there.
+              </p>
+            </li>
+            <li class="absr">
+              <h3>ABSR follows</h3>
+              <p>
+                Once a day the service mints ABSR for the confirmed sats that have none yet. Two independent
+                sources of Bitcoin must agree on the amount.
+              </p>
+            </li>
+          </ol>
+        </Folded>
       </section>
       <div class="split">
         <section>

@@ -8,16 +8,7 @@ export const pools: Page = {
   script: 'pools',
   Content: () => (
     <>
-      <Title
-        name="Pools"
-        picture={{
-          waters: [
-            ['plain', 0.8],
-            ['plain', 0.8],
-          ],
-          open: true,
-        }}
-      >
+      <Title name="Pools">
         Prices and depth of the pools around the reserve. When the provider’s API does not respond, the
         figures are read from the chain, and each pool names its source.
       </Title>

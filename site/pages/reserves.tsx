@@ -1,5 +1,6 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
@@ -16,8 +17,7 @@ export const reserves: Page = {
     <>
       <Title name="Reserves and proof">
         ABSR is a token on Solana, minted one for each sat of the reserve. Each hour and after each mint both
-        reserve keys sign one message with the figures. Your browser checks the signatures itself, and
-        compares the figures with public explorers.
+        reserve keys sign the figures. Your browser can check them.
       </Title>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
@@ -55,9 +55,11 @@ export const reserves: Page = {
       <section id="signed">
         <h2>What was signed</h2>
         <p>The exact text. Changing one byte invalidates both signatures.</p>
-        <Live name="message" json="/api/proof">
-          <SignedMessage />
-        </Live>
+        <Folded summary="Show the signed text">
+          <Live name="message" json="/api/proof">
+            <SignedMessage />
+          </Live>
+        </Folded>
       </section>
       <section>
         <h2>Archive of proofs</h2>
@@ -65,16 +67,20 @@ export const reserves: Page = {
           Each proof contains the hash of the previous one, so a changed proof breaks all later ones. The memo
           of each daily mint on Solana names the newest hash. Keep a copy to catch a full rewrite.
         </p>
-        <Live name="archive" json="/api/proof/history">
-          <ProofArchive />
-        </Live>
+        <Folded summary="Show the archive">
+          <Live name="archive" json="/api/proof/history">
+            <ProofArchive />
+          </Live>
+        </Folded>
       </section>
       <section>
         <h2>Transactions</h2>
         <p>The newest transactions of both addresses. The API returns up to 100.</p>
-        <Live name="transactions" json="/api/transactions/bitcoin">
-          <ChainTransactions />
-        </Live>
+        <Folded summary="Show the transactions">
+          <Live name="transactions" json="/api/transactions/bitcoin">
+            <ChainTransactions />
+          </Live>
+        </Folded>
       </section>
       <section>
         <h2>Show it on your site</h2>
@@ -82,9 +88,11 @@ export const reserves: Page = {
           A picture that is green while the sats cover the supply, red when they do not, and gray when the
           figures are old or unknown.
         </p>
-        <div data-island="badge">
-          <BadgeCode />
-        </div>
+        <Folded summary="Show the badge and its HTML">
+          <div data-island="badge">
+            <BadgeCode />
+          </div>
+        </Folded>
       </section>
     </>
   ),

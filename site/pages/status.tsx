@@ -9,16 +9,7 @@ export const status: Page = {
   script: 'status',
   Content: () => (
     <>
-      <Title
-        name="Status"
-        picture={{
-          waters: [
-            ['sol', 0.95],
-            ['btc', 0.8],
-            ['absr', 0.7],
-          ],
-        }}
-      >
+      <Title name="Status">
         Whether every part works, what the limits leave, and the last operations. ABSR is the token on Solana
         that counts the sats of the reserve.
       </Title>

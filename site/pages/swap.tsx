@@ -9,16 +9,7 @@ export const swap: Page = {
   script: 'swap',
   Content: () => (
     <>
-      <Title
-        name="Swap SOL of the reserve into BTC"
-        picture={{
-          waters: [
-            ['sol', 0.95],
-            ['btc', 0.6],
-          ],
-          open: true,
-        }}
-      >
+      <Title name="Swap SOL of the reserve into BTC">
         Anyone may start a swap, within limits. The SOL comes from the reserve, and the BTC goes back into it:
         you pay nothing and receive nothing. <a href="/exchange">Exchange your own coins</a> instead.
       </Title>

@@ -11,15 +11,7 @@ export const tokens: Page = {
   script: 'tokens',
   Content: () => (
     <>
-      <Title
-        name="Tokens"
-        picture={{
-          waters: [
-            ['sol', 0.6],
-            ['plain', 0.9],
-          ],
-        }}
-      >
+      <Title name="Tokens">
         Tokens that were created or listed here. Creators choose the names; only the mint address identifies a
         token.
       </Title>

@@ -3,8 +3,7 @@
  * @module
  */
 
-/** An asset, or plain water where none is meant. */
-export type Water = 'sol' | 'btc' | 'absr' | 'asry' | 'plain';
+type Water = 'sol' | 'btc' | 'absr';
 
 export type CanalView = {
   /**
@@ -86,22 +85,3 @@ export const Canal = ({ view }: { view: CanalView }) => {
     </svg>
   );
 };
-
-/** A small picture of some basins next to a title or an empty list; it shows no figures. */
-export const Basins = ({
-  waters,
-  open = false,
-}: {
-  waters: readonly (readonly [water: Water, level: number])[];
-  open?: boolean;
-}) => (
-  <svg class="basins" viewBox={`0 0 ${waters.length * BASIN} ${HEIGHT}`} aria-hidden="true">
-    {waters.map(([water, level], at) => (
-      <Basin water={water} x={at * BASIN} level={level} />
-    ))}
-    {waters.slice(1).map((_, at) => (
-      <Gate x={(at + 1) * BASIN} open={open} />
-    ))}
-    <rect class="floor" x="0" y={FLOOR} width={waters.length * BASIN} height="6" />
-  </svg>
-);

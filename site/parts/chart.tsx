@@ -21,6 +21,8 @@ export type ChartProps = {
   readonly show: (value: number) => string;
   readonly showX: (value: number) => string;
   readonly stepped?: boolean;
+  /** Whether the axis covers only the range of the values, so that small changes are seen. */
+  readonly isZoomed?: boolean;
   /** A vertical line at the present value. */
   readonly markX?: { readonly at: number; readonly name: string };
 };
@@ -33,6 +35,8 @@ const RIGHT = 12;
 const DIGIT = 7.2;
 const LABEL_SPACE = 84;
 const ROW_SPACE = 36;
+/** Part of a value that is kept free above and below a line without change. */
+const FLAT_ROOM = 0.001;
 /** Width until the element's own is known. */
 const USUAL_WIDTH = 640;
 
@@ -92,21 +96,11 @@ const anchorOf = (x: number, width: number): 'middle' | 'end' =>
   x > width - LABEL_SPACE / 2 ? 'end' : 'middle';
 
 function Axes({
-  values,
-  times,
+  scales: { values, times, atX, atY, left, width },
   show,
-  atX,
-  atY,
-  left,
-  width,
 }: {
-  values: readonly number[];
-  times: readonly TimeTick[];
+  scales: Scales;
   show: (value: number) => string;
-  atX: Place;
-  atY: Place;
-  left: number;
-  width: number;
 }) {
   return (
     <>
@@ -134,48 +128,155 @@ function Axes({
   );
 }
 
+type Scales = {
+  readonly width: number;
+  readonly left: number;
+  readonly atX: Place;
+  readonly atY: Place;
+  /** The value at the lower edge of the areas; null on a scale without zero, where an area would mislead. */
+  readonly floor: number | null;
+  readonly values: readonly number[];
+  readonly times: readonly TimeTick[];
+};
+
+/** The least and greatest value of the axis. A flat line stands in the middle of a range of its own. */
+function rangeOf(all: readonly number[], isZoomed: boolean): readonly [from: number, to: number] {
+  if (all.length === 0) return [0, 1];
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  if (!isZoomed) return [Math.min(0, least * 1.1), Math.max(1, most * 1.1)];
+  const room = Math.max((most - least) * 0.15, most * FLAT_ROOM, 1);
+  return [Math.max(0, least - room), most + room];
+}
+
+function scalesOf({ x, xIs, lines, show, showX, isZoomed = false }: ChartProps, width: number): Scales {
+  const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
+  const [low, high] = rangeOf(all, isZoomed);
+  const values = numberTicks(low, high, Math.floor((HEIGHT - TOP - BOTTOM) / ROW_SPACE));
+  const left = Math.max(...values.map((value) => show(value).length)) * DIGIT + 16;
+  const [from = 0, to = from] = [x[0], x.at(-1)];
+  const parts = Math.max(2, Math.floor((width - left) / LABEL_SPACE));
+  return {
+    width,
+    left,
+    atX: scale(from, to, left + 4, width - RIGHT),
+    atY: scale(low, high, HEIGHT - BOTTOM, TOP),
+    floor: low > 0 ? null : 0,
+    values,
+    times:
+      xIs === 'time'
+        ? timeTicks(from, to, parts)
+        : numberTicks(from, to, parts).map((at) => ({ at, label: showX(at), date: null })),
+  };
+}
+
+const Strokes = ({ chart: { x, lines, stepped = false }, scales }: { chart: ChartProps; scales: Scales }) => {
+  const { atX, atY, floor } = scales;
+  return (
+    <>
+      {lines.map((line, index) => (
+        <g class={`line ${line.asset}`}>
+          {runsOf(x, line.values, atX, atY).map((run) => (
+            <>
+              {index > 0 || floor === null ? null : (
+                <path class="area" d={areaOf(run, stepped, atY(floor))} />
+              )}
+              <path class={index === 0 ? 'stroke' : 'stroke dashed'} d={pathOf(run, stepped)} />
+              {run.length === 1 ? <circle cx={run[0]?.[0]} cy={run[0]?.[1]} r="4" /> : null}
+            </>
+          ))}
+        </g>
+      ))}
+    </>
+  );
+};
+
+/** The vertical line through the values that are pointed at. */
+const Pointed = ({
+  chart: { x, lines },
+  scales: { atX, atY },
+  at,
+}: {
+  chart: ChartProps;
+  scales: Scales;
+  at: number | null;
+}) => {
+  const shownX = at === null ? undefined : x[at];
+  if (at === null || shownX === undefined) return null;
+  return (
+    <>
+      <path class="pointed" d={`M${atX(shownX)} ${TOP}V${HEIGHT - BOTTOM}`} />
+      {lines.map((line) => {
+        const value = line.values[at];
+        return value === null || value === undefined ? null : (
+          <circle class={`line ${line.asset}`} cx={atX(shownX)} cy={atY(value)} r="4" />
+        );
+      })}
+    </>
+  );
+};
+
+const MarkedX = ({ markX, atX }: { markX: NonNullable<ChartProps['markX']>; atX: Place }) => (
+  <>
+    <path class="mark-line" d={`M${atX(markX.at)} ${TOP}V${HEIGHT - BOTTOM}`} />
+    <text class="mark-name" x={atX(markX.at) + 6} y={TOP + 12}>
+      {markX.name}
+    </text>
+  </>
+);
+
+function valueText({ show }: ChartProps, { values }: Line, at: number): string {
+  const value = values[at];
+  return value === null || value === undefined ? 'none' : show(value);
+}
+
+/** The name of each line with its value at `at`, and that place on the x axis. */
+const Legend = ({ chart, at }: { chart: ChartProps; at: number }) => {
+  const shownX = chart.x[at];
+  return (
+    <figcaption class="legend">
+      {chart.lines.map((line, index) => (
+        <span>
+          <span class={`key ${line.asset}${index === 0 ? '' : ' dashed'}`} aria-hidden="true" />
+          {line.name} <strong class="number">{valueText(chart, line, at)}</strong>
+        </span>
+      ))}
+      <span class="number">{shownX === undefined ? '' : chart.showX(shownX)}</span>
+    </figcaption>
+  );
+};
+
+const ChartTable = ({ chart }: { chart: ChartProps }) => (
+  <details>
+    <summary>As a table</summary>
+    <Table
+      label={`${chart.title}, as a table`}
+      columns={[{ name: chart.xName }, ...chart.lines.map(({ name }) => ({ name, right: true }))]}
+      rows={chart.x.map((at, row) => [
+        chart.showX(at),
+        ...chart.lines.map((line) => valueText(chart, line, row)),
+      ])}
+      empty="No figures yet."
+    />
+  </details>
+);
+
 /** Lines as a picture, the values under the pointer or finger as text, and all figures as a table. */
-export function Chart({ title, x, xIs, xName, lines, show, showX, stepped = false, markX }: ChartProps) {
+export function Chart(chart: ChartProps) {
+  const { title, x, show, markX } = chart;
   const { place, width } = useWidth();
   const [pointed, setPointed] = useState<number | null>(null);
-  const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
-  const most = Math.max(1, ...all) * 1.1;
-  const rows = numberTicks(0, most, Math.floor((HEIGHT - TOP - BOTTOM) / ROW_SPACE));
-  const left = Math.max(...rows.map((value) => show(value).length)) * DIGIT + 16;
-  const [from = 0, to = from] = [x[0], x.at(-1)];
-  const atX = scale(from, to, left + 4, width - RIGHT);
-  const atY = scale(0, most, HEIGHT - BOTTOM, TOP);
-  const parts = Math.max(2, Math.floor((width - left) / LABEL_SPACE));
-  const times =
-    xIs === 'time'
-      ? timeTicks(from, to, parts)
-      : numberTicks(from, to, parts).map((at) => ({ at, label: showX(at), date: null }));
+  const scales = scalesOf(chart, width);
+  const { atX } = scales;
   // Until a value is pointed at, the present one is shown: the marked one, or the last.
   const present = markX === undefined ? x.length - 1 : nearest(x, markX.at);
-  const shown = Math.min(pointed ?? present, x.length - 1);
-  const shownX = x[shown];
-
   const point = (event: PointerEvent): void => {
     const box = place.current?.getBoundingClientRect();
     if (box === undefined) return;
     setPointed(nearest(x.map(atX), event.clientX - box.left));
   };
-  const textOf = ({ values }: Line, at: number): string => {
-    const value = values[at];
-    return value === null || value === undefined ? 'none' : show(value);
-  };
-
   return (
     <figure class="chart awaited">
-      <figcaption class="legend">
-        {lines.map((line, index) => (
-          <span>
-            <span class={`key ${line.asset}${index === 0 ? '' : ' dashed'}`} aria-hidden="true" />
-            {line.name} <strong class="number">{textOf(line, shown)}</strong>
-          </span>
-        ))}
-        <span class="number">{shownX === undefined ? '' : showX(shownX)}</span>
-      </figcaption>
+      <Legend chart={chart} at={Math.min(pointed ?? present, x.length - 1)} />
       <div
         class="plot"
         ref={place}
@@ -189,48 +290,14 @@ export function Chart({ title, x, xIs, xName, lines, show, showX, stepped = fals
           role="img"
           aria-label={`${title}. The same figures are in the table below.`}
         >
-          <Axes values={rows} times={times} {...{ show, atX, atY, left, width }} />
-          {lines.map((line, index) => (
-            <g class={`line ${line.asset}`}>
-              {runsOf(x, line.values, atX, atY).map((run) => (
-                <>
-                  {index === 0 ? <path class="area" d={areaOf(run, stepped, HEIGHT - BOTTOM)} /> : null}
-                  <path class={index === 0 ? 'stroke' : 'stroke dashed'} d={pathOf(run, stepped)} />
-                  {run.length === 1 ? <circle cx={run[0]?.[0]} cy={run[0]?.[1]} r="4" /> : null}
-                </>
-              ))}
-            </g>
-          ))}
-          {markX === undefined ? null : (
-            <>
-              <path class="mark-line" d={`M${atX(markX.at)} ${TOP}V${HEIGHT - BOTTOM}`} />
-              <text class="mark-name" x={atX(markX.at) + 6} y={TOP + 12}>
-                {markX.name}
-              </text>
-            </>
-          )}
-          {pointed === null || shownX === undefined ? null : (
-            <>
-              <path class="pointed" d={`M${atX(shownX)} ${TOP}V${HEIGHT - BOTTOM}`} />
-              {lines.map((line) => {
-                const value = line.values[shown];
-                return value === null || value === undefined ? null : (
-                  <circle class={`line ${line.asset}`} cx={atX(shownX)} cy={atY(value)} r="4" />
-                );
-              })}
-            </>
-          )}
+          <Axes scales={scales} show={show} />
+          <Strokes chart={chart} scales={scales} />
+          {markX === undefined ? null : <MarkedX markX={markX} atX={atX} />}
+          <Pointed chart={chart} scales={scales} at={pointed} />
         </svg>
       </div>
-      <details>
-        <summary>As a table</summary>
-        <Table
-          label={`${title}, as a table`}
-          columns={[{ name: xName }, ...lines.map(({ name }) => ({ name, right: true }))]}
-          rows={x.map((at, row) => [showX(at), ...lines.map((line) => textOf(line, row))])}
-          empty="No figures yet."
-        />
-      </details>
+      {scales.floor === null ? <p class="fine">The scale does not begin at zero.</p> : null}
+      <ChartTable chart={chart} />
     </figure>
   );
 }

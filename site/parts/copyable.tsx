@@ -3,23 +3,34 @@ import { shortened } from './format.ts';
 
 const SHOWN_MS = 2000;
 
+const SHEETS = 'M8 8h9v9H8zM8 13H3V3h10v5';
+const TICK = 'M4 10.500l4 4L16 5.500';
+
+const CopyIcon = ({ copied }: { copied: boolean }) => (
+  <svg class="icon" viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
+    <path d={copied ? TICK : SHEETS} />
+  </svg>
+);
+
+const COPIED = 'Copied';
+
 /** A button that copies and confirms it, also to screen readers. */
 export function CopyButton({
   text,
   label,
-  name = 'Copy',
+  name,
 }: {
   text: string;
   /** Name of the copied text, for screen readers. */
   label: string;
-  /** The visible name, where the place does not show what is copied. */
+  /** The visible name, where the place does not show what is copied; an icon otherwise. */
   name?: string;
 }) {
   const [said, setSaid] = useState('');
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied');
+      setSaid(COPIED);
     } catch {
       setSaid('Select and copy by hand');
     }
@@ -27,8 +38,18 @@ export function CopyButton({
   };
   return (
     <span class="copy">
-      <button type="button" class="quiet small" aria-label={`Copy ${label}`} onClick={copy}>
-        {said === '' ? name : said}
+      <button
+        type="button"
+        class={name === undefined ? 'quiet small icon-button' : 'quiet small'}
+        aria-label={`Copy ${label}`}
+        title={`Copy ${label}`}
+        onClick={copy}
+      >
+        {name === undefined && (said === '' || said === COPIED) ? (
+          <CopyIcon copied={said === COPIED} />
+        ) : (
+          said || name
+        )}
       </button>
       <span class="unseen" role="status">
         {said === '' ? '' : `${label}: ${said}`}

@@ -73,12 +73,14 @@ function Snapshot() {
   const { address } = proof.bitcoin;
   return (
     <p class="snapshot fine">
-      Signed snapshot: {amountOf(proof.figures.reserveSatoshis, 'sat')} at{' '}
-      <Away href={bitcoinAddressUrl(address)}>
-        <code title={address}>{shortened(address, 8)}</code>
-      </Away>{' '}
-      <CopyButton text={address} label="Bitcoin address of the reserve" /> by both reserve keys,{' '}
-      <Age iso={proof.timestamp} />
+      Signed snapshot: {amountOf(proof.figures.reserveSatoshis, 'sat')}, by both reserve keys,{' '}
+      <Age iso={proof.timestamp} />, at{' '}
+      <span class="nowrap">
+        <Away href={bitcoinAddressUrl(address)}>
+          <code title={address}>{shortened(address)}</code>
+        </Away>{' '}
+        <CopyButton text={address} label="Bitcoin address of the reserve" />
+      </span>
     </p>
   );
 }

@@ -28,14 +28,14 @@ const DIGITS = 6;
 /** Fee rates are in hundredths of a basis point. */
 const FEE_UNITS_PER_PERCENT = 10_000;
 
-const textOf = (value: unknown): string | null =>
+export const textOf = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 const DECIMAL = /^\d{1,40}(\.\d+)?$/;
 const decimal = (value: unknown, digits: number): string => {
   const text = textOf(value);
   return text !== null && DECIMAL.test(text) ? grouped(rounded(text, digits)) : 'unknown';
 };
-const price = (value: unknown): string => {
+export const price = (value: unknown): string => {
   const text = textOf(value);
   return text !== null && DECIMAL.test(text) ? grouped(significant(text, DIGITS)) : 'unknown';
 };
@@ -47,7 +47,7 @@ const balance = (atoms: unknown, token: PoolToken | undefined): string => {
     : 'unknown';
 };
 /** A per B, from B per A, in floats: for display only. */
-function inverse(rate: unknown): string {
+export function inverse(rate: unknown): string {
   const value = Number(textOf(rate));
   return Number.isFinite(value) && value > 0 ? price((1 / value).toFixed(2 * DIGITS)) : 'unknown';
 }

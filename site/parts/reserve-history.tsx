@@ -2,7 +2,6 @@ import { useEffect, useState } from 'hono/jsx';
 import type { ProofHistory } from '../../packages/client/src/index.ts';
 import { allProofs } from '../api/proofs.ts';
 import { useQuery } from '../api/query.ts';
-import { Basins } from './canal.tsx';
 import { Chart } from './chart.tsx';
 import { amountOf, count, fromUnixSeconds, instant } from './format.ts';
 import { Age } from './freshness.tsx';
@@ -11,49 +10,69 @@ import { Periods } from './periods.tsx';
 
 type Proofs = ProofHistory['proofs'];
 type Period = 'day' | 'month' | 'all';
+type View = 'both' | 'headroom';
 
 const PERIODS = [
   ['day', '24 hours'],
   ['month', '30 days'],
   ['all', 'All'],
 ] as const;
+const VIEWS = [
+  ['both', 'Reserve and supply'],
+  ['headroom', 'Headroom'],
+] as const;
 const POLL_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** One more than a day has hours, so that the line reaches back to its beginning. */
+const HOURS = 25;
+const DAYS = 31;
 
-/** Reserve and supply, as signed in each proof. */
-function ReserveChart({ proofs }: { proofs: Proofs }) {
+const reserveOf = ({ figures }: Proofs[number]): number => Number(figures.reserveSatoshis);
+const supplyOf = ({ figures }: Proofs[number]): number | null =>
+  figures.absrSupplyAtoms === null
+    ? null
+    : Number(figures.absrSupplyAtoms) / 10 ** (figures.absrDecimals ?? 0);
+
+/** Reserve and supply as signed in each proof, or the sats above the supply. */
+function ReserveChart({ proofs, view }: { proofs: Proofs; view: View }) {
   const rows = [...proofs].reverse();
+  const shared = {
+    xName: 'Proof signed',
+    xIs: 'time',
+    x: rows.map(({ timestamp }) => Math.floor(Date.parse(timestamp) / 1000)),
+    show: count,
+    showX: (at: number) => instant(fromUnixSeconds(at)),
+    stepped: true,
+  } as const;
+  if (view === 'headroom')
+    return (
+      <Chart
+        {...shared}
+        title="Sats above the ABSR supply at each signed proof"
+        lines={[
+          {
+            name: 'Sats above the supply',
+            asset: 'btc',
+            values: rows.map((row) => reserveOf(row) - (supplyOf(row) ?? 0)),
+          },
+        ]}
+      />
+    );
   return (
     <Chart
+      {...shared}
       title="Sats in the reserve and ABSR supply at each signed proof"
-      xName="Proof signed"
-      xIs="time"
-      x={rows.map(({ timestamp }) => Math.floor(Date.parse(timestamp) / 1000))}
       lines={[
-        {
-          name: 'Reserve, sats',
-          asset: 'btc',
-          values: rows.map(({ figures }) => Number(figures.reserveSatoshis)),
-        },
-        {
-          name: 'ABSR supply',
-          asset: 'absr',
-          values: rows.map(({ figures }) =>
-            figures.absrSupplyAtoms === null
-              ? null
-              : Number(figures.absrSupplyAtoms) / 10 ** (figures.absrDecimals ?? 0),
-          ),
-        },
+        { name: 'Reserve, sats', asset: 'btc', values: rows.map(reserveOf) },
+        { name: 'ABSR supply', asset: 'absr', values: rows.map(supplyOf) },
       ]}
-      show={count}
-      showX={(at) => instant(fromUnixSeconds(at))}
-      stepped
+      isZoomed
     />
   );
 }
 
 /** The last proof of every UTC day; null until all are read. */
-function useDays(isWanted: boolean): Proofs | null {
+function useAllDays(isWanted: boolean): Proofs | null {
   const [days, setDays] = useState<Proofs | null>(null);
   useEffect(() => {
     if (!isWanted || days !== null) return;
@@ -68,39 +87,44 @@ function useDays(isWanted: boolean): Proofs | null {
   return days;
 }
 
+const NoChart = ({ only }: { only: Proofs[number] | undefined }) => (
+  <p class="empty">
+    {only === undefined ? (
+      'No proof has been signed yet. The first one is due within a minute.'
+    ) : (
+      <>
+        One proof so far: {amountOf(only.figures.reserveSatoshis, 'sat')}, <Age iso={only.timestamp} />. The
+        chart starts with the second proof. One is signed every hour and after each mint.
+      </>
+    )}
+  </p>
+);
+
 /** @param newest the newest proofs, one per hour */
 function History({ newest }: { newest: Proofs }) {
-  const [period, setPeriod] = useState<Period>('day');
-  const days = useDays(period !== 'day');
+  const [period, setPeriod] = useState<Period>('month');
+  const [view, setView] = useState<View>('both');
+  const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
+  const all = useAllDays(period === 'all') ?? month;
   const [first] = newest;
-  if (first === undefined || newest.length < 2)
-    return (
-      <div class="empty">
-        <Basins waters={[['btc', first === undefined ? 0 : 0.8]]} />
-        {first === undefined ? (
-          <p>No proof has been signed yet. The first one is due within a minute.</p>
-        ) : (
-          <p>
-            One proof so far: {amountOf(first.figures.reserveSatoshis, 'sat')}, <Age iso={first.timestamp} />.
-            The chart starts with the second proof. One is signed every hour and after each mint.
-          </p>
-        )}
-      </div>
-    );
-  const since = Date.parse(first.timestamp) - (period === 'day' ? DAY_MS : 30 * DAY_MS);
-  const rows = period === 'day' || days === null || days.length < 2 ? newest : days;
-  const shown = period === 'all' ? rows : rows.filter(({ timestamp }) => Date.parse(timestamp) >= since);
+  if (first === undefined || newest.length < 2) return <NoChart only={first} />;
+  const days = period === 'all' ? all : month;
+  // A reserve that is younger than two days has its hours only.
+  const rows = period === 'day' || days.length < 2 ? newest : days;
+  const since = period === 'all' ? 0 : Date.parse(first.timestamp) - (period === 'day' ? 1 : 30) * DAY_MS;
   return (
     <div class="stack">
-      <Periods choices={PERIODS} value={period} set={setPeriod} />
-      <ReserveChart proofs={shown} />
+      <div class="row">
+        <Periods choices={PERIODS} value={period} set={setPeriod} />
+        <Periods legend="Figures" choices={VIEWS} value={view} set={setView} />
+      </div>
+      <ReserveChart proofs={rows.filter(({ timestamp }) => Date.parse(timestamp) >= since)} view={view} />
     </div>
   );
 }
 
 export function ReserveHistory() {
-  // One more than a day has hours, so that the line reaches back to its beginning.
-  const newest = useQuery('listProofs', { limit: 25 }, POLL_MS);
+  const newest = useQuery('listProofs', { limit: HOURS }, POLL_MS);
   return (
     <Loaded
       query={newest}

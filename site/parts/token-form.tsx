@@ -6,7 +6,7 @@ import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Check, Choice, Field, Form } from './field.tsx';
-import { grouped } from './format.ts';
+import { counted, grouped } from './format.ts';
 import { Age } from './freshness.tsx';
 import { InvoicePanel } from './invoice-panel.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
@@ -16,61 +16,54 @@ import {
   draftFaults,
   EMPTY_DRAFT,
   invoiceBody,
-  isImageUrl,
   supplyAtoms,
   type TokenDraft,
 } from './token-draft.ts';
-import { TokenPicture } from './token-picture.tsx';
 import { priceText, TokenPrice, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
+import { TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
 import { ConnectWallet, useConnected } from './wallet.tsx';
 
-export function TokenPreview({ draft }: { draft: TokenDraft }) {
-  const atoms = draftFaults(draft).supply === undefined ? supplyAtoms(draft) : null;
-  const decimals = decimalsOf(draft);
-  const image = draft.image.trim();
-  return (
-    <div class="stack">
-      <div class="card stack">
-        <h2 class="minor">How wallets show it</h2>
-        <div class="wallet-line">
-          <TokenPicture symbol={draft.symbol || '?'} url={isImageUrl(image) ? image : null} />
-          <span>
-            <strong>
-              <Foreign text={draft.name || 'Name'} />
-            </strong>
-            <br />
-            <span class="fine number">
-              {atoms === null || decimals === null ? '0' : grouped(formatAmount(atoms, decimals))}{' '}
-              <Foreign text={draft.symbol || 'SYMBOL'} />
-            </span>
-          </span>
-        </div>
-        <dl class="facts">
-          <dt>Smallest units</dt>
-          <dd>{atoms === null ? 'none yet' : grouped(atoms.toString())}</dd>
-          <dt>More can be minted</dt>
-          <dd>{draft.keepMinting ? 'yes, by you' : 'never'}</dd>
-          <dt>Accounts can be frozen</dt>
-          <dd>{draft.keepFreezing ? 'yes, by you' : 'never'}</dd>
-          <dt>Name can be changed</dt>
-          <dd>{draft.keepEditing ? 'yes, by you' : 'never'}</dd>
-        </dl>
-      </div>
-      {draft.keepFreezing ? (
-        <Notice kind="warn" title="Wallets will warn about this token.">
-          <p>Holders see that their balance can be frozen.</p>
-        </Notice>
-      ) : null}
-      {isWellKnown(draft.name) || isWellKnown(draft.symbol) ? (
-        <Notice kind="warn" title="The name or symbol resembles a well-known token.">
-          <p>Your token will be shown with a warning.</p>
-        </Notice>
-      ) : null}
-    </div>
-  );
+/** The token that a draft would create, as far as a visitor sees it first. */
+function drafted(draft: TokenDraft): Viewed {
+  return {
+    name: draft.name || 'Name',
+    symbol: draft.symbol || 'SYMBOL',
+    image: draft.image.trim(),
+    description: draft.description,
+    powers: [
+      ...(draft.keepFreezing ? (['freeze'] as const) : []),
+      ...(draft.keepMinting ? (['mint'] as const) : []),
+    ],
+    update_authority: draft.keepEditing ? draft.creator.trim() : null,
+    token_program: draft.program,
+    // A token that is created here is listed with it.
+    listed_at: '',
+    official: null,
+    warning: isWellKnown(draft.name) || isWellKnown(draft.symbol) ? 'well_known_name' : null,
+  };
 }
+
+/** The finished page, as far as the form is filled in. */
+export const TokenPreview = ({ draft }: { draft: TokenDraft }) => {
+  const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
+  return (
+    <section class="card stack preview" aria-label="Preview of the token's page">
+      <p class="fine">Preview of its page, which you can share</p>
+      <TokenView token={drafted(draft)} isPreview />
+      <dl class="facts">
+        <dt>Supply</dt>
+        <dd>
+          {grouped(formatAmount(atoms, decimals))} <Foreign text={draft.symbol || 'SYMBOL'} />,{' '}
+          {counted(decimals, 'decimal')}
+        </dd>
+        <dt>Smallest units</dt>
+        <dd>{grouped(atoms.toString())}</dd>
+      </dl>
+    </section>
+  );
+};
 
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
 type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';

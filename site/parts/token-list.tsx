@@ -4,7 +4,6 @@ import { isPlainToken, powerWords } from '../../src/chain/solana/token-powers.ts
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
-import { Basins } from './canal.tsx';
 import { grouped, instant, shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
@@ -221,10 +220,9 @@ export function TokenBrowser() {
 
 const TokenRows = ({ tokens, title, empty }: { tokens: readonly Token[]; title: string; empty: string }) =>
   tokens.length === 0 ? (
-    <div class="empty" role="status">
-      <Basins waters={[['plain', 0]]} />
-      <p>{empty}</p>
-    </div>
+    <p class="empty" role="status">
+      {empty}
+    </p>
   ) : (
     <>
       <p class="fine" role="status">

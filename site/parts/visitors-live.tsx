@@ -3,7 +3,6 @@ import type { AnalyticsStats } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
 import { count, fromUnixSeconds, instant } from './format.ts';
-import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Periods } from './periods.tsx';
 import { Table } from './table.tsx';
@@ -59,7 +58,7 @@ function Views({ stats: { series, series_hourly: hourly } }: { stats: AnalyticsS
 }
 
 export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
-  const { totals, by_path: paths, by_referrer: referrers, recent } = stats;
+  const { totals, by_path: paths, by_referrer: referrers } = stats;
   return (
     <>
       <div class="tiles">
@@ -100,22 +99,6 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
           />
         </section>
       </div>
-      <section>
-        <h2>Last views</h2>
-        <Table
-          label="Last views"
-          columns={[{ name: 'When' }, { name: 'Page' }, { name: 'From' }, { name: 'Network' }]}
-          rows={recent
-            .slice(0, TOP)
-            .map((view) => [
-              <Moment iso={view.t} />,
-              <Foreign text={view.path} />,
-              view.referrer === '' ? 'direct' : <Foreign text={view.referrer} />,
-              <code>{view.ip}</code>,
-            ])}
-          empty="No view was counted yet."
-        />
-      </section>
     </>
   );
 }

@@ -122,7 +122,7 @@ describe.each([
     '/api/analytics/stats',
     stats,
     '[data-island="visitors"] tbody tr',
-    36,
+    24,
   ],
   ['token names', '/tokens', '/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-row', 50],
 ] as const)('%s of unknown authors', (_name, path, route, json, rows, count) => {

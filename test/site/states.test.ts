@@ -13,8 +13,9 @@ import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { Agreement } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
-import { holderFacts, TokenFacts } from '../../site/parts/token-detail.tsx';
+import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
+import { holderFacts } from '../../site/parts/token-view.tsx';
 import { contactOf, keyRows, witnessOf } from '../../site/parts/trust-facts.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
@@ -141,7 +142,10 @@ it('the status names the kinds of operations in words', () => {
 
 const MINT = 'So11111111111111111111111111111111111111112';
 const harmless = { ...exampleOf('getToken'), update_authority: null, powers: [] };
-const holderText = (token: Parameters<typeof holderFacts>[0]): string => holderFacts(token).join(' ');
+const holderText = (token: Parameters<typeof holderFacts>[0]): string =>
+  holderFacts(token)
+    .map(({ text }) => text)
+    .join(' ');
 const SAFE = /The supply is fixed|No key can freeze|can never change/;
 
 it('the token page describes a token as safe only if its mint was read and gives nobody a power', () => {

@@ -1,0 +1,117 @@
+/**
+ * What a visitor sees of a token first: who it is, what its rights mean for holders, and how much of it exists. The page
+ * of a token and the preview of a new one show the same.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import type { TokenRecord } from '../../packages/client/src/index.ts';
+import { powerWords } from '../../src/chain/solana/token-powers.ts';
+import { Notice } from './notice.tsx';
+import { isImageUrl } from './token-draft.ts';
+import { ListedMark, TokenBadges } from './token-list.tsx';
+import { TokenPicture } from './token-picture.tsx';
+import { Foreign } from './token-text.tsx';
+
+export type HolderFact = { readonly isGood: boolean; readonly text: string };
+
+const UNREADABLE = 'The rights over this token could not be read from the chain.';
+
+const bad = (text: string): HolderFact => ({ isGood: false, text });
+const good = (text: string): HolderFact => ({ isGood: true, text });
+
+type HeldToken = Pick<TokenRecord, 'powers' | 'update_authority'>;
+
+/** The meaning of the rights over a token for its holders. Only a mint that gives nobody a power is described as safe. */
+export function holderFacts({ powers, update_authority: editor }: HeldToken): HolderFact[] {
+  if (!powers) return [bad(UNREADABLE)];
+  const canRename = bad('One address can change the name, symbol and picture.');
+  if (powers.length > 0)
+    return [...powers.map((power) => bad(powerWords(power)[1])), ...(editor === null ? [] : [canRename])];
+  return [
+    good('The supply is fixed: no key can create more.'),
+    good('No key can freeze your tokens.'),
+    editor === null ? good('Name, symbol and picture can never change.') : canRename,
+  ];
+}
+
+const HolderList = ({ token }: { token: HeldToken }) => (
+  <ul class="rights" aria-label="What the rights over it mean for holders">
+    {holderFacts(token).map(({ isGood, text }) => (
+      <li class={isGood ? 'good' : 'warn'}>{text}</li>
+    ))}
+  </ul>
+);
+
+/** What the chain and a creator say of a token, and who vouches for it. */
+export type Viewed = Pick<
+  TokenRecord,
+  | 'name'
+  | 'symbol'
+  | 'image'
+  | 'description'
+  | 'powers'
+  | 'update_authority'
+  | 'token_program'
+  | 'warning'
+  | 'listed_at'
+  | 'official'
+>;
+
+/** The chain has no name for this token that may be shown. */
+const NAMELESS = 'Token without a name';
+
+const Standing = ({ token: { official, listed_at: listedAt } }: { token: Viewed }) =>
+  official === null ? (
+    <ListedMark at={listedAt} />
+  ) : (
+    <span class="mark good">official {official.asset} of this reserve</span>
+  );
+
+/** @param children buttons below the name */
+export const TokenView = ({
+  token,
+  isPreview = false,
+  children,
+}: {
+  token: Viewed;
+  isPreview?: boolean;
+  children?: Child;
+}) => (
+  <>
+    <div class="token-head">
+      <TokenPicture
+        symbol={token.symbol}
+        url={token.image !== null && isImageUrl(token.image) ? token.image : null}
+      />
+      <div>
+        {isPreview ? (
+          <h2>
+            <Foreign text={token.name === '' ? NAMELESS : token.name} />
+          </h2>
+        ) : (
+          <h1>
+            <Foreign text={token.name === '' ? NAMELESS : token.name} />
+          </h1>
+        )}
+        <span class="row">
+          <span class="soft">
+            <Foreign text={token.symbol} />
+          </span>
+          <TokenBadges token={token} standing={<Standing token={token} />} />
+        </span>
+      </div>
+    </div>
+    {children}
+    {token.warning === null ? null : (
+      <Notice kind="warn" title="The name or symbol resembles a well-known token.">
+        <p>A creator may choose any name. Compare the mint address before you trust it.</p>
+      </Notice>
+    )}
+    <HolderList token={token} />
+    {token.description === '' ? null : (
+      <p class="prose">
+        <Foreign text={token.description} />
+      </p>
+    )}
+  </>
+);
