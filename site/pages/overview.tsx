@@ -116,9 +116,11 @@ export const overview: Page = {
         </section>
         <section>
           <h2>The service</h2>
-          <Live name="state" json="/api/status">
-            <ServiceState />
-          </Live>
+          <Folded summary="State, limits and swaps">
+            <Live name="state" json="/api/status">
+              <ServiceState />
+            </Live>
+          </Folded>
         </section>
       </div>
     </>

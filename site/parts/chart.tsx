@@ -27,7 +27,7 @@ export type ChartProps = {
   readonly markX?: { readonly at: number; readonly name: string };
 };
 
-const HEIGHT = 260;
+const HEIGHT = 230;
 const TOP = 16;
 const BOTTOM = 40;
 const RIGHT = 12;

@@ -1,5 +1,4 @@
 import { FIGURES_POLL_MS, PROOF_POLL_MS, useQuery } from '../api/query.ts';
-import { CopyButton } from './copyable.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
 import { Figure } from './figure.tsx';
 import { amountOf, sats, shortened, worthText } from './format.ts';
@@ -75,12 +74,9 @@ function Snapshot() {
     <p class="snapshot fine">
       Signed snapshot: {amountOf(proof.figures.reserveSatoshis, 'sat')}, by both reserve keys,{' '}
       <Age iso={proof.timestamp} />, at{' '}
-      <span class="nowrap">
-        <Away href={bitcoinAddressUrl(address)}>
-          <code title={address}>{shortened(address)}</code>
-        </Away>{' '}
-        <CopyButton text={address} label="Bitcoin address of the reserve" />
-      </span>
+      <Away href={bitcoinAddressUrl(address)}>
+        <code title={address}>{shortened(address)}</code>
+      </Away>
     </p>
   );
 }

@@ -1,17 +1,15 @@
-/** Selects one of a few choices: the time that a chart covers, or its figures. */
+/** Selects the time that a chart or a history covers. */
 export const Periods = <Period extends string>({
-  legend = 'Period',
   choices,
   value,
   set,
 }: {
-  legend?: string;
   choices: readonly (readonly [period: Period, name: string])[];
   value: Period;
   set: (period: Period) => void;
 }) => (
   <fieldset class="periods">
-    <legend class="unseen">{legend}</legend>
+    <legend class="unseen">Period</legend>
     {choices.map(([period, name]) => (
       <button
         type="button"

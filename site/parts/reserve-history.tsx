@@ -10,16 +10,11 @@ import { Periods } from './periods.tsx';
 
 type Proofs = ProofHistory['proofs'];
 type Period = 'day' | 'month' | 'all';
-type View = 'both' | 'headroom';
 
 const PERIODS = [
   ['day', '24 hours'],
   ['month', '30 days'],
   ['all', 'All'],
-] as const;
-const VIEWS = [
-  ['both', 'Reserve and supply'],
-  ['headroom', 'Headroom'],
 ] as const;
 const POLL_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -34,7 +29,7 @@ const supplyOf = ({ figures }: Proofs[number]): number | null =>
     : Number(figures.absrSupplyAtoms) / 10 ** (figures.absrDecimals ?? 0);
 
 /** Reserve and supply as signed in each proof, or the sats above the supply. */
-function ReserveChart({ proofs, view }: { proofs: Proofs; view: View }) {
+function ReserveChart({ proofs, isHeadroom }: { proofs: Proofs; isHeadroom: boolean }) {
   const rows = [...proofs].reverse();
   const shared = {
     xName: 'Proof signed',
@@ -44,7 +39,7 @@ function ReserveChart({ proofs, view }: { proofs: Proofs; view: View }) {
     showX: (at: number) => instant(fromUnixSeconds(at)),
     stepped: true,
   } as const;
-  if (view === 'headroom')
+  if (isHeadroom)
     return (
       <Chart
         {...shared}
@@ -103,7 +98,7 @@ const NoChart = ({ only }: { only: Proofs[number] | undefined }) => (
 /** @param newest the newest proofs, one per hour */
 function History({ newest }: { newest: Proofs }) {
   const [period, setPeriod] = useState<Period>('month');
-  const [view, setView] = useState<View>('both');
+  const [isHeadroom, setHeadroom] = useState(false);
   const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
   const all = useAllDays(period === 'all') ?? month;
   const [first] = newest;
@@ -116,9 +111,19 @@ function History({ newest }: { newest: Proofs }) {
     <div class="stack">
       <div class="row">
         <Periods choices={PERIODS} value={period} set={setPeriod} />
-        <Periods legend="Figures" choices={VIEWS} value={view} set={setView} />
+        <button
+          type="button"
+          class="quiet small toggle"
+          aria-pressed={isHeadroom ? 'true' : 'false'}
+          onClick={() => setHeadroom(!isHeadroom)}
+        >
+          Headroom
+        </button>
       </div>
-      <ReserveChart proofs={rows.filter(({ timestamp }) => Date.parse(timestamp) >= since)} view={view} />
+      <ReserveChart
+        proofs={rows.filter(({ timestamp }) => Date.parse(timestamp) >= since)}
+        isHeadroom={isHeadroom}
+      />
     </div>
   );
 }
