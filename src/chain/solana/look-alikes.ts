@@ -155,13 +155,14 @@ export const readsAs = (text: string, sought: Iterable<string>): boolean => {
 /** Whether a word of the text contains one of the words sought, or several words together read as it. */
 export const contains = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
-  const isIn = (words: readonly Word[], word: string): boolean =>
-    words.some(
-      (each, first) =>
-        reads(each, word, 'inside') ||
-        words
-          .slice(first + 1)
-          .some((_, more) => reads(words.slice(first, first + more + 2).flat(), word, 'whole')),
-    );
-  return [...sought].some((word) => variants.some((words) => isIn(words, word)));
+  const single = variants.flat();
+  const joined = variants.flatMap((words) =>
+    words.flatMap((_, first) =>
+      words.slice(first + 1).map((_next, more) => words.slice(first, first + more + 2).flat()),
+    ),
+  );
+  return [...sought].some(
+    (word) =>
+      single.some((each) => reads(each, word, 'inside')) || joined.some((each) => reads(each, word, 'whole')),
+  );
 };
