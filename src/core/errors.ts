@@ -250,7 +250,7 @@ const CODES = {
   PAYMENT_NOT_BOUND: permanent(
     409,
     'fix_request',
-    "The transaction has neither this request's reference nor its exact amount. With details.receivedLamports it was received, and the operator will return it.",
+    'This transaction does not pay this request: reference and amount both differ. With details.receivedLamports it was received, and the operator will return it.',
   ),
   PAYMENT_ALREADY_USED: permanent(
     409,

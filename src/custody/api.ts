@@ -457,7 +457,7 @@ export type CustodianApi = {
   previewMint(): Promise<MintPreview>;
   /** Daily mints, newest first. */
   listMints(limit: number): Promise<MintRow[]>;
-  /** Sets the alarm again from stored rows. The cron calls it, in case an alarm was lost. */
+  /** Sets the Durable Object's timer again from stored rows. The cron calls it, in case the platform lost the timer. */
   wake(): Promise<void>;
   claimDeposit(request: ClaimRequest): Promise<ClaimAnswer>;
   /** The record of a claimed deposit, by its first signature. */

@@ -240,7 +240,7 @@ export class Cache {
     return load && this.#options.now() < load.began + JOIN_MS ? load : undefined;
   }
 
-  /** Undefined if the load takes too long, or was refused because of the share of its own caller. */
+  /** Undefined if the load is too slow, or was refused because the caller that began it has used up its share. */
   #join({ entry, began }: Load): Promise<Entry | undefined> {
     const unlessOwn = (error: unknown): undefined => {
       if (!isOwnRefusal(error)) throw error;

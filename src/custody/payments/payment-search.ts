@@ -29,8 +29,8 @@ const LATE_FOR_MS = DAY_MS;
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
 /**
- * The alarm searches when the cron is this late. Each run postpones it, so it never fires while the cron
- * works.
+ * The Durable Object's timer searches when the cron is this late. Each run postpones it, so it never fires while the
+ * cron works.
  */
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
@@ -81,7 +81,7 @@ export class PaymentSearch {
     );
   }
 
-  /** Plans the next search by the alarm. Call after each change of what it depends on. */
+  /** Plans the next search by the object's timer. Call after each change of what it depends on. */
   plan(): void {
     const interval = this.#alarmInterval();
     const at = this.#p.journal.getTime(LAST_RUN) + (interval ?? 0);

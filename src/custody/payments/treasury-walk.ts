@@ -17,8 +17,8 @@ export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAva
 /** Pages of one list that one run reads. The next run continues with a longer list. */
 const PAGES_PER_RUN = 10;
 /**
- * A list is read back this much further than its end time. A clock that was a day ahead when a request was opened then
- * hides none of its payments.
+ * A list is read back this much further than its end time. The margin covers a clock that was up to a day ahead when a
+ * request was opened.
  */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** A transaction that is unread for this long is reported, and again every hour. */

@@ -43,8 +43,8 @@ export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint):
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
 /**
- * The part that the bridge keeps is a cost of the swap. The daily limit on costs therefore also bounds returns that
- * lack less than the allowed cost of one swap.
+ * The part that the bridge keeps is a cost of the swap, so the daily cost limit also covers small shortfalls of
+ * refunds.
  */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
@@ -192,7 +192,7 @@ type RefundList = {
   readonly retry: readonly string[];
   /** Entries that no check has read, oldest first. */
   readonly fresh: readonly SignatureEntry[];
-  /** All entries since the swap, to be read again; empty if any entry is fresh. */
+  /** Every entry since the swap, to be read again, if none is fresh; otherwise empty. */
   readonly old: readonly string[];
   /** Number of fresh entries, from the oldest, that this check reads. */
   passed: number;
