@@ -49,7 +49,20 @@ export type NetworkLevel = { readonly network: string; readonly times: number };
  * own a /48; a /32 is a provider's, so it has the largest multiple, which still leaves room for others.
  * @param client key from `addressKey`: an IPv4 address or an IPv6 /64
  */
-export function networksOf(client: string): NetworkLevel[] {
+export function networksOf(client: string): readonly NetworkLevel[] {
+  const known = parsed.get(client);
+  if (known) return known;
+  const levels = levelsOf(client);
+  if (parsed.size >= MAX_PARSED) parsed.clear();
+  parsed.set(client, levels);
+  return levels;
+}
+
+/** A budget of thousands of units asks for the networks of each of them. */
+const parsed = new Map<string, readonly NetworkLevel[]>();
+const MAX_PARSED = 5_000;
+
+function levelsOf(client: string): readonly NetworkLevel[] {
   if (/^\d+\.\d+\.\d+\.\d+$/.test(client)) {
     return [
       { network: client, times: 1 },

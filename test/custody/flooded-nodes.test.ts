@@ -1,34 +1,44 @@
-/** One client at its full rate of free calls, while the nodes of the reserve answer 50 requests a second each. */
+/** Strangers at their full rate of free calls, while the nodes of the reserve answer 50 requests a second each. */
 
 import { expect, it } from 'vitest';
-import { upstreamFailed } from '../../src/core/errors.ts';
 import type { CustodianApi } from '../../src/custody/api.ts';
+import { refusalError } from '../../src/core/errors.ts';
 import { FINALITY_WAIT_MS } from '../../src/features/asry/claims.ts';
 import { confirmPayment } from '../../src/features/tokens/paid-request.ts';
 import { depositSignature, wallet } from '../kit/addresses.ts';
-import { simulateCustodian } from '../kit/simulated-custodian.ts';
+import { START, simulateCustodian, TREASURY } from '../kit/simulated-custodian.ts';
+import { key } from '../simulator/ledger.ts';
+import { ataOf } from '../simulator/transactions.ts';
+import { ADDRESSES, mostReward } from '../simulator/world.ts';
 
 const SECOND = 1_000;
 const NODE_RATE = 50;
+/** What callers may use of a node in a second. */
+const CALLERS = NODE_RATE / 4;
 const MALLORY = '203.0.113.7';
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const clientOf = (n: number): string => `198.51.${n}.1`;
+/** One of 200 networks. */
+const strangerOf = (n: number): string => `10.${n % 200}.0.1`;
 
-function setUp(nodeRate = Number.POSITIVE_INFINITY) {
-  /** Calls to all nodes since this count was last read, and calls to each node in the current second. */
-  const nodeCalls = { count: 0, second: 0, inSecond: new Map<string, number>() };
+function setUp() {
+  /** Calls to each node in each second. */
+  const perSecond = new Map<string, number>();
   const run = simulateCustodian({
+    nodeRate: NODE_RATE,
     onCall(label) {
       const [node = ''] = label.split('.');
       if (!node.startsWith('node-')) return;
-      const second = Math.floor(run.scheduler.now() / SECOND);
-      if (second !== nodeCalls.second) nodeCalls.inSecond.clear();
-      nodeCalls.second = second;
-      nodeCalls.count++;
-      const calls = (nodeCalls.inSecond.get(node) ?? 0) + 1;
-      nodeCalls.inSecond.set(node, calls);
-      if (calls > nodeRate) throw upstreamFailed(node, 'rate_limited');
+      const second = `${node} ${Math.floor(run.scheduler.now() / SECOND)}`;
+      perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
     },
   });
+  /** Calls to all nodes since the last call of this function. */
+  function takeCalls(): { readonly all: number; readonly most: number } {
+    const counts = [...perSecond.values()];
+    perSecond.clear();
+    return { all: counts.reduce((sum, count) => sum + count, 0), most: Math.max(0, ...counts) };
+  }
 
   /** The API's view of the custodian. */
   const verb =
@@ -48,78 +58,215 @@ function setUp(nodeRate = Number.POSITIVE_INFINITY) {
       ),
     },
   };
+
+  /** Repeats a call as a client does that is refused for a limit or that must wait. */
+  async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (tries > 20) throw error;
+        await run.scheduler.sleep(2 * SECOND);
+      }
+    }
+  }
+
   /** An invoice, its payment on the chain, and its confirm; true once the token exists. */
   async function buy(n: number): Promise<boolean> {
     const client = clientOf(n);
-    const { id, reference, feeLamports } = await run.open('token', client);
+    const { id, reference, feeLamports } = await patiently(() => run.open('token', client, run.ask));
     const signature = run.pay(wallet(70_000 + n), BigInt(feeLamports), [reference]);
-    const asked = { id, kind: 'token', signature, client } as const;
-    return (await confirmPayment(api, asked)).status === 'completed';
+    const confirmed = await patiently(() => confirmPayment(api, { id, kind: 'token', signature, client }));
+    return confirmed.status === 'completed';
   }
 
   const swap = verb((custody, n: number) =>
     custody.createSwap({ amountLamports: 100_000_000n + BigInt(n), client: clientOf(n) }),
   );
 
-  /** Everything that `work` begins, for at most two minutes. */
+  /** A deposit on the chain. @param hasAccount whether its sender can be paid now */
+  function deposit(n: number, hasAccount: boolean): string {
+    const sender = wallet(80_000 + n);
+    const signature = run.signature();
+    const [from, to] = [sender, TREASURY].map((owner) => ataOf(owner, ADDRESSES.USDC)) as [string, string];
+    const atoms = 25_000_000n;
+    run.ledger.openAccount(from, { owner: sender, mint: ADDRESSES.USDC, program: TOKEN }, atoms);
+    run.ledger.endow(key.lamports(sender), 5_000n);
+    if (hasAccount) run.openAccount(sender);
+    run.ledger.add({
+      signature,
+      accounts: [sender, from, to],
+      signers: 1,
+      fee: 5_000n,
+      actions: [{ type: 'move', from, to, atoms }],
+      memo: null,
+      born: null,
+      readable: true,
+    });
+    run.truth.deposits.set(signature, {
+      atoms,
+      account: ataOf(sender, ADDRESSES.asry),
+      most: mostReward(atoms),
+    });
+    return signature;
+  }
+
+  async function claim(signature: string, client: string): Promise<void> {
+    const asked = { signature, asset: 'USDC', skipReward: false, client, waitMs: FINALITY_WAIT_MS } as const;
+    const answer = await api.custody.claimDeposit(asked);
+    if (answer.type === 'refused') throw refusalError(answer.refusal);
+  }
+
+  /** A deposit and its claim; true once the reward is on its way. */
+  async function earn(n: number): Promise<boolean> {
+    const signature = deposit(n, true);
+    await patiently(() => claim(signature, clientOf(n)));
+    const view = await verb((custody, of: string) => custody.findClaim(of))(signature);
+    return view?.payouts[0]?.status !== 'owed';
+  }
+
+  /** Everything that `work` begins, for at most three minutes. */
   async function finish<T>(work: readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
     let ended: PromiseSettledResult<T>[] | undefined;
     void Promise.allSettled(work).then((results) => {
       ended = results;
     });
-    await run.scheduler.run(run.scheduler.now() + 120 * SECOND, () => ended !== undefined);
+    await run.scheduler.run(run.scheduler.now() + 180 * SECOND, () => ended !== undefined);
     if (!ended) throw new Error('some work never ended');
     return ended;
   }
 
   let invented = 0;
-  const confirmInvented = (id: string) =>
-    confirmPayment(api, {
-      id,
-      kind: 'token',
-      signature: depositSignature(1_000_000 + ++invented),
-      client: MALLORY,
+  const confirmInvented = (id: string, client: string) =>
+    confirmPayment(api, { id, kind: 'token', signature: depositSignature(1_000_000 + ++invented), client });
+  const claimInvented = (client: string) => claim(depositSignature(2_000_000 + ++invented), client);
+
+  /** Calls `act` at an even pace. */
+  function repeatedly(seconds: number, perSecond: number, act: (n: number) => unknown): void {
+    for (let n = 0; n < seconds * perSecond; n++)
+      run.scheduler.after((n * SECOND) / perSecond, () => {
+        void Promise.resolve(act(n)).catch(() => undefined);
+      });
+  }
+  return {
+    ...run,
+    api,
+    takeCalls,
+    buy,
+    swap,
+    earn,
+    deposit,
+    claim,
+    finish,
+    confirmInvented,
+    claimInvented,
+    repeatedly,
+  };
+}
+
+/** The work of 25 people, which must complete. The longest time of each kind of work, in milliseconds. */
+async function people(w: ReturnType<typeof setUp>): Promise<Readonly<Record<string, number>>> {
+  const startedAt = w.scheduler.now();
+  const longest: Record<string, number> = {};
+  const each = (kind: string, count: number, act: (n: number) => Promise<boolean>) =>
+    Array.from({ length: count }, async (_, n) => {
+      const done = await act(n);
+      longest[kind] = Math.max(longest[kind] ?? 0, w.scheduler.now() - startedAt);
+      return done;
     });
-  const claimInvented = () =>
-    api.custody.claimDeposit({
-      signature: depositSignature(2_000_000 + ++invented),
-      asset: 'USDC',
-      skipReward: false,
-      client: MALLORY,
-      waitMs: FINALITY_WAIT_MS,
-    });
-  return { ...run, nodeCalls, buy, swap, finish, confirmInvented, claimInvented };
+  const results = await w.finish([
+    ...each('sale', 10, w.buy),
+    ...each('swap', 10, async (n) => (await w.swap(n)).type === 'created'),
+    ...each('reward', 5, w.earn),
+  ]);
+  expect(results).toEqual(results.map(() => ({ status: 'fulfilled', value: true })));
+  return longest;
 }
 
 it('with an invented signature, a confirm makes five calls to each node and a claim makes one', async () => {
   const w = setUp();
   const { id } = await w.open('token', MALLORY);
   await w.pass(5 * SECOND);
-  w.nodeCalls.count = 0;
-  await w.finish([w.confirmInvented(id)]);
-  const ofConfirm = w.nodeCalls.count;
-  w.nodeCalls.count = 0;
-  await w.finish([w.claimInvented()]);
+  w.takeCalls();
+  await w.finish([w.confirmInvented(id, MALLORY)]);
+  const ofConfirm = w.takeCalls().all;
+  await w.finish([w.claimInvented(MALLORY)]);
   // Two nodes, and five polls within 15 seconds.
-  expect([ofConfirm, w.nodeCalls.count]).toEqual([10, 2]);
+  expect([ofConfirm, w.takeCalls().all]).toEqual([10, 2]);
 });
 
-it('ten swaps and ten sales complete while another client floods confirms, claims and invoices', async () => {
-  const w = setUp(NODE_RATE);
+type Flood = {
+  readonly act: (w: ReturnType<typeof setUp>, id: string, n: number) => Promise<unknown>;
+  /** The times alone within which each kind of work completes. */
+  readonly times: number;
+};
+
+const FLOODS: Readonly<Record<string, Flood>> = {
+  'confirms of invented signatures': { act: (w, id, n) => w.confirmInvented(id, strangerOf(n)), times: 2 },
+  'claims of invented signatures': { act: (w, _, n) => w.claimInvented(strangerOf(n)), times: 2 },
+  'reads of an open invoice': { act: (w, id) => w.ask((custody) => custody.findRequest(id)), times: 2 },
+  'new invoices': { act: (w, _, n) => w.open('token', strangerOf(n), w.ask), times: 2 },
+  'estimates of new amounts': {
+    act: (w, _, n) =>
+      w.ask((custody) =>
+        custody.estimateSwap({ amountLamports: 50_000_000n + BigInt(n), client: strangerOf(n) }),
+      ),
+    times: 2,
+  },
+  'reads of the bounds of a swap': { act: (w) => w.ask((custody) => custody.swapRoom()), times: 2 },
+  // Each of these costs a read of both nodes, so claims wait for their turn among 200 networks.
+  'confirms and claims of transactions of others': {
+    async act(w, id, n) {
+      const signature = w.ledger.entries[n % w.ledger.entries.length]?.transaction.signature;
+      if (signature === undefined) return;
+      if (n % 2 === 0) return w.claim(signature, strangerOf(n));
+      return confirmPayment(w.api, { id, kind: 'token', signature, client: strangerOf(n) });
+    },
+    times: 4,
+  },
+};
+
+it.each(Object.entries(FLOODS))(
+  'ten swaps, ten sales and five rewards complete in a bounded time during a flood of %s',
+  { tags: ['deep'], timeout: 120_000 },
+  async (_name, { act, times }) => {
+    const quiet = setUp();
+    await quiet.pass(10 * SECOND);
+    const alone = await people(quiet);
+    const w = setUp();
+    const { id } = await w.open('token', MALLORY);
+    for (let n = 0; n < 400; n++) w.credit(BigInt(n + 1));
+    await w.pass(10 * SECOND);
+    w.repeatedly(60, 40, (n) => act(w, id, n));
+    await w.pass(20 * SECOND);
+    for (const [kind, ms] of Object.entries(await people(w)))
+      expect([kind, ms <= times * (alone[kind] ?? 0), ms]).toEqual([kind, true, ms]);
+  },
+);
+
+it('1,200 named dust payments and 600 repeats of owed claims a minute leave three quarters of each node to own work', {
+  timeout: 120_000,
+}, async () => {
+  const w = setUp();
   const { id } = await w.open('token', MALLORY);
-  const flood: Promise<unknown>[] = [];
-  for (let ms = 0; ms < 60 * SECOND; ms += 100)
-    w.scheduler.after(ms, () => {
-      flood.push(
-        w.confirmInvented(id).catch(() => undefined),
-        w.claimInvented().catch(() => undefined),
-        w.open('token', MALLORY).catch(() => undefined),
-      );
-    });
-  await w.pass(5 * SECOND);
-  const people = Array.from({ length: 10 }, (_, n) => n);
-  const sold = people.map((n) => w.buy(n));
-  const swapped = people.map(async (n) => (await w.swap(n)).type === 'created');
-  const results = await w.finish([...sold, ...swapped]);
-  expect(results).toEqual(results.map(() => ({ status: 'fulfilled', value: true })));
+  // Without an account of its owner, and with nothing to open one, a reward stays owed.
+  w.setReserveAtoms(0n);
+  const owed = Array.from({ length: 50 }, (_, n) => w.deposit(n, false));
+  await w.pass(10 * SECOND);
+  for (const [n, signature] of owed.entries()) await w.finish([w.claim(signature, clientOf(n))]);
+  await w.pass(60 * SECOND);
+  w.takeCalls();
+  await w.pass(60 * SECOND);
+  const quiet = w.takeCalls();
+  w.repeatedly(60, 20, (n) => {
+    const signature = w.pay(wallet(60_000), 20_000n + BigInt(n), []);
+    w.repeatedly(6, 1, () => confirmPayment(w.api, { id, kind: 'token', signature, client: strangerOf(n) }));
+  });
+  w.repeatedly(60, 10, (n) => w.claim(owed[n % owed.length] ?? '', strangerOf(n)));
+  await w.pass(60 * SECOND);
+  const flooded = w.takeCalls();
+  // Of both nodes; the own work of one second is at most that of the busiest quiet one.
+  expect(flooded.all - quiet.all).toBeLessThanOrEqual(2 * 60 * CALLERS);
+  expect(flooded.most).toBeLessThanOrEqual(CALLERS + quiet.most);
+  expect(w.happened).not.toHaveProperty('requests that node-1 refused for its rate');
 });

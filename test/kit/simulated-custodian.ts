@@ -35,9 +35,12 @@ export function simulateCustodian({
   seed = 1,
   startLamports = 100_000_000_000n,
   failing,
+  nodeRate,
   ...change
 }: WorldChange & {
   readonly seed?: number | undefined;
+  /** Requests that each node serves in a second. */
+  readonly nodeRate?: number | undefined;
   readonly startLamports?: bigint | undefined;
   /** Chance that a transaction fails on the chain. */
   readonly failing?: (() => number) | undefined;
@@ -46,6 +49,7 @@ export function simulateCustodian({
   const world = createWorld(
     {
       ...scenarioOf(seed),
+      ...(nodeRate === undefined ? {} : { nodeRate }),
       epoch: START,
       slotMs: 100,
       nodes: Array(2).fill({ retention: Number.POSITIVE_INFINITY }),
@@ -95,6 +99,12 @@ export function simulateCustodian({
     });
   }
 
+  /** A call now, while something else advances the time. */
+  async function ask<T>(work: (custody: Custodian) => Promise<T>): Promise<T | undefined> {
+    const outcome = await host.event('call', work);
+    return outcome.ok ? outcome.value : undefined;
+  }
+
   /** A call now, without a time limit. */
   async function call<T>(ask: (custody: Custodian) => Promise<T>): Promise<T | undefined> {
     let value: T | undefined;
@@ -133,6 +143,7 @@ export function simulateCustodian({
   return {
     ...world,
     at,
+    ask,
     call,
     ops,
     pass,
@@ -168,13 +179,13 @@ export function simulateCustodian({
     credit: (lamports: bigint): void =>
       ledger.transfer(world.signature(), { from: wallet(900_006), to: RESERVE, lamports }),
 
-    /** Opens a request; throws if it is refused. */
-    async open(kind: 'token' | 'listing', client = `ip-${++clients}`): Promise<RequestView> {
+    /** Opens a request; throws if it is refused. @param by `ask` while something else advances the time */
+    async open(kind: 'token' | 'listing', client = `ip-${++clients}`, by = call): Promise<RequestView> {
       const mint = wallet(900_100 + clients);
       if (kind === 'listing') ledger.nameMint(mint, { name: SUBJECT.name, symbol: SUBJECT.symbol });
       const subject = { ...SUBJECT, ...(kind === 'listing' && { mint }) };
       const asked = { kind, subject, baseFeeLamports: 20_000_000n, client };
-      const opened = await call((custody) => custody.openRequest(asked));
+      const opened = await by((custody) => custody.openRequest(asked));
       if (opened?.type !== 'opened') throw new Error(`not opened: ${opened?.refusal.code}`);
       const { request } = opened;
       const { id, reference, feeLamports } = request;

@@ -6,6 +6,7 @@
 import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
+import { judgeLate, startFlood } from './flood.ts';
 import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
 import type { Action } from './transactions.ts';
 import { ataOf } from './transactions.ts';
@@ -463,6 +464,14 @@ export function startActors(world: World): Actors {
     later(order.at, () => place(order, index, PATIENCE));
   for (const [index, wish] of scenario.deposits.entries()) later(wish.at, () => deposit(wish, index));
   for (const each of scenario.attacks) later(each.at, async () => attack(each));
+  const { flood } = scenario;
+  if (flood) {
+    const pay = (from: string, amount: bigint) => payTreasury(from, amount, []);
+    const open = (client: string) => openRequest('listing', 800, client);
+    const known = { orders, deposits, payTreasury: pay, open };
+    startFlood(world, flood, known);
+    later(flood.until, async () => judgeLate(world, flood, known));
+  }
 
   return {
     waiting: () => waiting,

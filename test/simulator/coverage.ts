@@ -8,6 +8,7 @@ import { LIES } from './nodes.ts';
 export const COVERED_FROM = 2_000;
 
 export const REQUIRED: readonly string[] = [
+  'late customers',
   ...[
     'swap done/done',
     'swap failed/refused',

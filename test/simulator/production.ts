@@ -16,6 +16,8 @@ export type Production = Pick<typeof import('../../src/custody/custodian.ts'), '
     'createSolanaRpc' | 'RpcRefusal' | 'asUpstreamFailure'
   > &
   Pick<typeof import('../../src/core/errors.ts'), 'upstreamFailed'> &
+  Pick<typeof import('../../src/core/call-limits.ts'), 'nodeCalls'> &
+  Pick<typeof import('../../src/providers/admission.ts'), 'Admission' | 'CallSlots'> &
   Pick<typeof import('../../src/custody/kernel/signer.ts'), 'createRemoteSigner'> & {
     /** Text of schema.sql. */
     readonly schema: string;
@@ -31,16 +33,19 @@ export const OWN_SOURCE = join(import.meta.dirname, '../../src');
  */
 export async function loadProduction(source: string, previous?: string): Promise<Production> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
-  const [custodian, wiring, config, esplora, operation, rpc, errors, signer] = await Promise.all([
-    load('custody/custodian.ts'),
-    load('wiring/custody.ts'),
-    load('config.ts'),
-    load('providers/esplora.ts'),
-    load('custody/kernel/operation.ts'),
-    load('providers/solana-rpc.ts'),
-    load('core/errors.ts'),
-    load('custody/kernel/signer.ts'),
-  ]);
+  const [custodian, wiring, config, esplora, operation, rpc, errors, signer, limits, admission] =
+    await Promise.all([
+      load('custody/custodian.ts'),
+      load('wiring/custody.ts'),
+      load('config.ts'),
+      load('providers/esplora.ts'),
+      load('custody/kernel/operation.ts'),
+      load('providers/solana-rpc.ts'),
+      load('core/errors.ts'),
+      load('custody/kernel/signer.ts'),
+      load('core/call-limits.ts'),
+      load('providers/admission.ts'),
+    ]);
   return {
     Custodian: custodian.Custodian,
     composeCustody: wiring.composeCustody,
@@ -52,6 +57,9 @@ export async function loadProduction(source: string, previous?: string): Promise
     asUpstreamFailure: rpc.asUpstreamFailure,
     upstreamFailed: errors.upstreamFailed,
     createRemoteSigner: signer.createRemoteSigner,
+    nodeCalls: limits.nodeCalls,
+    Admission: admission.Admission,
+    CallSlots: admission.CallSlots,
     schema: readFileSync(join(source, '../schema.sql'), 'utf8'),
     ...(previous === undefined ? {} : { previous: await loadProduction(previous) }),
   };

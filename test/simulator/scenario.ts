@@ -6,6 +6,7 @@
 
 import { type PlannedEvent, planEvents, planRetries, planRotation, withOutage } from './events.ts';
 import { calm, type Faults, wildFaults } from './faults.ts';
+import { type Flood, floodOf, lateDeposit, lateOrder, lateSwap } from './flood.ts';
 import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -26,6 +27,10 @@ export type Scenario = {
   readonly epoch: number;
   readonly slotMs: number;
   readonly nodes: readonly NodeSpec[];
+  /** Requests that each node serves in a second; absent if that is not limited. */
+  readonly nodeRate?: number;
+  /** Strangers who call as often as the limiter allows; absent without them. */
+  readonly flood?: Flood;
   readonly lies: Lies | undefined;
   /** Whether the key is in a key service, which has its own faults. */
   readonly remoteKey: boolean;
@@ -79,6 +84,7 @@ const SALTS = {
   noops: 0x6e6f_6f70,
   liar: 0x6c69_6172,
   rotation: 0x726f_7461,
+  flood: 0x666c_6f6f,
 };
 const later = (seed: number, salt: number, chance: number): boolean =>
   createRandom(seed ^ salt).chance(chance);
@@ -87,7 +93,28 @@ const MINUTE = 60_000;
 const MORNING = Date.UTC(2027, 0, 15, 8);
 const BEFORE_MIDNIGHT = Date.UTC(2027, 0, 15, 23, 58, 30);
 
+/** A part of the seeds has scarce nodes and a flood of strangers. */
 export function scenarioOf(seed: number): Scenario {
+  const scenario = withoutFlood(seed);
+  return later(seed, SALTS.flood, 0.05) ? withFlood(scenario) : scenario;
+}
+
+/** The rate of each node, as a public one has it. */
+const NODE_RATE = 50;
+
+function withFlood(scenario: Scenario): Scenario {
+  const flood = floodOf(scenario.calmAt);
+  return {
+    ...scenario,
+    nodeRate: NODE_RATE,
+    flood,
+    swaps: [...scenario.swaps, lateSwap(flood)],
+    orders: [...scenario.orders, lateOrder(flood)],
+    deposits: [...scenario.deposits, lateDeposit(flood)],
+  };
+}
+
+function withoutFlood(seed: number): Scenario {
   const random = createRandom(seed);
   const r = random.fork();
   const drawn = r.pick([15_000, 30_000, 30_000, MINUTE, MINUTE, r.chance(0.1) ? 10 * MINUTE : MINUTE]);

@@ -25,6 +25,7 @@ import { createLedger, key, type Ledger } from './ledger.ts';
 import { createNodes } from './nodes.ts';
 import type { Production } from './production.ts';
 import { createRandom } from './random.ts';
+import { createScarcity } from './scarcity.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { ataOf, signatureOf, type Transaction } from './transactions.ts';
@@ -299,6 +300,17 @@ export function createWorld(
   });
   const netRandom = random.fork();
   const idRandom = random.fork();
+  // An earlier release may lack the budgets.
+  const scarcity =
+    scenario.nodeRate === undefined || production.previous !== undefined
+      ? undefined
+      : createScarcity({
+          scheduler,
+          production,
+          wallClock,
+          rate: scenario.nodeRate,
+          onRefusal: (node) => count(`requests that ${node} refused for its rate`),
+        });
 
   /**
    * A call over the network: it takes time in both directions, and the custodian may crash before the
@@ -311,6 +323,8 @@ export function createWorld(
         const { latent, latencyMs } = faults();
         if (netRandom.chance(latent)) await scheduler.sleep(netRandom.between(1, latencyMs));
         change.onCall?.(label);
+        const node = nodeOf(label);
+        if (node !== undefined) scarcity?.serve(node);
         const answer = await ask();
         if (netRandom.chance(latent / 2)) await scheduler.sleep(netRandom.between(1, latencyMs));
         return answer;
@@ -332,7 +346,15 @@ export function createWorld(
           throw error;
         }
       };
-    const modelled = nodes.rpcOver(traced);
+    const scarce = scarcity?.ofInstance();
+    const admitted =
+      (label: string) =>
+      <T>(ask: () => Promise<T>): Promise<T> => {
+        const node = nodeOf(label);
+        const call = () => traced(label)(ask);
+        return scarce && node !== undefined ? scarce.admit(node, call) : call();
+      };
+    const modelled = nodes.rpcOver(admitted);
     const rpc = { ...modelled, nodes: change.nodes?.(modelled.nodes) ?? modelled.nodes };
     const route: SwapRoute = {
       name: bridge.route.name,
@@ -387,7 +409,8 @@ export function createWorld(
       within: (work, ms) => within(scheduler, work, ms),
       log,
     });
-    return new running.Custodian(instance.storage, change.deps?.(deps) ?? deps);
+    const custodian = new running.Custodian(instance.storage, change.deps?.(deps) ?? deps);
+    return scarce?.within(custodian) ?? custodian;
   }
 
   const host = createHost<Custodian>({
@@ -439,6 +462,9 @@ export function createWorld(
 
 /** The maximum reward of a deposit: first on the curve, before the fee is rounded. */
 export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
+
+/** The node that a call is sent to; undefined for any other upstream. */
+const nodeOf = (label: string): string | undefined => /^node-\d+/.exec(label)?.[0];
 
 const META = 'SELECT value FROM meta WHERE key = ?';
 const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;

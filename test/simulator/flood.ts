@@ -1,0 +1,162 @@
+/**
+ * Strangers from many networks who do all that is free, as often as the limiter allows: read, open, confirm, claim, repeat
+ * and name dust. Meanwhile late customers come, after the faults. Their work must progress as if they were alone.
+ * @module
+ */
+import type { ConfirmRequest } from '../../src/custody/api.ts';
+import { wallet } from '../kit/addresses.ts';
+import type { Placed } from './actors.ts';
+import { createRandom } from './random.ts';
+import type { Deposit, Order, SwapWish } from './wishes.ts';
+import type { World } from './world.ts';
+
+export type Flood = {
+  readonly networks: number;
+  /** Milliseconds between two calls. */
+  readonly everyMs: number;
+  readonly until: number;
+  /** When the late customers come. */
+  readonly lateAt: number;
+};
+
+/** The late customers' work progresses within this time. Alone it takes about half of it, with the slowest slots. */
+const BOUND_MS = 75_000;
+
+export const floodOf = (calmAt: number): Flood => ({
+  networks: 40,
+  everyMs: 50,
+  lateAt: calmAt + 20_000,
+  until: calmAt + 20_000 + BOUND_MS,
+});
+
+/** The names by which the late customers are found. */
+const LATE = { key: 'late', client: '192.0.2.77' } as const;
+
+export const lateSwap = ({ lateAt }: Flood): SwapWish => ({
+  at: lateAt,
+  amount: 10_000_777n,
+  most: false,
+  key: LATE.key,
+  client: LATE.client,
+  repeats: [5_000, 15_000, 30_000],
+  patience: 3,
+});
+
+export const lateOrder = ({ lateAt }: Flood): Order => ({
+  at: lateAt,
+  kind: 'listing',
+  payments: [{ after: 500, percent: 100, hasReference: true, readable: true }],
+  confirms: [],
+});
+
+export const lateDeposit = ({ lateAt }: Flood): Deposit => ({
+  at: lateAt,
+  asset: 'USDC',
+  atoms: 25_000_000n,
+  hasAccount: true,
+  claims: [0, 10_000, 20_000, 30_000].map((after) => ({
+    after: after + 500,
+    microUsd: null,
+    key: null,
+    skipReward: false,
+  })),
+});
+
+/** What the flood uses of the other actors. */
+type Known = {
+  readonly orders: ReadonlyMap<number, Placed>;
+  readonly deposits: ReadonlyMap<number, string>;
+  readonly payTreasury: (from: string, lamports: bigint) => string;
+  readonly open: (client: string) => Promise<unknown>;
+};
+
+export function startFlood(world: World, flood: Flood, known: Known): void {
+  const { scenario, scheduler, host, ledger, happened } = world;
+  const random = createRandom(scenario.seed ^ 0x666c_6f6f);
+  const stranger = wallet(510);
+  const client = (): string => `10.${random.between(0, flood.networks - 1)}.0.1`;
+  const confirm = (request: Pick<ConfirmRequest, 'id' | 'kind'>, signature: string) =>
+    host.event('confirmPayment', (custodian) =>
+      custodian.confirmPayment({ ...request, signature, client: client(), waitMs: 10_000 }),
+    );
+  const claim = (signature: string) =>
+    host.event('claimDeposit', (custodian) =>
+      custodian.claimDeposit({ signature, asset: 'USDC', skipReward: true, client: client(), waitMs: 5_000 }),
+    );
+  const someOrder = () => [...known.orders.values()].at(-1 - random.between(0, 2))?.request;
+  const someEntry = () => ledger.entries.at(-1 - random.between(0, 200))?.transaction.signature;
+  let dust = 0;
+
+  const calls: Readonly<Record<string, () => unknown>> = {
+    'reads an order': () => {
+      const order = someOrder();
+      return order && host.event('findRequest', (custodian) => custodian.findRequest(order.id));
+    },
+    'opens an order': () => known.open(client()),
+    'confirms an invented signature': () => {
+      const order = someOrder();
+      return order && confirm(order, world.signature());
+    },
+    'confirms any transaction': () => {
+      const [order, entry] = [someOrder(), someEntry()];
+      return order && entry && confirm(order, entry);
+    },
+    'claims an invented signature': () => claim(world.signature()),
+    'claims any transaction': () => {
+      const entry = someEntry();
+      return entry && claim(entry);
+    },
+    'repeats a claim': () => {
+      const signature = [...known.deposits.values()].at(-1);
+      return signature && claim(signature);
+    },
+    'names dust': () => {
+      const order = someOrder();
+      const signature = known.payTreasury(stranger, 20_000n + BigInt(++dust));
+      if (order) scheduler.after(40 * scenario.slotMs, () => void confirm(order, signature));
+    },
+    'asks for an estimate': () =>
+      host.event('estimateSwap', (custodian) =>
+        custodian.estimateSwap({
+          amountLamports: BigInt(random.between(1_000, 900_000)) * 1_000n,
+          client: client(),
+        }),
+      ),
+    'asks for the bounds': () => host.event('swapRoom', (custodian) => custodian.swapRoom()),
+  };
+  const names = Object.keys(calls);
+
+  function call(): void {
+    if (scheduler.now() > flood.until) return;
+    // A burst of seconds, and then a pause: the run stays short, and budgets become full and empty.
+    if (scheduler.now() % 20_000 < 6_000 || scheduler.now() > flood.lateAt) {
+      const name = random.pick(names);
+      happened[`flood: ${name}`] = (happened[`flood: ${name}`] ?? 0) + 1;
+      calls[name]?.();
+    }
+    scheduler.after(flood.everyMs, call);
+  }
+  scheduler.at(0, call);
+}
+
+/** Whether the work of the late customers has progressed, when their time is over. */
+export function judgeLate(world: World, flood: Flood, known: Pick<Known, 'orders' | 'deposits'>): void {
+  const { host, witness, scenario, state, happened } = world;
+  const rows = (query: string, ...params: string[]) => host.disk.exec(query, params);
+  const isStopped =
+    rows(`SELECT 1 FROM meta WHERE key IN ('frozen', 'paused', 'birth') AND value <> ''`).length > 0;
+  if (state.isLost || state.wasLost || isStopped) return;
+  const broken = (what: string): void =>
+    witness.broken('not_starved', `${what} made no progress within ${BOUND_MS} ms of a flood`);
+  happened['late customers'] = (happened['late customers'] ?? 0) + 1;
+  const order = known.orders.get(scenario.orders.findIndex(({ at }) => at === flood.lateAt));
+  if (order) {
+    const [row] = rows('SELECT state FROM requests WHERE id = ?', order.request.id);
+    if (row?.state === 'open') broken(`the paid order ${order.request.id}`);
+  }
+  // A treasury that is the reserve may have a swap's money back, so its claims wait for the swap.
+  if (scenario.treasuryIsReserve) return;
+  const deposit = known.deposits.get(scenario.deposits.findIndex(({ at }) => at === flood.lateAt));
+  if (deposit !== undefined && rows('SELECT 1 FROM asry_claims WHERE signature = ?', deposit).length === 0)
+    broken(`the claim of ${deposit}`);
+}
