@@ -6,17 +6,13 @@ import { refusalError } from '../../src/core/errors.ts';
 import { FINALITY_WAIT_MS } from '../../src/features/asry/claims.ts';
 import { confirmPayment } from '../../src/features/tokens/paid-request.ts';
 import { depositSignature, wallet } from '../kit/addresses.ts';
-import { START, simulateCustodian, TREASURY } from '../kit/simulated-custodian.ts';
-import { key } from '../simulator/ledger.ts';
-import { ataOf } from '../simulator/transactions.ts';
-import { ADDRESSES, mostReward } from '../simulator/world.ts';
+import { START, simulateCustodian } from '../kit/simulated-custodian.ts';
 
 const SECOND = 1_000;
 const NODE_RATE = 50;
 /** What callers may use of a node in a second. */
 const CALLERS = NODE_RATE / 4;
 const MALLORY = '203.0.113.7';
-const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const clientOf = (n: number): string => `198.51.${n}.1`;
 /** One of 200 networks. */
 const strangerOf = (n: number): string => `10.${n % 200}.0.1`;
@@ -84,32 +80,7 @@ function setUp() {
     custody.createSwap({ amountLamports: 100_000_000n + BigInt(n), client: clientOf(n) }),
   );
 
-  /** A deposit on the chain. @param hasAccount whether its sender can be paid now */
-  function deposit(n: number, hasAccount: boolean): string {
-    const sender = wallet(80_000 + n);
-    const signature = run.signature();
-    const [from, to] = [sender, TREASURY].map((owner) => ataOf(owner, ADDRESSES.USDC)) as [string, string];
-    const atoms = 25_000_000n;
-    run.ledger.openAccount(from, { owner: sender, mint: ADDRESSES.USDC, program: TOKEN }, atoms);
-    run.ledger.endow(key.lamports(sender), 5_000n);
-    if (hasAccount) run.openAccount(sender);
-    run.ledger.add({
-      signature,
-      accounts: [sender, from, to],
-      signers: 1,
-      fee: 5_000n,
-      actions: [{ type: 'move', from, to, atoms }],
-      memo: null,
-      born: null,
-      readable: true,
-    });
-    run.truth.deposits.set(signature, {
-      atoms,
-      account: ataOf(sender, ADDRESSES.asry),
-      most: mostReward(atoms),
-    });
-    return signature;
-  }
+  const deposit = (n: number, hasAccount: boolean): string => run.deposit(wallet(80_000 + n), hasAccount);
 
   async function claim(signature: string, client: string): Promise<void> {
     const asked = { signature, asset: 'USDC', skipReward: false, client, waitMs: FINALITY_WAIT_MS } as const;

@@ -9,9 +9,8 @@ import {
   type OperationLimit,
 } from '../../src/core/operation-limits.ts';
 import { parseReason } from '../../src/custody/kernel/reason.ts';
-import { checkIntent, checkLimit, limitUse } from '../../src/custody/kernel/spending-limits.ts';
+import { checkIntent } from '../../src/custody/kernel/spending-limits.ts';
 import { CustodyBounds, type OpenSales } from '../../src/custody/limits.ts';
-import { createCustodianWorld } from '../kit/custodian.ts';
 import { createKernel, ready } from '../kit/kernel.ts';
 import { LIMITS as TEST_LIMITS } from '../kit/limits.ts';
 import { done, NOW, planned, SOL } from '../kit/sample-operations.ts';
@@ -89,20 +88,6 @@ it('a limit that no operation of its kind ever adds to does not compile', () => 
   const nothing: OperationLimit = { ...creations_day, kind: 'tokens' };
   for (const { kind, counts } of [never, nothing])
     expect((COUNTED as Record<string, readonly string[]>)[kind] ?? []).not.toContain(counts);
-});
-
-it('a swap adds to every quantity that a limit on swaps counts, and each limit then refuses', async () => {
-  const w = createCustodianWorld();
-  await w.custody.createSwap({ amountLamports: SOL, client: 'any' });
-  const [swap] = w.journal.latest(1);
-  if (!swap) throw new Error('no swap');
-  for (const limit of bounds.of('swap').limits) {
-    if (limit.windowMs === 0) continue;
-    const { used } = limitUse(limit, [swap], w.clock.now);
-    expect([limit.name, used > 0n]).toEqual([limit.name, true]);
-    const verdict = checkLimit({ ...limit, maximum: used }, [swap], { amount: 1n, cost: 1n }, w.clock.now);
-    expect(verdict.ok).toBe(false);
-  }
 });
 
 const DECLARED = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];

@@ -13,7 +13,7 @@ import { key } from '../simulator/ledger.ts';
 import { loadProduction, OWN_SOURCE } from '../simulator/production.ts';
 import { scenarioOf } from '../simulator/scenario.ts';
 import { ataOf, type Transaction } from '../simulator/transactions.ts';
-import { ADDRESSES, createWorld, OTHER_TREASURY, type WorldChange } from '../simulator/world.ts';
+import { ADDRESSES, createWorld, mostReward, OTHER_TREASURY, type WorldChange } from '../simulator/world.ts';
 import { wallet } from './addresses.ts';
 import { tokenDesign } from './token-design.ts';
 
@@ -199,6 +199,29 @@ export function simulateCustodian({
       const signature = world.signature();
       ledger.transfer(signature, { from: payer, to: TREASURY, lamports }, references);
       truth.payments.set(signature, { lamports, payer });
+      return signature;
+    },
+
+    /** Pays 25 USDC to the treasury. @param hasAccount whether the sender has an account for the reward */
+    deposit(sender: string, hasAccount: boolean): string {
+      const signature = world.signature();
+      const atoms = 25_000_000n;
+      const [from, to] = [ataOf(sender, ADDRESSES.USDC), ataOf(TREASURY, ADDRESSES.USDC)];
+      ledger.openAccount(from, { owner: sender, mint: ADDRESSES.USDC, program: TOKEN_PROGRAM }, atoms);
+      ledger.endow(key.lamports(sender), 5_000n);
+      if (hasAccount)
+        ledger.openAccount(asryAccount(sender), { owner: sender, mint: ASRY, program: TOKEN_PROGRAM }, 0n);
+      ledger.add({
+        signature,
+        accounts: [sender, from, to],
+        signers: 1,
+        fee: 5_000n,
+        actions: [{ type: 'move', from, to, atoms }],
+        memo: null,
+        born: null,
+        readable: true,
+      });
+      truth.deposits.set(signature, { atoms, account: asryAccount(sender), most: mostReward(atoms) });
       return signature;
     },
 
