@@ -1,0 +1,116 @@
+/**
+ * A flood of every route of the API document, one request of each of 200 networks, while swaps, sales and rewards go on. The
+ * custodian's nodes are counted, and no time is compared.
+ * @module-tag deep
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startWorld, type World } from '../world/world.ts';
+import { createAsryStage } from './asry-stage.ts';
+import { type RouteRequest, routeRequests } from './route-requests.ts';
+import { createSwapCaller, until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
+
+const NODE_RATE = 50;
+const NETWORKS = 200;
+/** Requests that are sent at once. */
+const AT_ONCE = 20;
+/** What callers may use of a node in a second, and what the custodian's own clock uses at most. */
+const PER_SECOND = NODE_RATE / 4 + 5;
+/** A flood may begin with a full second of units, and reads that were due. */
+const AT_FIRST = 2 * PER_SECOND;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld({
+    settleDelayMs: 200,
+    vars: { SOLANA_RPC_RATE: String(NODE_RATE), SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100' },
+  });
+});
+afterAll(() => world?.stop());
+
+/** A swap that begins is work of the service with limits of its own, so its route gets requests that are refused. */
+const bodyOf = ({ route, init }: RouteRequest): RequestInit =>
+  route === '/api/swap/create' ? { ...init, body: JSON.stringify({ amountSol: 99 }) } : init;
+
+async function flood(request: RouteRequest): Promise<void> {
+  for (let from = 0; from < NETWORKS; from += AT_ONCE)
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, at) => {
+        const response = await world.fetch(request.path, {
+          ...bodyOf(request),
+          ip: `10.${from + at}.0.1`,
+        });
+        await response.arrayBuffer();
+      }),
+    );
+}
+
+const nodeCalls = (): number => {
+  const stats = world.stats();
+  return Math.max(stats.rpc1?.total ?? 0, stats.rpc2?.total ?? 0);
+};
+
+const requests = routeRequests();
+
+it.each(requests)(
+  'a flood of $method $route leaves three quarters of each node to own work',
+  async (request) => {
+    world.resetStats();
+    const startedAt = performance.now();
+    await flood(request);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    expect(nodeCalls()).toBeLessThanOrEqual(AT_FIRST + PER_SECOND * seconds);
+  },
+);
+
+it('swaps, sales and rewards complete during a flood of all routes', async () => {
+  const caller = createTokenCaller(world);
+  const swaps = createSwapCaller(world);
+  const stage = createAsryStage(world);
+  let isOver = false;
+  const flooding = (async () => {
+    for (let at = 0; !isOver; at++) {
+      const request = requests[at % requests.length];
+      if (request) await flood(request);
+    }
+  })();
+  const swap = (n: number) =>
+    until(`swap ${n}`, async () => {
+      const { status, body } = await swaps.create(0.3 + n / 100, { ip: `198.51.${n}.1` });
+      return status === 200 ? body : undefined;
+    });
+  const sale = async (n: number) => {
+    const opened = await caller.until(
+      () =>
+        caller.call(
+          '/api/invoices',
+          {
+            name: 'Moon Cat',
+            symbol: 'MCAT',
+            decimals: 6,
+            supply: '5000000',
+            creator_address: caller.user().address,
+          },
+          `198.52.${n}.1`,
+        ),
+      ({ status }) => status === 200,
+    );
+    await caller.pay(opened.body);
+    return caller.until(
+      () => caller.read(String(opened.body.invoice_id)),
+      ({ body }) => body.status === 'completed',
+    );
+  };
+  const reward = async () => {
+    const deposit = await stage.deposit(await stage.user(), 20n);
+    await until('the claim', async () => ((await stage.claim(deposit)).status === 200 ? true : undefined));
+    return stage.paid(deposit);
+  };
+  const people = [0, 1, 2, 3].flatMap((n) => [swap(n), sale(n)]);
+  const rewarded = await reward();
+  const done = await Promise.all(people);
+  isOver = true;
+  await flooding;
+  expect([rewarded.payouts.length, done.length]).toEqual([1, 8]);
+});
