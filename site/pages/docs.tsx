@@ -7,6 +7,7 @@ import {
 } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { ERRORS } from '../../src/core/errors.ts';
+import { toolCallOf, valuesIn } from '../build/call-examples.ts';
 import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';
 import { type Page, Title } from '../layout.tsx';
 import { UNKNOWN_ORIGIN } from '../parts/agent-snippets.ts';
@@ -106,19 +107,27 @@ const Failures = ({ failures }: { failures: readonly [string, Response][] }) => 
 );
 
 /** The data with which the page shows or makes a call. */
-const callOf = ({ method, path, operation }: Listed): Callable => ({
-  method: method.toUpperCase(),
-  path,
-  parameters: parametersOf(operation)
-    .filter(({ in: place }) => place !== 'header')
-    .map(({ name, in: place, required }) => ({
-      name,
-      place: place === 'path' ? 'path' : 'query',
-      required: required === true,
-    })),
-  takesKey: parametersOf(operation).some(({ name }) => name === 'idempotency-key'),
-  body: bodyOf(operation)?.example ?? null,
-});
+const callOf = ({ method, path, operation }: Listed): Callable => {
+  const id = operation.operationId ?? '';
+  const recorded = valuesIn(path, EXAMPLES[id]?.request?.path ?? path);
+  const body: unknown = bodyOf(operation)?.example ?? null;
+  return {
+    id,
+    method: method.toUpperCase(),
+    path,
+    parameters: parametersOf(operation)
+      .filter(({ in: place }) => place !== 'header')
+      .map(({ name, in: place, required }) => ({
+        name,
+        place: place === 'path' ? 'path' : 'query',
+        required: required === true,
+      })),
+    takesKey: parametersOf(operation).some(({ name }) => name === 'idempotency-key'),
+    body,
+    recorded,
+    tool: toolCallOf(id, recorded, body),
+  };
+};
 
 const Card = ({ listed, schemas }: { listed: Listed; schemas: Schemas }) => {
   const { method, path, operation } = listed;
@@ -143,7 +152,7 @@ const Card = ({ listed, schemas }: { listed: Listed; schemas: Schemas }) => {
         </p>
         <div data-call={JSON.stringify(callable)}>
           <pre class="sample">
-            <code>{curlOf(callable, {}, UNKNOWN_ORIGIN)}</code>
+            <code>{curlOf(callable, callable.recorded, UNKNOWN_ORIGIN)}</code>
           </pre>
         </div>
         <Fields
@@ -182,6 +191,37 @@ const rulesOf = (description: string): string[] =>
 const nameOf = (tag: string): string =>
   ({ absr: 'ABSR', asry: 'ASRY' })[tag] ?? `${tag.slice(0, 1).toUpperCase()}${tag.slice(1)}`;
 
+type Area = { readonly name: string; readonly description: string; readonly listed: readonly Listed[] };
+
+const Areas = ({ areas }: { areas: readonly Area[] }) => (
+  <nav class="areas" aria-label="Areas of the API">
+    <ul>
+      {areas.map(({ name, listed }) => (
+        <li>
+          <a href={`#area-${name}`}>{nameOf(name)}</a>
+          <span class="fine">{listed.length}</span>
+        </li>
+      ))}
+    </ul>
+    <p class="fine">
+      For machines: <a href="/api/openapi.json">OpenAPI</a>, <a href="/llms.txt">llms.txt</a>
+    </p>
+  </nav>
+);
+
+const Rules = ({ description }: { description: string }) => (
+  <details class="rules">
+    <summary>Rules of every call</summary>
+    <ul>
+      {rulesOf(description).map((rule) => (
+        <li>
+          <Prose text={rule} />
+        </li>
+      ))}
+    </ul>
+  </details>
+);
+
 /** The API reference, with every operation readable without scripts. */
 export function docsPage(document: ApiDocument): Page {
   const schemas = document.components?.schemas ?? {};
@@ -200,33 +240,12 @@ export function docsPage(document: ApiDocument): Page {
       <>
         <Title name="API reference">
           A public JSON API of a Bitcoin reserve, its token ABSR and the reward token ASRY. No request needs a
-          key or an account. Errors name the next step, and money moves once however often a call is repeated.
+          key or an account. Each operation has a call that was recorded, and is filled in.
         </Title>
         <div class="reference">
-          <nav class="areas" aria-label="Areas of the API">
-            <ul>
-              {areas.map(({ name, listed }) => (
-                <li>
-                  <a href={`#area-${name}`}>{nameOf(name)}</a>
-                  <span class="fine">{listed.length}</span>
-                </li>
-              ))}
-            </ul>
-            <p class="fine">
-              For machines: <a href="/api/openapi.json">OpenAPI</a>, <a href="/llms.txt">llms.txt</a>
-            </p>
-          </nav>
+          <Areas areas={areas} />
           <div>
-            <details class="rules">
-              <summary>Rules of every call</summary>
-              <ul>
-                {rulesOf(document.info.description ?? '').map((rule) => (
-                  <li>
-                    <Prose text={rule} />
-                  </li>
-                ))}
-              </ul>
-            </details>
+            <Rules description={document.info.description ?? ''} />
             <div data-island="search" class="live">
               <OperationSearch />
             </div>
