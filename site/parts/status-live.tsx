@@ -130,8 +130,123 @@ const ReleaseLine = ({ release: { version, commit, deployedAt } }: Pick<Status, 
   </p>
 );
 
+const Covered = ({ backing }: Pick<Status, 'backing'>) => (
+  <Tile name="Every ABSR covered" value={COVERED_TEXTS[backing.state]}>
+    {backing.state === 'unknown' || backing.gapSatoshis === null
+      ? 'compared on both chains'
+      : backing.gapSatoshis === '0'
+        ? 'exactly one sat for each'
+        : `${amountOf(backing.gapSatoshis, 'sat')} ${backing.state === 'short' ? 'missing' : 'more than the supply'}`}
+  </Tile>
+);
+
+const Tiles = ({ status: { backing, custody } }: { status: Status }) => (
+  <div class="tiles">
+    <Covered backing={backing} />
+    <Tile name="Swaps" value={custody ? swapsText(custody) : null}>
+      {custody
+        ? `${custody.openOperations} under way, ${custody.heldOperations} awaiting the operator`
+        : 'the custodian does not respond'}
+    </Tile>
+    <Tile name="Mint of today" value={custody?.mint ? custody.mint.state.replaceAll('_', ' ') : null}>
+      {custody?.mint?.reason ?? custody?.mint?.day ?? ''}
+    </Tile>
+  </div>
+);
+
+const Parts = ({ status }: { status: Status }) => (
+  <section>
+    <h2>Parts</h2>
+    <Table
+      label="Parts of the service"
+      columns={[{ name: 'Part' }, { name: 'State' }]}
+      rows={ownParts(status).map(([name, ok]) => [
+        PART_NAMES[name],
+        ok === null ? <span class="mark warn">not known</span> : <Well ok={ok} />,
+      ])}
+      empty="Not known."
+    />
+    <Alarms alarms={status.alarms} />
+  </section>
+);
+
+const Sources = ({ status }: { status: Status }) => (
+  <section>
+    <h2>Sources</h2>
+    <p>
+      Services of other operators. Without one that is needed, payments wait; without another, a page lacks
+      figures.
+    </p>
+    <Folded summary={sourcesText(status)}>
+      <Table
+        label="Sources"
+        columns={[{ name: 'Source' }, { name: 'State' }, { name: 'Latency', right: true }]}
+        rows={status.upstreams.map(({ name, ok, needed, ms }) => [
+          <span>
+            {name} {needed ? <span class="mark">needed</span> : null}
+          </span>,
+          <Well ok={ok} />,
+          `${count(ms)} ms`,
+        ])}
+        empty="None is configured."
+      />
+    </Folded>
+  </section>
+);
+
+const Schedule = ({ cron }: Pick<Status, 'cron'>) => (
+  <section>
+    <h2>Scheduled work</h2>
+    <Table
+      label="Scheduled work"
+      columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
+      rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
+        trigger === 'minute' ? 'every minute' : 'daily',
+        lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
+        lastRunAt === null ? (
+          <span class="mark">due at its time</span>
+        ) : (
+          <Well ok={ok} yes="on time" no="late" />
+        ),
+      ])}
+      empty="Not known."
+    />
+  </section>
+);
+
+const OPERATION_MARKS: Readonly<Record<string, string>> = { finished: 'good', failed: 'bad' };
+
+const Operations = ({ operations }: Pick<Status, 'operations'>) => (
+  <section>
+    <h2>Last operations</h2>
+    <Folded summary="Show the last operations">
+      <Table
+        label="Last operations"
+        columns={[
+          { name: 'Started' },
+          { name: 'Kind' },
+          { name: 'State' },
+          { name: 'SOL', right: true },
+          { name: 'Transaction' },
+        ]}
+        rows={(operations ?? []).map((operation) => [
+          <Moment iso={operation.createdAt} />,
+          KIND_NAMES[operation.kind] ?? operation.kind,
+          <span>
+            <span class={`mark ${OPERATION_MARKS[operation.status] ?? 'warn'}`}>{operation.status}</span>{' '}
+            {operationText(operation)}
+          </span>,
+          sol(operation.amountLamports ?? '0'),
+          operation.signature === null ? 'none yet' : <SolanaTransaction signature={operation.signature} />,
+        ])}
+        empty="None yet."
+      />
+    </Folded>
+  </section>
+);
+
 export function StatusReport({ status }: { status: Status }) {
-  const { custody, backing, upstreams, cron, operations } = status;
+  const { custody, backing, cron, operations } = status;
   return (
     <>
       <p class={`verdict ${status.ok ? 'good' : backing.state === 'short' ? 'bad' : 'warn'}`}>
@@ -139,60 +254,12 @@ export function StatusReport({ status }: { status: Status }) {
         <strong class="verdict-text">{statusSentence(status)}</strong>
       </p>
       <ReleaseLine release={status.release} />
-      <div class="tiles">
-        <Tile name="Every ABSR covered" value={COVERED_TEXTS[backing.state]}>
-          {backing.state === 'unknown' || backing.gapSatoshis === null
-            ? 'compared on both chains'
-            : backing.gapSatoshis === '0'
-              ? 'exactly one sat for each'
-              : `${amountOf(backing.gapSatoshis, 'sat')} ${backing.state === 'short' ? 'missing' : 'more than the supply'}`}
-        </Tile>
-        <Tile name="Swaps" value={custody ? swapsText(custody) : null}>
-          {custody
-            ? `${custody.openOperations} under way, ${custody.heldOperations} awaiting the operator`
-            : 'the custodian does not respond'}
-        </Tile>
-        <Tile name="Mint of today" value={custody?.mint ? custody.mint.state.replaceAll('_', ' ') : null}>
-          {custody?.mint?.reason ?? custody?.mint?.day ?? ''}
-        </Tile>
-      </div>
+      <Tiles status={status} />
       {custody?.frozen || custody?.paused ? (
         <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
-      <section>
-        <h2>Parts</h2>
-        <Table
-          label="Parts of the service"
-          columns={[{ name: 'Part' }, { name: 'State' }]}
-          rows={ownParts(status).map(([name, ok]) => [
-            PART_NAMES[name],
-            ok === null ? <span class="mark warn">not known</span> : <Well ok={ok} />,
-          ])}
-          empty="Not known."
-        />
-        <Alarms alarms={status.alarms} />
-      </section>
-      <section>
-        <h2>Sources</h2>
-        <p>
-          Services of other operators. Without one that is needed, payments wait; without another, a page
-          lacks figures.
-        </p>
-        <Folded summary={sourcesText(status)}>
-          <Table
-            label="Sources"
-            columns={[{ name: 'Source' }, { name: 'State' }, { name: 'Latency', right: true }]}
-            rows={upstreams.map(({ name, ok, needed, ms }) => [
-              <span>
-                {name} {needed ? <span class="mark">needed</span> : null}
-              </span>,
-              <Well ok={ok} />,
-              `${count(ms)} ms`,
-            ])}
-            empty="None is configured."
-          />
-        </Folded>
-      </section>
+      <Parts status={status} />
+      <Sources status={status} />
       <section>
         <h2>Limits</h2>
         <p>They limit what a mistake could cost.</p>
@@ -202,51 +269,8 @@ export function StatusReport({ status }: { status: Status }) {
           <p class="card empty">The custodian does not respond.</p>
         )}
       </section>
-      <section>
-        <h2>Scheduled work</h2>
-        <Table
-          label="Scheduled work"
-          columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
-          rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
-            trigger === 'minute' ? 'every minute' : 'daily',
-            lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
-            lastRunAt === null ? (
-              <span class="mark">due at its time</span>
-            ) : (
-              <Well ok={ok} yes="on time" no="late" />
-            ),
-          ])}
-          empty="Not known."
-        />
-      </section>
-      <section>
-        <h2>Last operations</h2>
-        <Table
-          label="Last operations"
-          columns={[
-            { name: 'Started' },
-            { name: 'Kind' },
-            { name: 'State' },
-            { name: 'SOL', right: true },
-            { name: 'Transaction' },
-          ]}
-          rows={(operations ?? []).map((operation) => [
-            <Moment iso={operation.createdAt} />,
-            KIND_NAMES[operation.kind] ?? operation.kind,
-            <span>
-              <span
-                class={`mark ${operation.status === 'finished' ? 'good' : operation.status === 'failed' ? 'bad' : 'warn'}`}
-              >
-                {operation.status}
-              </span>{' '}
-              {operationText(operation)}
-            </span>,
-            sol(operation.amountLamports ?? '0'),
-            operation.signature === null ? 'none yet' : <SolanaTransaction signature={operation.signature} />,
-          ])}
-          empty="None yet."
-        />
-      </section>
+      <Schedule cron={cron} />
+      <Operations operations={operations} />
     </>
   );
 }
