@@ -4,12 +4,17 @@
  */
 import { useEffect, useState } from 'hono/jsx';
 import { render } from 'hono/jsx/dom';
-import type { Token } from '../../packages/client/src/index.ts';
 import { call, readSiteFile } from '../api/call.ts';
-import { shortened } from './format.ts';
-import { GROUPS } from './places.ts';
+import {
+  type Hit,
+  MAX_HITS,
+  matching,
+  namedHits,
+  type OwnAddresses,
+  PAGE_HITS,
+  tokenHit,
+} from './search-hits.ts';
 import { Foreign } from './token-text.tsx';
-import { tokenUrl } from './token-url.ts';
 
 /** An operation of the API, as the build writes it to /operations.json. */
 export type FoundOperation = {
@@ -19,19 +24,11 @@ export type FoundOperation = {
   readonly summary: string;
 };
 
-type Hit = {
-  readonly kind: 'Page' | 'Token' | 'Operation';
-  readonly url: string;
-  readonly name: string;
-  readonly about: string;
-};
-
-const MAX_HITS = 6;
 const TYPING_MS = 200;
-
-const PAGES: readonly Hit[] = GROUPS.flatMap(([, , places]) =>
-  places.map(([url, name, about]): Hit => ({ kind: 'Page', url, name, about })),
-);
+/** A search without a response by then has failed, and the dialog says so. */
+const HANGS_AFTER_MS = 10_000;
+/** Longest search text that the service accepts. */
+const MAX_TEXT = 64;
 
 const operationHit = ({ id, method, path, summary }: FoundOperation): Hit => ({
   kind: 'Operation',
@@ -40,44 +37,46 @@ const operationHit = ({ id, method, path, summary }: FoundOperation): Hit => ({
   about: summary,
 });
 
-const tokenHit = (token: Token): Hit => ({
-  kind: 'Token',
-  url: tokenUrl(token.mint_address),
-  name: token.name,
-  about: `${token.symbol}, ${shortened(token.mint_address)}`,
-});
+type Found = { readonly of: string; readonly hits: readonly Hit[]; readonly hasFailed: boolean };
+const NOTHING: Found = { of: '', hits: [], hasFailed: false };
 
-const matching = (hits: readonly Hit[], words: readonly string[]): Hit[] =>
-  hits
-    .filter(({ name, about }) => {
-      const text = `${name} ${about}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    })
-    .slice(0, MAX_HITS);
-
-/** Tokens whose name, symbol or address matches, after a pause in typing. A failed search finds none. */
-function useTokens(text: string): readonly Hit[] {
-  const [found, setFound] = useState<{ readonly of: string; readonly hits: readonly Hit[] }>({
-    of: '',
-    hits: [],
-  });
-  const wanted = text.trim().slice(0, 64);
+/** Tokens whose name, symbol or address matches, after a pause in typing. */
+function useTokens(wanted: string): Found {
+  const [found, setFound] = useState<Found>(NOTHING);
   useEffect(() => {
-    if (wanted === '') return;
+    if (wanted === '' || wanted.length > MAX_TEXT) return;
     const ended = new AbortController();
     const timer = setTimeout(async () => {
-      const hits = await call('searchTokens', { q: wanted }, { signal: ended.signal }).then(
-        ({ value }) => value.tokens.slice(0, MAX_HITS).map(tokenHit),
-        () => [],
+      const read = call('searchTokens', { q: wanted }, { signal: ended.signal, timeoutMs: HANGS_AFTER_MS });
+      const result = await read.then(
+        ({ value }) => ({ hits: value.tokens.slice(0, MAX_HITS).map(tokenHit), hasFailed: false }),
+        () => ({ hits: [], hasFailed: true }),
       );
-      if (!ended.signal.aborted) setFound({ of: wanted, hits });
+      if (!ended.signal.aborted) setFound({ of: wanted, ...result });
     }, TYPING_MS);
     return () => {
       ended.abort();
       clearTimeout(timer);
     };
   }, [wanted]);
-  return found.of === wanted ? found.hits : [];
+  return found.of === wanted ? found : NOTHING;
+}
+
+/** Read once, when the dialog opens; an address that cannot be read is found as any other. */
+function useOwnAddresses(): OwnAddresses | null {
+  const [own, setOwn] = useState<OwnAddresses | null>(null);
+  useEffect(() => {
+    const read = async (): Promise<void> => {
+      const [reserves, summary] = await Promise.all([call('getReserves', {}), call('getAbsrSummary', {})]);
+      const { bitcoin, solana } = reserves.value;
+      const { absrMint = null, asryMint = null } = summary.value;
+      setOwn({ bitcoin: bitcoin.address, solana: solana.address, absrMint, asryMint, treasury: null });
+      const { value } = await call('getTreasury', {});
+      setOwn((known) => known && { ...known, treasury: value.treasury_address });
+    };
+    read().catch(() => undefined);
+  }, []);
+  return own;
 }
 
 function useOperations(): readonly Hit[] {
@@ -91,14 +90,58 @@ function useOperations(): readonly Hit[] {
   return hits;
 }
 
+const hitId = (index: number): string => `search-hit-${index}`;
+
+const HitList = ({ hits, current, close }: { hits: readonly Hit[]; current: number; close: () => void }) => (
+  <div id="search-hits" role="listbox" aria-label="Results" class="hits">
+    {hits.map((hit, index) => (
+      <a
+        role="option"
+        id={hitId(index)}
+        aria-selected={index === current ? 'true' : 'false'}
+        tabindex={-1}
+        href={hit.url}
+        onClick={close}
+      >
+        <span>
+          <Foreign text={hit.name} />
+          <span class="fine">
+            <Foreign text={hit.about} />
+          </span>
+        </span>
+        <span class="badges">
+          {hit.warning ? <span class="mark warn">{hit.warning}</span> : null}
+          <span class="mark">{hit.kind}</span>
+        </span>
+      </a>
+    ))}
+  </div>
+);
+
+/** The pages first, then what the text names by its form, tokens, and operations. */
+function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFailed: boolean } {
+  const wanted = text.trim();
+  const tokens = useTokens(wanted);
+  const operations = useOperations();
+  const own = useOwnAddresses();
+  if (wanted === '') return { hits: PAGE_HITS, hasFailed: false };
+  const words = wanted.toLowerCase().split(/\s+/);
+  const hits = [
+    ...matching(PAGE_HITS, words),
+    // A token that was found by its mint needs no guess.
+    ...namedHits(wanted, own).filter(({ url }) => tokens.hits.every((token) => token.url !== url)),
+    ...tokens.hits,
+    ...matching(operations, words),
+  ];
+  return { hits, hasFailed: tokens.hasFailed };
+}
+
+const LABEL = 'Search pages, tokens, addresses and operations';
+
 function Search({ close }: { close: () => void }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const tokens = useTokens(text);
-  const operations = useOperations();
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const hits =
-    words.length === 0 ? [...PAGES] : [...matching(PAGES, words), ...tokens, ...matching(operations, words)];
+  const { hits, hasFailed } = useHits(text);
   const current = Math.min(chosen, hits.length - 1);
   const move = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -116,7 +159,7 @@ function Search({ close }: { close: () => void }) {
   return (
     <div class="stack">
       <label class="unseen" for="search-text">
-        Search pages, tokens and operations
+        {LABEL}
       </label>
       <input
         id="search-text"
@@ -124,10 +167,10 @@ function Search({ close }: { close: () => void }) {
         role="combobox"
         autocomplete="off"
         spellcheck={false}
-        placeholder="Search pages, tokens and operations"
+        placeholder={LABEL}
         aria-expanded="true"
         aria-controls="search-hits"
-        aria-activedescendant={hits.length === 0 ? undefined : `search-hit-${current}`}
+        aria-activedescendant={hits.length === 0 ? undefined : hitId(current)}
         value={text}
         onInput={(event: Event) => {
           if (event.target instanceof HTMLInputElement) setText(event.target.value);
@@ -135,29 +178,14 @@ function Search({ close }: { close: () => void }) {
         }}
         onKeyDown={move}
       />
-      <div id="search-hits" role="listbox" aria-label="Results" class="hits">
-        {hits.map((hit, index) => (
-          <a
-            role="option"
-            id={`search-hit-${index}`}
-            aria-selected={index === current ? 'true' : 'false'}
-            tabindex={-1}
-            href={hit.url}
-            onClick={close}
-          >
-            <span>
-              <Foreign text={hit.name} />
-              <span class="fine">
-                <Foreign text={hit.about} />
-              </span>
-            </span>
-            <span class="mark">{hit.kind}</span>
-          </a>
-        ))}
-      </div>
-      {hits.length === 0 ? (
-        <p class="fine">Nothing matches. Tokens are found by name, symbol or address.</p>
-      ) : null}
+      <HitList hits={hits} current={current} close={close} />
+      <p class="fine" role="status">
+        {hasFailed
+          ? 'The API does not respond, so tokens were not searched.'
+          : hits.length === 0
+            ? 'Nothing matches. Tokens are found by name, symbol or address.'
+            : ''}
+      </p>
     </div>
   );
 }

@@ -1,0 +1,126 @@
+/**
+ * What a search text names by itself: pages by their keywords, and addresses, signatures and ids by their form. Pure.
+ * @module
+ */
+import type { Token } from '../../packages/client/src/index.ts';
+import { powerWords } from '../../src/chain/solana/token-powers.ts';
+import { shortened } from './format.ts';
+import { GROUPS } from './places.ts';
+import { tokenUrl } from './token-url.ts';
+
+export type Hit = {
+  readonly kind: 'Page' | 'Token' | 'Operation' | 'Address' | 'Id';
+  readonly url: string;
+  readonly name: string;
+  readonly about: string;
+  /** Further words that find it; never shown. */
+  readonly keywords?: string;
+  /** What a holder should know before the name of a token. */
+  readonly warning?: string | null;
+};
+
+/** The service's own addresses; null while unknown or not configured. */
+export type OwnAddresses = {
+  readonly bitcoin: string | null;
+  readonly solana: string | null;
+  readonly treasury: string | null;
+  readonly absrMint: string | null;
+  readonly asryMint: string | null;
+};
+
+export const MAX_HITS = 6;
+
+/** Words that visitors use for a page and that its name and line do not have. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  '/': 'home supply price coverage chart',
+  '/reserves':
+    'verify signature audit archive bitcoin solana address wallet balance transactions badge backing',
+  '/trust': 'security risk operator redemption redeem witness multisig contact custody',
+  '/status': 'health uptime outage incident latency cron limits paused frozen',
+  '/swap': 'sol btc bridge convert quote buy bitcoin',
+  '/exchange': 'changenow convert coins trade order refund',
+  '/tokens': 'mint list listing search memecoin spl',
+  '/tokens/new': 'mint launch deploy create spl memecoin invoice',
+  '/asry': 'reward usdc usdt deposit claim epoch curve invest',
+  '/pools': 'orca dex liquidity price tvl volume',
+  '/nostr': 'news social posts relay notes',
+  '/visitors': 'analytics statistics privacy tracking views',
+  '/agents': 'ai mcp claude llm bot tools curl',
+  '/docs': 'api openapi rest endpoint reference developer swagger',
+  '/changes': 'release changelog version history update',
+};
+
+const MORE_PAGES: readonly Hit[] = [
+  {
+    kind: 'Page',
+    url: '/tokens/new',
+    name: 'Create a token',
+    about: 'Named, listed and paid from your wallet',
+  },
+  { kind: 'Page', url: '/changes', name: 'Changes', about: 'What each release changed' },
+];
+
+export const PAGE_HITS: readonly Hit[] = [
+  ...GROUPS.flatMap(([, , places]) =>
+    places.map(([url, name, about]): Hit => ({ kind: 'Page', url, name, about })),
+  ),
+  ...MORE_PAGES,
+].map((hit) => ({ ...hit, keywords: KEYWORDS[hit.url] ?? '' }));
+
+export const matching = (hits: readonly Hit[], words: readonly string[]): Hit[] =>
+  hits
+    .filter(({ name, about, keywords = '' }) => {
+      const text = `${name} ${about} ${keywords}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    })
+    .slice(0, MAX_HITS);
+
+const warningOf = ({ warning, powers }: Token): string | null => {
+  if (warning !== null) return 'well-known name';
+  if (powers === null) return 'rights not known';
+  const [power] = powers;
+  return power === undefined ? null : powerWords(power)[0];
+};
+
+export const tokenHit = (token: Token): Hit => ({
+  kind: 'Token',
+  url: tokenUrl(token.mint_address),
+  name: token.name,
+  about: `${token.symbol}, ${shortened(token.mint_address)}`,
+  warning: warningOf(token),
+});
+
+const OWN: Readonly<Record<keyof OwnAddresses, string>> = {
+  bitcoin: 'Bitcoin address of the reserve',
+  solana: 'Solana address of the reserve',
+  treasury: 'Treasury of this service',
+  absrMint: 'ABSR, the official mint',
+  asryMint: 'ASRY, the official mint',
+};
+
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Where the service can say something of an address, signature or id. @param own null while it is not known */
+export function namedHits(text: string, own: OwnAddresses | null): Hit[] {
+  const about = shortened(text, 8);
+  const hit = (kind: Hit['kind'], name: string, url: string): Hit => ({ kind, name, url, about });
+  const found = Object.entries(OWN).flatMap(([key, name]) =>
+    own !== null && Reflect.get(own, key) === text
+      ? [hit('Address', name, key.endsWith('Mint') ? tokenUrl(text) : '/reserves')]
+      : [],
+  );
+  if (found.length > 0) return found;
+  if (UUID.test(text)) return [hit('Id', 'Invoice of a token', `/tokens/new?invoice=${text.toLowerCase()}`)];
+  if (!BASE58.test(text)) return [];
+  if (text.length >= 64 && text.length <= 88)
+    return [
+      hit('Id', 'Swap with this signature', `/swap?swap=${text}`),
+      hit('Id', 'Payment for ASRY with this signature', `/asry?claim=${text}`),
+    ];
+  if (text.length < 32 || text.length > 44) return [];
+  return [
+    hit('Address', 'Token with this mint', tokenUrl(text)),
+    hit('Address', 'Tokens of this creator', `/tokens?creator=${text}`),
+  ];
+}

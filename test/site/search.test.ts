@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { toolCallOf, valuesIn } from '../../site/build/call-examples.ts';
+import { matching, namedHits, PAGE_HITS, tokenHit } from '../../site/parts/search-hits.ts';
+import { exampleOf } from '../kit/example.ts';
+
+const SOLANA = 'So11111111111111111111111111111111111111112';
+const own = {
+  bitcoin: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+  solana: SOLANA,
+  treasury: null,
+  absrMint: '7kLh5EwWsfm18XUodfmF2ABJnQJRxJPxwTkEj9q7pjZK',
+  asryMint: null,
+};
+const urls = (hits: readonly { readonly url: string }[]): string[] => hits.map(({ url }) => url);
+
+it.each([
+  ['redeem', '/trust'],
+  ['verify', '/reserves'],
+  ['launch', '/tokens/new'],
+  ['usdc reward', '/asry'],
+])('a search for %s finds the page %s by its keywords', (text, url) => {
+  expect(urls(matching(PAGE_HITS, text.split(' ')))).toContain(url);
+});
+
+it.each([
+  ['the reserve’s Bitcoin address', own.bitcoin, ['/reserves']],
+  ['the reserve’s Solana address', own.solana, ['/reserves']],
+  ['the official mint of ABSR', own.absrMint, [`/token/${own.absrMint}`]],
+  [
+    'an invoice id',
+    '41973CE1-e6e6-48aa-93ea-f2fba8232c7b',
+    ['/tokens/new?invoice=41973ce1-e6e6-48aa-93ea-f2fba8232c7b'],
+  ],
+  ['a signature', '2'.repeat(88), [`/swap?swap=${'2'.repeat(88)}`, `/asry?claim=${'2'.repeat(88)}`]],
+  ['a word', 'otter', []],
+])('a search for %s leads to what the service can say of it', (_what, text, found) => {
+  expect(urls(namedHits(text, own))).toEqual(found);
+});
+
+it('a search for an address of others offers the token and its creator', () => {
+  expect(urls(namedHits(SOLANA, null))).toEqual([`/token/${SOLANA}`, `/tokens?creator=${SOLANA}`]);
+});
+
+it.each([
+  ['a well-known name', { warning: 'well_known_name' as const }, 'well-known name'],
+  ['a key that can freeze', { powers: ['freeze' as const] }, 'can freeze accounts'],
+  ['rights that could not be read', { powers: null }, 'rights not known'],
+])('a found token with %s carries a warning', (_what, change, words) => {
+  const { tokens } = exampleOf('listTokens');
+  const [token] = tokens;
+  if (token === undefined) throw new Error('no recorded token');
+  expect(tokenHit({ ...token, warning: null, powers: [], ...change }).warning).toBe(words);
+});
+
+it('the values of a recorded path fill in its parameters', () => {
+  expect(valuesIn('/api/tokens/{id}', '/api/tokens/a%20b?x=1')).toEqual({ id: 'a b', x: '1' });
+});
+
+it('a recorded request becomes a call of the tool with the names of the tool', () => {
+  expect(toolCallOf('searchTokens', { q: 'otter' }, null)).toEqual({
+    name: 'token_search',
+    arguments: { query: 'otter' },
+  });
+  expect(toolCallOf('listTokens', {}, null)).toBeNull();
+  expect(() => toolCallOf('getToken', {}, null)).toThrow('token_get refuses');
+});
