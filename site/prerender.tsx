@@ -44,6 +44,10 @@ export const PAGES: readonly Page[] = [
 /** @param document the API that `/docs` describes */
 export function pagesApp(assets: Assets, document: ApiDocument): Hono {
   const app = new Hono();
+  // Otherwise the build would leave out a page that throws.
+  app.onError((thrown) => {
+    throw thrown;
+  });
   for (const page of [...PAGES, docsPage(document), changesPage(readChanges(assets))])
     app.get(page.path, (c) =>
       c.html(`<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`),

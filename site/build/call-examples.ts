@@ -31,7 +31,7 @@ const TOOL_OF: Readonly<Record<string, readonly [tool: string, renamed?: Values]
   searchTokens: ['token_search', { q: 'query' }],
   getToken: ['token_get'],
   createInvoice: ['token_invoice_create'],
-  getInvoice: ['token_invoice_status'],
+  getInvoice: ['token_invoice_status', { id: 'invoice_id' }],
   claimFromDeposit: ['asry_claim'],
   getAsryClaim: ['asry_claim_status', { signature: 'depositTxSignature' }],
   getAsryEpoch: ['asry_epoch'],
