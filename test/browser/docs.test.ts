@@ -38,6 +38,10 @@ it('the docs page finds an operation by a word and sends a read', async () => {
   await page.getByLabel('Find an operation').fill('swap bounds');
   await page.getByText('1 operation found.').waitFor();
   await page.locator('summary').filter({ hasText: '/api/swap/min' }).click();
+  await page.getByRole('tab', { name: 'MCP' }).click();
+  const call = page.getByRole('region', { name: 'the tool call for /api/swap/min' });
+  expect(await call.innerText()).toContain(`${siteUrl}/mcp`);
+  expect(await call.innerText()).toContain('"name":"swap_min"');
   await page.getByRole('button', { name: 'Send request' }).click();
   const answer = page.getByRole('region', { name: 'the response of /api/swap/min' });
   await answer.waitFor();
@@ -59,5 +63,16 @@ it('a link to an operation opens it, and the page does not send a call that move
   expect(await command.innerText()).toContain('"idempotency-key: $KEY"');
   expect(await shown.getByRole('button', { name: 'Send request' }).count()).toBe(0);
   expectNothingWrong(visited);
+  await visited.close();
+});
+
+it('the search says so when the API does not respond', async () => {
+  const visited = await visit('/docs', {}, (page) =>
+    page.route('**/api/listings/search*', (route) => route.abort()),
+  );
+  const { page } = visited;
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('combobox').fill('river');
+  await page.getByText('The API does not respond, so tokens were not searched.').waitFor();
   await visited.close();
 });
