@@ -64,7 +64,8 @@ function costOf({ calls, read, written }: Calls): Cost {
   const used = Object.entries({ ...counts, read, written });
   return {
     steps: Math.max(0, ...calls.map(({ step }) => step)),
-    ...Object.fromEntries(used.filter(([, value]) => Number(value) > 0)),
+    // Sorted: calls of one step come in any order.
+    ...Object.fromEntries(used.filter(([, value]) => Number(value) > 0).sort()),
   };
 }
 
