@@ -208,7 +208,9 @@ describe('rows that D1 refuses while it accepts others', () => {
       ok: true,
       rows: [{ entity: 'operation', id: 'swap:key-a', refusals: expect.any(Number) }],
     });
-    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
+    // D1 has the checks as of the last change of the state.
+    const { dueAt: _dueAt, looks: _looks, ...state } = w.journal.get('swap:key-a') ?? {};
+    expect(w.mirror.operation('swap:key-a')).toMatchObject(state);
     expect((await w.custody.report()).refusedRows).toBe(0);
   });
 

@@ -72,9 +72,6 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
   for (let fired = 0; fired < 30; fired++) {
     if (await until()) return;
     await runInDurableObject(custodian(), async (_instance, { storage }) => {
-      storage.sql.exec(
-        "UPDATE operations SET due_at = 0, row = json_set(row, '$.dueAt', 0) WHERE due_at IS NOT NULL",
-      );
       storage.sql.exec('UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL');
       await storage.setAlarm(Date.now() + 60_000);
     });

@@ -21,7 +21,10 @@ const ALARM_FAILURES = 3;
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
-/** `due_at` is null for work that has failed and that only the cron repeats. `set_at` is when `due_at` was decided. */
+/**
+ * `due_at` is null for work that has failed and that only the cron repeats. `set_at` is when `due_at` was decided. `looks`
+ * is the number of an operation's checks since its state changed.
+ */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS agenda (
     name TEXT NOT NULL,
@@ -29,6 +32,7 @@ const SCHEMA = [
     due_at INTEGER,
     set_at INTEGER NOT NULL,
     tries INTEGER NOT NULL DEFAULT 0,
+    looks INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (name, id)
   )`,
   'CREATE INDEX IF NOT EXISTS agenda_due ON agenda (due_at) WHERE due_at IS NOT NULL',
@@ -52,7 +56,12 @@ export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
 /** Plans work; null when nothing is left to do. Call inside the transaction of the row that waits. */
 export function planWork(
   exec: Storage['exec'],
-  { name, id, dueAt }: { readonly name: string; readonly id: string; readonly dueAt: number | null },
+  {
+    name,
+    id,
+    dueAt,
+    looks = 0,
+  }: { readonly name: string; readonly id: string; readonly dueAt: number | null; readonly looks?: number },
   now: number,
 ): void {
   if (dueAt === null) {
@@ -60,12 +69,13 @@ export function planWork(
     return;
   }
   exec(
-    `INSERT INTO agenda (name, id, due_at, set_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (name, id) DO UPDATE SET due_at = excluded.due_at, set_at = excluded.set_at`,
+    `INSERT INTO agenda (name, id, due_at, set_at, looks) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name, id)
+     DO UPDATE SET due_at = excluded.due_at, set_at = excluded.set_at, looks = excluded.looks`,
     name,
     id,
     Math.ceil(dueAt),
     Math.floor(now),
+    looks,
   );
 }
 

@@ -22,7 +22,6 @@ const SCHEMA = [
     kind TEXT NOT NULL,
     signer TEXT NOT NULL,
     signature TEXT UNIQUE,
-    due_at INTEGER,
     counts INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     row TEXT NOT NULL
@@ -84,6 +83,13 @@ const mirrorRowOf = (row: SqlRow): MirrorRow => ({
       ? columnsOf(decodeOperation(String(row.row)))
       : (JSON.parse(String(row.columns)) as Columns),
 });
+
+/** Whether two rows of an operation differ at most in the time and number of the checks. */
+function isSameState(stored: Operation, after: Operation): boolean {
+  const { dueAt, looks, updatedAt } = stored;
+  if ((dueAt === null) !== (after.dueAt === null)) return false;
+  return encodeOperation({ ...after, dueAt, looks, updatedAt }) === encodeOperation(stored);
+}
 
 export type JournalEvents = {
   /** An operation began, or its state or detail changed. Must not throw. */
@@ -191,25 +197,28 @@ export class Journal {
     // rows of the last day, regardless of `counts`.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     this.#exec(
-      `INSERT INTO operations (seq, id, kind, signer, signature, due_at, counts, created_at, row)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts,
+      `INSERT INTO operations (seq, id, kind, signer, signature, counts, created_at, row)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, counts = excluded.counts,
          created_at = excluded.created_at, row = excluded.row`,
       row.seq,
       row.id,
       row.kind,
       row.signer,
       row.signing?.signature ?? null,
-      row.dueAt === null ? null : Math.ceil(row.dueAt),
       counts,
       row.signedAt ?? row.createdAt,
       encodeOperation(row),
     );
-    planWork(this.#exec, { name: OPERATION, id: row.id, dueAt: row.dueAt }, now);
+    this.#plan(row, now);
     if (row.releasedSlot !== null) this.adoptReleasedSlot(row.releasedSlot);
     // Its columns are read from the row when it is sent.
     this.publish('operation', row.id, {}, now, row.revision);
     return row;
+  }
+
+  #plan({ id, dueAt, looks }: Operation, now: number): void {
+    planWork(this.#exec, { name: OPERATION, id, dueAt, looks }, now);
   }
 
   /** Stores a new intent under the next number. @throws when its natural key exists */
@@ -221,13 +230,17 @@ export class Journal {
 
   /**
    * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
-   * caller has decided.
+   * caller has decided. If only the time and number of the checks differ, only the agenda is written.
    * @throws what `onEnd` throws; nothing has changed then
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
     const written = this.#storage.transaction(() => {
       const stored = this.#operations.first('WHERE seq = ?', before.seq);
       if (stored?.revision !== before.revision) return undefined;
+      if (isSameState(stored, after)) {
+        this.#plan(after, now);
+        return after;
+      }
       const row = this.#write(after, now);
       if (isTerminal(row) && !isTerminal(stored)) this.#events.onEnd?.(row);
       return row;
@@ -242,8 +255,12 @@ export class Journal {
     if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
   }
 
+  /** An operation, with the time and number of its checks as the agenda has them. */
   get(id: string | null): Operation | undefined {
-    return this.#operations.first('WHERE id = ?', id);
+    const operation = this.#operations.first('WHERE id = ?', id);
+    const [planned] = this.#exec('SELECT due_at, looks FROM agenda WHERE name = ? AND id = ?', OPERATION, id);
+    if (!operation || planned?.due_at === null || planned?.due_at === undefined) return operation;
+    return { ...operation, dueAt: Number(planned.due_at), looks: integer(planned, 'looks') };
   }
 
   bySignature(signature: string): Operation | undefined {
@@ -290,9 +307,9 @@ export class Journal {
   /** Rows of a kind that are still open, and the newest one that has landed. */
   openAndLanded(kind: Operation['kind']): Operation[] {
     return [
-      ...this.#operations.all('WHERE kind = ? AND due_at IS NOT NULL', kind),
+      ...this.#operations.all('WHERE kind = ? AND counts = 1', kind),
       ...this.#operations.all(
-        `WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL ORDER BY seq DESC LIMIT 1`,
+        `WHERE kind = ? AND counts = 0 AND json_extract(row, '$.landing.slot') IS NOT NULL ORDER BY seq DESC LIMIT 1`,
         kind,
       ),
     ];

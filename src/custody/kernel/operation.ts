@@ -83,9 +83,9 @@ export type Operation = {
   readonly updatedAt: number;
   /** When its latest attempt was signed; null before. */
   readonly signedAt: number | null;
-  /** When the alarm checks it next; null when nothing is left to do. */
+  /** When the alarm checks it next; null when nothing is left to do. `Journal.get` returns what the agenda has; else as of the last change. */
   readonly dueAt: number | null;
-  /** Consecutive checks without a change; more of them mean longer waits. */
+  /** Checks without a change; more of them mean longer waits. Kept as `dueAt`. */
   readonly looks: number;
 
   /** Lamports to move. They count against the limits if they have left the reserve or may still leave it. */

@@ -110,6 +110,8 @@ export type Settlement =
       readonly detail: string;
       /** Progress of a search; stored for the next check. */
       readonly progress?: Facts;
+      /** Whether the counterpart has moved on since the last check, so that its end may be near. */
+      readonly hasMoved?: boolean;
       /** More is left to read, so the next check follows at once. */
       readonly continues?: boolean;
     }
@@ -181,8 +183,12 @@ export type KindRules = {
 /** Milliseconds between checks: short at first, then longer, at most `most`. */
 const spaced = (looks: number, first: number, most: number): number => Math.min(first * 1.3 ** looks, most);
 
-const WATCH_MS = [700, 2_000] as const;
-const SETTLE_MS = [1_500, 60_000] as const;
+/** Interval between checks of an operation whose end is near. */
+const NEAR_MS = 150;
+const WATCH_MS = [NEAR_MS, 2_000] as const;
+const SETTLE_MS = [NEAR_MS, 60_000] as const;
+/** A quarter of a slot. The checks of a transaction that a node shows are this far apart for each slot that is not final. */
+const MISSING_SLOT_MS = 100n;
 /** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;
 const PREPARE_MS = [2_000, 60_000] as const;
@@ -317,15 +323,29 @@ const nothingLeft = (op: Operation): Operation => ({
   plan: { ...op.plan, askedLamports: op.amount.toString() },
 });
 
-const lookAgain = (op: Operation, [first, most]: readonly [first: number, most: number], now: number) => ({
-  looks: op.looks + 1,
-  dueAt: now + spaced(op.looks, first, most),
-});
+const lookAgain = (
+  { looks }: Pick<Operation, 'looks'>,
+  [first, most]: readonly [first: number, most: number],
+  now: number,
+) => ({ looks: looks + 1, dueAt: now + spaced(looks, first, most) });
 
 const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
   reason: op.looks < UNPROVEN_LOOKS ? null : held('unproven'),
 });
+
+/** The next check of a transaction that a node shows, planned from the slots that are missing until it is final. */
+function watchSeen(op: Operation, views: readonly NodeView[], now: number): Partial<Operation> {
+  const again = watchAgain(op, now);
+  const missing = views.flatMap(({ status, finalizedSlot }) => (status ? [status.slot - finalizedSlot] : []));
+  const [first, ...others] = missing;
+  if (first === undefined || op.looks >= QUICK_LOOKS) return again;
+  const least = others.reduce((low, slots) => (slots < low ? slots : low), first);
+  // The slot is final, but too few nodes show it.
+  if (least <= 0n) return again;
+  const [near, most] = WATCH_MS;
+  return { ...again, dueAt: now + Math.min(Math.max(Number(least * MISSING_SLOT_MS), near), most) };
+}
 
 function judged(
   op: Operation,
@@ -336,7 +356,7 @@ function judged(
 ): Operation {
   switch (attemptVerdict(signing, seen.views, seen.quorum)) {
     case 'landed': {
-      if (!seen.landing) return { ...op, detail: 'landed', ...watchAgain(op, now) };
+      if (!seen.landing) return { ...op, detail: 'landed', ...watchSeen(op, seen.views, now) };
       const landed = {
         ...op,
         landing: seen.landing,
@@ -358,7 +378,7 @@ function judged(
       // Nothing left the reserve, so a balance of any slot is valid.
       return ended(op, 'expired', null, rules, now);
     case 'seen':
-      return { ...op, detail: 'landed', ...watchAgain(op, now) };
+      return { ...op, detail: 'landed', ...watchSeen(op, seen.views, now) };
     case 'unseen': {
       // A fork undid the landing: the same bytes are resent until the outcome is final.
       const witnessed = withLateWitnesses(signing, seen.views);
@@ -407,9 +427,10 @@ function settled(op: Operation, settlement: Settlement, now: number): Operation 
   switch (settlement.state) {
     case 'pending': {
       const seen = { ...op, outcome: { ...op.outcome, ...settlement.progress } };
+      const looks = settlement.hasMoved ? 0 : op.looks;
       const next = late
         ? { ...seen, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS }
-        : { ...seen, detail: settlement.detail, ...lookAgain(op, SETTLE_MS, now), ...stuck(op, now) };
+        : { ...seen, detail: settlement.detail, ...lookAgain({ looks }, SETTLE_MS, now), ...stuck(op, now) };
       return settlement.continues ? { ...next, looks: op.looks, dueAt: now + CONTINUE_MS } : next;
     }
     case 'complete':

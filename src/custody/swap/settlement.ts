@@ -91,12 +91,20 @@ export async function settleSwap(
     announce(ports.route, operation, depositAddress),
   ]);
   const settled = await settleReport(ports, operation, isTaken, report);
-  return withFacts(settled, {
-    ...(isAnnounced ? { announced: true } : {}),
-    ...(report.shown === undefined
-      ? {}
-      : { bridgeStatuses: statusesAfter(operation, report.shown, ports.now()) }),
-  });
+  const known = statusesOf(operation.outcome);
+  // A bridge that never repeats a status must not be asked ever more often.
+  const hasMoved =
+    report.shown !== undefined && known.length < MOST_STATUSES && known.at(-1)?.shown !== report.shown;
+  return withFacts(
+    settled,
+    {
+      ...(isAnnounced ? { announced: true } : {}),
+      ...(report.shown === undefined
+        ? {}
+        : { bridgeStatuses: statusesAfter(operation, report.shown, ports.now()) }),
+    },
+    hasMoved,
+  );
 }
 
 /** Checks in which the bridge is told of the deposit, until one call succeeds. */
@@ -124,12 +132,12 @@ function statusesAfter({ outcome }: Operation, shown: string, now: number): stri
   return JSON.stringify([...known, { at: new Date(now).toISOString(), shown }].slice(-MOST_STATUSES));
 }
 
-/** Adds facts to the row of a settlement. */
-function withFacts(settled: Settled, facts: Facts): Settled {
+/** Adds facts to the row of a settlement. @param hasMoved whether the bridge shows another status than before */
+function withFacts(settled: Settled, facts: Facts, hasMoved: boolean): Settled {
   if (Object.keys(facts).length === 0) return settled;
   const { settlement, claims } = settled;
   return settlement.state === 'pending'
-    ? { settlement: { ...settlement, progress: { ...settlement.progress, ...facts } }, claims }
+    ? { settlement: { ...settlement, hasMoved, progress: { ...settlement.progress, ...facts } }, claims }
     : { settlement: { ...settlement, outcome: { ...settlement.outcome, ...facts } }, claims };
 }
 

@@ -170,6 +170,18 @@ describe('due rows', () => {
     expect(agenda.next()).toBeUndefined();
   });
 
+  it('a check that changes no state writes neither the row nor D1, and its time and number are kept', () => {
+    const { journal, add, agenda } = setUp();
+    const waiting = add(at('waits', { dueAt: NOW + 5 }));
+    const revision = journal.revision();
+    journal.delivered(journal.outbox(9));
+    const checked = { ...waiting, dueAt: NOW + 9, looks: 7, updatedAt: NOW + 6 };
+    expect(journal.update(waiting, checked, NOW)).toEqual(checked);
+    expect([journal.revision(), journal.outbox(9)]).toEqual([revision, []]);
+    expect(agenda.dueAt('operation', 'waits')).toBe(NOW + 9);
+    expect(journal.get('waits')).toEqual({ ...waiting, dueAt: NOW + 9, looks: 7 });
+  });
+
   it('nothing is due in an empty journal', () => {
     const { journal, agenda } = setUp();
     expect([agenda.next(), journal.isEmpty()]).toEqual([undefined, true]);

@@ -56,7 +56,7 @@ describe('the evidence of a swap', () => {
         statuses: [{ shown: '{"status":"PENDING_DEPOSIT"}' }, { shown: '{"status":"PROCESSING"}' }],
       });
       const [first, second] = file.statuses as { at: string }[];
-      expect(Date.parse(second?.at ?? '') - Date.parse(first?.at ?? '')).toBeGreaterThan(1_000);
+      expect(Date.parse(second?.at ?? '') - Date.parse(first?.at ?? '')).toBeGreaterThan(0);
     }
   });
 
