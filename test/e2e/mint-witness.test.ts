@@ -65,8 +65,18 @@ describe('a world whose mint authority needs two keys', () => {
     );
     const own = ed25519.sign(message, base58.decode(reserve.secretKey).slice(0, 32));
     const wireWith = (second: Uint8Array) => base64.encode(signedTransaction(message, [own, second]).wire);
-    return { wireWith, body: JSON.stringify({ transaction: wireWith(new Uint8Array(64)) }) };
+    const body = bodyOf(wireWith(new Uint8Array(64)));
+    return { wireWith, body, message, own, blockhash: value.blockhash };
   }
+  const bodyOf = (transaction: string) => JSON.stringify({ transaction });
+  /** The first answer that is not about the mint before. */
+  const whenOpen = (request: () => Promise<{ body: string }>) =>
+    until('the end of the blockhash of the mint before', async () => {
+      const answer = await post(cosign, (await request()).body);
+      return answer.body.error_code === 'earlier_mint_open' ? undefined : answer;
+    });
+  const isAlive = async (blockhash: string) =>
+    (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, { commitment: 'processed' })).value;
 
   it('shows its addresses and that it has signed nothing', async () => {
     const { multisig } = world.solana;
@@ -102,6 +112,28 @@ describe('a world whose mint authority needs two keys', () => {
     expect(await supply()).toBe('0');
   });
 
+  it('refuses a request that was altered, or whose signature is missing, foreign or in the other place', async () => {
+    const { message, own, wireWith } = await requestOf(5n);
+    const none = new Uint8Array(64);
+    const wire = (first: Uint8Array, second: Uint8Array, bytes = message) =>
+      bodyOf(base64.encode(signedTransaction(bytes, [first, second]).wire));
+    const other = await requestOf(6n);
+    const { secretKey } = world.users[0] ?? world.solana.treasury;
+    const foreign = ed25519.sign(message, base58.decode(secretKey).slice(0, 32));
+    for (const body of [wire(none, none), wire(none, own), wire(foreign, none), wire(other.own, none)])
+      expect((await post(cosign, body)).body).toMatchObject({ error_code: 'not_signed_by_custodian' });
+    // The account of the mint, and the number of its signers.
+    for (const at of [1, message.length - 1]) {
+      const altered = Uint8Array.from(message, (byte, index) => (index === at ? byte + 1 : byte));
+      expect((await post(cosign, wire(own, none, altered))).status).toBe(409);
+    }
+    const cut = bodyOf(wireWith(none).slice(0, 400));
+    expect((await post(cosign, cut)).body).toMatchObject({ error_code: 'not_a_mint' });
+    expect((await (await fetch(`${world.endpoints.witness}/`)).json()) as Json).toMatchObject({
+      lastSigned: null,
+    });
+  });
+
   it('the chain refuses a mint with the key of the custodian alone', async () => {
     const { wireWith } = await requestOf(5n);
     await rpc('sendTransaction', wireWith(new Uint8Array(64)), { encoding: 'base64', skipPreflight: true });
@@ -129,11 +161,8 @@ describe('a world whose mint authority needs two keys', () => {
   });
 
   it('signs nothing above the reserve after that mint', async () => {
-    const refused = await until('the end of the first blockhash', async () => {
-      const { body } = await post(cosign, (await requestOf(1n)).body);
-      return body.error_code === 'earlier_mint_open' ? undefined : body.error_code;
-    });
-    expect(refused).toBe('amount_above_reserve');
+    const { body } = await whenOpen(() => requestOf(1n));
+    expect(body).toMatchObject({ error_code: 'amount_above_reserve' });
     expect(await supply()).toBe('1000000');
   });
 
@@ -152,5 +181,22 @@ describe('a world whose mint authority needs two keys', () => {
         });
     await until('the mint of the thief', async () => ((await supply()) === '1000000' ? undefined : true));
     expect(Number(await supply())).toBeLessThanOrEqual(1_070_000);
+  });
+
+  it('after a restart, and for a repeated request, it signs nothing until what it signed can no longer land', async () => {
+    await world.control.sendBitcoin(world.reserve.bitcoin, 10_000n);
+    await world.control.mine(3);
+    let first = await requestOf(1n);
+    const signed = await whenOpen(async () => {
+      first = await requestOf(1n);
+      return first;
+    });
+    expect(signed.status).toBe(200);
+    expect((await post(cosign, first.body)).status).toBe(409);
+    await world.worker.kill();
+    await world.worker.start();
+    // Nobody sends the first one, so only the end of its blockhash frees the witness.
+    const next = await whenOpen(() => requestOf(2n));
+    expect([next.status, await isAlive(first.blockhash)]).toEqual([200, false]);
   });
 });
