@@ -170,7 +170,10 @@ export class Cache {
   }
 
   /** Unix ms before which a value was read too early. */
-  async #validFrom({ changedByOperations = false, notBefore = 0 }: CachePolicy): Promise<number> {
+  async #validFrom({
+    changedByOperations = false,
+    notBefore = 0,
+  }: Pick<CachePolicy, 'changedByOperations' | 'notBefore'>): Promise<number> {
     const { lastChange, now } = this.#options;
     if (!changedByOperations || !lastChange) return notBefore;
     const read = this.read(LAST_CHANGE, CHANGE_POLICY, lastChange).catch(() => undefined);
@@ -210,14 +213,17 @@ export class Cache {
    */
   async readMany<T>(
     keys: readonly string[],
-    { freshMs, staleMs }: Pick<CachePolicy, 'freshMs' | 'staleMs'>,
+    policy: Pick<CachePolicy, 'freshMs' | 'staleMs' | 'changedByOperations'>,
     load: (missing: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<ReadonlyMap<string, Cached<T>>> {
     const { now } = this.#options;
+    const { freshMs, staleMs } = policy;
+    const validFrom = await this.#validFrom(policy);
     const began = now();
-    const isYounger = (key: string, ms: number): boolean =>
-      now() - (this.#memory.get(key)?.asOf ?? Number.NEGATIVE_INFINITY) < ms;
-    const missing = keys.filter((key) => !isYounger(key, freshMs) && !this.#failureOf(key));
+    const asOf = (key: string): number => this.#memory.get(key)?.asOf ?? Number.NEGATIVE_INFINITY;
+    const isYounger = (key: string, ms: number): boolean => now() - asOf(key) < ms;
+    const isFresh = (key: string): boolean => isYounger(key, freshMs) && asOf(key) >= validFrom;
+    const missing = keys.filter((key) => !isFresh(key) && !this.#failureOf(key));
     if (missing.length > 0)
       try {
         const loaded = await load(missing);
@@ -229,7 +235,7 @@ export class Cache {
       keys.flatMap((key) => {
         const known = this.#memory.get(key);
         if (!known || !isYounger(key, staleMs)) return [];
-        return [[key, { ...known, stale: !isYounger(key, freshMs) } as Cached<T>] as const];
+        return [[key, { ...known, stale: !isFresh(key) } as Cached<T>] as const];
       }),
     );
   }

@@ -345,6 +345,25 @@ it('loads several keys together, and each key at most once while it is fresh', a
   expect(loads).toEqual([['a', 'b'], ['c'], ['a', 'broken']]);
 });
 
+it('loads several keys again after the last change if own operations change them, and others not', async () => {
+  const time = { now: 10_000, changed: 0 };
+  const cache = new Cache({
+    now: () => time.now,
+    lastChange: async () => time.changed,
+    defer: () => undefined,
+  });
+  const supplyOf = async (changedByOperations: boolean) => {
+    const policy = { freshMs: 60_000, staleMs: 60_000, changedByOperations };
+    const load = async () => new Map([['mint', time.now]]);
+    return (await cache.readMany(['mint'], policy, load)).get('mint')?.value;
+  };
+  expect(await supplyOf(true)).toBe(10_000);
+  time.changed = 12_000;
+  time.now = 15_000;
+  expect(await supplyOf(false)).toBe(10_000);
+  expect(await supplyOf(true)).toBe(15_000);
+});
+
 it('the cache evicts the oldest of more than 500 values', async () => {
   const cache = new Cache({ now: () => 0, defer: () => undefined });
   let loads = 0;

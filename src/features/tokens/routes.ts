@@ -134,7 +134,7 @@ type OfficialDeps = Pick<TokenDeps, 'facts' | 'reserve'>;
 
 /** @throws AppError UPSTREAM_FAILED */
 async function officialBody({ facts: deps, reserve }: OfficialDeps, mint: string, asset: OfficialAsset) {
-  const facts = await factsNow(deps, { mint, program: 'token', requestId: null });
+  const facts = await factsNow(deps, { mint, program: 'token', requestId: null }, true);
   if (facts === null) return undefined;
   const { supply, decimals, program, metadata } = facts;
   const keys = await readMintKeys(deps, facts);
@@ -150,8 +150,12 @@ async function officialBody({ facts: deps, reserve }: OfficialDeps, mint: string
 }
 
 /** Null for an address that is no mint on the chain. @throws AppError UPSTREAM_FAILED */
-async function factsNow(deps: TokenFactsDeps, subject: FactsSubject): Promise<TokenFacts | null> {
-  const facts = (await readTokenFacts(deps, [subject])).get(subject.mint);
+async function factsNow(
+  deps: TokenFactsDeps,
+  subject: FactsSubject,
+  changedByOperations = false,
+): Promise<TokenFacts | null> {
+  const facts = (await readTokenFacts(deps, [subject], changedByOperations)).get(subject.mint);
   if (facts === undefined) throw upstreamFailed('solana-read', 'unreachable');
   return facts;
 }

@@ -50,13 +50,17 @@ const BATCH = 100;
 /** What decides which accounts hold the facts of a token. */
 export type FactsSubject = Pick<TokenRow, 'mint' | 'program' | 'requestId'>;
 
-/** The facts by mint: null for an address that is no mint on the chain, absent while they cannot be read. */
+/**
+ * The facts by mint: null for an address that is no mint on the chain, absent while they cannot be read.
+ * @param changedByOperations the service itself mints or burns these tokens
+ */
 export async function readTokenFacts(
   d: TokenFactsDeps,
   tokens: readonly FactsSubject[],
+  changedByOperations = false,
 ): Promise<ReadonlyMap<string, TokenFacts | null>> {
   const mints = tokens.map(({ mint }) => mint);
-  const found = await d.memory.readMany(mints, POLICY, (missing) =>
+  const found = await d.memory.readMany(mints, { ...POLICY, changedByOperations }, (missing) =>
     readFacts(
       d,
       tokens.filter(({ mint }) => missing.includes(mint)),
