@@ -66,7 +66,7 @@ const NEWEST_POLL_MS = 15_000;
 const NEWEST_SHOWN = 3;
 
 /** Enough that a few tokens with a warning leave some to show. */
-const NEWEST_READ = 50;
+export const NEWEST_READ = 50;
 
 /** The newest tokens, for the overview. Those with a warning stand in the full list only. */
 export const NewestTokens = () => (

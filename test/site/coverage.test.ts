@@ -1,4 +1,4 @@
-/** Every place that says whether the reserve covers the supply, in each state of the sources. */
+/** Every page, field, badge and tool that says whether the reserve covers the supply, in each state of the sources. */
 import { expect, it, vi } from 'vitest';
 import type { AbsrSummary, Status } from '../../packages/client/src/index.ts';
 import { renderIslands } from '../../site/first-state.tsx';
@@ -15,6 +15,9 @@ import {
 } from '../../src/features/reserves/get-summary.ts';
 import { alarmsOf } from '../../src/features/status/check-alarms.ts';
 import { Cache, type Cached } from '../../src/http/cached.ts';
+import { createApi } from '../../src/mcp/api-client.ts';
+import { callTool } from '../../src/mcp/server.ts';
+import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { exampleOf } from '../kit/example.ts';
 import { routerOver } from '../kit/router.ts';
 
@@ -50,6 +53,23 @@ function service() {
   return { world, deps };
 }
 
+/** The pages that the Worker renders. */
+const PAGES = ['/', '/reserves', '/status', '/tokens', '/token', '/asry'];
+
+/** What the tool of an agent shows of the status. */
+async function toolText(status: Status): Promise<string> {
+  const tool = TOOLS.find(({ name }) => name === 'service_status');
+  if (!tool) throw new Error('no tool for the status');
+  const api = createApi({
+    origin: 'http://sluice.test',
+    unreachableRepair: '',
+    fetch: async () => Response.json(status),
+  });
+  const recent = { find: () => undefined, keep: () => undefined };
+  const { structuredContent } = await callTool(tool, {}, { api, recent, verifyProof: async () => ({}) });
+  return JSON.stringify(Object(structuredContent).backing);
+}
+
 /** What each place says: `ok`, `short` or `unknown`. */
 async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>> {
   const app = routerOver(
@@ -70,7 +90,11 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   const covered = coverageOf({ value: summary, failure: null });
   const measured = { balance: null, floor: 0n, feesOverCap: false };
   const alarms = alarmsOf(status as never, measured, NOW).map(({ name }) => name);
-  const page = renderIslands('/', { 'getAbsrSummary {}': summary }).hero ?? '';
+  const answers = { 'getAbsrSummary {}': summary, 'getStatus {}': status };
+  const page = renderIslands('/', answers).hero ?? '';
+  const banners = PAGES.filter((path) =>
+    /exceeds the reserve/.test(renderIslands(path, answers).alerts ?? ''),
+  );
   const report = String(StatusReport({ status }));
   const read = (text: string, ok: RegExp, short: RegExp, unknown: RegExp): string =>
     [ok.test(text) && 'ok', short.test(text) && 'short', unknown.test(text) && 'unknown']
@@ -85,15 +109,17 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
     sentence: read(statusSentence(status), /is covered/, /NOT/, /not known/),
     home: read(String(ServiceFacts({ status, lamports: null })), /mark good/, /mark bad/, /mark warn/),
+    tool: read(await toolText(status), /"covered"/, /"short"/, /"unknown"/),
+    banners: banners.length === PAGES.length ? 'short' : banners.join(' ') || 'no alarm',
     alarm: alarms.includes('supply_above_reserve') ? 'short' : 'no alarm',
     log: lines.length > 0 ? 'short' : 'no alarm',
   };
 }
 
 const everywhere = (state: 'ok' | 'short' | 'unknown') => {
-  const places = ['badge', 'summary', 'mark', 'html', 'tile', 'headline', 'sentence', 'home'];
+  const places = ['badge', 'summary', 'mark', 'html', 'tile', 'headline', 'sentence', 'home', 'tool'];
   const alarm = state === 'short' ? 'short' : 'no alarm';
-  return { ...Object.fromEntries(places.map((place) => [place, state])), alarm, log: alarm };
+  return { ...Object.fromEntries(places.map((place) => [place, state])), alarm, log: alarm, banners: alarm };
 };
 
 const SCENES = `

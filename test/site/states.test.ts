@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
+import { withAnswers } from '../../site/api/query.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
@@ -14,12 +15,12 @@ import { Agreement } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
-import { TokenRow } from '../../site/parts/token-list.tsx';
+import { NEWEST_READ, NewestTokens, TokenRow } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
 import { contactOf, keyRows, witnessOf } from '../../site/parts/trust-facts.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
-import { isPlainToken, POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
+import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
 
@@ -198,12 +199,22 @@ it('the list says so when the rights over a token are not known', () => {
   );
 });
 
-it('only a token without a warning and without a power of an extension may stand among the newest', () => {
-  expect(isPlainToken({ ...harmless, powers: ['freeze', 'mint'] })).toBe(true);
-  for (const power of TOKEN_POWERS.filter((each) => each !== 'freeze' && each !== 'mint'))
-    expect(isPlainToken({ ...harmless, powers: [power] })).toBe(false);
-  expect(isPlainToken({ ...harmless, powers: null })).toBe(false);
-  expect(isPlainToken({ ...harmless, warning: 'well_known_name' })).toBe(false);
+it('the overview shows no token with a warning, with a power of an extension, or whose rights are not known', () => {
+  const front = (change: object): string => {
+    const tokens = [{ ...harmless, ...change, name: 'Heron' }];
+    const key = `listTokens ${JSON.stringify({ limit: NEWEST_READ })}`;
+    return withAnswers({ [key]: { tokens, next_cursor: null } }, () => String(NewestTokens()));
+  };
+  expect(front({ powers: ['freeze', 'mint'] })).toContain('Heron');
+  const hidden = [
+    ...TOKEN_POWERS.filter((each) => each !== 'freeze' && each !== 'mint').map((each) => ({
+      powers: [each],
+    })),
+    { powers: ['a power of a newer service'] },
+    { powers: null, as_of: null },
+    { warning: 'well_known_name' },
+  ];
+  for (const change of hidden) expect(front(change)).not.toContain('Heron');
 });
 
 it('shows an author’s key as Nostr clients do, and any other text unchanged', () => {

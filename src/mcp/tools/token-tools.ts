@@ -22,7 +22,7 @@ const tokenGet = tool({
   name: 'token_get',
   title: 'Read a token',
   description:
-    'One token: name, supply, and `powers`: what keys can do to holders (null: unknown). Warning well_known_name: it imitates another token.',
+    'One token: name, supply, and `powers`: what keys can do to holders (null: unknown). Warning well_known_name: it imitates another token. `official`: ABSR or ASRY of this reserve.',
   annotations: READS,
   input: z.strictObject({
     id: textOrNumber(recordId.describe('Numeric id or mint address')),
