@@ -1,7 +1,7 @@
 /**
  * `npm run -s mcp:pack [-- FOLDER] [--origin URL] [--repository URL]`: the MCP server as one file, packed for npm and as a
- * bundle (.mcpb) for desktop hosts. `--origin` and `--repository` replace the placeholders of packages/sluice-mcp. Prints
- * the path of the tarball, then of the bundle; FOLDER/package is what `npm publish` takes.
+ * bundle (.mcpb) for desktop hosts. `--origin` and `--repository` replace `homepage` and `repository` of package.json. Prints
+ * the path of the tarball, then of the bundle; FOLDER/package has their files.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,12 +26,18 @@ const PLACEHOLDER = {
 };
 const ENTRY = 'sluice-mcp.mjs';
 
+/** The names of this deployment, which package.json has. */
+const own = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  homepage: string;
+  repository: { url: string };
+};
+
 const { origin, repository, positionals } = argumentsOrUsage(
   'npm run -s mcp:pack -- [FOLDER] [--origin URL] [--repository URL]',
   (args) => {
     const options = {
-      origin: { type: 'string', default: PLACEHOLDER.origin },
-      repository: { type: 'string', default: PLACEHOLDER.repository },
+      origin: { type: 'string', default: own.homepage },
+      repository: { type: 'string', default: own.repository.url.replace(/^git\+/, '') },
     } as const;
     const { values, positionals } = readArguments(args, options, 1);
     const repository = httpUrl('--repository', values.repository).href.replace(/(\.git)?\/?$/, '');

@@ -41,11 +41,5 @@ export function snippetsFor(origin: string): readonly Snippet[] {
     file('Windsurf', '~/.codeium/windsurf/mcp_config.json', 'mcpServers', { serverUrl: url }),
     file('Cline', 'cline_mcp_settings.json', 'mcpServers', { type: 'streamableHttp', url }),
     file('Zed', 'settings.json', 'context_servers', { url }),
-    // Its configuration file accepts commands only, so this runs the published package, on Node 20 or newer.
-    file('Claude Desktop', 'claude_desktop_config.json', 'mcpServers', {
-      command: 'npx',
-      args: ['-y', 'sluice-mcp'],
-      env: { API_BASE_URL: origin },
-    }),
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * The entry on the agent's machine: `npx sluice-mcp`, or `npm run -s mcp`. stdout carries protocol only; everything else
+ * The entry on the agent's machine: the packed `sluice-mcp.mjs`, or `npm run -s mcp`. stdout carries protocol only; everything else
  * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof.
  * @module
  */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { blocksOf } from '../docs/markdown.ts';
+import { NODES } from '../kit/nodes.ts';
 
 const run = promisify(execFile);
 const PACKAGE = 'packages/client';
@@ -19,8 +20,8 @@ beforeAll(async () => {
   const { stdout } = await run('npm', args, { cwd: PACKAGE });
   // The build prints nothing; the JSON is the last part of what npm writes.
   const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
-  mkdirSync(installed, { recursive: true });
-  await run('tar', ['-xzf', join(folder, filename), '-C', installed, '--strip-components=1']);
+  const npm = ['install', '--offline', '--cache', join(folder, 'cache'), '--prefix', folder];
+  await run('npm', [...npm, join(folder, filename)], { cwd: folder });
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -89,6 +90,8 @@ console.log(state, over);
   );
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   await run(resolve('node_modules/.bin/tsc'), ['-p', folder]);
-  const { stdout } = await run(process.execPath, [join(folder, 'out/program.js')]);
-  expect(stdout.trim()).toBe('unreachable undefined');
+  for (const [, node] of NODES) {
+    const { stdout } = await run(node, [join(folder, 'out/program.js')]);
+    expect(stdout.trim()).toBe('unreachable undefined');
+  }
 });

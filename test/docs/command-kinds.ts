@@ -23,6 +23,7 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
     /^npm (ci|start|test)$|^npm run (check|build|build:site)$/,
     /^npm run -s release:notes > /,
     /^npm run -s mcp:pack -- /,
+    /^npm pack \.\/packages\/client /,
   ],
   account: [/^npx wrangler /],
   // These need another project's program, the published package, the remote, or a copy of the repository.

@@ -8,6 +8,7 @@ import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { VERSION } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
+import { NODES } from '../kit/nodes.ts';
 import { openLegacy, startApi, startStdio, strayOutput } from './stdio-process.ts';
 
 const run = promisify(execFile);
@@ -42,13 +43,11 @@ it('package.json and server.json have the same name and version and the given or
     version: VERSION,
     mcpName: 'example.reserve/sluice-mcp',
     repository: { url: `git+${REPOSITORY}.git` },
-    publishConfig: { provenance: true },
   });
   expect(server).toMatchObject({
     name: manifest.mcpName,
     version: VERSION,
     remotes: [{ type: 'streamable-http', url: `${ORIGIN}/mcp` }],
-    packages: [{ registryType: 'npm', identifier: manifest.name, version: VERSION }],
   });
   // The registry's limit.
   expect(String(server.description).length).toBeLessThanOrEqual(100);
@@ -71,21 +70,26 @@ it('the desktop bundle has a manifest that names its entry point and every tool'
   expect(strFromU8(files[manifest.server.entry_point] ?? new Uint8Array())).toBe(packaged('sluice-mcp.mjs'));
 });
 
-it('the package runs with npx, offline and from an empty folder, and writes only protocol to stdout', async () => {
-  const api = await startApi({});
-  const env = { API_BASE_URL: api.url, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
-  const args = ['-y', `--package=${tarball}`, 'sluice-mcp'];
-  const server = startStdio('npx', args, env, folder);
-  try {
-    const { title, description } = JSON.parse(packaged('server.json')) as Record<string, unknown>;
-    expect(await openLegacy(server)).toMatchObject({ result: { serverInfo: { title, description } } });
-    const { result } = await server.request('tools/list');
-    expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(NAMES);
-    server.closeInput();
-    expect(await server.exited).toBe(0);
-    expect(strayOutput(server.stdout())).toEqual([]);
-  } finally {
-    server.kill('SIGKILL');
-    await api.stop();
-  }
-});
+it.each(NODES)(
+  'the package is installed in an empty folder without a registry, runs on Node %s, and writes only protocol to stdout',
+  async (_name, node) => {
+    const api = await startApi({});
+    const empty = mkdtempSync(join(folder, 'empty-'));
+    const npm = ['install', '--offline', '--cache', join(folder, 'cache'), '--prefix', empty, tarball];
+    await run('npm', npm, { cwd: empty });
+    const entry = join(empty, 'node_modules/sluice-mcp/sluice-mcp.mjs');
+    const server = startStdio(node, [entry], { API_BASE_URL: api.url }, empty);
+    try {
+      const { title, description } = JSON.parse(packaged('server.json')) as Record<string, unknown>;
+      expect(await openLegacy(server)).toMatchObject({ result: { serverInfo: { title, description } } });
+      const { result } = await server.request('tools/list');
+      expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(NAMES);
+      server.closeInput();
+      expect(await server.exited).toBe(0);
+      expect(strayOutput(server.stdout())).toEqual([]);
+    } finally {
+      server.kill('SIGKILL');
+      await api.stop();
+    }
+  },
+);

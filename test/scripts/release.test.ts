@@ -27,8 +27,12 @@ const env = {
 };
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' }).trim();
-const npmVersion = (level: string) =>
-  spawnSync('npm', ['version', level, '--ignore-scripts=false'], { cwd: folder, env, encoding: 'utf8' });
+const npmVersion = (level: string, ...flags: string[]) =>
+  spawnSync('npm', ['version', level, ...flags, '--ignore-scripts=false'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
 const json = (file: string, root = folder) => JSON.parse(readFileSync(join(root, file), 'utf8'));
 
 /** Every version of this release that a file shows. */
@@ -40,8 +44,6 @@ const versionsIn = (root: string): Record<string, unknown> => ({
   'packages/sluice-mcp/package.json': json('packages/sluice-mcp/package.json', root).version,
   'packages/sluice-mcp/manifest.json': json('packages/sluice-mcp/manifest.json', root).version,
   'packages/sluice-mcp/server.json': json('packages/sluice-mcp/server.json', root).version,
-  'packages/sluice-mcp/server.json, package': json('packages/sluice-mcp/server.json', root).packages[0]
-    .version,
   'docs/use/agents.md': /sluice-mcp-(.+)\.mcpb/.exec(
     readFileSync(join(root, 'docs/use/agents.md'), 'utf8'),
   )?.[1],
@@ -52,12 +54,6 @@ const versionsIn = (root: string): Record<string, unknown> => ({
 
 beforeAll(() => {
   for (const file of FILES) cpSync(file, join(folder, file), { recursive: true });
-  // Right after a release the section is empty.
-  const changelog = join(folder, 'CHANGELOG.md');
-  writeFileSync(
-    changelog,
-    readFileSync(changelog, 'utf8').replace('## [Unreleased]\n', '## [Unreleased]\n\n- A new entry.\n'),
-  );
   git('init', '-q');
   git('add', '.');
   git('commit', '-q', '-m', 'start');
@@ -68,12 +64,40 @@ it('all files that contain the release version have the same version', () => {
   expect(new Set(Object.values(versionsIn('.')))).toEqual(new Set([VERSION]));
 });
 
+/** Adds an entry to the section of what is not released, and commits it. */
+function enter(entry: string): void {
+  const changelog = join(folder, 'CHANGELOG.md');
+  const text = readFileSync(changelog, 'utf8');
+  writeFileSync(changelog, text.replace('## [Unreleased]\n', `## [Unreleased]\n\n- ${entry}\n`));
+  git('commit', '-q', '-a', '-m', 'change');
+}
+
+it('the first release tags the version that package.json has, from an empty history of tags', () => {
+  enter('A first entry.');
+  const { status, stderr } = npmVersion(VERSION, '--allow-same-version');
+  expect(status, stderr).toBe(0);
+  expect(git('tag')).toBe(`v${VERSION}`);
+  expect(git('log', '-1', '--format=%s')).toBe(VERSION);
+  expect(git('status', '--porcelain')).toBe('');
+  expect(readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')).toContain(`\n## [${VERSION}] - 20`);
+  expect(new Set(Object.values(versionsIn(folder)))).toEqual(new Set([VERSION]));
+});
+
+it('the changelog gives a date to no version without a tag', () => {
+  const dated = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## \[(\d.*?)\]/gm)].map(
+    ([, version]) => `v${version}`,
+  );
+  const tags = execFileSync('git', ['tag'], { encoding: 'utf8' }).split('\n');
+  expect(tags).toEqual(expect.arrayContaining(dated));
+});
+
 describe('npm version minor', () => {
   const [major = 0, minor = 0] = VERSION.split('.').map(Number);
   const next = `${major}.${minor + 1}.0`;
   let entries = '';
 
   it('npm version minor writes the version to every file, commits and tags', () => {
+    enter('A new entry.');
     entries =
       readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')
         .split(/^## .*$/m)[1]
@@ -82,7 +106,7 @@ describe('npm version minor', () => {
     expect(status, stderr).toBe(0);
     expect(stdout).toContain(`v${next}`);
     expect(new Set(Object.values(versionsIn(folder)))).toEqual(new Set([next]));
-    expect(git('tag')).toBe(`v${next}`);
+    expect(git('tag').split('\n')).toContain(`v${next}`);
     expect(git('status', '--porcelain')).toBe('');
   });
 
@@ -116,12 +140,7 @@ describe('npm version minor', () => {
 
   it('a later npm version releases the entries added after the first', () => {
     const file = join(folder, 'CHANGELOG.md');
-    const text = readFileSync(file, 'utf8').replace(
-      '## [Unreleased]\n',
-      '## [Unreleased]\n\n- Mends a fault.\n',
-    );
-    writeFileSync(file, text);
-    git('commit', '-q', '-a', '-m', 'mend');
+    enter('Mends a fault.');
     expect(npmVersion('patch').status).toBe(0);
     expect(readFileSync(file, 'utf8')).toMatch(
       new RegExp(
