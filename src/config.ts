@@ -1,7 +1,7 @@
 /**
  * Declares every variable and secret that the service reads, with its syntax, default, area and documentation. The
  * Worker, `.dev.vars.example`, docs/run/configuration.md and the doctor derive from this table. Values are never shown. The
- * API's configuration contains no secret key.
+ * API's configuration contains no secret key. `CONSTANTS` has what no operator sets.
  * @module
  */
 import * as z from 'zod';
@@ -10,7 +10,7 @@ import { identityPubkey } from './chain/nostr/identity.ts';
 import { isAddress } from './chain/solana/address.ts';
 import type { MessageVersion } from './chain/solana/transaction.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
-import { type LimitName, OPERATION_LIMITS } from './core/operation-limits.ts';
+import { type LimitName, OPERATION_LIMITS, type OperationLimit } from './core/operation-limits.ts';
 import { PRICE_VENUES, VENUE_NAMES } from './providers/price-venues.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
@@ -27,14 +27,17 @@ const listOf = (part: z.ZodType<string, string>, what: string, least = 1) =>
   });
 const urlList = listOf(url, 'URLs');
 /** Parses a comma list of `name=value` and keeps its order. Each name must be a known one and may appear once. */
-const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V, string>) =>
+const namedList = <N extends string, V>(
+  names: readonly N[],
+  value: z.ZodType<V, string> | ((name: N) => z.ZodType<V, string>),
+) =>
   z.string().transform((text, context) => {
     const list: { [K in N]?: V } = {};
     for (const part of text.split(',')) {
       const [, given, rest] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
       const name = names.find((known) => known === given && !(known in list));
-      const parsed = value.safeParse(rest ?? '');
-      if (name && parsed.success) list[name] = parsed.data;
+      const parsed = name && (typeof value === 'function' ? value(name) : value).safeParse(rest ?? '');
+      if (name && parsed?.success) list[name] = parsed.data;
       else context.addIssue(`not a comma list of name=value, with the names ${names.join(', ')}`);
     }
     return list;
@@ -42,16 +45,6 @@ const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V,
 const address = z.string().refine(isAddress, 'not a Solana address');
 const addressList = listOf(address, 'Solana addresses', 0);
 const secret = z.string().min(1);
-/** Path segments, as in a URL. */
-const pathName = z.string().regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/);
-/** The URL of a key of a transit engine: `<service>/v1/<mount>/keys/<key>`. */
-const vaultKey = url.transform((text, context) => {
-  const [, baseUrl, mount, key] = /^(.+?)\/v1\/(.+)\/keys\/([^/]+)$/.exec(text) ?? [];
-  if (baseUrl && mount && key && [mount, key].every((name) => pathName.safeParse(name).success))
-    return { baseUrl, mount, key };
-  context.addIssue('not the URL of a key of a transit engine');
-  return z.NEVER;
-});
 const relayList = listOf(z.url({ protocol: /^wss?$/ }), 'relay URLs');
 const nostrIdentity = z.string().transform((text, context) => {
   const pubkey = identityPubkey(text);
@@ -112,27 +105,33 @@ export type Declaration = {
   readonly about: string;
 };
 
-type Limits = typeof OPERATION_LIMITS;
-type LimitOf<K extends Limits[LimitName]['kind']> = Extract<Limits[LimitName], { readonly kind: K }>;
+const LIMITS = Object.entries(OPERATION_LIMITS) as readonly (readonly [LimitName, OperationLimit])[];
+const limitSyntax = ({ unit }: OperationLimit): z.ZodType<bigint, string> =>
+  unit === 'lamports' ? sol : uint.transform(BigInt);
+
 type LimitSetting = {
   readonly schema: z.ZodType<bigint, string>;
   readonly default: string;
-  readonly areas: readonly [Area];
+  readonly areas: readonly ['custody'];
   readonly about: string;
 };
+type OwnSetting = Extract<(typeof OPERATION_LIMITS)[LimitName], { readonly setting: string }>['setting'];
 
-/** Declarations of the settings that limit one kind of operation. */
-function limitSettings<K extends Limits[LimitName]['kind']>(kind: K, area: Area) {
-  const settings: Record<string, LimitSetting> = {};
-  for (const { kind: bounded, setting, unit, label, beyond, default: standard } of Object.values(
-    OPERATION_LIMITS,
-  )) {
-    const schema = unit === 'lamports' ? sol : uint.transform(BigInt);
+/** Declarations of the limits that have a setting of their own. */
+const limitSettings = Object.fromEntries(
+  LIMITS.flatMap(([, limit]): [string, LimitSetting][] => {
+    const { setting, label, beyond, default: standard } = limit;
     const about = `Limit of ${label}. Beyond it: ${beyond}.`;
-    if (bounded === kind) settings[setting] = { schema, default: standard, areas: [area], about };
-  }
-  return settings as { readonly [S in LimitOf<K>['setting']]: LimitSetting };
-}
+    return setting
+      ? [[setting, { schema: limitSyntax(limit), default: standard, areas: ['custody'], about }]]
+      : [];
+  }),
+) as { readonly [S in OwnSetting]: LimitSetting };
+
+/** The other limits, which share `DAILY_LIMITS`. */
+const DAILY = LIMITS.filter(([, { setting }]) => setting === undefined);
+
+const STANDARD_PRICES = { creation: lamports(10_000_000n), listing: lamports(20_000_000n) };
 
 export const VARIABLES = {
   OPS_SECRET: {
@@ -154,17 +153,21 @@ export const VARIABLES = {
     about:
       'Called by GET after each cron run that woke the custodian. A [monitor elsewhere](deploy.md#5-watch) sends an alarm when the calls stop.',
   },
-  ENVIRONMENT: {
-    schema: z.string().regex(/^[\w-]{1,30}$/),
-    default: 'production',
-    areas: ['service'],
-    about: 'Name of the deployment in alarms. `wrangler.toml` sets it for staging.',
-  },
   CUSTODIAN_LOCATION: {
     schema: z.enum(['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me']),
     areas: ['service'],
     about:
       'Region in which the platform creates the custodian, such as `weur`: that of D1. It counts once, before the first call. Empty: near the first caller.',
+  },
+  PAGE_VIEW_OBJECTS: {
+    schema: z
+      .string()
+      .regex(/^[1-9]\d?$/)
+      .transform(Number),
+    default: '1',
+    areas: ['service'],
+    about:
+      'Objects that count page views, 1 to 99. One serves about 20 million views a day. Raise it only: figures of a removed object are no longer shown.',
   },
   SECURITY_CONTACT: {
     schema: z.url({ protocol: /^(mailto|https)$/ }),
@@ -179,20 +182,8 @@ export const VARIABLES = {
     required: true,
     secret: true,
     custodyOnly: true,
-    about: 'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file.',
-  },
-  VAULT_URL: {
-    schema: vaultKey,
-    areas: ['custody'],
     about:
-      'The key in the transit engine of a HashiCorp Vault or OpenBao, instead of `SOLANA_PRIVATE_KEY`: `https://vault.example/v1/transit/keys/sluice` ([key service](options.md#a-key-outside-cloudflare)).',
-  },
-  VAULT_TOKEN: {
-    schema: secret,
-    areas: ['custody'],
-    secret: true,
-    custodyOnly: true,
-    about: 'Token of that service, required with `VAULT_URL`.',
+      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. For a key in a HashiCorp Vault or OpenBao: the URL of the key with its token, `https://TOKEN@vault.example/v1/transit/keys/sluice` ([key service](options.md#a-key-outside-cloudflare)).',
   },
   RESERVE_SOLANA_ADDRESS: {
     schema: address,
@@ -240,12 +231,6 @@ export const VARIABLES = {
     about:
       'Comma list of Solana nodes for what the API shows: figures, lists, tokens, pools. Callers can use up their rate, so name other hosts than in `SOLANA_RPC_URL`.',
   },
-  SOLANA_TRANSACTION_VERSION: {
-    schema: z.enum(['0', '1']).transform((text): MessageVersion => (text === '1' ? 1 : 0)),
-    default: '0',
-    areas: ['custody'],
-    about: 'Version of the transactions that the service builds: `0`, or `1` (SIMD-0385).',
-  },
   ESPLORA_API_URLS: {
     schema: urlList,
     default: 'https://mempool.space/api,https://blockstream.info/api',
@@ -257,12 +242,6 @@ export const VARIABLES = {
     default: VENUE_NAMES.map((name) => `${name}=${PRICE_VENUES[name].url}`).join(','),
     areas: ['custody'],
     about: 'Comma list of price venues, `name=URL`, preferred first. Two must agree before a swap.',
-  },
-  NEAR_INTENTS_API_URL: {
-    schema: url,
-    default: 'https://1click.chaindefuser.com',
-    areas: ['custody'],
-    about: 'NEAR Intents 1Click, the bridge: quotes and settlement of swaps.',
   },
   NEAR_INTENTS_JWT: {
     schema: secret,
@@ -277,37 +256,18 @@ export const VARIABLES = {
     about:
       'Quotes of the bridge that callers may use in two hours: a third for swaps, the rest for estimates. Without a token the bridge allows about 200.',
   },
-  NEAR_INTENTS_QUOTE_KEY: {
-    schema: z.string(),
-    // The production key in the SDK of the bridge.
-    default: 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc',
-    areas: ['custody'],
-    about: 'Public key that signs the quotes of the bridge.',
-  },
   SWAPS_DISABLED: {
     schema: flag,
     default: 'false',
     areas: ['custody'],
     about: 'Kill switch: `true` refuses every swap.',
   },
-  ...limitSettings('swap', 'custody'),
-  SWAP_MAX_COST_BPS: {
-    schema: uint,
-    default: '200',
-    areas: ['custody'],
-    about: 'Worst-case cost of a swap against the independent price, in basis points.',
-  },
+  ...limitSettings,
   RESERVE_FLOOR_SOL: {
     schema: sol,
     default: '0.1',
     areas: ['custody'],
     about: 'SOL that stays in the reserve; only mints may use it.',
-  },
-  OPERATING_FLOAT_SOL: {
-    schema: sol,
-    default: '0.2',
-    areas: ['custody'],
-    about: 'SOL kept above the floor for creations, payouts and refunds. Swaps cannot use it.',
   },
 
   BTC_PRIVATE_KEY_WIF: {
@@ -350,12 +310,6 @@ export const VARIABLES = {
     about:
       "Token account that pays rewards, owned by a cold key that approved the reserve's key as delegate; the allowance is the cap. Empty: the reserve's own account.",
   },
-  ASRY_EPOCH_START: {
-    schema: z.iso.datetime({ offset: true }).transform((text) => Math.floor(Date.parse(text) / 1_000)),
-    areas: ['asry'],
-    about:
-      'Start of the first epoch, ISO 8601. Empty: midnight UTC of the day on which the programme first runs.',
-  },
   ASRY_PRICE_USD: {
     // Trillionths of a dollar.
     schema: decimal(12),
@@ -369,18 +323,6 @@ export const VARIABLES = {
     about:
       'Comma list of senders whose rewards and refunds await the operator, in addition to the built-in exchanges.',
   },
-  ...limitSettings('asry', 'asry'),
-  DOLLAR_MINTS: {
-    schema: namedList(['USDC', 'USDT'], address).transform(({ USDC, USDT }, context) => {
-      if (USDC && USDT) return { USDC, USDT };
-      context.addIssue('not both USDC and USDT');
-      return z.NEVER;
-    }),
-    default:
-      'USDC=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,USDT=Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
-    areas: ['asry'],
-    about: 'Mints of the payments that earn ASRY.',
-  },
 
   MINT_KEY_SEED: {
     schema: z.string().min(32),
@@ -391,27 +333,23 @@ export const VARIABLES = {
     about:
       'At least 32 characters. The key of each mint is derived from it and the invoice: never change it while an invoice is open.',
   },
-  INVOICE_MARGIN_SOL: {
-    schema: sol,
-    default: '0.01',
+  PRICES_SOL: {
+    schema: namedList(['creation', 'listing'], sol).transform((given) => ({ ...STANDARD_PRICES, ...given })),
+    default: 'creation=0.01,listing=0.02',
     areas: ['payments'],
-    about: 'Price of a token creation above its rent and fees, in SOL.',
+    about:
+      'Prices in SOL: `creation=` of a token, above its rent and fees, and `listing=`. A name that is left out keeps its default.',
   },
-  LISTING_FEE_SOL: {
-    schema: sol,
-    default: '0.02',
-    areas: ['payments'],
-    about: 'Price of a listing, in SOL.',
+  DAILY_LIMITS: {
+    schema: namedList(
+      DAILY.map(([name]) => name),
+      (name) => limitSyntax(OPERATION_LIMITS[name]),
+    ),
+    default: DAILY.map(([name, { default: standard }]) => `${name}=${standard}`).join(','),
+    areas: ['payments', 'asry'],
+    about: `Comma list of limits, \`name=value\`; a name that is left out keeps its default. ${DAILY.map(([name, { label, beyond }]) => `\`${name}\`: ${label}; beyond it: ${beyond}.`).join(' ')}`,
   },
-  ...limitSettings('refund', 'payments'),
-  ...limitSettings('token', 'payments'),
 
-  CHANGENOW_API_URL: {
-    schema: url,
-    default: 'https://api.changenow.io/v2',
-    areas: ['exchange'],
-    about: 'ChangeNOW.',
-  },
   CHANGENOW_API_KEY: {
     schema: secret,
     areas: ['exchange'],
@@ -420,12 +358,6 @@ export const VARIABLES = {
     about: 'Key of ChangeNOW.',
   },
 
-  ORCA_API_URL: {
-    schema: url,
-    default: 'https://api.orca.so/v2/solana',
-    areas: ['pools'],
-    about: 'Orca.',
-  },
   POOL_ADDRESSES: {
     schema: namedList(['default', 'saeth-sausd', 'sausd-usdc'], address),
     areas: ['pools'],
@@ -448,10 +380,49 @@ export const VARIABLES = {
 
 export type Variable = keyof typeof VARIABLES;
 
+/**
+ * Facts of mainnet, of the upstreams and of this release, each with its area. Only the offline world and tests replace them,
+ * by variables of these names; an operator changes them here.
+ */
+export const CONSTANTS = {
+  NEAR_INTENTS_API_URL: { schema: url, default: 'https://1click.chaindefuser.com', areas: ['custody'] },
+  // The production key in the SDK of the bridge. The holder of another key could redirect swaps.
+  NEAR_INTENTS_QUOTE_KEY: {
+    schema: z.string().regex(/^ed25519:[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    default: 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc',
+    areas: ['custody'],
+  },
+  // Worst-case cost of a swap against the independent price, in basis points.
+  SWAP_MAX_COST_BPS: { schema: uint, default: '200', areas: ['custody'] },
+  // SOL above the floor for creations, payouts and refunds. Swaps cannot use it.
+  OPERATING_FLOAT_SOL: { schema: sol, default: '0.2', areas: ['custody'] },
+  // `1` is SIMD-0385.
+  SOLANA_TRANSACTION_VERSION: {
+    schema: z.enum(['0', '1']).transform((text): MessageVersion => (text === '1' ? 1 : 0)),
+    default: '0',
+    areas: ['custody'],
+  },
+  // The payments that earn ASRY.
+  DOLLAR_MINTS: {
+    schema: namedList(['USDC', 'USDT'], address).transform(({ USDC, USDT }, context) => {
+      if (USDC && USDT) return { USDC, USDT };
+      context.addIssue('not both USDC and USDT');
+      return z.NEVER;
+    }),
+    default:
+      'USDC=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,USDT=Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+    areas: ['asry'],
+  },
+  CHANGENOW_API_URL: { schema: url, default: 'https://api.changenow.io/v2', areas: ['exchange'] },
+  ORCA_API_URL: { schema: url, default: 'https://api.orca.so/v2/solana', areas: ['pools'] },
+} as const satisfies Record<string, Omit<Declaration, 'about'>>;
+
+type Constant = keyof typeof CONSTANTS;
+
 /** Every variable with its declaration, in the table's order. */
 export const DECLARATIONS = Object.entries(VARIABLES) as readonly (readonly [Variable, Declaration])[];
 
-type Value<D extends Declaration> =
+type Value<D extends Pick<Declaration, 'schema'>> =
   | z.output<D['schema']>
   | (D extends { readonly default: string } ? never : undefined);
 
@@ -466,15 +437,23 @@ export const SETTINGS = DECLARATIONS.filter(
   (entry): entry is readonly [Setting, Declaration] => entry[1].custodyOnly !== true,
 );
 
-export type Config = { readonly [K in Setting]: Value<(typeof VARIABLES)[K]> } & {
+type Read = typeof VARIABLES & typeof CONSTANTS;
+
+export type Config = { readonly [K in Setting | Constant]: Value<Read[K]> } & {
   /** Names of settings with invalid values. Their defaults apply, and their areas are off. */
-  readonly invalid: readonly Setting[];
+  readonly invalid: readonly (Setting | Constant)[];
 };
+
+/** What the API and the custodian read, without the keys. */
+export const READ = [...SETTINGS, ...Object.entries(CONSTANTS)] as readonly (readonly [
+  Setting | Constant,
+  Omit<Declaration, 'about'>,
+])[];
 
 /** Empty text is treated as unset, so that a blank line in `.dev.vars` has no effect. */
 export function readConfig(env: object): Config {
-  const invalid: Setting[] = [];
-  const entries = SETTINGS.map(([name, { schema, default: standard }]) => {
+  const invalid: (Setting | Constant)[] = [];
+  const entries = READ.map(([name, { schema, default: standard }]) => {
     const given: unknown = Reflect.get(env, name);
     const parsed = typeof given === 'string' && given !== '' ? schema.safeParse(given) : undefined;
     if (parsed?.success) return [name, parsed.data];
@@ -484,8 +463,17 @@ export function readConfig(env: object): Config {
   return { ...Object.fromEntries(entries), invalid } as Config;
 }
 
+const STANDARD_LIMITS = Object.fromEntries(
+  LIMITS.map(([name, limit]) => [name, limitSyntax(limit).parse(limit.default)]),
+);
+
 /** The configured maximum of each limit on operations. */
-export const limitsOf = (config: Config): Readonly<Record<LimitName, bigint>> =>
-  Object.fromEntries(
-    Object.entries(OPERATION_LIMITS).map(([name, { setting }]) => [name, config[setting]]),
-  ) as Record<LimitName, bigint>;
+export const limitsOf = (config: Config): Readonly<Record<LimitName, bigint>> => {
+  const own = LIMITS.flatMap(([name, { setting }]) =>
+    setting ? [[name, config[setting as OwnSetting]]] : [],
+  );
+  return { ...STANDARD_LIMITS, ...config.DAILY_LIMITS, ...Object.fromEntries(own) } as Record<
+    LimitName,
+    bigint
+  >;
+};

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { VARIABLES } from '../../src/config.ts';
+import { CONSTANTS, VARIABLES } from '../../src/config.ts';
 import type { Settings } from './finding.ts';
 
-/** Every name that the service reads. */
+/** Every setting of an operator. */
 export const KNOWN: readonly string[] = Object.keys(VARIABLES);
+
+/** Names that only the offline world and tests set. */
+export const WORLD_ONLY: readonly string[] = Object.keys(CONSTANTS);
 
 /** The lines `NAME=value` of a file as `wrangler dev` reads them: comments, blank lines and quotes are allowed. */
 export const parseSettings = (text: string): Settings => parseEnv(text) as Settings;

@@ -25,8 +25,8 @@ type LimitOn<K extends LimitedKind> = {
   /** The kind of operation that the limit bounds. */
   readonly kind: K;
   readonly counts: (typeof COUNTED)[K][number];
-  /** The configuration variable that sets the limit. */
-  readonly setting: string;
+  /** The configuration variable that sets the limit. Without one, `DAILY_LIMITS` sets it by its name. */
+  readonly setting?: string;
   /** Default in the operator's notation: SOL, or a number of operations. */
   readonly default: string;
   readonly unit: 'lamports' | 'count';
@@ -99,7 +99,6 @@ export const OPERATION_LIMITS = {
   },
   creations_day: {
     kind: 'token',
-    setting: 'CREATIONS_MAX_DAY',
     default: '500',
     unit: 'count',
     counts: 'operations',
@@ -110,7 +109,6 @@ export const OPERATION_LIMITS = {
   },
   refunds_day: {
     kind: 'refund',
-    setting: 'REFUND_MAX_SOL_DAY',
     default: '0.5',
     unit: 'lamports',
     counts: 'amount',
@@ -120,7 +118,6 @@ export const OPERATION_LIMITS = {
   },
   payouts_day: {
     kind: 'asry',
-    setting: 'PAYOUTS_MAX_DAY',
     default: '2000',
     unit: 'count',
     counts: 'operations',
@@ -130,7 +127,6 @@ export const OPERATION_LIMITS = {
   },
   rent_day: {
     kind: 'asry',
-    setting: 'RENT_BUDGET_SOL_DAY',
     default: '0.05',
     unit: 'lamports',
     counts: 'amount',
@@ -140,7 +136,6 @@ export const OPERATION_LIMITS = {
   },
   failed_payouts_day: {
     kind: 'asry',
-    setting: 'FAILED_PAYOUTS_MAX_SOL_DAY',
     default: '0.01',
     unit: 'lamports',
     counts: 'cost',

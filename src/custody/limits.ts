@@ -4,7 +4,7 @@
  * @module
  */
 import { type Lamports, lamports } from '../core/amount.ts';
-import { type LimitName, OPERATION_LIMITS } from '../core/operation-limits.ts';
+import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../core/operation-limits.ts';
 import type { Refusal } from './api.ts';
 import { spendingRefusal } from './kernel/begin-operation.ts';
 import { type Kind, plannedOperation } from './kernel/operation.ts';
@@ -41,7 +41,7 @@ export class CustodyBounds {
   constructor(config: CustodyLimits) {
     this.#config = config;
     this.limits = Object.entries(OPERATION_LIMITS).map(([name, declared]) => {
-      const { setting: _setting, default: _default, beyond: _beyond, ...limit } = declared;
+      const { setting: _setting, default: _default, beyond: _beyond, ...limit }: OperationLimit = declared;
       return { ...limit, name, maximum: config[name as LimitName] };
     });
   }

@@ -6,7 +6,8 @@
 import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
 import { notConfigured } from '../core/errors.ts';
-import { createVaultTransit } from '../providers/vault-transit.ts';
+import type { Fetch } from '../providers/http.ts';
+import { createVaultTransit, readVaultKey } from '../providers/vault-transit.ts';
 import type { Signer } from './kernel/ports.ts';
 import {
   createMintKeys,
@@ -20,8 +21,8 @@ import {
 
 export type KeyPorts = {
   readonly reserve: { readonly solanaAddress: string; readonly bitcoinAddress: string };
-  /** Undefined without VAULT_URL. */
-  readonly keyService: Omit<Parameters<typeof createVaultTransit>[0], 'token' | 'address'> | undefined;
+  /** Calls the key service. */
+  readonly fetch: Fetch;
 } & Pick<RemoteSignerPorts, 'within' | 'log'>;
 
 export type Keys = {
@@ -49,22 +50,20 @@ export function openKeys(env: object, ports: KeyPorts): Keys {
   };
 }
 
-/** The key is in one place: in the secret, or in the key service. */
-function openSigner(env: object, { reserve, keyService, within, log }: KeyPorts): Signer {
+/** The secret is the key, or names the key of a key service. */
+function openSigner(env: object, { reserve, fetch, within, log }: KeyPorts): Signer {
   const { solanaAddress: address } = reserve;
   const key = read(env, 'SOLANA_PRIVATE_KEY');
-  if (keyService === undefined) {
-    if (key === undefined) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  if (key === undefined) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  const remote = readVaultKey(key);
+  if (remote === undefined) {
     const signer = createSigner(key);
     if (signer.address !== address) throw notConfigured(['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS']);
     return signer;
   }
-  if (key !== undefined) throw notConfigured(['SOLANA_PRIVATE_KEY', 'VAULT_URL']);
-  const token = read(env, 'VAULT_TOKEN');
-  if (token === undefined) throw notConfigured(['VAULT_TOKEN']);
   const publicKey = verifyingKey(decodeBase58(address, 32) ?? new Uint8Array());
   return createRemoteSigner({
-    keychain: createVaultTransit({ ...keyService, token, address }),
+    keychain: createVaultTransit({ ...remote, address, fetch }),
     async verify(message, signature) {
       const verifying = await publicKey;
       return verifying !== undefined && isSignedBy(verifying, message, signature);

@@ -23,6 +23,20 @@ const Key = z.object({
 });
 const Signed = z.object({ data: z.object({ signature: z.string() }) });
 
+/** Path segments, as in a URL. */
+const PATH = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/;
+
+export type VaultKey = Pick<Parameters<typeof createVaultTransit>[0], 'baseUrl' | 'token' | 'mount' | 'key'>;
+
+/** The parts of `https://TOKEN@<service>/v1/<mount>/keys/<key>`; undefined for any other text. */
+export function readVaultKey(text: string): VaultKey | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username === '') return undefined;
+  const [, prefix = '', mount = '', key = ''] = /^(.*?)\/v1\/(.+)\/keys\/([^/]+)$/.exec(url.pathname) ?? [];
+  if (![mount, key].every((name) => PATH.test(name))) return undefined;
+  return { baseUrl: `${url.origin}${prefix}`, token: decodeURIComponent(url.username), mount, key };
+}
+
 /** @param mount path of the transit engine */
 export function createVaultTransit(p: {
   readonly baseUrl: string;

@@ -111,7 +111,7 @@ function exchangeBudget(): (client: string) => void {
 
 function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   return {
-    pageViews: () => pageViewObjects(env),
+    pageViews: () => pageViewObjects(env, config),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
     now: Date.now,
   };
@@ -307,8 +307,8 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
         .accounts[0] !== null,
     randomAddress: () => encodeBase58(crypto.getRandomValues(new Uint8Array(32))),
     reserve: sources.reserve,
-    invoiceMargin: config.INVOICE_MARGIN_SOL,
-    listingFee: config.LISTING_FEE_SOL,
+    invoiceMargin: config.PRICES_SOL.creation,
+    listingFee: config.PRICES_SOL.listing,
     requirePayments: () => {
       const absent = missingFor(config, 'payments');
       if (absent.length > 0 || treasuryAddress === null) throw notConfigured(absent);
@@ -346,7 +346,6 @@ const knownMints = (config: Config) =>
 /** How alarm messages name this service. */
 export const reporterOf = (config: Config): Reporter => ({
   service: config.PUBLIC_BASE_URL ?? '',
-  environment: config.ENVIRONMENT,
 });
 
 /** Undefined if no webhook is configured. */

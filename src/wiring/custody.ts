@@ -75,7 +75,7 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
     rpc: createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: fetchFor(config, 'SOLANA_RPC_URL') }),
-    ...openKeys(env, { reserve, keyService: keyServiceOf(config), within, log }),
+    ...openKeys(env, { reserve, fetch: (url, init) => fetch(url, init), within, log }),
     route: swapRoute(config, reserve),
     database: env.DB,
     now: Date.now,
@@ -87,14 +87,6 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
     log,
   });
 }
-
-const keyServiceOf = (config: Wired) =>
-  config.VAULT_URL === undefined
-    ? undefined
-    : {
-        ...config.VAULT_URL,
-        fetch: fetchFor(config, 'VAULT_URL'),
-      };
 
 /** Swaps that are prepared at once share one read of the venues. */
 const PRICES_SHARED_MS = 1_000;
@@ -197,7 +189,6 @@ function asryRewards(config: Config, solana: SolanaView, accounts: Accounts): Pi
   if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
   const terms = depositTerms({ ...accounts, mints: config.DOLLAR_MINTS });
   const program = {
-    startsAt: config.ASRY_EPOCH_START ?? null,
     price: config.ASRY_PRICE_USD ?? null,
     ...PROGRAM_TERMS,
   };

@@ -3,11 +3,11 @@
  * value that the operator did not intend. The custodian reports missing secret keys itself.
  * @module
  */
-import { type Config, SETTINGS } from '../config.ts';
+import { type Config, READ } from '../config.ts';
 
 /** Every area of the custodian requires the custodian itself. */
 export const missingFor = (config: Config, area: 'custody' | 'mint' | 'asry' | 'payments'): string[] =>
-  SETTINGS.flatMap(([name, { areas, required }]) => {
+  READ.flatMap(([name, { areas, required }]) => {
     const isNeeded = areas.some((one) => one === 'custody' || one === area);
     const isMissing = config.invalid.includes(name) || (required && config[name] === undefined);
     return isNeeded && isMissing ? [name] : [];

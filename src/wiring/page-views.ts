@@ -1,9 +1,11 @@
 /**
- * The Durable Objects of the page views.
+ * The Durable Objects of the page views. Their sums are added, so a higher number needs no migration. A lower one would
+ * lose the views of the objects that it removes.
  * @module
  */
-import type { PageViewsApi } from '../features/analytics/page-views-object.ts';
-import { PAGE_VIEW_OBJECTS } from '../features/analytics/page-views-store.ts';
 
-export const pageViewObjects = (env: Env): readonly PageViewsApi[] =>
-  Array.from({ length: PAGE_VIEW_OBJECTS }, (_, number) => env.PAGE_VIEWS.getByName(String(number)));
+import type { Config } from '../config.ts';
+import type { PageViewsApi } from '../features/analytics/page-views-object.ts';
+
+export const pageViewObjects = (env: Env, config: Config): readonly PageViewsApi[] =>
+  Array.from({ length: config.PAGE_VIEW_OBJECTS }, (_, number) => env.PAGE_VIEWS.getByName(String(number)));

@@ -15,13 +15,13 @@ export type Line = Readonly<Record<string, unknown>>;
 /** A configuration, with the limit on concurrent calls that its clients share. */
 export type Wired = Config & { readonly admission?: Admission };
 
-/** The log has one of this many successful requests, because the platform charges for each line. */
+/** The log has one of this many requests that succeed or that a caller got wrong: the platform charges for each line. */
 const REQUESTS_PER_LINE = 100;
 
-/** Writes every failure, alarm and event, and a share of the successful requests. No line has a client's address. */
+/** Writes every failure, alarm and event, and a share of the other requests. No line has a client's address. */
 export function log(line: Line): void {
-  const isSuccess = line.route !== undefined && Number(line.status) < 400;
-  if (!isSuccess) console.log(stringifyJson(line));
+  const isUsual = line.route !== undefined && Number(line.status) < 500;
+  if (!isUsual) console.log(stringifyJson(line));
   else if (Math.random() * REQUESTS_PER_LINE < 1)
     console.log(stringifyJson({ ...line, requests: REQUESTS_PER_LINE }));
 }

@@ -139,6 +139,7 @@ describe.each(DECLARED)('the limit %s', (name, { kind, counts, windowMs, unit, s
   });
 
   it('each limit is read from its setting', () => {
-    expect(limitsOf(readConfig({ [setting]: '3' }))[name]).toBe(unit === 'lamports' ? 3n * SOL : 3n);
+    const settings = setting ? { [setting]: '3' } : { DAILY_LIMITS: `${name}=3` };
+    expect(limitsOf(readConfig(settings))[name]).toBe(unit === 'lamports' ? 3n * SOL : 3n);
   });
 });

@@ -16,12 +16,12 @@ const SEED_TEXT = 's'.repeat(32);
 
 type Secrets = Readonly<Record<string, string>>;
 
-function open(env: Secrets, { reserve = RESERVE, vault = false } = {}) {
-  const peer = createVaultPeer(SEED);
-  const service = { baseUrl: 'https://vault.example', mount: 'transit', key: 'sluice' };
+const REMOTE = 'https://hvs.test@vault.example/v1/transit/keys/sluice';
+
+function open(env: Secrets, { reserve = RESERVE } = {}) {
   return openKeys(env, {
     reserve,
-    keyService: vault ? { ...service, fetch: peer.fetch } : undefined,
+    fetch: createVaultPeer(SEED).fetch,
     within: (work) => work,
     log: () => undefined,
   });
@@ -40,10 +40,7 @@ function refused(env: Secrets, options?: Parameters<typeof open>[1]): unknown {
 
 it('signs for the reserve with the secret key or with the key service', async () => {
   const message = Uint8Array.of(1, 2, 3);
-  for (const keys of [
-    open({ SOLANA_PRIVATE_KEY: KEY, VAULT_TOKEN: 'unused' }),
-    open({ VAULT_TOKEN: 'hvs.test' }, { vault: true }),
-  ]) {
+  for (const keys of [open({ SOLANA_PRIVATE_KEY: KEY }), open({ SOLANA_PRIVATE_KEY: REMOTE })]) {
     expect(keys.signer.address).toBe(RESERVE.solanaAddress);
     expect(ed25519.verify(await keys.signer.sign(message), message, PUBLIC)).toBe(true);
     expect([keys.proofSigner.holdsBitcoinKey, keys.mintKeys]).toEqual([false, undefined]);
@@ -70,12 +67,19 @@ it.each<[string, Secrets, Parameters<typeof open>[1], string[]]>([
     ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS'],
   ],
   [
-    'a key beside a key service',
-    { SOLANA_PRIVATE_KEY: KEY, VAULT_TOKEN: 'hvs.test' },
-    { vault: true },
-    ['SOLANA_PRIVATE_KEY', 'VAULT_URL'],
+    'a key service without its token',
+    { SOLANA_PRIVATE_KEY: REMOTE.replace('hvs.test@', '') },
+    {},
+    ['SOLANA_PRIVATE_KEY'],
   ],
-  ['a key service without its token', {}, { vault: true }, ['VAULT_TOKEN']],
+  ...['https://vault.example', `${REMOTE.slice(0, -6)}..%2Fsys`, REMOTE.replace('https', 'ftp')].map(
+    (SOLANA_PRIVATE_KEY): [string, Secrets, object, string[]] => [
+      `the URL ${SOLANA_PRIVATE_KEY}, which is not that of a key`,
+      { SOLANA_PRIVATE_KEY },
+      {},
+      ['SOLANA_PRIVATE_KEY'],
+    ],
+  ),
   [
     'the Bitcoin key of another address',
     { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: RESERVE_WIF },

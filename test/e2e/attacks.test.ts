@@ -45,7 +45,7 @@ beforeAll(async () => {
       SWAP_MAX_SOL_DAY: '100',
       SWAP_MAX_UNSETTLED_SOL: '100',
       SWAP_MAX_COST_SOL_DAY: '10',
-      REFUND_MAX_SOL_DAY: '5',
+      DAILY_LIMITS: 'refunds_day=5',
     },
   });
   liar.forwardTo(world.endpoints.rpc1);

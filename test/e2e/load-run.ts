@@ -52,7 +52,7 @@ export const startLoadWorld = (): Promise<World> =>
       SWAP_MAX_UNSETTLED_SOL: '1000',
       SWAP_MAX_COST_SOL_DAY: '100',
       // Each reward goes to a new sender.
-      RENT_BUDGET_SOL_DAY: '10',
+      DAILY_LIMITS: 'rent_day=10',
     },
   });
 

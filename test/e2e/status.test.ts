@@ -124,7 +124,6 @@ describe('an alarm', () => {
     expect(messages.slice(before)).toMatchObject([
       {
         service: world.url,
-        environment: 'production',
         active: [],
         alarms: [{ name: 'test_alarm', change: 'test' }],
       },

@@ -5,7 +5,7 @@ import { type Body, createTokenCaller } from './token-caller.ts';
 let world: World;
 let caller: ReturnType<typeof createTokenCaller>;
 beforeAll(async () => {
-  world = await startWorld({ cron: false, vars: { REFUND_MAX_SOL_DAY: '0.2' } });
+  world = await startWorld({ cron: false, vars: { DAILY_LIMITS: 'refunds_day=0.2' } });
   caller = createTokenCaller(world);
 });
 afterAll(() => world?.stop());

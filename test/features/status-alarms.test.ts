@@ -148,7 +148,7 @@ function rowsInOnePlace() {
 }
 
 describe('a change of alarms', () => {
-  const reporter = { service: 'https://sluice.example', environment: 'staging' };
+  const reporter = { service: 'https://sluice.example' };
   function watched(notify?: (message: AlarmMessage) => Promise<void>) {
     const lines: Readonly<Record<string, unknown>>[] = [];
     const alarms = rowsInOnePlace();
@@ -210,7 +210,7 @@ describe('a change of alarms', () => {
     const origin = repository.url.replace(/^git\+|\.git$/g, '');
     const runbook = `${origin}/blob/main/docs/run/runbook.md#signing_frozen`;
     expect(messages[0]?.text.split('\n')).toEqual([
-      'Sluice https://sluice.example (staging)',
+      'Sluice https://sluice.example',
       'RAISED signing_frozen: Nothing is signed: unexpected_debit.',
       'since 2026-11-20T12:00:00.000Z, openOperations 1',
       runbook,
@@ -221,7 +221,7 @@ describe('a change of alarms', () => {
       alarms: [{ reason: 'Nothing is signed: unexpected_debit.', figures: { openOperations: 1 }, runbook }],
     });
     expect(messages[1]?.text.split('\n')).toEqual([
-      'Sluice https://sluice.example (staging)',
+      'Sluice https://sluice.example',
       'CLEARED signing_frozen: The condition is over.',
       'since 2026-11-20T12:00:00.000Z',
       runbook,

@@ -119,15 +119,12 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
     ABSR_MINT_ADDRESS: ADDRESSES.absr,
     ASRY_MINT_ADDRESS: ADDRESSES.asry,
     ASRY_PRICE_USD: '0.001',
-    ASRY_EPOCH_START: '2027-01-01T00:00:00Z',
     SWAP_MAX_SOL: sol(2n),
     SWAP_MAX_SOL_HOUR: sol(caps.hourSol),
     SWAP_MAX_SOL_DAY: sol(caps.daySol),
     SWAP_MAX_COST_SOL_DAY: caps.costSol,
     SWAP_MAX_UNSETTLED_SOL: sol(caps.unsettledSol),
-    REFUND_MAX_SOL_DAY: caps.refundsSol,
-    PAYOUTS_MAX_DAY: caps.payouts,
-    CREATIONS_MAX_DAY: caps.creations,
+    DAILY_LIMITS: `refunds_day=${caps.refundsSol},payouts_day=${caps.payouts},creations_day=${caps.creations}`,
   };
 }
 

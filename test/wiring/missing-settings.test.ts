@@ -3,9 +3,7 @@ import { DECLARATIONS, readConfig, SETTINGS, VARIABLES } from '../../src/config.
 import { missingFor } from '../../src/wiring/missing-settings.ts';
 
 const CUSTODIAN = ['custody', 'mint', 'asry', 'payments'] as const;
-const LIMITS = SETTINGS.map(([name]) => name).filter((name) =>
-  /_MAX_|_FLOOR_|_FLOAT_|_BUDGET_|_CAP$/.test(name),
-);
+const LIMITS = SETTINGS.map(([name]) => name).filter((name) => /_MAX_|_FLOOR_|_LIMITS$/.test(name));
 
 it.each(LIMITS)(
   'an invalid %s switches off its area of the custodian and is not replaced by the default',
@@ -18,10 +16,12 @@ it.each(LIMITS)(
 );
 
 it('an invalid daily cap stops the work that it limits', () => {
-  const config = readConfig({ CREATIONS_MAX_DAY: 'many', PAYOUTS_MAX_DAY: '-1' });
-  expect(missingFor(config, 'payments')).toContain('CREATIONS_MAX_DAY');
-  expect(missingFor(config, 'asry')).toContain('PAYOUTS_MAX_DAY');
-  expect(missingFor(config, 'custody')).not.toContain('CREATIONS_MAX_DAY');
+  for (const list of ['creations_day=many', 'payouts_day=-1', 'other_day=1', 'rent_day=1,rent_day=2']) {
+    const config = readConfig({ DAILY_LIMITS: list });
+    expect(missingFor(config, 'payments')).toContain('DAILY_LIMITS');
+    expect(missingFor(config, 'asry')).toContain('DAILY_LIMITS');
+    expect(missingFor(config, 'custody')).not.toContain('DAILY_LIMITS');
+  }
 });
 
 it('an invalid ASRY_HELD_SENDERS stops both refunds and claims', () => {
@@ -38,7 +38,7 @@ it.each(SETTINGS)('the default of %s is a valid value', (name, { default: text }
 
 it('the configuration of the API contains no secret key and no name of one', () => {
   const keys = DECLARATIONS.flatMap(([name, { custodyOnly }]) => (custodyOnly ? [name] : []));
-  expect(keys).toEqual(['SOLANA_PRIVATE_KEY', 'VAULT_TOKEN', 'BTC_PRIVATE_KEY_WIF', 'MINT_KEY_SEED']);
+  expect(keys).toEqual(['SOLANA_PRIVATE_KEY', 'BTC_PRIVATE_KEY_WIF', 'MINT_KEY_SEED']);
   const config = readConfig(Object.fromEntries(keys.map((name) => [name, 'a secret of this test'])));
   expect(JSON.stringify(config, (_, value: unknown) => String(value))).not.toContain('a secret of this test');
   for (const name of keys) expect(config).not.toHaveProperty(name);

@@ -1,6 +1,9 @@
+import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { countPageview } from '../../src/features/analytics/count-pageview.ts';
 import { getStats, type Stats } from '../../src/features/analytics/get-stats.ts';
 import type { StatsBounds } from '../../src/features/analytics/page-views-store.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 import { billed, HOUR, inStorage, moveClock, NOON, pageViewService, rows } from './page-views-kit.ts';
 
 const { limited, view, views, readStats, stats } = pageViewService();
@@ -38,6 +41,23 @@ it('the statistics have totals, paths, referrers, last views, daily and hourly s
   expect(body.series.at(-1)).toEqual({ day: '2100-11-20', pageviews: 2, visitors: 2 });
   expect(body.series_hourly.at(-1)).toEqual({ hour: '2100-11-20T12:00:00.000Z', pageviews: 2 });
   expect(JSON.stringify(body)).not.toContain('203.0.113.9');
+});
+
+it.each([1, 5])('counts each of 200 views when %d objects share them', async (objects) => {
+  const settings = { ...env, PAGE_VIEW_OBJECTS: String(objects) } as Env;
+  const { analytics } = await apiDeps(settings);
+  const sent = Array.from({ length: 200 }, (_, n) =>
+    countPageview(analytics, {
+      path: '/',
+      referrer: '',
+      ip: `198.51.100.${n}`,
+      userAgent: 'Mozilla/5.0 Firefox/130.0',
+    }),
+  );
+  await Promise.all(sent);
+  expect(analytics.pageViews()).toHaveLength(objects);
+  const { totals } = await getStats(analytics);
+  expect([totals.pageviews, totals.visitors_24h]).toEqual([200, 200]);
 });
 
 it('the statistics of an empty log are zeros', async () => {

@@ -7,7 +7,7 @@ import { apiDeps } from '../../src/wiring/api.ts';
 const NONSENSE = '\u0001 not a value of anything';
 const variables = SETTINGS.map(([name]) => name);
 /** Any text is valid for these variables. */
-const FREE_TEXT = new Set(['CHANGENOW_API_KEY', 'NEAR_INTENTS_JWT', 'NEAR_INTENTS_QUOTE_KEY']);
+const FREE_TEXT = new Set(['CHANGENOW_API_KEY', 'NEAR_INTENTS_JWT']);
 const RESERVE = {
   RESERVE_SOLANA_ADDRESS: 'US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx',
   RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',

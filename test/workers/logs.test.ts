@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it('logs one of a hundred successful requests, and every failed one', async () => {
+it('logs every failed request, and one of a hundred others: successes, and what a caller got wrong', async () => {
   const chance = vi.spyOn(Math, 'random').mockReturnValue(0.01);
   await app.request('/api/health', {}, bindings());
   expect(lines).toEqual([]);
@@ -26,11 +26,12 @@ it('logs one of a hundred successful requests, and every failed one', async () =
   await app.request('/api/asry/epoch', {}, broken());
   chance.mockReturnValue(0.009);
   await app.request('/api/health', {}, bindings());
+  await app.request('/api/nothing', {}, bindings());
   const written = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(written.filter(({ route }) => route)).toMatchObject([
-    { level: 'info', status: 404 },
     { level: 'error', status: expect.any(Number) },
     { level: 'info', status: 200, requests: 100 },
+    { level: 'info', status: 404, requests: 100 },
   ]);
 });
 

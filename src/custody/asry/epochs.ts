@@ -65,6 +65,7 @@ export type AsryProgram = {
 
 /** The published terms of the programme. */
 export const PROGRAM_TERMS = {
+  startsAt: null,
   epochSeconds: 30 * 86_400,
   cap: 1_000_000n,
   depth: 90_000_000_000n,

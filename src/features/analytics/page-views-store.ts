@@ -92,12 +92,6 @@ CREATE TABLE IF NOT EXISTS visitors (
   PRIMARY KEY (day, visitor)
 ) WITHOUT ROWID;`;
 
-/**
- * Objects that share the views. Their sums are added, so a higher number needs no migration. A lower one would lose
- * the views of the objects that it removes.
- */
-export const PAGE_VIEW_OBJECTS = 1;
-
 /** New names that one day may add for each kind; a view with any further name is counted as `other`. */
 const MAX_NEW_NAMES = 1_000;
 /** Maximum distinct visitors counted on one day. */

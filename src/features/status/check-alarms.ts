@@ -234,8 +234,6 @@ function cronAlarms(cron: StatusReport['cron']): Alarm[] {
 export type Reporter = {
   /** Origin; empty if not configured. */
   readonly service: string;
-  /** The deployment, such as `production` or `staging`. */
-  readonly environment: string;
 };
 
 export type AlarmMessage = Reporter & {
@@ -274,7 +272,7 @@ function messageOf(
   at: string,
 ): AlarmMessage {
   const linked = alarms.map((alarm) => ({ ...alarm, runbook: `${RUNBOOK}#${alarm.name}` }));
-  const title = `Sluice ${reporter.service || 'without PUBLIC_BASE_URL'} (${reporter.environment})`;
+  const title = `Sluice ${reporter.service || 'without PUBLIC_BASE_URL'}`;
   return { ...reporter, text: [title, ...linked.flatMap(linesOf)].join('\n'), alarms: linked, active, at };
 }
 

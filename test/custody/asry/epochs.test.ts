@@ -16,6 +16,7 @@ const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
 
 it('the programme pays at most 1,000,000 ASRY in 30 days, for deposits of at least 1 dollar in the last 90 days', () => {
   expect(PROGRAM_TERMS).toEqual({
+    startsAt: null,
     epochSeconds: 2_592_000,
     cap: 1_000_000n,
     depth: 90_000_000_000n,
