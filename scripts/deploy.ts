@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
 import { missingSecrets } from './doctor/check-settings.ts';
+import { isExample } from './doctor/check-values.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 
 const USAGE = `npm run deploy -- [--secrets-file FILE] [--domain NAME] [--env NAME]
@@ -103,6 +104,11 @@ function run(secrets: string | undefined): number {
 }
 
 function deploy(): number {
+  const examples = Object.entries(settings).flatMap(([name, text]) => (isExample(text) ? [name] : []));
+  if (examples.length > 0) {
+    console.error(`Not deployed. ${examples.join(', ')} still have the text of an example in ${file}.`);
+    return 1;
+  }
   const given = Object.keys(settings);
   const missing = missingSecrets(given).length === 0 ? [] : missingSecrets([...given, ...deployedSecrets()]);
   if (missing.length > 0) {

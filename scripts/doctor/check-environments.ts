@@ -52,7 +52,6 @@ export const checkEnvironments = (file: string): Finding[] =>
 const OWN = [
   'SOLANA_PRIVATE_KEY',
   'RESERVE_SOLANA_ADDRESS',
-  'VAULT_TOKEN',
   'RESERVE_BTC_ADDRESS',
   'BTC_PRIVATE_KEY_WIF',
   'TREASURY_SOLANA_ADDRESS',

@@ -1,44 +1,97 @@
-/** Finds settings of limits, sources and areas that are valid but unwise. */
-import { type Config, DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
-import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
-import { type Finding, given, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
+/** Finds amounts, rates and areas that are valid but unwise. */
+import { CONSTANTS, type Config, DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 
-/** The production bridge, and the key in its SDK; the holder of any other key could sign quotes. */
-const { NEAR_INTENTS_API_URL: PRODUCTION_URL, NEAR_INTENTS_QUOTE_KEY: PRODUCTION_QUOTE_KEY } = readConfig({});
-const MAX_SANE_COST_BPS = 1_000;
+import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
+import { type Finding, given, isLocalService, noteIf, problem, problemIf, type Settings } from './finding.ts';
+
+const SOL = 1_000_000_000n;
+/** Above it, an amount of SOL was meant in lamports. */
+const MOST_SOL = 10_000n;
+/** Trillionths of a dollar in a thousand dollars. */
+const MOST_PRICE = 1_000n * 10n ** 12n;
 const LIMITS = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
+const settingOf = (name: LimitName): string => {
+  const { setting }: OperationLimit = OPERATION_LIMITS[name];
+  return setting ?? `DAILY_LIMITS: ${name}`;
+};
 
 export function checkLimits(settings: Settings): Finding[] {
   const config = readConfig(settings);
+  const areasOf = (name: Config['invalid'][number]): readonly string[] =>
+    name in VARIABLES
+      ? VARIABLES[name as keyof typeof VARIABLES].areas
+      : CONSTANTS[name as keyof typeof CONSTANTS].areas;
+  const isReadable = !config.invalid.some((name) => ['custody', 'payments'].includes(areasOf(name)[0] ?? ''));
   return [
-    ...checkSpending(config),
-    ...checkQuoteKey(config),
-    ...checkSources(config),
+    ...(isReadable ? [...checkAmounts(config), ...checkSpending(config)] : []),
+    ...checkRates(config, settings),
     ...checkAreas(settings),
   ];
 }
 
-function checkSpending(c: Config): Finding[] {
-  if (c.invalid.some((name) => VARIABLES[name].areas[0] === 'custody')) return [];
+function checkAmounts(config: Config): Finding[] {
+  const maximum = limitsOf(config);
+  const lamports = [
+    ...LIMITS.flatMap(([name, { unit }]) =>
+      unit === 'lamports' ? [[settingOf(name), maximum[name]] as const] : [],
+    ),
+    ['RESERVE_FLOOR_SOL', config.RESERVE_FLOOR_SOL] as const,
+    ...Object.entries(config.PRICES_SOL).map(([name, price]) => [`PRICES_SOL: ${name}`, price] as const),
+  ];
   return [
-    ...limitsBelowOthers(limitsOf(c)),
-    ...problemIf(
-      c.SWAP_MAX_COST_BPS > MAX_SANE_COST_BPS,
-      'cost-limit-loose',
-      `SWAP_MAX_COST_BPS is ${c.SWAP_MAX_COST_BPS}: a swap may lose more than 10 %.`,
-      'Set it to 200, the default, unless you have a reason.',
+    ...lamports.flatMap(([name, amount]) =>
+      problemIf(
+        amount > MOST_SOL * SOL,
+        'amount-unit',
+        `${name} is more than ${MOST_SOL} SOL: it looks like lamports.`,
+        'Write the amount in SOL: 2 for two SOL.',
+      ),
+    ),
+    ...LIMITS.flatMap(([name]) =>
+      problemIf(
+        maximum[name] === 0n,
+        'limit-zero',
+        `${settingOf(name)} is 0: nothing that it limits ever happens.`,
+        'Set a limit. `npm run ops -- pause` stops everything for a time.',
+      ),
     ),
     ...problemIf(
-      c.RESERVE_FLOOR_SOL < 10_000_000n,
+      (config.ASRY_PRICE_USD ?? 0n) > MOST_PRICE,
+      'amount-unit',
+      'ASRY_PRICE_USD is more than 1,000 dollars for one ASRY.',
+      'Write the price of one ASRY in dollars: 0.25 for 25 cents.',
+    ),
+  ];
+}
+
+function checkSpending(config: Config): Finding[] {
+  const maximum = limitsOf(config);
+  const worst = (amount: bigint): bigint => (amount * BigInt(config.SWAP_MAX_COST_BPS)) / 10_000n;
+  return [
+    ...limitsBelowOthers(maximum),
+    ...problemIf(
+      maximum.cost_day < worst(maximum.operation),
+      'limit-below-another',
+      `SWAP_MAX_COST_SOL_DAY is below the worst-case cost of one swap of SWAP_MAX_SOL, so that such a swap may never run.`,
+      'Raise SWAP_MAX_COST_SOL_DAY, or lower SWAP_MAX_SOL.',
+    ),
+    ...problemIf(
+      maximum.cost_day > worst(maximum.day),
+      'limit-never-reached',
+      `SWAP_MAX_COST_SOL_DAY is above what a day of SWAP_MAX_SOL_DAY can cost, so it limits nothing.`,
+      'Lower it: 0.1 is the default.',
+    ),
+    ...problemIf(
+      config.RESERVE_FLOOR_SOL < 10_000_000n,
       'floor-low',
       'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
       'Set it to 0.1, the default.',
     ),
-    ...noteIf(
-      c.SWAPS_DISABLED,
+    ...problemIf(
+      config.SWAPS_DISABLED,
       'swaps-disabled',
       'SWAPS_DISABLED is on: every swap is refused.',
-      'Unset it when swaps may run.',
+      'Remove it when swaps may run.',
     ),
   ];
 }
@@ -51,66 +104,36 @@ const contains = (outer: OperationLimit, inner: OperationLimit): boolean =>
     ? Number(inner.windowMs) < Number(outer.windowMs)
     : outer.counts === 'unsettled' && inner.windowMs === 0);
 
-const limitsBelowOthers = (maximum: ReturnType<typeof limitsOf>): Finding[] =>
+const limitsBelowOthers = (maximum: Readonly<Record<LimitName, bigint>>): Finding[] =>
   LIMITS.flatMap(([name, outer]) =>
     LIMITS.filter(([other, inner]) => contains(outer, inner) && maximum[other] > maximum[name]).map(
-      ([, { setting, label }]) =>
+      ([other, { label }]) =>
         problem(
           'limit-below-another',
-          `${outer.setting} is below ${setting}, so the limit of ${label} is never reached.`,
-          `Raise ${outer.setting} to ${setting} or more, or lower ${setting}.`,
+          `${settingOf(name)} is below ${settingOf(other)}, so the limit of ${label} is never reached.`,
+          `Raise ${settingOf(name)} to ${settingOf(other)} or more, or lower ${settingOf(other)}.`,
         ),
     ),
   );
 
-function checkQuoteKey({ NEAR_INTENTS_API_URL: url, NEAR_INTENTS_QUOTE_KEY: key }: Config): Finding[] {
-  return problemIf(
-    hostOf(url) === hostOf(PRODUCTION_URL) && key !== PRODUCTION_QUOTE_KEY,
-    'quote-key-foreign',
-    'NEAR_INTENTS_QUOTE_KEY is not the pinned key of the production bridge: its holder could redirect swaps.',
-    'Remove it to use the pinned key.',
-  );
-}
+const RATE = { least: 4, most: 5_000 };
+/** Quotes that the bridge allows in two hours without a token. */
+const QUOTES = { least: 3, keyless: 200 };
 
-/** The registered part of the host: providers give each key or region a subdomain. */
-const operatorOf = (url: string): string => hostOf(url).split('.').slice(-2).join('.');
-
-const isLocal = (url: string): boolean => /^(localhost|127\.|\[::1\])/.test(hostOf(url));
-
-function checkSources(config: Config): Finding[] {
-  const { ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes } = config;
-  const shared = nodes.map(hostOf).filter((host) => readNodes.some((url) => hostOf(url) === host));
-  const operators = new Set(nodes.map(operatorOf));
+function checkRates(config: Config, settings: Settings): Finding[] {
+  const { SOLANA_RPC_RATE: rate, BRIDGE_QUOTES_2H: quotes, NEAR_INTENTS_JWT: token } = config;
   return [
     ...problemIf(
-      new Set(explorers).size < 2,
-      'esplora-single',
-      'ESPLORA_API_URLS names fewer than two sources: ABSR is minted only where two agree.',
-      'Name two with different operators.',
+      rate < RATE.least || rate > RATE.most,
+      'rate-range',
+      `SOLANA_RPC_RATE is ${rate}: a node serves ${RATE.least} to ${RATE.most} requests in a second, and callers may use a quarter.`,
+      'Set it to what the provider of the nodes promises.',
     ),
     ...problemIf(
-      new Set(nodes).size < nodes.length,
-      'rpc-repeated',
-      'SOLANA_RPC_URL names the same node twice.',
-      'Name nodes with different operators.',
-    ),
-    ...problemIf(
-      shared.length > 0,
-      'rpc-shared',
-      `SOLANA_RPC_URL and SOLANA_READ_RPC_URL both name ${[...new Set(shared)].join(', ')}: reads of callers use up the rate of the custodian.`,
-      'Name another host in SOLANA_READ_RPC_URL.',
-    ),
-    ...problemIf(
-      operators.size < 3 && !nodes.every(isLocal),
-      'rpc-few-operators',
-      `SOLANA_RPC_URL names nodes of ${operators.size} operators: with fewer than three, one that fails or lies stops all work.`,
-      'Name three nodes at three providers, separated by commas.',
-    ),
-    ...problemIf(
-      Object.keys(config.PRICE_API_URLS).length < 2,
-      'price-single',
-      'PRICE_API_URLS names one venue: two must agree before anything is swapped.',
-      'Remove the line to use every venue, or name a second one.',
+      quotes < QUOTES.least || (token === undefined && quotes > QUOTES.keyless && !isLocalService(settings)),
+      'quotes-range',
+      `BRIDGE_QUOTES_2H is ${quotes}: the bridge allows about ${QUOTES.keyless} without NEAR_INTENTS_JWT, and swaps get a third.`,
+      'Set it to 180, or set NEAR_INTENTS_JWT.',
     ),
   ];
 }

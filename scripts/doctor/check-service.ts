@@ -62,6 +62,7 @@ export async function checkService(origin: string, settings: Settings): Promise<
     ...(reserves ? checkAddresses(reserves, settings) : []),
     ...checkStatus(status, await expectedSchema()),
     ...checkCustody(status),
+    ...checkAlarms(status),
     ...(await checkSecretsOf(origin, settings)),
   ];
 }
@@ -108,6 +109,24 @@ function checkAddresses({ bitcoin, solana }: Reserves, settings: Settings): Find
     ),
   );
 }
+
+/** What the service owes somebody, by the name of its alarm. */
+const DEBTS: Readonly<Record<string, readonly [what: string, fix: string]>> = {
+  refund_due: ['Payments bought nothing and are owed back.', '`npm run ops -- refund ID` pays each.'],
+  payout_owed: ['Rewards are owed and not paid.', '`npm run ops -- held` lists those that await you.'],
+  payment_unmatched: [
+    'Payments fit no invoice or request.',
+    '`npm run ops -- unmatched` lists them, and `npm run ops -- refund SIGNATURE` pays one back.',
+  ],
+};
+
+/** The open alarms of the last minute. Each has a row in the runbook. */
+const checkAlarms = ({ alarms }: Status): Finding[] =>
+  (alarms ?? []).map((name) => {
+    const [what, fix] = DEBTS[name] ?? ['The service has raised this alarm.', ''];
+    const row = `docs/run/runbook.md has its row.`;
+    return problem(name in DEBTS ? 'debt-owed' : 'alarm-active', `${name}: ${what}`, `${fix} ${row}`.trim());
+  });
 
 function checkStatus({ cron, backing, custody, database }: Status, schema: string): Finding[] {
   const late = (cron ?? []).filter(
@@ -162,12 +181,12 @@ function checkCustody({ custody }: Status): Finding[] {
       `Signing is frozen: ${custody.frozen}.`,
       'docs/run/runbook.md lists what to do for each reason.',
     ),
-    ...noteIf(
+    ...problemIf(
       custody.paused !== null,
       'paused',
       isDisabled ? 'No swap begins: SWAPS_DISABLED is on.' : `Nothing new is signed: ${custody.paused}.`,
       isDisabled
-        ? 'Unset SWAPS_DISABLED when swaps may run.'
+        ? 'Remove SWAPS_DISABLED when swaps may run.'
         : 'Run `npm run ops -- resume` when the reason no longer applies.',
     ),
     ...problemIf(

@@ -1,64 +1,69 @@
-/** Keys, addresses and names of the settings, checked separately and against each other. */
-import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
+/** Names and syntax of the settings, their keys and addresses, and how these fit each other. */
+import { wifControls } from '../../src/chain/bitcoin/wif.ts';
 import { DECLARATIONS, readConfig } from '../../src/config.ts';
-import { orUndefined } from '../../src/core/or-undefined.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
-import { type Finding, given, noteIf, problem, problemIf, SECRETS, type Settings } from './finding.ts';
-import { KNOWN } from './read-settings.ts';
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
+import { readVaultKey } from '../../src/providers/vault-transit.ts';
+import { checkValues, LOOPBACK } from './check-values.ts';
+import { type Finding, given, isLocalService, noteIf, problem, problemIf, type Settings } from './finding.ts';
+import { KNOWN, WORLD_ONLY } from './read-settings.ts';
 
 export function checkSettings(settings: Settings): Finding[] {
   return [
     ...checkNames(settings),
+    ...checkSyntax(settings),
+    ...checkValues(settings),
     ...checkSolanaKey(settings),
     ...checkTreasury(settings),
     ...checkBitcoinKey(settings),
     ...checkBaseUrl(settings),
-    ...checkSecrets(settings),
-    ...checkPlaceholders(settings),
-    ...checkDollarMints(settings),
-    ...checkWebhook(settings),
-    ...checkPlainUrls(settings),
-    ...checkSeed(settings),
-    ...checkBlanks(settings),
+    ...checkAlarms(settings),
+    ...checkAddresses(settings),
     ...checkMints(settings),
+    ...checkPools(settings),
     ...checkWitness(settings),
   ];
 }
 
 /** Required settings of the service, the custodian and the payments that are missing among the given names. */
 export function missingSecrets(names: readonly string[]): string[] {
-  const has = (name: string): boolean => names.includes(name);
   const required = DECLARATIONS.flatMap(([name, { areas, required }]) =>
     required && areas.some((area) => area === 'custody' || area === 'payments') ? [name] : [],
   );
-  return ['OPS_SECRET', ...required, ...(has('VAULT_URL') ? ['VAULT_TOKEN'] : [])].filter(
-    (name) => !has(name) && !(name === 'SOLANA_PRIVATE_KEY' && has('VAULT_URL')),
-  );
+  return ['OPS_SECRET', ...required].filter((name) => !names.includes(name));
 }
 
+/** Insertions, deletions and changes of a letter between two names. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [above, letter] of [...one].entries()) {
+    const next = [above + 1];
+    for (const [at, same] of [...other].entries())
+      next.push(
+        Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, (row[at] ?? 0) + Number(letter !== same)),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+const MOST_MISTAKES = 4;
+
 function checkNames(settings: Settings): Finding[] {
-  const unknown = Object.keys(settings).filter((name) => !KNOWN.includes(name));
-  const invalid = DECLARATIONS.flatMap(([name, { schema }]) =>
-    given(settings, name) !== undefined && !schema.safeParse(settings[name]).success ? [name] : [],
+  const isLocal = isLocalService(settings);
+  const unknown = Object.keys(settings).filter(
+    (name) => !KNOWN.includes(name) && !(isLocal && WORLD_ONLY.includes(name)),
   );
-  const missing = missingSecrets(Object.keys(settings).filter((name) => settings[name] !== ''));
+  const missing = missingSecrets(Object.keys(settings).filter((name) => settings[name]?.trim() !== ''));
   return [
-    ...unknown.map((name) =>
-      problem(
-        'variable-unknown',
-        `${name} is not a variable of the service.`,
-        'Remove it, or use the name in docs/run/configuration.md.',
-      ),
-    ),
-    ...invalid.map((name) =>
-      problem(
-        'variable-invalid',
-        `${name} is set but invalid.`,
-        `Write ${name} as docs/run/configuration.md describes it.`,
-      ),
-    ),
+    ...unknown.map((name) => {
+      const [nearest] = KNOWN.map((known) => ({ known, mistakes: distance(name.toUpperCase(), known) }))
+        .filter(({ mistakes }) => mistakes <= MOST_MISTAKES)
+        .toSorted((a, b) => a.mistakes - b.mistakes);
+      const fix = nearest
+        ? `Write ${nearest.known}.`
+        : 'Remove it, or use the name in docs/run/configuration.md.';
+      return problem('variable-unknown', `${name} is not a setting of the service.`, fix);
+    }),
     ...missing.map((name) =>
       problem(
         'variable-missing',
@@ -69,24 +74,46 @@ function checkNames(settings: Settings): Finding[] {
   ];
 }
 
-function checkSolanaKey(settings: Settings): Finding[] {
-  const key = given(settings, 'SOLANA_PRIVATE_KEY');
-  if (key === undefined) return [];
-  if (given(settings, 'VAULT_URL') !== undefined)
+/** What a wrong value looks like, for a mistake that many people make. */
+const LOOKS: readonly (readonly [RegExp, string])[] = [
+  [/^(tb1|bcrt1|[mn2][1-9A-HJ-NP-Za-km-z]{25,34}$)/, 'it is an address of a Bitcoin test network'],
+  [/^(bc1|[13][1-9A-HJ-NP-Za-km-z]{25,33}$)/, 'it is no valid Bitcoin address, or stands in the wrong line'],
+  [/^0x[\da-f]{40}$/i, 'it is an address of Ethereum'],
+  [/^nsec1/, 'it is a secret key, not an npub'],
+  [/^[\w-]+\.(sol|eth|btc)$/, 'it is a name, not an address'],
+  [/^-/, 'it is negative'],
+  [/^\d+,\d+$/, 'its decimals begin with a comma, not a point'],
+  [/^[\d.]+\s*[a-z%]+$/i, 'it has a unit'],
+  [/^[\w-]+(\.[\w-]+)+(\/\S*)?$/, 'it is a host without https://'],
+  [/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'it is a Solana address in the wrong line'],
+];
+
+function checkSyntax(settings: Settings): Finding[] {
+  return DECLARATIONS.flatMap(([name, { schema, about }]) => {
+    const text = given(settings, name);
+    const parsed = text === undefined ? undefined : schema.safeParse(text);
+    if (text === undefined || parsed === undefined || parsed.success) return [];
+    const [, look] = LOOKS.find(([form]) => form.test(text.trim())) ?? [];
     return [
       problem(
-        'solana-key-twice',
-        'SOLANA_PRIVATE_KEY and VAULT_URL are both set: nothing is signed until one is removed.',
-        'Remove SOLANA_PRIVATE_KEY when the key is in the key service.',
+        'variable-invalid',
+        `${name} is invalid: ${look ?? parsed.error.issues[0]?.message ?? 'unknown syntax'}.`,
+        `${name}: ${about.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')}`,
       ),
     ];
+  });
+}
+
+function checkSolanaKey(settings: Settings): Finding[] {
+  const key = given(settings, 'SOLANA_PRIVATE_KEY');
+  if (key === undefined || readVaultKey(key)) return [];
   const own = addressOfSecret(key);
   if (own === undefined)
     return [
       problem(
         'solana-key-malformed',
-        'SOLANA_PRIVATE_KEY is not a Solana secret key.',
-        'Set it to the base58 text or the JSON array of a 64-byte key.',
+        'SOLANA_PRIVATE_KEY is neither a Solana secret key nor the URL of a key with its token.',
+        'Set it to the base58 text or the JSON array of a 64-byte key, or as docs/run/options.md describes.',
       ),
     ];
   return problemIf(
@@ -101,11 +128,11 @@ function checkSolanaKey(settings: Settings): Finding[] {
 function checkTreasury(settings: Settings): Finding[] {
   const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS');
   const treasury = given(settings, 'TREASURY_SOLANA_ADDRESS');
-  return noteIf(
+  return problemIf(
     reserve !== undefined && (treasury === undefined || treasury === reserve),
     'treasury-is-reserve',
-    'Treasury and reserve are one address, so money that a bridge returns late can look like a deposit or a payment.',
-    'Set TREASURY_SOLANA_ADDRESS to an address of its own.',
+    'TREASURY_SOLANA_ADDRESS is the reserve, so money that a bridge returns late can look like a deposit or a payment.',
+    'Set TREASURY_SOLANA_ADDRESS to a wallet of its own, whose key the service does not have.',
   );
 }
 
@@ -122,112 +149,125 @@ function checkBitcoinKey(settings: Settings): Finding[] {
 function checkBaseUrl(settings: Settings): Finding[] {
   const text = given(settings, 'PUBLIC_BASE_URL') ?? '';
   if (!URL.canParse(text)) return [];
-  const { protocol, host, pathname } = new URL(text);
+  const { protocol, hostname, pathname, search } = new URL(text);
   return [
     ...problemIf(
-      protocol !== 'https:' && !LOOPBACK.test(host),
+      protocol !== 'https:' && !LOOPBACK.test(hostname),
       'base-url-insecure',
       'PUBLIC_BASE_URL is not https: token metadata would permanently be served unencrypted.',
       'Use the https origin.',
     ),
     ...problemIf(
-      pathname !== '/' && pathname !== '',
+      (pathname !== '/' && pathname !== '') || search !== '',
       'base-url-path',
-      'PUBLIC_BASE_URL has a path: links would not work.',
+      'PUBLIC_BASE_URL has a path or a query: links would not work.',
       'Leave only scheme and host.',
     ),
-  ];
-}
-
-function checkSecrets(settings: Settings): Finding[] {
-  const named = SECRETS.flatMap((name) => (given(settings, name) ? [[name, settings[name]] as const] : []));
-  const reused = named.filter(([name, value]) =>
-    named.some(([other, same]) => other !== name && same === value),
-  );
-  return [
-    ...checkForms(named),
     ...problemIf(
-      reused.length > 0,
-      'secret-reused',
-      `${reused.map(([name]) => name).join(' and ')} have the same value.`,
-      'Create a separate one for each: `npm run ops -- keygen`.',
+      !LOOPBACK.test(hostname) && (!hostname.includes('.') || /^[\d.]+$/.test(hostname)),
+      'base-url-host',
+      'PUBLIC_BASE_URL has no public name: neither links nor a certificate would work.',
+      'Use the name that `--domain` gives to the Worker.',
     ),
   ];
 }
 
-/** Text of an example that an operator has to replace. */
-const PLACEHOLDER = /^\.{2,}$|^<.*>$|^(change[-_ ]?me|todo|tbd|x{3,}|your[-_ ].*)$|^https?:\/\/[^/]*your-/i;
-/** Hosts of documentation (RFC 2606), which never exist. */
-const EXAMPLE_HOST = /(^|\.)(example|invalid)$|(^|\.)example\.(com|net|org)$/;
-
-function checkPlaceholders(settings: Settings): Finding[] {
-  const isPlaceholder = (text: string) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .some(
-        (part) => PLACEHOLDER.test(part) || (URL.canParse(part) && EXAMPLE_HOST.test(new URL(part).hostname)),
-      );
-  return Object.entries(settings).flatMap(([name, text]) =>
-    problemIf(
-      name !== 'SECURITY_CONTACT' && isPlaceholder(text),
-      'placeholder',
-      `${name} still has the text of an example.`,
-      `Replace it, or remove the line if you do not need ${name}.`,
+function checkAlarms(settings: Settings): Finding[] {
+  if (given(settings, 'PUBLIC_BASE_URL') === undefined || isLocalService(settings)) return [];
+  const webhook = given(settings, 'ALARM_WEBHOOK_URL');
+  const { hostname = '', pathname = '' } = webhook && URL.canParse(webhook) ? new URL(webhook) : {};
+  return [
+    ...problemIf(
+      webhook === undefined,
+      'webhook-missing',
+      'ALARM_WEBHOOK_URL is not set: alarms are in the log only, where nobody looks at night.',
+      'Set it to a webhook of Slack, of Discord, or of a service that wakes you.',
     ),
-  );
-}
-
-/** With swapped mints, the service would book deposits of one asset as dollars of the other. */
-function checkDollarMints(settings: Settings): Finding[] {
-  const { DOLLAR_MINTS: standard } = readConfig({});
-  const { USDC, USDT } = readConfig(settings).DOLLAR_MINTS;
-  return problemIf(
-    USDC === standard.USDT || USDT === standard.USDC || USDC === USDT,
-    'dollar-mints-swapped',
-    'DOLLAR_MINTS names the mint of the other asset.',
-    'Remove it to use the mints of Circle and Tether on mainnet.',
-  );
-}
-
-/** URLs of another machine without encryption: a key in them, or a response, can be read and changed on the way. */
-function checkPlainUrls(settings: Settings): Finding[] {
-  return Object.entries(settings).flatMap(([name, text]) => {
-    const plain = (text.match(/\bhttp:\/\/[^\s,]+/g) ?? []).filter(
-      (url) => URL.canParse(url) && !LOOPBACK.test(new URL(url).host),
-    );
-    return problemIf(
-      plain.length > 0 && name !== 'PUBLIC_BASE_URL',
-      'url-insecure',
-      `${name} names an http: URL, which anyone on the way can read and change.`,
-      'Use its https: address.',
-    );
-  });
-}
-
-/** A seed made by a generator has many different characters. */
-const LEAST_CHARACTERS = 10;
-
-const checkSeed = (settings: Settings): Finding[] =>
-  (['MINT_KEY_SEED', 'OPS_SECRET'] as const).flatMap((name) => {
-    const text = given(settings, name);
-    return problemIf(
-      text !== undefined && new Set(text).size < LEAST_CHARACTERS,
-      'secret-weak',
-      `${name} has fewer than ${LEAST_CHARACTERS} different characters: it can be guessed.`,
-      'Create one with `npm run ops -- keygen`.',
-    );
-  });
-
-const checkBlanks = (settings: Settings): Finding[] =>
-  Object.entries(settings).flatMap(([name, text]) =>
-    problemIf(
-      text !== text.trim(),
-      'value-with-spaces',
-      `${name} begins or ends with a blank, which becomes part of the value.`,
-      'Remove the blank inside the quotes.',
+    ...problemIf(
+      /(^|\.)slack\.com$/.test(hostname) ? hostname !== 'hooks.slack.com' : isDiscordPage(hostname, pathname),
+      'webhook-form',
+      'ALARM_WEBHOOK_URL is a page of the chat service, not a webhook.',
+      'Create an incoming webhook there, and use its URL.',
     ),
-  );
+    ...noteIf(
+      given(settings, 'HEARTBEAT_URL') === undefined,
+      'heartbeat-missing',
+      'HEARTBEAT_URL is not set: nobody is told when the cron stops.',
+      'Set it as docs/run/deploy.md describes under Watch.',
+    ),
+    ...noteIf(
+      given(settings, 'SECURITY_CONTACT') === undefined,
+      'contact-missing',
+      'SECURITY_CONTACT is not set: /.well-known/security.txt returns 503.',
+      'Set it to a mailto: or https: URL that you read.',
+    ),
+  ];
+}
+
+const isDiscordPage = (hostname: string, pathname: string): boolean =>
+  /(^|\.)discord(app)?\.com$/.test(hostname) && !pathname.startsWith('/api/webhooks/');
+
+/** Programs and tokens that are on every cluster: none is a wallet, a mint or an account of an operator. */
+const WELL_KNOWN = [
+  '11111111111111111111111111111111',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'So11111111111111111111111111111111111111112',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'ComputeBudget111111111111111111111111111111',
+];
+const OWN_ADDRESSES = [
+  'RESERVE_SOLANA_ADDRESS',
+  'TREASURY_SOLANA_ADDRESS',
+  'ABSR_MINT_ADDRESS',
+  'ABSR_MINT_AUTHORITY',
+  'ASRY_MINT_ADDRESS',
+  'ASRY_SOURCE_ACCOUNT',
+] as const;
+const MAY_BE_EQUAL = new Set(['RESERVE_SOLANA_ADDRESS TREASURY_SOLANA_ADDRESS']);
+
+function checkAddresses(settings: Settings): Finding[] {
+  const named = OWN_ADDRESSES.flatMap((name) => {
+    const address = given(settings, name);
+    return address === undefined ? [] : [{ name, address }];
+  });
+  const isMint = (name: string): boolean => name.endsWith('_MINT_ADDRESS');
+  const pairs = named.flatMap((one, at) => named.slice(at + 1).map((other) => [one, other] as const));
+  return [
+    ...named
+      .filter(({ address }) => WELL_KNOWN.includes(address))
+      .map(({ name }) =>
+        problem(
+          'address-well-known',
+          `${name} is a program or a token that everyone uses.`,
+          `Set ${name} to an address of your own.`,
+        ),
+      ),
+    ...pairs
+      .filter(
+        ([one, other]) =>
+          one.address === other.address &&
+          !MAY_BE_EQUAL.has(`${one.name} ${other.name}`) &&
+          !(isMint(one.name) && isMint(other.name)),
+      )
+      .map(([one, other]) =>
+        problem(
+          'address-reused',
+          `${one.name} and ${other.name} are the same address.`,
+          `Give each its own: one of the two stands in the wrong line.`,
+        ),
+      ),
+    ...problemIf(
+      (given(settings, 'ASRY_HELD_SENDERS') ?? '')
+        .split(/[\s,]+/)
+        .some((sender) => named.some(({ address }) => address === sender)),
+      'held-sender-own',
+      'ASRY_HELD_SENDERS names an address of the service itself.',
+      'Name only senders of others.',
+    ),
+  ];
+}
 
 function checkMints(settings: Settings): Finding[] {
   const { ABSR_MINT_ADDRESS: absr, ASRY_MINT_ADDRESS: asry, DOLLAR_MINTS } = readConfig(settings);
@@ -235,49 +275,47 @@ function checkMints(settings: Settings): Finding[] {
   return problemIf(
     new Set(mints).size < mints.length,
     'mints-equal',
-    'ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS and DOLLAR_MINTS do not name different mints.',
+    'ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS and the mints of USDC and USDT are not different.',
     'Name the mint of each token.',
   );
+}
+
+function checkPools(settings: Settings): Finding[] {
+  const pools = readConfig(settings).POOL_ADDRESSES;
+  if (pools === undefined) return [];
+  const addresses = Object.values(pools);
+  return [
+    ...problemIf(
+      addresses.length < 3,
+      'pools-incomplete',
+      'POOL_ADDRESSES names fewer than three pools: the routes of the others return 503.',
+      'Name `default=`, `saeth-sausd=` and `sausd-usdc=`.',
+    ),
+    ...problemIf(
+      new Set(addresses).size < addresses.length,
+      'pools-equal',
+      'POOL_ADDRESSES names one pool twice.',
+      'Name the pool of each pair.',
+    ),
+  ];
 }
 
 /** One without the other: no mint is ever signed by both keys. */
 function checkWitness(settings: Settings): Finding[] {
   const authority = given(settings, 'ABSR_MINT_AUTHORITY');
   const url = given(settings, 'ABSR_WITNESS_URL');
-  return problemIf(
-    (authority === undefined) !== (url === undefined),
-    'witness-incomplete',
-    'Only one of ABSR_MINT_AUTHORITY and ABSR_WITNESS_URL is set: nothing is minted with the witness.',
-    'Set both as docs/run/deploy.md describes, or neither.',
-  );
+  return [
+    ...problemIf(
+      (authority === undefined) !== (url === undefined),
+      'witness-incomplete',
+      'Only one of ABSR_MINT_AUTHORITY and ABSR_WITNESS_URL is set: nothing is minted with the witness.',
+      'Set both as docs/run/deploy.md describes, or neither.',
+    ),
+    ...problemIf(
+      authority !== undefined && given(settings, 'ABSR_MINT_ADDRESS') === undefined,
+      'witness-without-mint',
+      'ABSR_MINT_AUTHORITY is set without ABSR_MINT_ADDRESS: nothing is minted.',
+      'Set ABSR_MINT_ADDRESS to the mint of ABSR.',
+    ),
+  ];
 }
-
-function checkWebhook(settings: Settings): Finding[] {
-  const origin = given(settings, 'PUBLIC_BASE_URL') ?? '';
-  const isLocal = !URL.canParse(origin) || LOOPBACK.test(new URL(origin).host);
-  return problemIf(
-    !isLocal && given(settings, 'ALARM_WEBHOOK_URL') === undefined,
-    'webhook-missing',
-    'ALARM_WEBHOOK_URL is not set: alarms are in the log only, where nobody looks at night.',
-    'Set it to a webhook of Slack, of Discord, or of a service that wakes you.',
-  );
-}
-
-/** The setting whose form a value has, if the form identifies one. */
-function formOf(name: string, text: string): string | undefined {
-  if (addressOfSecret(text) !== undefined) return 'SOLANA_PRIVATE_KEY';
-  if (orUndefined(() => decodeWif(text))) return 'BTC_PRIVATE_KEY_WIF';
-  if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return name === 'VAULT_TOKEN' ? name : 'NEAR_INTENTS_JWT';
-  return /^https?:/.test(text) ? 'ALARM_WEBHOOK_URL' : undefined;
-}
-
-const checkForms = (named: readonly (readonly [name: string, text: string | undefined])[]): Finding[] =>
-  named.flatMap(([name, text]) => {
-    const form = formOf(name, text ?? '');
-    return problemIf(
-      form !== undefined && form !== name,
-      'secret-swapped',
-      `${name} has the form of ${form}.`,
-      `Put it into ${form}. If it was deployed or logged as ${name}, replace it.`,
-    );
-  });

@@ -1,24 +1,33 @@
 /** Sends every upstream one free request and compares the responses that should be the same. */
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
-import { decodeMint, movableAtoms } from '../../src/chain/solana/token-program.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
+import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices } from '../../src/core/price.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
-import { createVaultTransit } from '../../src/providers/vault-transit.ts';
-import { type Finding, hostOf, note, noteIf, problem, problemIf, type Settings } from './finding.ts';
+import { createVaultTransit, readVaultKey } from '../../src/providers/vault-transit.ts';
+import { checkAccounts } from './check-accounts.ts';
+import { checkCluster } from './check-cluster.ts';
+import { checkMintWitness } from './check-mint-witness.ts';
+import {
+  type Finding,
+  hostOf,
+  isLocalService,
+  note,
+  noteIf,
+  problem,
+  problemIf,
+  type Settings,
+} from './finding.ts';
 
 /** Slots by which a node may lag behind another: about a minute. */
 const MAX_LAG_SLOTS = 150;
 const MAX_TIP_DISTANCE = 2;
 const WEBHOOK_MS = 10_000;
-/** Owner of every wallet. */
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 /** Amount of the dry quote. */
 const PROBE_LAMPORTS = lamports(500_000_000n);
 
@@ -57,8 +66,10 @@ export async function checkUpstreams(settings: Settings): Promise<Finding[]> {
   const found = await Promise.all([
     checkSources(config, reserve, isBitcoinAddress(bitcoin) ? bitcoin : undefined),
     reserve ? checkAccounts(config, rpcOf(config), reserve) : [],
+    checkMintWitness(config),
+    isLocalService(settings) ? [] : checkCluster(config),
     checkWebhookHost(settings.ALARM_WEBHOOK_URL),
-    reserve ? checkKeyService(config, settings.VAULT_TOKEN, reserve) : [],
+    reserve ? checkKeyService(settings.SOLANA_PRIVATE_KEY, reserve) : [],
   ]);
   return found.flat();
 }
@@ -100,27 +111,23 @@ async function checkWebhookHost(url: string | undefined): Promise<Finding[]> {
 }
 
 /** Checks that the key service has the reserve's key and that the token may read it. Nothing is signed. */
-async function checkKeyService(
-  config: Config,
-  token: string | undefined,
-  address: string,
-): Promise<Finding[]> {
-  const { VAULT_URL: key } = config;
-  if (!key || !token) return [];
+async function checkKeyService(secret: string | undefined, address: string): Promise<Finding[]> {
+  const key = secret === undefined ? undefined : readVaultKey(secret);
+  if (!key) return [];
   try {
-    const addresses = await createVaultTransit({ ...key, token, address, fetch }).addresses();
+    const addresses = await createVaultTransit({ ...key, address, fetch }).addresses();
     return problemIf(
       !addresses.includes(address),
       'key-service-other-key',
       `Under that name the key service has ${addresses.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
-      'Correct VAULT_URL or RESERVE_SOLANA_ADDRESS.',
+      'Correct the URL in SOLANA_PRIVATE_KEY, or RESERVE_SOLANA_ADDRESS.',
     );
   } catch (error) {
     return [
       problem(
         'key-service-unreachable',
         `The key service does not answer (${reasonOf(error)}).`,
-        'Check VAULT_URL, VAULT_TOKEN and the policy of the token in docs/build/custody.md.',
+        'Check the URL in SOLANA_PRIVATE_KEY, its token, and the policy of the token in docs/run/options.md.',
       ),
     ];
   }
@@ -228,7 +235,7 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
       problem(
         'bridge-unreachable',
         `The bridge gives no quote (${reasonOf(error)}).`,
-        'Check NEAR_INTENTS_API_URL and NEAR_INTENTS_JWT.',
+        'Check NEAR_INTENTS_JWT, and the status of the bridge.',
       ),
     ];
   }
@@ -255,8 +262,8 @@ function refusedQuote(reason: string, hasToken: boolean): Finding {
   if (reason === 'quote_signature')
     return problem(
       'bridge-key-unproven',
-      'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: every swap would be refused.',
-      'Compare the key with the bridge’s SDK. Do not change it without a second source.',
+      'A dry quote of the bridge is not signed by the key of this release: every swap would be refused.',
+      'Compare NEAR_INTENTS_QUOTE_KEY in src/config.ts with the bridge’s SDK. Do not change it without a second source.',
     );
   if (reason === 'request_invalid')
     return problem(
@@ -269,81 +276,4 @@ function refusedQuote(reason: string, hasToken: boolean): Finding {
     `A dry quote of the bridge does not pass our checks (${reason}).`,
     'Do not swap before you know the cause.',
   );
-}
-
-/** The allowance of the account that pays rewards, if the reserve's key does not own it. */
-async function sourceFindings(config: Config, node: SolanaNode, reserve: string): Promise<Finding[]> {
-  const { ASRY_MINT_ADDRESS: mint, ASRY_SOURCE_ACCOUNT: source } = config;
-  if (!mint || !source) return [];
-  const [account] = (await node.accounts([source], 'finalized')).accounts;
-  const atoms = account ? movableAtoms(account.owner, account.data, mint, reserve) : 0n;
-  return atoms > 0n
-    ? [note('asry-allowance', `The reserve may pay ${atoms} atoms of ASRY out of ASRY_SOURCE_ACCOUNT.`, '')]
-    : [
-        problem(
-          'asry-allowance',
-          'The reserve may not move ASRY out of ASRY_SOURCE_ACCOUNT.',
-          "Approve the reserve as its delegate with the owner's key: docs/run/runbook.md, ASRY from a cold account.",
-        ),
-      ];
-}
-
-async function checkAccounts(config: Config, rpc: SolanaRpc, reserve: string): Promise<Finding[]> {
-  const named = [
-    ...(['ABSR_MINT_ADDRESS', 'ASRY_MINT_ADDRESS'] as const).flatMap((name) =>
-      config[name] ? [[name, config[name]] as const] : [],
-    ),
-    ...Object.entries(config.DOLLAR_MINTS).map(([asset, mint]) => [`DOLLAR_MINTS: ${asset}`, mint] as const),
-  ];
-  const wallets = (['RESERVE_SOLANA_ADDRESS', 'TREASURY_SOLANA_ADDRESS'] as const).flatMap((name) =>
-    config[name] ? [[name, config[name]] as const] : [],
-  );
-  async function findingsOf(node: SolanaNode): Promise<Finding[]> {
-    const addresses = [...wallets, ...named].map(([, address]) => address);
-    const { accounts } = await node.accounts(addresses, 'finalized');
-    const balance = accounts[0]?.lamports ?? 0n;
-    const mints = named.map(([name], at) => {
-      const account = accounts[wallets.length + at];
-      return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
-    });
-    const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
-    const low = 2n * config.RESERVE_FLOOR_SOL;
-    return [
-      ...wallets.flatMap(([name], at) => {
-        const owner = accounts[at]?.owner ?? SYSTEM_PROGRAM;
-        return problemIf(
-          owner !== SYSTEM_PROGRAM,
-          'address-not-a-wallet',
-          `${name} belongs to the program ${owner}: it is a program, a mint or a token account.`,
-          'SOL that is sent there is lost. Set the address of a wallet.',
-        );
-      }),
-      ...mints.flatMap(([name, mint]) =>
-        problemIf(
-          mint === undefined,
-          'mint-wrong',
-          `${name} is not a token mint on this chain.`,
-          'Correct the address, or the node’s cluster.',
-        ),
-      ),
-      ...problemIf(
-        absr !== undefined && absr.mintAuthority !== reserve,
-        'absr-authority-foreign',
-        'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
-        'Transfer the authority to the reserve, or name the right mint.',
-      ),
-      ...(await sourceFindings(config, node, reserve)),
-      ...problemIf(
-        balance < low,
-        'sol-low',
-        `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, less than twice RESERVE_FLOOR_SOL.`,
-        'Send SOL to the reserve’s address.',
-      ),
-    ];
-  }
-  return rpc
-    .first(findingsOf)
-    .catch(() => [
-      note('accounts-unseen', 'No node showed the reserve and the mints.', 'Repair the nodes first.'),
-    ]);
 }

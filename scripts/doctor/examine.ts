@@ -1,10 +1,11 @@
 import { checkSettingsApart } from './check-environments.ts';
-import { checkFiles, type Files } from './check-files.ts';
+import { checkFiles, checkRepository, type Files } from './check-files.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkService } from './check-service.ts';
 import { checkSettings } from './check-settings.ts';
+import { checkIndependence } from './check-sources.ts';
 import { checkUpstreams } from './check-upstreams.ts';
-import type { Finding, Settings } from './finding.ts';
+import { type Finding, isLocalService, type Settings } from './finding.ts';
 
 /** All findings, the cheapest first. */
 export async function examine({
@@ -25,9 +26,11 @@ export async function examine({
 }): Promise<Finding[]> {
   const local = [
     ...checkFiles(files),
+    ...(files.wrangler === undefined || isLocalService(settings) ? [] : checkRepository()),
     ...checkSettings(settings),
     ...checkSettingsApart(settings, production),
     ...checkLimits(settings),
+    ...checkIndependence(settings),
   ];
   if (offline) return local;
   const [upstreams, running] = await Promise.all([

@@ -28,6 +28,12 @@ export type Settings = Readonly<Record<string, string>>;
 /** The value of a setting, unless it is empty. */
 export const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
 
+/** Whether the settings are those of a service on this machine, such as the offline world. */
+export function isLocalService(settings: Settings): boolean {
+  const origin = settings.PUBLIC_BASE_URL ?? '';
+  return URL.canParse(origin) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(origin).hostname);
+}
+
 /** Names whose values are never shown. */
 export const SECRETS: readonly string[] = DECLARATIONS.flatMap(([name, { secret }]) =>
   secret ? [name] : [],

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { kindOf } from '../docs/command-kinds.ts';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -21,7 +20,7 @@ beforeAll(async () => {
   await world.control.cron('* * * * *');
   await mintEnds(world);
   folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
-  const settings = Object.entries(world.bindings).filter(([name]) => KNOWN.includes(name));
+  const settings = Object.entries(world.bindings);
   writeFileSync(join(folder, 'live.vars'), settings.map(([name, value]) => `${name}=${value}\n`).join(''), {
     mode: 0o600,
   });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
-import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey, createQuoteKey, createSolanaKey } from '../world/keys.ts';
@@ -24,7 +23,7 @@ beforeAll(async () => {
   world = await startWorld({ cron: false, blockMs: 0, slotMs: 20 });
   folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
   file = join(folder, 'settings');
-  healthy = Object.fromEntries(Object.entries(world.bindings).filter(([name]) => KNOWN.includes(name)));
+  healthy = world.bindings;
   await world.control.cron('* * * * *');
   await until('the service is ready', async () => ((await world.fetch('/api/ready')).ok ? true : undefined));
 });
@@ -123,7 +122,7 @@ describe('finds settings that do not fit the upstreams or the running service', 
 it('the doctor reports unreachable price venues, and no divergence', async () => {
   const dead = 'http://127.0.0.1:9';
   const { problems } = await look({
-    PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${dead}`).join(','),
+    PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${dead}/${name}`).join(','),
   });
   expect(problems).toEqual(VENUE_NAMES.map(() => 'price-unreachable'));
 });
@@ -201,10 +200,7 @@ describe('without SOL, triggers and secrets', () => {
       vars: { PUBLIC_BASE_URL: undefined },
     });
     try {
-      const settings = Object.fromEntries(
-        Object.entries(poor.bindings).filter(([name]) => KNOWN.includes(name)),
-      );
-      const findings = await examine({ settings, files: {}, service: poor.url });
+      const findings = await examine({ settings: poor.bindings, files: {}, service: poor.url });
       const names = findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(['sol-low', 'cron-late', 'service-not-ready']));
     } finally {
@@ -217,7 +213,7 @@ describe('from a terminal', () => {
   it('the doctor prints each problem with its fix, prints no secret, and ends with exit code 1', async () => {
     const planted = {
       ...healthy,
-      SWAP_MAX_COST_BPS: '9999',
+      RESERVE_FLOOR_SOL: '0',
       SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/v2/secret-node-key?token=abcdef123`,
       ALARM_WEBHOOK_URL: 'https://hooks.example.com/services/T000/B000/very-secret-hook',
       BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif,
@@ -226,7 +222,7 @@ describe('from a terminal', () => {
     const failed = await runScript('doctor', ['--settings', file, '--service', world.url]);
     expect(failed.code).toBe(1);
     const said = `${failed.stdout}${failed.stderr}`;
-    for (const name of ['cost-limit-loose', 'rpc-unreachable', 'btc-key-mismatch'])
+    for (const name of ['floor-low', 'rpc-unreachable', 'btc-key-mismatch'])
       expect(said).toMatch(new RegExp(`PROBLEM ${name}: .+\\n {8}\\S.+`));
     for (const secret of SECRETS) {
       const value = Reflect.get(planted, secret);

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NostrEvent, verifyEvent } from 'nostr-tools/pure';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import type { Exchange } from '../../scripts/probe/read-only-fetch.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
@@ -39,7 +38,6 @@ async function probe(change: Readonly<Record<string, string>> = {}) {
   writeFileSync(
     file,
     Object.entries(settings)
-      .filter(([name]) => KNOWN.includes(name))
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );

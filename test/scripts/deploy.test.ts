@@ -53,8 +53,7 @@ const listOf = (...names: string[]): string =>
 it.each([
   ['nothing is set', [], ALL],
   ['all are set', ALL, []],
-  ['a key service has the key', [...without('SOLANA_PRIVATE_KEY'), 'VAULT_URL', 'VAULT_TOKEN'], []],
-  ['a key service has no token', [...without('SOLANA_PRIVATE_KEY'), 'VAULT_URL'], ['VAULT_TOKEN']],
+  ['the key is missing', without('SOLANA_PRIVATE_KEY'), ['SOLANA_PRIVATE_KEY']],
 ] as const)('names the missing settings of a deployment when %s', (_case, names, missing) => {
   expect(missingSecrets(names).toSorted()).toEqual([...missing].sort());
 });
@@ -70,6 +69,14 @@ it('deploys with a complete settings file and does not query the account', () =>
       ),
     ],
   ]);
+});
+
+it('refuses a settings file that still has the text of an example, and calls nothing', () => {
+  const file = settings(...ALL);
+  writeFileSync(file, `${readFileSync(file, 'utf8')}SECURITY_CONTACT=mailto:security@sluice.example\n`);
+  const { status, stderr, calls } = deploy(['--secrets-file', file]);
+  expect([status, calls]).toEqual([1, []]);
+  expect(stderr).toContain('SECURITY_CONTACT');
 });
 
 it('deploys staging with the secrets that its Worker already has', () => {

@@ -9,6 +9,7 @@ async function found(
   custody: object,
   settings: Settings = {},
   ops: () => Response = () => Response.json({}),
+  alarms: readonly string[] = [],
 ) {
   const status = exampleOf('getStatus');
   const bodies: Readonly<Record<string, unknown>> = {
@@ -23,6 +24,7 @@ async function found(
       })),
       // The example was recorded while the world worked.
       custody: { ...status.custody, mirrorBehindSince: null, ...custody },
+      alarms,
       database: { ...status.database, schema: await expectedSchema() },
     },
     '/api/reserves': exampleOf('getReserves'),
@@ -51,9 +53,19 @@ it.each([
   ['disabled', 'No swap begins', 'SWAPS_DISABLED'],
 ])("the doctor's advice depends on the reason why the service is paused: %s", async (paused, what, fix) => {
   const [finding] = await found({ paused });
-  expect(finding).toMatchObject({ name: 'paused', level: 'note' });
+  expect(finding).toMatchObject({ name: 'paused', level: 'problem' });
   expect(finding?.what).toContain(what);
   expect(finding?.fix).toContain(fix);
+});
+
+it('the doctor reports what the service owes, and every other open alarm', async () => {
+  const findings = await found({}, {}, undefined, ['refund_due', 'payout_owed', 'sol_low']);
+  expect(findings.map(({ name, level, what }) => [name, level, what.split(':')[0]])).toEqual([
+    ['debt-owed', 'problem', 'refund_due'],
+    ['debt-owed', 'problem', 'payout_owed'],
+    ['alarm-active', 'problem', 'sol_low'],
+  ]);
+  expect(findings[0]?.fix).toContain('ops -- refund');
 });
 
 it('the doctor names every exhausted limit, including limits that it does not know', async () => {

@@ -73,7 +73,7 @@ it.each([
     '[[env.staging.kv_namespaces]]\nid = "0123456789abcdef0123456789abcdef"',
   ],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
-  ['the name of the Worker', 'name = "sluice-staging"\nvars', 'name = "sluice"\nvars'],
+  ['the name of the Worker', 'name = "sluice-staging"', 'name = "sluice"'],
 ])('refuses %s of production for staging', (_what, find, replace) => {
   expect(bound).toContain(find);
   const [found, ...others] = sharedResources(fileOf(bound.replace(find, replace)));

@@ -1,0 +1,121 @@
+/** Whether the nodes, indexes and venues of the settings are independent of each other. */
+import { type Config, readConfig } from '../../src/config.ts';
+import { PRICE_VENUES, VENUE_NAMES } from '../../src/providers/price-venues.ts';
+import { LOOPBACK } from './check-values.ts';
+import { type Finding, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
+
+const LEAST_OPERATORS = 3;
+
+/** Names of one provider under several domains. */
+const SAME_PROVIDER: readonly (readonly [RegExp, string])[] = [
+  [/(^|\.)(alchemy\.com|alchemyapi\.io)$/, 'alchemy'],
+  [/(^|\.)(quiknode\.pro|quicknode\.com)$/, 'quicknode'],
+  [/(^|\.)(helius-rpc\.com|helius\.(xyz|dev))$/, 'helius'],
+  [/(^|\.)(rpcpool\.com|triton\.one)$/, 'triton'],
+  [/(^|\.)(chainstack\.com|p2pify\.com)$/, 'chainstack'],
+  [/(^|\.)(solana\.com|projectserum\.com)$/, 'solana'],
+];
+/** Domains under which others register theirs, as in `example.co.uk`. */
+const SECOND_LEVEL = /^(co|com|net|org|ac|gov|edu)\.[a-z]{2}$/;
+
+const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'no URL');
+
+/** Who runs a host: its provider, else the registered part of its name. Providers give each key or region a subdomain. */
+function operatorOf(url: string): string {
+  const hostname = hostnameOf(url);
+  const [, provider] = SAME_PROVIDER.find(([hosts]) => hosts.test(hostname)) ?? [];
+  if (provider !== undefined) return provider;
+  // Two addresses of one network of 256 are one operator.
+  if (/^[\d.]+$/.test(hostname)) return hostname.split('.').slice(0, 3).join('.');
+  const labels = hostname.split('.');
+  return labels.slice(SECOND_LEVEL.test(labels.slice(-2).join('.')) ? -3 : -2).join('.');
+}
+
+/** Public nodes of Solana, whose rate everybody shares. */
+const PUBLIC_NODES = /(^|\.)(mainnet-beta|mainnet|testnet|devnet)\.solana\.com$|(^|\.)projectserum\.com$/;
+
+const isLocal = (urls: readonly string[]): boolean => urls.every((url) => LOOPBACK.test(hostnameOf(url)));
+
+export function checkIndependence(settings: Settings): Finding[] {
+  const config = readConfig(settings);
+  return [...checkNodes(config), ...checkIndexes(config), ...checkVenues(config)];
+}
+
+function checkNodes({ SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes }: Config): Finding[] {
+  const shared = nodes.map(hostOf).filter((host) => readNodes.some((url) => hostOf(url) === host));
+  const operators = new Set(nodes.map(operatorOf));
+  const isPublic = (url: string): boolean => PUBLIC_NODES.test(hostnameOf(url));
+  return [
+    ...problemIf(
+      shared.length > 0,
+      'rpc-shared',
+      `SOLANA_RPC_URL and SOLANA_READ_RPC_URL both name ${[...new Set(shared)].join(', ')}: reads of callers use up the rate of the custodian.`,
+      'Name another host in SOLANA_READ_RPC_URL.',
+    ),
+    ...problemIf(
+      nodes.some(isPublic),
+      'rpc-public',
+      'SOLANA_RPC_URL names a public node, or is not set: everybody on the shared addresses of Workers uses up its rate.',
+      'Name nodes with a key of your own.',
+    ),
+    ...problemIf(
+      operators.size < LEAST_OPERATORS && !isLocal(nodes),
+      'rpc-few-operators',
+      `SOLANA_RPC_URL names ${nodes.length} nodes of ${operators.size} operators (${[...operators].join(', ')}): with fewer than three, one that fails or lies stops all work.`,
+      'Name three nodes at three providers, separated by commas.',
+    ),
+    ...noteIf(
+      readNodes.some(isPublic),
+      'read-rpc-public',
+      'SOLANA_READ_RPC_URL names a public node, or is not set: figures and lists are often stale.',
+      'Name a node with a key of your own, at another host than those of SOLANA_RPC_URL.',
+    ),
+  ];
+}
+
+/** These indexes serve their API below a path. */
+const WITH_API = /(^|\.)(mempool\.space|blockstream\.info)$/;
+
+function checkIndexes({ ESPLORA_API_URLS: indexes }: Config): Finding[] {
+  return [
+    ...problemIf(
+      isLocal(indexes) ? new Set(indexes).size < 2 : new Set(indexes.map(operatorOf)).size < 2,
+      'esplora-single',
+      'ESPLORA_API_URLS names indexes of one operator: ABSR is minted only where two agree.',
+      'Name two with different operators, or remove the line.',
+    ),
+    ...problemIf(
+      indexes.some((url) => WITH_API.test(hostnameOf(url)) && !/\/api$/.test(url)),
+      'esplora-path',
+      'ESPLORA_API_URLS names a page of an index, not its API.',
+      'Add the path /api.',
+    ),
+  ];
+}
+
+function checkVenues({ PRICE_API_URLS: venues }: Config): Finding[] {
+  const named = VENUE_NAMES.flatMap((name) => (venues[name] ? [{ name, url: venues[name] }] : []));
+  const urls = named.map(({ url }) => url);
+  return [
+    ...problemIf(
+      named.length < 2 || (!isLocal(urls) && new Set(urls.map(operatorOf)).size < 2),
+      'price-single',
+      'PRICE_API_URLS names venues of one operator: two must agree before anything is swapped.',
+      'Remove the line to use every venue, or name a second one.',
+    ),
+    ...named.flatMap(({ name, url }) => {
+      const other = VENUE_NAMES.find(
+        (venue) => venue !== name && hostOf(PRICE_VENUES[venue].url) === hostOf(url),
+      );
+      return other
+        ? [
+            problem(
+              'price-swapped',
+              `PRICE_API_URLS gives ${name} the address of ${other}.`,
+              `Write ${name}=${PRICE_VENUES[name].url}.`,
+            ),
+          ]
+        : [];
+    }),
+  ];
+}
