@@ -23,13 +23,12 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
     /^npm (ci|start|test)$|^npm run (check|build|build:site)$/,
     /^npm run -s release:notes > /,
     /^npm run -s mcp:pack -- /,
-    /^npm pack \.\/packages\/client /,
   ],
   account: [/^npx wrangler /],
   // These need another project's program, the published package, the remote, or a copy of the repository.
   elsewhere: [
     /^(vault|spl-token) /,
-    /^npm version /,
+    /^npm (version|pack) /,
     /^git (pull|push --follow-tags|rev-parse HEAD|status --short)$/,
     /^(claude|codex|gemini) mcp add /,
     /^code --add-mcp /,
