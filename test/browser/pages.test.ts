@@ -241,7 +241,7 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
   it('no page has a button or field lower than 44 pixels on a phone', async () => {
     const small = await visited.page
       .locator(
-        'button:visible, a.button:visible, input:not([type="checkbox"]):visible, select:visible, summary:visible, .bottom li a',
+        'button:visible, a.button:visible, input:not([type="checkbox"]):visible, select:visible, summary:visible, .bottom li a:visible',
       )
       .evaluateAll((targets) =>
         targets
