@@ -27,7 +27,7 @@ const REFRESH_AFTER_MS = [0, 1500, 3500];
 /** How long the service may delay a repeated read whose result is not final. */
 const WAIT_SECONDS = 10;
 /** A read without a response by then has failed, and the page says so. */
-const HANGS_AFTER_MS = 10_000;
+const HANGS_AFTER_MS = 9_000;
 /** All figures of a page are read at the same moments, so that they share one request. */
 const BEAT_MS = 15_000;
 /** Without an act of the visitor for this time, a page reads less often. */

@@ -26,7 +26,7 @@ export type FoundOperation = {
 
 const TYPING_MS = 200;
 /** A search without a response by then has failed, and the dialog says so. */
-const HANGS_AFTER_MS = 10_000;
+const HANGS_AFTER_MS = 9_000;
 /** Longest search text that the service accepts. */
 const MAX_TEXT = 64;
 
