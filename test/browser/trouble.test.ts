@@ -94,7 +94,8 @@ it('the page says within 10 seconds that the service hangs', async () => {
   });
   await visited.page.locator('.notice.bad').getByText('The service did not respond in time.').waitFor();
   const limits = (await visited.page.evaluate('window.limits')) as number[];
-  expect(Math.max(...limits)).toBe(10_000);
+  // The page needs a part of the ten seconds itself.
+  expect(Math.max(...limits)).toBeLessThan(10_000);
 });
 
 it('the page announces a wait of more than a second', async () => {
