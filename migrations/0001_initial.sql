@@ -121,5 +121,6 @@ CREATE TABLE IF NOT EXISTS proofs (
 CREATE TABLE IF NOT EXISTS alarms (
   name TEXT PRIMARY KEY,
   since TEXT NOT NULL,                 -- when it was raised, ISO 8601
-  reported INTEGER NOT NULL            -- 1 once the log and the webhook have it
+  sent_at TEXT,                        -- when the log and the webhook last got it, ISO 8601; null before
+  things INTEGER NOT NULL              -- how many things that message was about, or fewer since
 );

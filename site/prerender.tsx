@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import type { ApiDocument } from '../scripts/documents/api-document.ts';
 import type { Assets } from './build/assets.ts';
 import { readChanges } from './build/changelog.ts';
+import { readRunbook } from './build/runbook.ts';
 import { Document, type Page } from './layout.tsx';
 import { agents } from './pages/agents.tsx';
 import { asry } from './pages/asry.tsx';
@@ -17,6 +18,7 @@ import { nostr } from './pages/nostr.tsx';
 import { overview } from './pages/overview.tsx';
 import { pools } from './pages/pools.tsx';
 import { reserves } from './pages/reserves.tsx';
+import { runbookPage } from './pages/runbook.tsx';
 import { status } from './pages/status.tsx';
 import { swap } from './pages/swap.tsx';
 import { newToken, token, tokens } from './pages/tokens.tsx';
@@ -48,7 +50,12 @@ export function pagesApp(assets: Assets, document: ApiDocument): Hono {
   app.onError((thrown) => {
     throw thrown;
   });
-  for (const page of [...PAGES, docsPage(document), changesPage(readChanges(assets))])
+  for (const page of [
+    ...PAGES,
+    docsPage(document),
+    changesPage(readChanges(assets)),
+    runbookPage(readRunbook(assets)),
+  ])
     app.get(page.path, (c) =>
       c.html(`<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`),
     );

@@ -193,7 +193,7 @@ function checkCustody({ custody }: Status): Finding[] {
       custody.heldOperations > 0,
       'operation-held',
       `${custody.heldOperations} operations await the operator.`,
-      '`npm run ops -- held` lists them; docs/run/runbook.md lists the next steps.',
+      '`npm run ops -- state` lists them; docs/run/runbook.md lists the next steps.',
     ),
     ...noteIf(
       custody.mirrorBehindSince !== null,

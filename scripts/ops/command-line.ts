@@ -20,10 +20,10 @@ const withId = (name: string, does: string, word = '<id>'): Remote => ({
 const reading = (name: string, does: string): Remote => ({ ...plain(name, does), reads: true });
 
 export const REMOTE: Readonly<Record<string, Remote>> = {
+  state: reading('state', 'show on one screen what waits, what is owed, what fails and what is left'),
   pause: plain('pause', 'stop signing new transactions'),
   resume: plain('resume', 'allow signing again'),
   operations: reading('operations', 'list the newest operations'),
-  held: reading('held', 'list the operations that await the operator'),
   retry: withId('retry', 'check an operation again now'),
   'write-off': withId('write-off', 'stop waiting for what a bridge still owes, and count it as lost'),
   refund: withId('refund', 'refund what is owed, to its payer', '<invoice|listing|payment>'),
@@ -49,7 +49,6 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   'begin-anew --confirm': withId('begin-anew', 'replace a lost journal by an empty one', '<code>'),
   republish: plain('republish', 'send every row to D1 again, and list the rows that it refuses'),
   'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
-  balances: reading('balances', 'show the balances of reserve and treasury'),
   probe: reading('probe', 'let the deployed Worker call every source once'),
   fingerprint: reading('fingerprint', 'show which MINT_KEY_SEED the service has; the doctor compares it'),
   'refund-due': reading('refund-due', 'list the payments that bought nothing'),

@@ -193,6 +193,59 @@ export type NodeProbe = {
   readonly ms: number;
   /** The reason of the failure, or null. */
   readonly failure: string | null;
+  /** Its newest finalized slot as decimal text; null if it failed. */
+  readonly slot: string | null;
+};
+
+export const DEBTS = ['refund_due', 'payment_unmatched', 'payout_owed'] as const;
+
+/** What is owed to others and not under way. */
+export type Debt = {
+  readonly name: (typeof DEBTS)[number];
+  readonly count: number;
+  /** Lamports; atoms of ASRY for `payout_owed`. */
+  readonly atoms: bigint;
+  /** When the oldest one became owed, in Unix milliseconds; null if unknown or without one. */
+  readonly oldestMs: number | null;
+  /** How many of them the service does not pay by itself. */
+  readonly awaitOperator: number;
+  /** Ids of some of these, oldest first, each with its reason. */
+  readonly examples: readonly { readonly id: string; readonly reason: string }[];
+};
+
+export type OpenOperation = {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly lamports: string;
+  /** Unix milliseconds. */
+  readonly createdAtMs: number;
+  readonly awaitsOperator: boolean;
+};
+
+/** Work of the agenda that has failed again and again. */
+export type FailingWork = {
+  readonly work: string;
+  readonly id: string;
+  readonly failures: number;
+  /** Null if an earlier instance saw the failure. */
+  readonly reason: string | null;
+};
+
+/** What only the operator sees: what to act on, by name. */
+export type OperatorView = {
+  /** When the object last ran on its own, and why; null since this instance started. */
+  readonly lastRun: { readonly atMs: number; readonly cause: 'cron' | 'alarm' } | null;
+  /** Oldest first, those that await the operator before the others; at most `MOST_OPEN`. */
+  readonly open: readonly OpenOperation[];
+  readonly debts: readonly Debt[];
+  readonly failing: readonly FailingWork[];
+  readonly solana: NodeAgreement & Finality;
+  /** Changes that D1 does not have yet. */
+  readonly backlog: number;
+  /** Bytes of the journal's storage; null if the platform does not say. */
+  readonly journalBytes: number | null;
 };
 
 export type CustodyReport = {
@@ -210,7 +263,7 @@ export type CustodyReport = {
   readonly release: string | null;
   /** Transactions of the reserve's key that no row explains and for which signing is frozen. */
   readonly unexplainedSpends: readonly UnexplainedSpend[];
-  /** As of the last wake; null while swaps begin. */
+  /** Sources are as of the last wake, all other reasons as of now. Null while swaps begin. */
   readonly swapsRefused: SwapsRefused | null;
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   readonly lastWakeMs: number | null;
@@ -401,7 +454,6 @@ export const OPS_COMMANDS = [
   'pause',
   'resume',
   'operations',
-  'held',
   'retry',
   'unfreeze',
   'begin-anew',
@@ -439,6 +491,7 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
+  operatorView(): Promise<OperatorView>;
   /** Whether the custodian's nodes respond; nobody else calls them. */
   probeNodes(): Promise<readonly NodeProbe[]>;
   /** Called often, so it reads one row only. The first call of an instance verifies the journal. */

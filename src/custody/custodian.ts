@@ -21,6 +21,7 @@ import type {
   MintRow,
   NodeProbe,
   OpenRequest,
+  OperatorView,
   OpsAnswer,
   OpsCommand,
   PaymentConfirmed,
@@ -46,7 +47,7 @@ import { Journal } from './kernel/journal.ts';
 import { frozenReason, SigningGate } from './kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
-import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
+import { custodyReport, type OpsPorts, openOperations, runOps } from './kernel/operator-commands.ts';
 import type { Log, Mirror, Signer, Storage, Within } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
 import type { LookUp } from './kernel/signature-lookups.ts';
@@ -107,6 +108,9 @@ export type CustodyDeps = {
 const D1_FLUSH_TIMEOUT_MS = 2_000;
 /** Longest wait for D1 and the chain before a new instance reports that its journal is unverified. */
 const VERIFY_TIMEOUT_MS = 2_000;
+
+/** Failing work in one view of the operator. */
+const MOST_FAILING = 20;
 
 const KEY_CHECKED = 'key_checked_at';
 const WOKEN = 'woken_at';
@@ -335,7 +339,7 @@ export class Custodian implements CustodianApi {
       ...custodyReport(this.#opsPorts(), bounds.limits),
       ...signing,
       release: release ?? null,
-      swapsRefused: this.#swaps.refusedSince(),
+      swapsRefused: await this.#swaps.refusedSince(),
       unexplainedSpends: this.#spendWatch.spends(),
       lastWakeMs: tools.journal.getTime(WOKEN) || null,
       solana: chain.agreement(),
@@ -345,6 +349,19 @@ export class Custodian implements CustodianApi {
       bridgeFault: this.#quotes.fault(),
       // An operator's pause stops more than swaps, so it is reported first.
       paused: tools.journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
+    };
+  }
+
+  async operatorView(): Promise<OperatorView> {
+    const { journal, storage, agenda } = this.#kernel.tools;
+    return {
+      lastRun: this.#background.lastRun(),
+      open: openOperations(this.#kernel.tools),
+      debts: Object.values(this.#modules).flatMap((module) => module.debts?.() ?? []),
+      failing: agenda.failing(MOST_FAILING),
+      solana: this.#d.chain.agreement(),
+      backlog: journal.backlog(),
+      journalBytes: storage.bytes?.() ?? null,
     };
   }
 

@@ -21,14 +21,19 @@ import type { OfficialMints } from '../core/official-tokens.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
+import { listBalances } from '../features/ops/list-balances.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
-import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
+import type { OpsReport } from '../features/ops/routes.ts';
+import { getReserves, readBitcoinReserve } from '../features/reserves/get-reserves.ts';
 import { readCoverage } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore, readLastChange } from '../features/reserves/reserves-store.ts';
+import type { AlarmFacts } from '../features/status/alarm-rules.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
+import { checkReady } from '../features/status/checks.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
-import { createHeartbeat, readRelease } from '../features/status/get-status.ts';
+import { createHeartbeat, readRelease, readState, type StatusReport } from '../features/status/get-status.ts';
+import { readOperatorState, stateText } from '../features/status/operator-state.ts';
 import { createSwapStore } from '../features/swap/swap-store.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
@@ -45,7 +50,7 @@ import { pageViewObjects } from './page-views.ts';
 import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 import { type UpstreamProbed, upstreamProbes } from './upstream-probes.ts';
 
-type Sources = ReturnType<typeof sourcesOf>;
+export type Sources = ReturnType<typeof sourcesOf>;
 
 /** The platform, the configuration and the upstreams' clients, built once and passed to the features. */
 function sourcesOf(env: Env) {
@@ -185,14 +190,45 @@ function opsDeps(sources: Sources): Deps['ops'] {
     custody: sources.custody,
     refunds: createRefundStore(sources.env.DB),
     missingForMint: missingFor(sources.config, 'mint'),
+    probeUpstreams: () => probeAll(sources),
+    sendTestAlarm: testAlarmOf(sources.config, sources.env.KV),
+    readState: () => showState(sources),
+  };
+}
+
+/** What alarms are decided by, with a status that was just read. */
+export async function alarmFacts(sources: Sources, status: StatusReport): Promise<AlarmFacts> {
+  const { config, custody, reserve } = sources;
+  const readSol = async () =>
+    reserve.solanaAddress ? (await getReserves(reservesDeps(sources))).solana?.balanceLamports : null;
+  const [view, balance] = await Promise.all([
+    custody.operatorView().catch(() => null),
+    readSol().catch(() => null),
+  ]);
+  const level = { balance: balance == null ? null : BigInt(balance), floor: config.RESERVE_FLOOR_SOL };
+  return { status, view, level, nowMs: Date.now() };
+}
+
+async function showState(sources: Sources): Promise<OpsReport> {
+  const { config, env, custody } = sources;
+  const balances = {
     reserve: sources.reserve,
     treasuryAddress: sources.treasuryAddress,
-    knownMints: knownMints(sources.config),
+    knownMints: knownMints(config),
     bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
-    probeUpstreams: () => probeAll(sources),
-    sendTestAlarm: testAlarmOf(sources.config),
   };
+  const state = await readOperatorState({
+    readBalances: () => listBalances(balances),
+    readState: () => readState(statusDeps(sources)),
+    readFacts: (status) => alarmFacts(sources, status),
+    probeNodes: () => custody.probeNodes(),
+    databaseBytes: () => createDatabaseStore(env.DB).bytes(),
+    readCalls: () => createHeartbeat(env.KV).calls(),
+    operatingFloat: config.OPERATING_FLOAT_SOL,
+    ...reporterOf(config),
+  });
+  return { ok: state.isComplete, message: stateText(state), state };
 }
 
 function poolsDeps(sources: Sources): Deps['pools'] {
@@ -233,15 +269,26 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
   };
 }
 
+/** Health and readiness are polled, so an isolate asks the custodian and the database once in this time. */
+const READY_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
+
 function statusDeps(sources: Sources): Deps['status'] {
   const { env, config, cache, memory, custody } = sources;
+  const signingState = async () =>
+    (await memory.read('signing-state', READY_POLICY, () => custody.signingState())).value;
+  const ready = () =>
+    checkReady({
+      missingVariables: missingAnywhere(config),
+      pingDatabase: () => createDatabaseStore(env.DB).ping(),
+      signingState: () => custody.signingState(),
+    });
   return {
     cache,
     memory,
     custody,
-    missingVariables: missingAnywhere(config),
     reserveAddress: sources.reserve.solanaAddress,
-    pingDatabase: () => createDatabaseStore(env.DB).ping(),
+    signingState,
+    checkReady: async () => (await memory.read('ready', READY_POLICY, ready)).value,
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),
     readCoverage: () => readCoverage(reservesDeps(sources)),
@@ -349,13 +396,22 @@ export const reporterOf = (config: Config): Reporter => ({
 });
 
 /** Undefined if no webhook is configured. */
-export function alarmWebhook(config: Wired): ((message: AlarmMessage) => Promise<void>) | undefined {
+export function alarmWebhook(
+  config: Wired,
+  kv: KVNamespace,
+): ((message: AlarmMessage) => Promise<void>) | undefined {
   const { ALARM_WEBHOOK_URL: url } = config;
-  return url === undefined ? undefined : createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') });
+  if (url === undefined) return undefined;
+  const post = createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') });
+  return (message) => {
+    const call = post(message);
+    waitUntil(createHeartbeat(kv).noted('webhook', Date.now(), call));
+    return call;
+  };
 }
 
-function testAlarmOf(config: Wired): (() => Promise<string>) | undefined {
-  const notify = alarmWebhook(config);
+function testAlarmOf(config: Wired, kv: KVNamespace): (() => Promise<string>) | undefined {
+  const notify = alarmWebhook(config, kv);
   return (
     notify &&
     (async () => {
@@ -374,9 +430,9 @@ async function probeAll(sources: Sources): Promise<UpstreamProbed[]> {
   });
   const nodes = await sources.custody
     .probeNodes()
-    .catch((error: unknown) => [{ name: 'solana-rpc', ms: 0, failure: failureReason(error) }]);
+    .catch((error: unknown) => [{ name: 'solana-rpc', ms: 0, failure: failureReason(error), slot: null }]);
   return [
-    ...nodes.map((node) => ({ ...node, ok: node.failure === null, needed: true })),
+    ...nodes.map(({ name, ms, failure }) => ({ name, ms, failure, ok: failure === null, needed: true })),
     ...(await Promise.all(own)),
   ];
 }

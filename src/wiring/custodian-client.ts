@@ -71,6 +71,9 @@ export class CustodianClient implements CustodianApi {
   report() {
     return this.#call((stub) => stub.report());
   }
+  operatorView() {
+    return this.#call((stub) => stub.operatorView());
+  }
   probeNodes() {
     return this.#call((stub) => stub.probeNodes());
   }

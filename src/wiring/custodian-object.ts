@@ -56,6 +56,9 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   report() {
     return this.#call((custodian) => custodian.report());
   }
+  operatorView() {
+    return this.#call((custodian) => custodian.operatorView());
+  }
   probeNodes() {
     return this.#read('probeNodes', (custodian) => custodian.probeNodes());
   }
@@ -166,6 +169,7 @@ function platformStorage(ctx: DurableObjectState): Storage {
     transaction: (work) => storage.transactionSync(work),
     sync: () => storage.sync(),
     setAlarm: (at) => (at === null ? storage.deleteAlarm() : storage.setAlarm(at)),
+    bytes: () => storage.sql.databaseSize,
     async restore(at) {
       await storage.onNextSessionRestoreBookmark(await storage.getBookmarkForTime(at));
       setTimeout(() => ctx.abort('the storage is restored'), RESTART_MS);

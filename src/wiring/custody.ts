@@ -105,9 +105,12 @@ export function shared<T>(read: () => Promise<T>, forMs: number, now: () => numb
 /** @param now Unix ms */
 async function probeNode(node: SolanaNode, now: () => number): Promise<NodeProbe> {
   const began = now();
-  const answer = atPriority('probe', () => node.epochInfo('finalized'));
-  const failure = await answer.then(() => null, failureReason);
-  return { name: node.name, ms: now() - began, failure };
+  const read = atPriority('probe', () => node.epochInfo('finalized'));
+  const { slot, failure } = await read.then(
+    (info) => ({ slot: String(info.slot), failure: null }),
+    (error: unknown) => ({ slot: null, failure: failureReason(error) }),
+  );
+  return { name: node.name, ms: now() - began, failure, slot };
 }
 
 /** The custody modules on a platform, as enabled by the configuration. */

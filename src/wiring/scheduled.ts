@@ -11,12 +11,12 @@ import { getReserves } from '../features/reserves/get-reserves.ts';
 import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
 import { listBitcoin, listSolana } from '../features/reserves/list-transactions.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
-import { type RaiseAlarmsDeps, raiseAlarms } from '../features/status/check-alarms.ts';
-import { createHeartbeat, getStatus } from '../features/status/get-status.ts';
+import { raiseAlarms } from '../features/status/check-alarms.ts';
+import { createHeartbeat, readState, type StatusReport } from '../features/status/get-status.ts';
 import { purgeUnpaid } from '../features/tokens/unpaid-store.ts';
 import { within } from '../http/within.ts';
 import { ask, type Fetch } from '../providers/http.ts';
-import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
+import { alarmFacts, alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
@@ -44,7 +44,14 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
   const isAwake = tasks.every(({ name }, index) => name !== 'wake' || succeeded[index]);
   const url = config.HEARTBEAT_URL;
   if (cron === EVERY_MINUTE && isAwake && url !== undefined)
-    await attempt({ name: 'heartbeat_url', run: () => callMonitor(url, fetchFor(config, 'HEARTBEAT_URL')) });
+    await attempt({
+      name: 'heartbeat_url',
+      run: async () => {
+        const call = callMonitor(url, fetchFor(config, 'HEARTBEAT_URL'));
+        await createHeartbeat(env.KV).noted('monitor', Date.now(), call);
+        await call;
+      },
+    });
 }
 
 /** Tells a monitor outside that this run has woken the custodian. @throws AppError UPSTREAM_FAILED, without the URL */
@@ -67,7 +74,7 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
    */
   const readStatus = async () => {
     await Promise.allSettled([beaten, within(woken, WAKE_MS)]);
-    return getStatus(deps.status, true);
+    return (await readState(deps.status, true)).status;
   };
   return [
     { name: 'heartbeat', run: () => beaten },
@@ -75,7 +82,7 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
     { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
     ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
     ...prewarmedPools(deps),
-    { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
+    { name: 'alarms', run: async () => watchAlarms(env, config, await readStatus()) },
   ];
 }
 
@@ -89,25 +96,15 @@ const dailyTasks = (env: Env): readonly ScheduledTask[] => [
   { name: 'purge_unpaid', run: () => purgeUnpaid(env.DB, Date.now()) },
 ];
 
-/** Reports each alarm once: in the log, and to the operator's webhook if one is configured. */
-function watchAlarms(
-  env: Env,
-  config: Wired,
-  { log, reserves, status }: Pick<Deps, 'log' | 'reserves' | 'status'>,
-  readStatus: RaiseAlarmsDeps['readStatus'],
-): Promise<void> {
+/** Reports alarms in the log, and to the operator's webhook if one is configured. */
+function watchAlarms(env: Env, config: Wired, status: StatusReport): Promise<void> {
+  const sources = sourcesFor(env);
   return raiseAlarms({
     reporter: reporterOf(config),
-    readStatus,
-    readSol: async () => {
-      const solana = reserves.reserve.solanaAddress ? (await getReserves(reserves)).solana : undefined;
-      const balance = solana?.balanceLamports ?? null;
-      return { balance: balance === null ? null : BigInt(balance), floor: config.RESERVE_FLOOR_SOL };
-    },
+    readFacts: () => alarmFacts(sources, status),
     alarms: createAlarmStore(env.DB),
-    notify: alarmWebhook(config),
-    log,
-    now: status.now,
+    notify: alarmWebhook(config, env.KV),
+    log: sources.log,
   });
 }
 

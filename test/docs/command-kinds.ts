@@ -8,7 +8,7 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
   run: [
     /^curl /,
     /^(export )?[A-Z_]+=/,
-    /^npm run ops -- (balances|operations|held|pause|resume|republish|mint --dry-run)$/,
+    /^npm run ops -- (state|operations|pause|resume|republish|mint --dry-run)$/,
     /^npm run -s ops -- proof message > /,
     /^npm run doctor -- (?!--settings \.staging)/,
   ],

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { ALARMS } from '../../src/features/status/check-alarms.ts';
+import { ALARMS } from '../../src/features/status/alarm-rules.ts';
 
 const page = readFileSync('docs/run/runbook.md', 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })

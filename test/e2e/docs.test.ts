@@ -114,7 +114,7 @@ it('the commands of docs/run/deploy.md that need no account work as described', 
   expect(said.filter(({ command, code }) => code !== 0 && !command.startsWith('npm run doctor'))).toEqual([]);
   expect(json(answerTo(said, '/api/ready')?.stdout)).toMatchObject({ ok: true });
   expect(json(answerTo(said, '/swap/estimate')?.stdout)).toMatchObject({ creatable: true });
-  expect(answerTo(said, 'ops -- balances')?.stdout).toContain(world.reserve.solana);
+  expect(answerTo(said, 'ops -- state')?.stdout).toContain(world.reserve.solana);
   expect(readFileSync(join(folder, 'proof.txt'), 'utf8')).toContain(world.reserve.bitcoin);
 });
 

@@ -69,7 +69,13 @@ it.each([
 
 it('the custodian is ready again after D1 was restored to an older state, and the operator sends the lost rows', async () => {
   await startAfter({ object: 'full', database: 'before' });
-  await until('ready', async () => (await ready()).status === 200 || undefined);
+  const isCustodyReady = async () => {
+    const { checks } = (await (await world.fetch('/api/ready')).json()) as {
+      checks: { name: string; ok: boolean }[];
+    };
+    return checks.some(({ name, ok }) => name === 'custody' && ok);
+  };
+  await until('the custodian', async () => (await isCustodyReady()) || undefined);
   await until('the row in D1', async () => {
     await world.fetch('/api/ops', {
       method: 'POST',

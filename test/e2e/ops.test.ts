@@ -42,10 +42,12 @@ async function post(
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-describe('balances', () => {
-  const rowsOf = async () => (await post({ name: 'balances' })).body.rows as Json[];
+const stateOf = (body: Json) => body.state as Json & { balances: Json[] };
 
-  it('balances shows SOL, BTC and every token of the reserve and the treasury in atoms', async () => {
+describe('state', () => {
+  const rowsOf = async () => stateOf((await post({ name: 'state' })).body).balances;
+
+  it('state shows SOL, BTC and every token of the reserve and the treasury in atoms', async () => {
     const rows = await rowsOf();
     const found = (holder: string, asset: string) =>
       rows.filter((row) => row.holder === holder && row.asset === asset);
@@ -58,11 +60,11 @@ describe('balances', () => {
       expect(found('treasury', asset), asset).toHaveLength(1);
   });
 
-  it('balances reports a chain that cannot be read, and never shows it as zero', async () => {
+  it('state reports a chain that cannot be read, and never shows it as zero', async () => {
     for (const name of ['rpcRead', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
-    const { body } = await post({ name: 'balances' });
+    const { body } = await post({ name: 'state' });
     expect(body.ok).toBe(false);
-    const rows = body.rows as Json[];
+    const rows = stateOf(body).balances;
     expect(rows.filter(({ asset }) => asset === 'BTC')).toHaveLength(1);
     expect(rows.filter(({ atoms }) => atoms === null).map(({ note }) => String(note).split(':')[0])).toEqual([
       'solana',
@@ -70,12 +72,12 @@ describe('balances', () => {
     ]);
   });
 
-  it('balances prints a table, and its exit code shows whether all balances were read', async () => {
-    const { code, stdout } = await ops(['balances']);
+  it('state prints one screen, and its exit code shows whether every part was read', async () => {
+    const { code, stdout } = await ops(['state']);
     expect(code).toBe(0);
     expect(stdout).toContain(world.reserve.solana);
     world.faults.set('esplora1', { kind: 'html' });
-    expect((await ops(['balances'])).code).toBe(1);
+    expect((await ops(['state'])).code).toBe(1);
   });
 });
 
@@ -191,9 +193,9 @@ it('the operator drafts and submits an offline proof, and the service checks and
 const line = () => `Target: ${world.url}, release `;
 
 it('names the target on the first line, or on stderr if stdout is a text to be signed', async () => {
-  expect((await ops(['held'])).stdout.startsWith(line())).toBe(true);
+  expect((await ops(['state'])).stdout.startsWith(line())).toBe(true);
   expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
-  const dead = await ops(['held'], { API_BASE_URL: 'http://127.0.0.1:9' });
+  const dead = await ops(['state'], { API_BASE_URL: 'http://127.0.0.1:9' });
   expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
   expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
 });
@@ -209,10 +211,10 @@ describe('the operator’s route', () => {
   });
 
   it('the operator’s route refuses a wrong secret, and the terminal reports it', async () => {
-    expect((await post({ name: 'balances' }, 'x'.repeat(64))).status).toBe(401);
-    const { code, stderr } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
+    expect((await post({ name: 'state' }, 'x'.repeat(64))).status).toBe(401);
+    const { code, stderr } = await ops(['state'], { OPS_SECRET: 'x'.repeat(64) });
     expect([code, stderr]).toEqual([1, `${world.url} refused this OPS_SECRET.\n`]);
-    const silent = await ops(['balances'], { OPS_SECRET: '' });
+    const silent = await ops(['state'], { OPS_SECRET: '' });
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('OPS_SECRET to the secret')]);
   });
 

@@ -93,7 +93,7 @@ async function complain(): Promise<void> {
   await ask('/api/ops', {
     method: 'POST',
     headers: { authorization: `Bearer ${world.bindings.OPS_SECRET}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ command: 'operations' }),
+    body: JSON.stringify({ name: 'state' }),
   });
 }
 

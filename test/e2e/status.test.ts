@@ -128,7 +128,9 @@ describe('an alarm', () => {
         alarms: [{ name: 'test_alarm', change: 'test' }],
       },
     ]);
-    expect(messages.at(-1)?.text).toContain('docs/run/runbook.md#test_alarm');
+    const link = messages.at(-1)?.alarms[0]?.runbook ?? '';
+    expect(link).toBe(`${world.url}/runbook#test_alarm`);
+    expect(await (await fetch(link)).text()).toContain('id="test_alarm"');
   });
 
   const name = 'bridge_rejects_request';

@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
-import { type AlarmStore, createAlarmStore } from '../../src/features/status/alarm-store.ts';
-import {
-  ALARMS,
-  type AlarmMessage,
-  alarmsOf,
-  raiseAlarms,
-  testMessage,
-} from '../../src/features/status/check-alarms.ts';
+import type { Debt, OperatorView } from '../../src/custody/api.ts';
+import { ALARMS, type AlarmFacts, type AlarmName, alarmsOf } from '../../src/features/status/alarm-rules.ts';
+import { type AlarmRow, createAlarmStore } from '../../src/features/status/alarm-store.ts';
+import { type AlarmMessage, raiseAlarms, testMessage } from '../../src/features/status/check-alarms.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import { createHeartbeat, type StatusReport, type TextStore } from '../../src/features/status/get-status.ts';
+import { AGREEMENT } from '../kit/fake-chain.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
@@ -67,54 +63,143 @@ const STOLEN = {
   memo: null,
 };
 
-const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof SOL])[] = [
-  ['signing_frozen', custody({ frozen: 'unexpected_debit' }), SOL],
-  ['unexplained_spend', custody({ unexplainedSpends: [STOLEN] }), SOL],
-  ['swaps_refused', custody({ swapsRefused: { code: 'SWAP_LIMIT_REACHED', since: iso(600_000) } }), SOL],
-  ['operation_stuck', custody({ heldOperations: 1 }), SOL],
-  ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
-  ['database_behind', custody({ mirrorBehindSince: iso(90_000) }), SOL],
-  ['database_refuses_rows', custody({ mirrorRefusedRows: 1 }), SOL],
-  ['database_restored', custody({ mirrorRestored: true }), SOL],
+const VIEW: OperatorView = {
+  lastRun: null,
+  open: [],
+  debts: [],
+  failing: [],
+  solana: AGREEMENT,
+  backlog: 0,
+  journalBytes: null,
+};
+const facts = (status: StatusReport, over: Partial<AlarmFacts> = {}): AlarmFacts => ({
+  status,
+  view: VIEW,
+  level: SOL,
+  nowMs: NOW,
+  ...over,
+});
+const debt = (name: Debt['name'], awaitOperator: number, over: Partial<Debt> = {}): AlarmFacts =>
+  facts(CALM, {
+    view: {
+      ...VIEW,
+      debts: [
+        {
+          name,
+          count: awaitOperator,
+          atoms: 1_500_000_000n,
+          oldestMs: NOW - 3 * 3_600_000,
+          awaitOperator,
+          examples: [{ id: 'one', reason: 'late' }],
+          ...over,
+        },
+      ],
+    },
+  });
+const FAILING = { work: 'payout', id: 'deposit:1', failures: 4, reason: 'timeout' };
+
+const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
+  ['signing_frozen', facts(custody({ frozen: 'unexpected_debit' }))],
+  ['unexplained_spend', facts(custody({ unexplainedSpends: [STOLEN] }))],
+  ['swaps_refused', facts(custody({ swapsRefused: { code: 'SWAP_LIMIT_REACHED', since: iso(600_000) } }))],
+  ['operation_stuck', facts(custody({ heldOperations: 1 }))],
+  ['mint_skipped', facts(custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }))],
+  ['database_behind', facts(custody({ mirrorBehindSince: iso(90_000) }))],
+  ['database_refuses_rows', facts(custody({ mirrorRefusedRows: 1 }))],
+  ['database_restored', facts(custody({ mirrorRestored: true }))],
   [
     'supply_above_reserve',
-    { ...CALM, backing: { ...CALM.backing, ok: false, state: 'short', gapSatoshis: '-1' } },
-    SOL,
+    facts({ ...CALM, backing: { ...CALM.backing, ok: false, state: 'short', gapSatoshis: '-1' } }),
   ],
-  ['sol_low', CALM, { ...SOL, balance: 199_999_999n }],
-  ['quote_budget_low', custody({ quotes: { used: 115, maximum: 120, left: 5 } }), SOL],
-  ['cron_missing', { ...CALM, cron: [{ trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false }] }, SOL],
-  ['status_unreadable', { ...CALM, database: null }, SOL],
-  ['status_unreadable', { ...CALM, custody: null }, SOL],
-  ['nodes_disagree', custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), SOL],
-  ['bridge_fees_over_cap', custody({ bridgeFault: 'fees_over_cap' }), SOL],
-  ['bridge_rejects_request', custody({ bridgeFault: 'request_rejected' }), SOL],
-  ['solana_stalled', custody({ nodes: { ...NODES, stalledSince: iso(180_000) } }), SOL],
-  ['quorum_missing', custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }), SOL],
+  ['sol_low', facts(CALM, { level: { ...SOL, balance: 199_999_999n } })],
+  ['quote_budget_low', facts(custody({ quotes: { used: 115, maximum: 120, left: 5 } }))],
+  [
+    'cron_missing',
+    facts({ ...CALM, cron: [{ trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false }] }),
+  ],
+  ['status_unreadable', facts({ ...CALM, database: null })],
+  ['status_unreadable', facts({ ...CALM, custody: null }, { view: null })],
+  ['nodes_disagree', facts(custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }))],
+  ['bridge_fees_over_cap', facts(custody({ bridgeFault: 'fees_over_cap' }))],
+  ['bridge_rejects_request', facts(custody({ bridgeFault: 'request_rejected' }))],
+  ['solana_stalled', facts(custody({ nodes: { ...NODES, stalledSince: iso(180_000) } }))],
+  ['quorum_missing', facts(custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }))],
+  ['work_failed', facts(CALM, { view: { ...VIEW, failing: [FAILING] } })],
+  ['refund_due', debt('refund_due', 2)],
+  ['payment_unmatched', debt('payment_unmatched', 1)],
+  ['payout_owed', debt('payout_owed', 1)],
 ];
 
+const raisedBy = (given: AlarmFacts) => alarmsOf(given).raised;
+
 describe('alarms', () => {
-  it('raises no alarm when all is well, or while no daily mint has run yet', () => {
-    expect(alarmsOf(CALM, SOL, NOW)).toEqual([]);
-    expect(alarmsOf(CALM, { ...SOL, balance: null }, NOW)).toEqual([]);
-    const briefly = { code: 'UPSTREAM_FAILED', since: iso(599_000) };
-    expect(alarmsOf(custody({ swapsRefused: briefly }), SOL, NOW)).toEqual([]);
-    expect(alarmsOf(custody({ mirrorBehindSince: iso(5_000), mint: null }), SOL, NOW)).toEqual([]);
+  it.each<[string, AlarmFacts]>([
+    ['all is well and no daily mint has run yet', facts(CALM)],
+    ['the balance is unknown', facts(CALM, { level: { ...SOL, balance: null } })],
+    [
+      'swaps are refused for less than ten minutes',
+      facts(custody({ swapsRefused: { code: 'UPSTREAM_FAILED', since: iso(599_000) } })),
+    ],
+    ['D1 is behind for seconds', facts(custody({ mirrorBehindSince: iso(5_000), mint: null }))],
+    ['owed rewards are paid without the operator', debt('payout_owed', 0, { count: 3 })],
+  ])('raises no alarm while %s', (_when, given) => {
+    expect(raisedBy(given)).toEqual([]);
   });
 
-  it.each(CASES)('the cause of the alarm %s raises this alarm and no other', (name, status, sol) => {
-    const [alarm, ...others] = alarmsOf(status, sol, NOW);
+  it.each(CASES)('the cause of the alarm %s raises this alarm and no other', (name, given) => {
+    const [alarm, ...others] = raisedBy(given);
     expect([alarm?.name, others]).toEqual([name, []]);
-    expect(alarm?.reason).toMatch(/^[A-Z].{10,140}\.$/);
-    expect(alarm?.reason).not.toMatch(/null|undefined|NaN/);
+    expect(alarm?.reason).toMatch(/^[A-Z0-9].{10,140}\.$/);
+    expect(alarm?.reason).not.toMatch(/null|undefined|NaN| since /);
+  });
+
+  it.each<[string, AlarmFacts, object]>([
+    [
+      'work',
+      facts(CALM, { view: { ...VIEW, failing: [FAILING] } }),
+      { work: 'payout deposit:1: 4 failures (timeout)' },
+    ],
+    ['debts', debt('refund_due', 2), { count: 2, sum: '1.5 SOL', oldest: '3 h', examples: 'one (late)' }],
+    [
+      'operations',
+      facts(custody({ heldOperations: 1 }), {
+        view: {
+          ...VIEW,
+          open: [
+            {
+              id: 'swap:one',
+              kind: 'swap',
+              state: 'held',
+              reason: 'held_unsettled',
+              lamports: '2000000000',
+              createdAtMs: NOW - 7 * 3_600_000,
+              awaitsOperator: true,
+            },
+          ],
+        },
+      }),
+      { held: 1, oldest: '7 h', operations: 'swap:one (held_unsettled, 2 SOL)' },
+    ],
+    [
+      'nodes',
+      facts(custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), {
+        view: {
+          ...VIEW,
+          solana: { ...AGREEMENT, disagreement: { at: NOW, question: 'q', nodes: ['rpc-1', 'rpc-2'] } },
+        },
+      }),
+      { nodes: 'rpc-1, rpc-2', question: 'q' },
+    ],
+  ])('an alarm names the %s that it is about', (_what, given, figures) => {
+    expect(raisedBy(given)[0]?.figures).toEqual(figures);
   });
 
   it('low SOL after a theft names the thief before the operator sends more', () => {
     const status = custody({ unexplainedSpends: [STOLEN], frozen: 'unexplained_spend' });
-    const alarms = alarmsOf(status, { ...SOL, balance: 1n }, NOW);
+    const alarms = raisedBy(facts(status, { level: { ...SOL, balance: 1n } }));
     expect(alarms.map(({ name }) => name)).toEqual(['unexplained_spend', 'signing_frozen', 'sol_low']);
     expect(alarms[0]?.figures).toEqual({ spends: 'stolen (9 SOL to thief)' });
-    expect(alarms[2]?.figures.whereItWent).toBe('unexplained: stolen (9 SOL to thief); send none');
+    expect(alarms[2]?.figures?.whereItWent).toBe('unexplained: stolen (9 SOL to thief); send none');
   });
 
   it('every alarm has a case in this test', () => {
@@ -132,17 +217,21 @@ function memory(): TextStore {
 
 /** The rows of one D1, whatever location asks. */
 function rowsInOnePlace() {
-  let rows: Awaited<ReturnType<AlarmStore['note']>> = [];
+  const rows = new Map<string, AlarmRow>();
   return {
-    async note(names: readonly string[], at: string) {
-      for (const name of names)
-        if (!rows.some((row) => row.name === name)) rows.push({ name, since: at, reported: false });
-      return rows.map((row) => ({ ...row }));
+    async note(active: readonly { name: string; count: number }[], at: string) {
+      for (const { name, count } of active) {
+        const row = rows.get(name) ?? { name, since: at, sentAt: null, count };
+        rows.set(name, { ...row, count: Math.min(row.count, count) });
+      }
+      return [...rows.values()];
     },
-    async settle(reported: readonly string[], ended: readonly string[]) {
-      rows = rows
-        .filter(({ name }) => !ended.includes(name))
-        .map((row) => ({ ...row, reported: row.reported || reported.includes(row.name) }));
+    async settle(sent: readonly { name: string; count: number }[], ended: readonly string[], at: string) {
+      for (const name of ended) rows.delete(name);
+      for (const { name, count } of sent) {
+        const row = rows.get(name);
+        if (row) rows.set(name, { ...row, count, sentAt: at });
+      }
     },
   };
 }
@@ -155,11 +244,9 @@ describe('a change of alarms', () => {
     const look = (status: StatusReport, at = NOW) =>
       raiseAlarms({
         reporter,
-        readStatus: async () => status,
-        readSol: async () => SOL,
+        readFacts: async () => facts(status, { nowMs: at, view: status.custody && VIEW }),
         alarms,
         log: (line) => lines.push(line),
-        now: () => at,
         notify,
       });
     return { lines, look };
@@ -203,12 +290,7 @@ describe('a change of alarms', () => {
     const { look } = watched(async (message) => void messages.push(message));
     await look(frozen);
     await look(custody({ frozen: null }), NOW + 60_000);
-    // The two URLs change together.
-    const { repository } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-      repository: { url: string };
-    };
-    const origin = repository.url.replace(/^git\+|\.git$/g, '');
-    const runbook = `${origin}/blob/main/docs/run/runbook.md#signing_frozen`;
+    const runbook = 'https://sluice.example/runbook#signing_frozen';
     expect(messages[0]?.text.split('\n')).toEqual([
       'Sluice https://sluice.example',
       'RAISED signing_frozen: Nothing is signed: unexpected_debit.',
@@ -226,6 +308,62 @@ describe('a change of alarms', () => {
       'since 2026-11-20T12:00:00.000Z',
       runbook,
     ]);
+  });
+
+  const HOUR = 3_600_000;
+  it.each<[string, readonly (readonly [number, number])[], readonly string[]]>([
+    [
+      'grows',
+      [
+        [0, 1],
+        [1, 1],
+        [2, 4],
+        [3, 4],
+      ],
+      ['raised', 'grown'],
+    ],
+    [
+      'falls and grows again',
+      [
+        [0, 2],
+        [1, 1],
+        [2, 2],
+      ],
+      ['raised', 'grown'],
+    ],
+    [
+      'stays for two days',
+      [
+        [0, 1],
+        [23, 1],
+        [24, 1],
+        [47, 1],
+        [48, 1],
+      ],
+      ['raised', 'lasting', 'lasting'],
+    ],
+  ])('an alarm whose number %s is sent again', async (_how, steps, changes) => {
+    const messages: AlarmMessage[] = [];
+    const { look } = watched(async (message) => void messages.push(message));
+    for (const [hours, held] of steps) await look(custody({ heldOperations: held }), NOW + hours * HOUR);
+    expect(messages.flatMap(({ alarms }) => alarms.map(({ change }) => change))).toEqual(changes);
+    expect(new Set(messages.flatMap(({ alarms }) => alarms.map(({ since }) => since)))).toEqual(
+      new Set([iso(0)]),
+    );
+  });
+
+  it('an alarm that callers can make grow is sent again at most once an hour', async () => {
+    const messages: AlarmMessage[] = [];
+    const alarms = rowsInOnePlace();
+    for (let minute = 0; minute < 120; minute++)
+      await raiseAlarms({
+        reporter,
+        readFacts: async () => ({ ...debt('payment_unmatched', minute + 1), nowMs: NOW + minute * 60_000 }),
+        alarms,
+        log: () => undefined,
+        notify: async (message) => void messages.push(message),
+      });
+    expect(messages.map((message) => message.alarms[0]?.change)).toEqual(['raised', 'grown']);
   });
 
   it('sends a change of alarms again if the webhook did not accept it', async () => {
@@ -263,10 +401,9 @@ const down = {
 it('reports an alarm in each run while D1 does not respond, because nothing stores that it was reported', async () => {
   const store = createAlarmStore(down);
   for (const since of [iso(60_000), iso(0)]) {
-    expect(await store.note(['status_unreadable'], since)).toEqual([
-      { name: 'status_unreadable', since, reported: false },
-    ]);
-    await store.settle(['status_unreadable'], []);
+    const alarm = { name: 'status_unreadable', count: 1 };
+    expect(await store.note([alarm], since)).toEqual([{ ...alarm, since, sentAt: null }]);
+    await store.settle([alarm], [], since);
   }
   await expect(store.names()).rejects.toThrow('D1_ERROR');
 });

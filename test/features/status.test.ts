@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { coverageOf, UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
 import type { SigningState } from '../../src/custody/api.ts';
-import { getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
+import { checkReady } from '../../src/features/status/checks.ts';
+import { readState, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { statusRoutes } from '../../src/features/status/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { routerOver } from '../kit/router.ts';
@@ -39,6 +40,7 @@ const HEALTHY: StatusReportDeps = {
         quorum: 2,
         disagreement: null,
         quorumMissingSince: null,
+        quorumMissing: null,
         stalledSince: null,
         consensus: 'unknown',
       },
@@ -70,6 +72,7 @@ const HEALTHY: StatusReportDeps = {
     latestOperations: async () => [],
   },
   heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
+  checkReady: async () => [],
   readCoverage: async () => COVERED,
   readAlarms: async () => [],
   readRelease: async () => ({
@@ -83,7 +86,7 @@ const HEALTHY: StatusReportDeps = {
   now: () => NOW,
 };
 const look = (over: Partial<StatusReportDeps> = {}) =>
-  getStatus({ ...HEALTHY, cache: newCache(), memory: newCache(), ...over });
+  readState({ ...HEALTHY, cache: newCache(), memory: newCache(), ...over }).then(({ status }) => status);
 
 describe('the status', () => {
   it('the status is green while every upstream that money depends on works, even if others are down', async () => {
@@ -130,6 +133,21 @@ describe('the status', () => {
     ],
     ['the custodian does not answer', { custody: { report: broken } }],
     [
+      'every swap is refused',
+      {
+        custody: {
+          report: async () => ({
+            ...(await HEALTHY.custody.report()),
+            swapsRefused: { code: 'SWAP_LIMIT_REACHED', sinceMs: NOW },
+          }),
+        },
+      },
+    ],
+    [
+      'a setting is missing',
+      { checkReady: async () => [{ name: 'config', ok: false, reason: 'missing or invalid: X' }] },
+    ],
+    [
       'signing is paused',
       { custody: { report: async () => ({ ...(await HEALTHY.custody.report()), paused: 'operator' }) } },
     ],
@@ -141,7 +159,10 @@ describe('the status', () => {
     ],
     ['it is not known whether tokens are covered', { readCoverage: async () => UNKNOWN_COVERAGE }],
   ])('the status is red when %s', async (_why, over) => {
-    expect((await look(over)).ok).toBe(false);
+    const deps = { ...HEALTHY, cache: newCache(), memory: newCache(), ...over };
+    const { status, checks } = await readState(deps);
+    expect(status.ok).toBe(false);
+    expect(checks.some(({ ok, reason }) => !ok && reason !== null)).toBe(true);
   });
 
   it("a new isolate shows the cron's probes from KV and does not wait for its own", async () => {
@@ -150,7 +171,7 @@ describe('the status', () => {
       get: async (key: string) => JSON.parse(stored.get(key) ?? 'null'),
       put: async (key: string, text: string) => void stored.set(key, text),
     } as unknown as KVNamespace;
-    await getStatus({ ...HEALTHY, cache: newCache(kv) }, true);
+    await readState({ ...HEALTHY, cache: newCache(kv) }, true);
     const later = new Cache({ kv, now: () => NOW + 140_000, defer: () => undefined });
     const hangs = () => new Promise<never>(() => undefined);
     const { upstreams, as_of } = await look({ cache: later, probeUpstreams: hangs });
@@ -189,9 +210,9 @@ const at = (signingState: () => Promise<SigningState>) =>
       status: {
         ...HEALTHY,
         memory: newCache(),
-        custody: { ...HEALTHY.custody, signingState },
-        missingVariables: [],
-        pingDatabase: async () => undefined,
+        signingState,
+        checkReady: () =>
+          checkReady({ missingVariables: [], pingDatabase: async () => undefined, signingState }),
       },
     }),
     (app) => app.route('/api', statusRoutes),

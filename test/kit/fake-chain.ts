@@ -25,6 +25,7 @@ export const AGREEMENT = {
   quorum: 1,
   disagreement: null,
   quorumMissingSince: null,
+  quorumMissing: null,
   stalledSince: null,
   consensus: 'unknown',
 } as const;

@@ -44,7 +44,7 @@ it('a database restored from a backup equals the old one, including the search i
     ),
     // More rows than one page has.
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5200)
-     INSERT INTO alarms (name, since, reported) SELECT 'n' || i, '2026-11-20', i % 2 FROM n;`,
+     INSERT INTO alarms (name, since, things) SELECT 'n' || i, '2026-11-20', i % 2 FROM n;`,
     insertOf('mirror_marks', { name: 'journal', revision: 1200, filler: null }),
   ];
   const seedFile = join(folder, 'seed.sql');
@@ -89,7 +89,7 @@ it('refuses to make a backup, with one line of explanation, when wrangler is not
 
 describe('a database that is written while it is read', () => {
   const schema = readFileSync('schema.sql', 'utf8');
-  const share = (name: string) => insertOf('alarms', { name, since: '2026-11-20', reported: 1 });
+  const share = (name: string) => insertOf('alarms', { name, since: '2026-11-20', sent_at: null, things: 1 });
   const mark = (name: string) =>
     insertOf('mirror_marks', { name, revision: 1, born_after: null, born_at: null, filler: null });
   const database = (...statements: string[]): DatabaseSync => {

@@ -13,7 +13,7 @@ import {
   readCoverage,
   type SummaryDeps,
 } from '../../src/features/reserves/get-summary.ts';
-import { alarmsOf } from '../../src/features/status/check-alarms.ts';
+import { alarmsOf } from '../../src/features/status/alarm-rules.ts';
 import { Cache, type Cached } from '../../src/http/cached.ts';
 import { createApi } from '../../src/mcp/api-client.ts';
 import { callTool } from '../../src/mcp/server.ts';
@@ -88,8 +88,8 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   const isOk = coverage.state === 'covered';
   const status = { ...exampleOf('getStatus'), ok: isOk, backing: { ok: isOk, ...coverage } } as Status;
   const covered = coverageOf({ value: summary, failure: null });
-  const measured = { balance: null, floor: 0n, feesOverCap: false };
-  const alarms = alarmsOf(status as never, measured, NOW).map(({ name }) => name);
+  const facts = { status: status as never, view: null, level: { balance: null, floor: 0n }, nowMs: NOW };
+  const alarms = alarmsOf(facts).raised.map(({ name }) => name);
   const answers = { 'getAbsrSummary {}': summary, 'getStatus {}': status };
   const page = renderIslands('/', answers).hero ?? '';
   const banners = PAGES.filter((path) =>

@@ -10,11 +10,12 @@ import { changesFeed, changesOf } from '../../site/build/changelog.ts';
 import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
 import { changesPage } from '../../site/pages/changes.tsx';
 import { docsPage } from '../../site/pages/docs.tsx';
+import { runbookPage } from '../../site/pages/runbook.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
 import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
 
 const API = documentOf('');
-const PAGES = [...FIXED_PAGES, docsPage(API), changesPage([])];
+const PAGES = [...FIXED_PAGES, docsPage(API), changesPage([]), runbookPage('')];
 
 // Only ends a build that hangs: a busy machine may need a long time.
 beforeAll(() => buildSite(), 180_000);

@@ -853,7 +853,7 @@ export type ErrorAction =
 export const OPERATIONS = {
   /** Shows that the process runs, its release, and whether the custodian is still starting. */
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
-  /** Checks configuration, database and custodian separately. */
+  /** What fails, by name. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
   /** The state of every part, the limits, the open alarms, and the last 20 operations. */
   getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),

@@ -29,6 +29,7 @@ const SCHEMA = [
     PRIMARY KEY (signature, part)
   )`,
   `CREATE INDEX IF NOT EXISTS asry_payouts_begun ON asry_payouts (operation_id) WHERE state = 'begun'`,
+  `CREATE INDEX IF NOT EXISTS asry_payouts_owed ON asry_payouts (state) WHERE state = 'owed'`,
   `CREATE INDEX IF NOT EXISTS asry_payouts_rent ON asry_payouts (rent_at) WHERE rent_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS asry_payouts_by_key ON asry_payouts (key_hash) WHERE key_hash IS NOT NULL`,
 ] as const;
@@ -246,6 +247,11 @@ export class AsryStore {
   /** The payout requested with this key, if it was requested after `since`. */
   payoutByKey(keyHash: string, since: number): Payout | undefined {
     return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
+  }
+
+  /** Oldest first. */
+  owedPayouts(): Payout[] {
+    return this.#payouts.all(`WHERE state = 'owed' ORDER BY json_extract(row, '$.createdAt')`);
   }
 
   begunPayouts(): Payout[] {

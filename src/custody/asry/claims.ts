@@ -17,6 +17,7 @@ import {
   type ClaimRequest,
   type ClaimView,
   claimView,
+  type Debt,
   payoutView,
   type Refusal,
   type Refused,
@@ -113,6 +114,10 @@ export class Claims implements CustodyModule {
   async epochs(limit: number): Promise<AsryEpochView[]> {
     await this.#openEpochs();
     return this.#store.epochs(limit).map(epochView);
+  }
+
+  debts(): readonly Debt[] {
+    return [this.#payouts.debt()];
   }
 
   /** Opens the epoch of the time, once the one before has ended. */

@@ -8,6 +8,7 @@ import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-message
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
+import type { Debt } from '../api.ts';
 import { backoff, levelOf } from '../kernel/agenda.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { ModuleTools, Work } from '../kernel/module.ts';
@@ -20,6 +21,8 @@ import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-op
 /** An owed payout and its claim, as they are stored. */
 type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
+/** Debts that the operator's view names. */
+const DEBT_EXAMPLES = 5;
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
 
@@ -43,6 +46,24 @@ export class Payouts {
         false,
       ),
   };
+
+  debt(): Debt {
+    const { now } = this.#tools;
+    const owed = this.#store.owedPayouts();
+    const isLate = ({ reason, createdAt }: Payout) =>
+      (reason !== null && OPERATOR_REASONS.includes(reason)) || now() - createdAt > DAY_MS;
+    const late = owed.filter(isLate);
+    return {
+      name: 'payout_owed',
+      count: owed.length,
+      atoms: owed.reduce((sum, { atoms }) => sum + atoms, 0n),
+      oldestMs: owed[0]?.createdAt ?? null,
+      awaitOperator: late.length,
+      examples: late
+        .slice(0, DEBT_EXAMPLES)
+        .map(({ signature, part, reason }) => ({ id: `${signature}:${part}`, reason: reason ?? 'owed' })),
+    };
+  }
 
   /** Begins the operation of an owed payout, or returns why the payout stays owed. */
   async #start(

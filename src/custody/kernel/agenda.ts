@@ -4,6 +4,7 @@
  * seconds. Counters in memory would never reach the number of failures that raises an alarm.
  * @module
  */
+import type { FailingWork } from '../api.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
 
 /** The first and the longest wait, in milliseconds. */
@@ -16,6 +17,7 @@ export const backoff = (failures: number, { first, most }: Backoff): number =>
 const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 /** Consecutive failures of the same work after which the operator is alerted. */
 const ALARM_FAILURES = 3;
+const MOST_REASONS = 100;
 
 /** The level of the log line of a failure: `alarm` once, at `ALARM_FAILURES` in a row, else `warn`. */
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
@@ -37,6 +39,7 @@ const SCHEMA = [
   )`,
   'CREATE INDEX IF NOT EXISTS agenda_due ON agenda (due_at) WHERE due_at IS NOT NULL',
   'CREATE INDEX IF NOT EXISTS agenda_due_by_name ON agenda (name, due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS agenda_failing ON agenda (tries) WHERE tries > 0',
   'CREATE INDEX IF NOT EXISTS agenda_set ON agenda (set_at) WHERE due_at IS NOT NULL',
 ] as const;
 
@@ -83,6 +86,8 @@ export class Agenda {
   readonly #exec: Storage['exec'];
   readonly #now: () => number;
   readonly #log: Log;
+  /** Reasons of the newest failures that this instance saw. */
+  readonly #reasons = new Map<string, string>();
 
   constructor(storage: Pick<Storage, 'exec'>, now: () => number, log: Log) {
     openAgenda(storage);
@@ -158,7 +163,25 @@ export class Agenda {
       Math.floor(this.#now()),
       tries,
     );
+    this.#reasons.delete(`${name} ${id}`);
+    this.#reasons.set(`${name} ${id}`, String(facts.reason));
+    for (const oldest of this.#reasons.keys())
+      if (this.#reasons.size > MOST_REASONS) this.#reasons.delete(oldest);
     this.#log({ level: levelOf(tries), event: 'work_failed', work: name, id, ...facts });
+  }
+
+  /** Work that has failed so often that the operator was alerted, the most failures first. */
+  failing(limit: number): FailingWork[] {
+    return this.#exec(
+      'SELECT name, id, tries FROM agenda WHERE tries >= ? ORDER BY tries DESC, name, id LIMIT ?',
+      ALARM_FAILURES,
+      limit,
+    ).map(({ name, id, tries }) => ({
+      work: String(name),
+      id: String(id),
+      failures: Number(tries),
+      reason: this.#reasons.get(`${name} ${id}`) ?? null,
+    }));
   }
 
   #row(name: string, id: string): SqlRow | undefined {

@@ -5,6 +5,7 @@
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
+import type { OperatorView } from '../api.ts';
 import type { Executor } from './executor.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule, ModuleTools, Work } from './module.ts';
@@ -43,13 +44,19 @@ export class Background {
   readonly #p: BackgroundPorts;
   /** When the last alarm ended. */
   #ranAt = 0;
+  #lastRun: OperatorView['lastRun'] = null;
 
   constructor(p: BackgroundPorts) {
     this.#p = p;
   }
 
+  lastRun(): OperatorView['lastRun'] {
+    return this.#lastRun;
+  }
+
   async alarm(): Promise<void> {
     const { storage, gate, executor, now } = this.#p;
+    this.#lastRun = { atMs: now(), cause: 'alarm' };
     await storage.setAlarm(now() + SAFETY_MS);
     await gate.verify();
     if (gate.isVerified()) {
@@ -64,6 +71,7 @@ export class Background {
   wake(): Promise<void> {
     return this.working(async () => {
       const { gate, journal, modules, chain, readBalance, now } = this.#p;
+      this.#lastRun = { atMs: now(), cause: 'cron' };
       // The two reads that operations need most are sent each minute, even without an operation. They show when a
       // quorum is missing, and when it is back.
       const checked = Promise.allSettled([chain.checkFinality(), readBalance(journal.releasedSlot())]);

@@ -406,6 +406,11 @@ export class Journal {
     return this.#exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0;
   }
 
+  /** Number of changes that the mirror does not have yet. */
+  backlog(): number {
+    return integer(this.#exec('SELECT COUNT(*) AS n FROM outbox')[0], 'n');
+  }
+
   /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
   delivered(rows: readonly MirrorRow[]): void {
     for (const row of rows) {

@@ -2,7 +2,7 @@
  * One domain inside the custodian: its kinds of operations, its background work, and its rows in D1.
  * @module
  */
-import type { OpsAnswer } from '../api.ts';
+import type { Debt, OpsAnswer } from '../api.ts';
 import type { Agenda } from './agenda.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
@@ -29,6 +29,8 @@ export type CustodyModule = {
   onCron?(): Promise<void>;
   /** The D1 tables that mirror rows of this module. Lost rows are published there again. */
   readonly mirrored?: readonly MirrorSource[];
+  /** What this module owes to others. */
+  debts?(): readonly Debt[];
   /** The operator's commands, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
 };

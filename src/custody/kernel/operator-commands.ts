@@ -4,7 +4,7 @@
  */
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import type { OpsAnswer, OpsCommand } from '../api.ts';
+import type { OpenOperation, OpsAnswer, OpsCommand } from '../api.ts';
 import { birthOf } from './birth.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
@@ -39,7 +39,6 @@ const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'pause',
   'resume',
   'operations',
-  'held',
   'restore-storage',
   'begin-anew',
   'unfreeze',
@@ -61,15 +60,6 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       return { ok: true, message: 'Resumed.' };
     case 'operations':
       return { ok: true, message: 'The newest operations.', rows: journal.latest(LIST).map(summary) };
-    case 'held':
-      return {
-        ok: true,
-        message: 'Open operations that await the operator.',
-        rows: journal
-          .open()
-          .filter((operation) => awaitsOperator(operation, p.now()))
-          .map(summary),
-      };
     case 'retry':
       return retry(p, id ?? '');
     case 'write-off':
@@ -188,6 +178,27 @@ const summary = (operation: Operation) => ({
   signature: operation.signing?.signature ?? null,
   createdAt: new Date(operation.createdAt).toISOString(),
 });
+
+/** Operations in one view of the operator. */
+const MOST_OPEN = 20;
+
+/** Oldest first, those that await the operator before the others. */
+export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now'>): OpenOperation[] {
+  const shown = journal
+    .open()
+    .map((operation) => ({ operation, isHeld: awaitsOperator(operation, now()) }))
+    .filter(({ operation, isHeld: isWaiting }) => isWaiting || !isTerminal(operation))
+    .toSorted((one, other) => Number(other.isHeld) - Number(one.isHeld));
+  return shown.slice(0, MOST_OPEN).map(({ operation, isHeld: awaits }) => ({
+    id: operation.id,
+    kind: operation.kind,
+    state: operation.detail,
+    reason: reasonText(operation.reason),
+    lamports: operation.amount.toString(),
+    createdAtMs: operation.createdAt,
+    awaitsOperator: awaits,
+  }));
+}
 
 /** Which operations are open, and how much of each limit is used. */
 export function custodyReport({ journal, reserveAddress, now }: OpsPorts, limits: readonly Limit[]) {

@@ -21,6 +21,8 @@ export type Storage = {
    * @throws when the platform refuses
    */
   restore?(at: number): Promise<void>;
+  /** Bytes of the database. Absent if the platform does not say. */
+  bytes?(): number;
 };
 
 /** The birth of a journal that began anew, as D1 has it: rows up to the revision are older. */

@@ -42,6 +42,8 @@ export type NodeAgreement = {
   } | null;
   /** When the nodes stopped reaching a quorum on a question, in Unix milliseconds; null in the first ten minutes. */
   readonly quorumMissingSince: number | null;
+  /** That question, and the nodes that did not answer it at its newest repeat. */
+  readonly quorumMissing: { readonly question: string; readonly nodes: readonly string[] } | null;
 };
 
 /** A contradiction between nodes is shown for this long. */
@@ -54,7 +56,7 @@ const FORGET_MS = 30 * 60_000;
 const MAX_WAITING = 100;
 
 /** A question without a quorum. Unix milliseconds. */
-type Waiting = { since: number; askedAt: number; alarmed: boolean };
+type Waiting = { since: number; askedAt: number; alarmed: boolean; failed?: readonly string[] };
 
 /** What the next instance must know, because the platform evicts an idle object before these times have passed. */
 export type QuorumMemory = {
@@ -142,15 +144,16 @@ export class Quorum<N extends { readonly name: string }> {
   agreement(): NodeAgreement {
     const now = this.#p.now();
     const patience = now - QUORUM_PATIENCE_MS;
-    const since = [...this.#waiting.values()]
-      .filter((entry) => entry.since < patience && now - entry.askedAt < FORGET_MS)
-      .map((entry) => entry.since);
+    const [missing] = [...this.#waiting]
+      .filter(([, entry]) => entry.since < patience && now - entry.askedAt < FORGET_MS)
+      .toSorted(([, one], [, other]) => one.since - other.since);
     const isShown = this.#disagreement && now - this.#disagreement.at < DISAGREEMENT_SHOWN_MS;
     return {
       nodes: this.#p.nodes.length,
       quorum: this.size,
       disagreement: isShown ? this.#disagreement : null,
-      quorumMissingSince: since.length > 0 ? Math.min(...since) : null,
+      quorumMissingSince: missing?.[1].since ?? null,
+      quorumMissing: missing ? { question: missing[0], nodes: missing[1].failed ?? [] } : null,
     };
   }
 
@@ -173,10 +176,10 @@ export class Quorum<N extends { readonly name: string }> {
     entry.askedAt = at;
     // A start in the future was noted before the clock went back.
     entry.since = Math.min(entry.since, at);
+    entry.failed = nodes.map(({ name }) => name).filter((name) => !answered.includes(name));
     if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
       entry.alarmed = true;
-      const failed = nodes.map(({ name }) => name).filter((name) => !answered.includes(name));
-      const facts = { question, nodes: nodes.length, quorum: this.size, answered, failed };
+      const facts = { question, nodes: nodes.length, quorum: this.size, answered, failed: entry.failed };
       log({ level: 'alarm', event: 'quorum_missing', ...facts });
     }
     this.#waiting.delete(question);

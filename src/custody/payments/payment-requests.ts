@@ -11,6 +11,7 @@ import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type {
   ConfirmRequest,
+  Debt,
   OpenRequest,
   OpsAnswer,
   PaymentConfirmed,
@@ -92,6 +93,7 @@ export class Payments implements CustodyModule {
     Record<'refund' | 'unmatched' | 'fingerprint', (id: string) => Promise<OpsAnswer>>
   >;
   readonly work: CustodyModule['work'];
+  readonly debts: () => readonly Debt[];
   readonly mirrored: readonly MirrorSource[];
   readonly #tools: ModuleTools;
   readonly #p: PaymentsPorts;
@@ -126,6 +128,7 @@ export class Payments implements CustodyModule {
       [SEARCH]: { limit: 1, run: () => this.#run('alarm') },
       [EXPIRY]: { limit: EXPIRE_BATCH, run: async () => this.#expire() },
     };
+    this.debts = () => [refunds.debt(), unmatched.debt()];
     this.commands = {
       refund: (id) => {
         unmatched.owe(id);

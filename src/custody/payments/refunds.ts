@@ -6,7 +6,7 @@
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { OpsAnswer } from '../api.ts';
+import type { Debt, OpsAnswer } from '../api.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
@@ -21,6 +21,8 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 type RefundPorts = Pick<PaymentPorts, 'treasuryAddress' | 'heldPayers' | 'transaction'>;
 
+/** Debts that the operator's view names. */
+export const DEBT_EXAMPLES = 5;
 /** Maximum refunds of one request that one command processes. */
 const LISTED = 100;
 
@@ -39,6 +41,18 @@ export class Refunds {
     this.#tools = tools;
     this.#store = store;
     this.#p = p;
+  }
+
+  debt(): Debt {
+    const due = this.#store.refundsDue();
+    return {
+      name: 'refund_due',
+      count: due.length,
+      atoms: due.reduce((sum, { lamports: owed }) => sum + BigInt(owed), 0n),
+      oldestMs: due[0]?.createdAt ?? null,
+      awaitOperator: due.length,
+      examples: due.slice(0, DEBT_EXAMPLES).map(({ requestId, reason }) => ({ id: requestId, reason })),
+    };
   }
 
   /** Pays the refunds of a request or of one payment. */

@@ -33,6 +33,7 @@ const SCHEMA = [
     state TEXT NOT NULL,
     row TEXT NOT NULL
   )`,
+  "CREATE INDEX IF NOT EXISTS refunds_due ON refunds (state) WHERE state = 'due'",
   // When the reference of an open request is next checked.
   'CREATE TABLE IF NOT EXISTS reference_checks (request_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL)',
 ] as const;
@@ -311,6 +312,11 @@ export class RequestStore {
   /** Refunds of a request; unpaid ones come first. */
   refundsOf(requestId: string, limit: number): RefundDue[] {
     return this.#refunds.all("WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?", requestId, limit);
+  }
+
+  /** Refunds that are owed and not under way, oldest first. */
+  refundsDue(): RefundDue[] {
+    return this.#refunds.all("WHERE state = 'due' ORDER BY rowid");
   }
 
   /** Refunds whose id follows `id`, in the order of their ids. */

@@ -2,12 +2,12 @@
  * Payments that matched nothing. They stay in the list of treasury payments; one becomes a refund only on the operator's command.
  * @module
  */
-import type { OpsAnswer } from '../api.ts';
+import type { Debt, OpsAnswer } from '../api.ts';
 import { olderRefusal } from '../kernel/birth.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { mayBeReturned } from './payment-matching.ts';
 import type { PaymentPorts } from './payment-requests.ts';
-import type { Refunds } from './refunds.ts';
+import { DEBT_EXAMPLES, type Refunds } from './refunds.ts';
 import { purposeOf } from './request-store.ts';
 import type { TreasuryStore, UnmatchedPayment } from './treasury-store.ts';
 
@@ -54,15 +54,33 @@ export class Unmatched {
     });
   }
 
+  debt(): Debt {
+    const unmatched = this.#newest();
+    const oldest = unmatched.at(-1)?.blockTime ?? null;
+    return {
+      name: 'payment_unmatched',
+      count: unmatched.length,
+      atoms: unmatched.reduce((sum, { lamports }) => sum + lamports, 0n),
+      oldestMs: oldest === null ? null : oldest * 1_000,
+      awaitOperator: unmatched.length,
+      examples: unmatched
+        .slice(-DEBT_EXAMPLES)
+        .toReversed()
+        .map(({ signature }) => ({ id: signature, reason: 'no_request' })),
+    };
+  }
+
   list(): OpsAnswer {
-    const rows = this.#ports.payments.newestUnmatched(SHOWN).flatMap(({ signature, blockTime }) => {
-      const payment = this.find(signature);
-      if (!payment) return [];
-      const { lamports, payer } = payment;
+    const rows = this.#newest().map(({ signature, blockTime, lamports, payer }) => {
       const since = blockTime === null ? null : new Date(blockTime * 1_000).toISOString();
-      return [{ payment: signature, lamports: lamports.toString(), payer, since }];
+      return { payment: signature, lamports: lamports.toString(), payer, since };
     });
     const message = `${rows.length} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
     return { ok: true, message, rows };
+  }
+
+  /** Newest first. */
+  #newest(): UnmatchedPayment[] {
+    return this.#ports.payments.newestUnmatched(SHOWN).flatMap(({ signature }) => this.find(signature) ?? []);
   }
 }

@@ -78,6 +78,8 @@ export class Swaps {
   readonly #ports: SwapCreationPorts;
   readonly #quotas: SwapQuotas;
   readonly #estimates: EstimateQuotes;
+  /** The balance of the newest read; undefined after a failed one. */
+  #balance: Balance | undefined;
 
   constructor(tools: ModuleTools, ports: SwapCreationPorts) {
     this.#tools = tools;
@@ -202,43 +204,75 @@ export class Swaps {
 
   /** The bounds of a swap now. The minimum is known even if the balance is not. */
   async room(): Promise<SwapRoom> {
-    const { journal, reserveAddress, readBalance, boundsOf, now, stopBeginning } = this.#tools;
-    const [balance, minimum, stopped] = await Promise.all([
+    const { journal, readBalance } = this.#tools;
+    const [balance, minimum] = await Promise.all([
       readBalance(journal.releasedSlot()).catch(upstreamFailure),
       this.#estimates.readMinimum(),
-      stopBeginning('swap'),
     ]);
+    this.#balance = 'slot' in balance ? balance : undefined;
+    const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
+    return 'slot' in balance
+      ? { balanceLamports: balance.lamports, maximumLamports, refusal, minimum }
+      : { balanceLamports: null, maximumLamports: 0n, refusal: refusal ?? upstreamRefusal(balance), minimum };
+  }
+
+  /** The largest swap that a balance allows, and why none begins. Without a balance only the other reasons are known. */
+  async #roomAt(
+    balance: Balance | undefined,
+  ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {
+    const { journal, reserveAddress, boundsOf, now, stopBeginning } = this.#tools;
+    const stopped = await stopBeginning('swap');
     const early = stopped === undefined ? this.#quotas.refusal('create_quotes', null) : swapsStopped(stopped);
-    if (!('slot' in balance)) {
-      const refusal = early ?? upstreamRefusal(balance);
-      return { balanceLamports: null, maximumLamports: 0n, refusal, minimum };
-    }
+    if (early || !balance) return { refusal: early ?? null, maximumLamports: 0n };
     const operations = journal.counting(reserveAddress, now());
     const verdict = this.#check(1n, balance, operations);
-    const refusal = early ?? (verdict.ok ? null : limitRefusal(verdict, now()));
+    if (!verdict.ok) return { refusal: limitRefusal(verdict, now()), maximumLamports: 0n };
     const passes = (amount: bigint) => this.#check(amount, balance, operations).ok;
     const left = spendable(balance, operations, boundsOf('swap').keeps);
-    const maximumLamports = refusal ? 0n : largest(left, passes);
-    return { balanceLamports: balance.lamports, maximumLamports, refusal, minimum };
+    return { refusal: null, maximumLamports: largest(left, passes) };
+  }
+
+  /** The code with which every swap is refused now, as far as no call is needed to know it. */
+  async #ownCode(): Promise<Refusal['code'] | undefined> {
+    const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
+    if (refusal) return refusal.code;
+    const least = this.#ports.quotes.minimum.known()?.lamports;
+    return this.#balance && least !== undefined && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : undefined;
   }
 
   /** Stores since when every swap is refused, and why now. Called once a minute. */
   async watchRefusal(): Promise<void> {
     const { journal, now } = this.#tools;
-    const { refusal, maximumLamports, minimum } = await this.room();
+    const { refusal, minimum } = await this.room();
+    const own = await this.#ownCode();
     // The quotes of creates are counted apart from those that read the minimum.
     const bridge = minimum.refusal?.code === 'QUOTE_BUDGET_SPENT' ? undefined : minimum.refusal?.code;
-    const isBelowLeast = minimum.type === 'known' && maximumLamports < minimum.minimum.lamports;
-    const code = refusal?.code ?? bridge ?? (isBelowLeast ? 'SWAP_LIMIT_REACHED' : undefined);
-    const known = this.refusedSince();
-    if (code !== known?.code)
-      journal.setMeta(REFUSED, code ? JSON.stringify({ code, sinceMs: known?.sinceMs ?? now() }) : '');
+    const code = own ?? refusal?.code ?? bridge;
+    const known = this.#watched();
+    const isOfSource = own === undefined;
+    if (code === known?.code && isOfSource === known?.isOfSource) return;
+    const sinceMs = known?.sinceMs ?? now();
+    journal.setMeta(REFUSED, code ? JSON.stringify({ code, sinceMs, isOfSource } satisfies Watched) : '');
   }
 
-  /** Why every swap was refused in the last minute, and since when; null if swaps begin. */
-  refusedSince(): SwapsRefused | null {
+  #watched(): Watched | undefined {
     const stored = this.#tools.journal.getMeta(REFUSED);
-    return stored ? (JSON.parse(stored) as SwapsRefused) : null;
+    return stored ? (JSON.parse(stored) as Watched) : undefined;
+  }
+
+  /**
+   * Why every swap is refused, and since when; null if swaps begin. Stops, limits and quotas are those of now, sources
+   * those of the last wake.
+   */
+  async refusedSince(): Promise<SwapsRefused | null> {
+    const watched = this.#watched();
+    const own = await this.#ownCode();
+    if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
+    // A new instance has no balance before its first wake, so it cannot tell whether a limit still has no room.
+    const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';
+    return watched && (watched.isOfSource || isUnknown)
+      ? { code: watched.code, sinceMs: watched.sinceMs }
+      : null;
   }
 
   /** The bridge's quotes that estimates have used in the window. */
@@ -248,6 +282,12 @@ export class Swaps {
 }
 
 const REFUSED = 'swaps_refused';
+
+/** The refusal of every swap at the last wake. */
+type Watched = SwapsRefused & {
+  /** Whether a source refused it: only a wake finds out whether it still does. */
+  readonly isOfSource: boolean;
+};
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
 function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {

@@ -22,11 +22,12 @@ import {
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
-import { type BalancesDeps, listBalances } from './list-balances.ts';
 import type { RefundStore } from './refund-store.ts';
 
-export type OpsDeps = BalancesDeps & {
+export type OpsDeps = {
   readonly opsSecret: string | undefined;
+  /** One screen of everything that an operator acts on, and the same facts. */
+  readState(): Promise<OpsReport>;
   readonly custody: Pick<
     CustodianApi,
     'ops' | 'report' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'
@@ -42,7 +43,7 @@ export type OpsDeps = BalancesDeps & {
 
 const Command = z.union([
   z.strictObject({ name: z.enum(OPS_COMMANDS), id: z.string().max(200).optional() }),
-  z.strictObject({ name: z.enum(['balances', 'probe', 'proof-message', 'test-alarm']) }),
+  z.strictObject({ name: z.enum(['state', 'probe', 'proof-message', 'test-alarm']) }),
   z.strictObject({ name: z.literal('refund-due'), page: z.int().min(1).max(10_000).default(1) }),
   // Only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint-preview') }),
@@ -54,8 +55,8 @@ const MINTS = 30;
 
 async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
   switch (command.name) {
-    case 'balances':
-      return { message: 'The current state of the chains.', ...(await listBalances(d)) };
+    case 'state':
+      return d.readState();
     case 'refund-due': {
       const rows = await d.refunds.due(command.page);
       const total = rows.reduce((sum, { lamports }) => sum + BigInt(lamports ?? 0), 0n);
@@ -183,5 +184,7 @@ export type OpsRow = Readonly<Record<string, string | number | null>>;
 
 /** The result of an operator's command. With `text`, only the text is printed to standard output. */
 export type OpsReport = OpsAnswer & {
+  /** The facts of the command `state`, whose message is the screen. */
+  readonly state?: object;
   readonly tables?: readonly { readonly title: string; readonly rows: readonly OpsRow[] }[];
 };

@@ -1,46 +1,55 @@
 /**
- * Stores the active alarms in D1, so that each is reported once. While D1 does not respond, nothing is stored, and each run
- * reports its alarms again.
+ * Stores the active alarms in D1, so that each is sent once. While D1 does not respond, nothing is stored, and each run
+ * sends its alarms again.
  * @module
  */
-type AlarmRow = {
-  readonly name: string;
+type Counted = { readonly name: string; readonly count: number };
+
+export type AlarmRow = Counted & {
   /** When it was first raised, ISO 8601. */
   readonly since: string;
-  /** Whether the alarm was written to the log and sent to the webhook. */
-  readonly reported: boolean;
+  /** When the log and the webhook last got it, ISO 8601; null before. `count` is that of then, or a lower one since. */
+  readonly sentAt: string | null;
 };
 
 export type AlarmStore = ReturnType<typeof createAlarmStore>;
 
 export function createAlarmStore(db: D1Database) {
-  const select = () => db.prepare('SELECT name, since, reported FROM alarms ORDER BY since, name');
-  type Stored = { name: string; since: string; reported: number };
+  const select = () =>
+    db.prepare('SELECT name, since, sent_at AS sentAt, things AS count FROM alarms ORDER BY since, name');
   return {
-    /** Stores the names that have no row yet. Returns every row, including alarms whose end was not reported yet. */
-    async note(names: readonly string[], at: string): Promise<AlarmRow[]> {
+    /**
+     * Stores the names that have no row yet, and counts that fell. Returns every row, including alarms whose end was not
+     * sent yet.
+     */
+    async note(active: readonly Counted[], at: string): Promise<AlarmRow[]> {
       const insert = db.prepare(
-        'INSERT INTO alarms (name, since, reported) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
+        `INSERT INTO alarms (name, since, things) VALUES (?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET things = excluded.things
+         WHERE excluded.things < things`,
       );
       try {
-        const results = await db.batch<Stored>([...names.map((name) => insert.bind(name, at)), select()]);
-        const stored = results.at(-1)?.results ?? [];
-        return stored.map((row) => ({ ...row, reported: row.reported === 1 }));
+        const results = await db.batch<AlarmRow>([
+          ...active.map(({ name, count }) => insert.bind(name, at, count)),
+          select(),
+        ]);
+        return results.at(-1)?.results ?? [];
       } catch {
-        return names.map((name) => ({ name, since: at, reported: false }));
+        return active.map((alarm) => ({ ...alarm, since: at, sentAt: null }));
       }
     },
-    /** Marks reported alarms, and removes those whose end was reported. If D1 fails, the next run reports them again. */
-    async settle(reported: readonly string[], ended: readonly string[]): Promise<void> {
+    /** Stores what was sent, and removes those whose end was sent. If D1 fails, the next run sends them again. */
+    async settle(sent: readonly Counted[], ended: readonly string[], at: string): Promise<void> {
+      const update = db.prepare('UPDATE alarms SET sent_at = ?, things = ? WHERE name = ?');
       const changes = [
-        ...reported.map((name) => db.prepare('UPDATE alarms SET reported = 1 WHERE name = ?').bind(name)),
+        ...sent.map(({ name, count }) => update.bind(at, count, name)),
         ...ended.map((name) => db.prepare('DELETE FROM alarms WHERE name = ?').bind(name)),
       ];
       await db.batch(changes).catch(() => undefined);
     },
     /** The stored names. */
     async names(): Promise<string[]> {
-      return (await select().all<Stored>()).results.map(({ name }) => name);
+      return (await select().all<AlarmRow>()).results.map(({ name }) => name);
     },
   };
 }

@@ -64,6 +64,11 @@ export const createDatabaseStore = (db: D1Reads) => ({
     return results.map(({ tab, col }) => `${tab}.${col}`);
   },
 
+  /** Bytes of the database. */
+  async bytes(): Promise<number> {
+    return (await db.prepare('SELECT 1').run()).meta.size_after;
+  },
+
   /** The newest first. */
   async latestOperations(limit: number): Promise<OperationLine[]> {
     const { results } = await db

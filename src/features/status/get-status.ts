@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import type { Coverage } from '../../core/coverage.ts';
 import { DAY_MS } from '../../core/durations.ts';
+import { failureReason } from '../../core/errors.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import { type Cache, refreshing } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
+import { type Check, shownChecks } from './checks.ts';
 import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
 
 /** One upstream's state from a probe. */
@@ -21,6 +23,8 @@ export type StatusReportDeps = {
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
+  /** The checks that name what is not configured or does not respond. */
+  checkReady(): Promise<readonly Check[]>;
   readCoverage(): Promise<Coverage>;
   /** Alarms of the last cron run. */
   readAlarms(): Promise<string[]>;
@@ -32,7 +36,23 @@ export type StatusReportDeps = {
   readonly now: () => number;
 };
 
-export type StatusReport = Awaited<ReturnType<typeof getStatus>>;
+type Operations = Awaited<ReturnType<DatabaseStore['latestOperations']>>;
+
+/** What `/api/status` shows. */
+export type StatusReport = {
+  /** Whether every check holds. */
+  readonly ok: boolean;
+  readonly release: Release;
+  readonly upstreams: (z.infer<typeof UpstreamState> & { circuit: 'open' | 'closed' })[];
+  readonly cron: z.infer<typeof Beat>[] | null;
+  readonly custody: ReturnType<typeof custodyStatus> | null;
+  readonly backing: Coverage & { readonly ok: boolean };
+  readonly alarms: string[] | null;
+  readonly database: { readonly schema: string } | null;
+  readonly operations: Operations | null;
+  readonly as_of: string;
+  readonly stale: boolean;
+};
 
 /**
  * The cron probes each minute and stores the result in KV, which may be a minute old. A cold isolate shows that result and
@@ -93,7 +113,7 @@ async function custodyPart(custody: StatusReportDeps['custody']) {
   return { shown: custodyStatus(report), openCircuits: report.openCircuits ?? [] };
 }
 
-async function databaseStatus(d: StatusReportDeps) {
+async function databaseStatus(d: Pick<StatusReportDeps, 'database'>) {
   const [columns, operations] = await Promise.all([
     d.database.columns(),
     d.database.latestOperations(OPERATIONS),
@@ -101,24 +121,16 @@ async function databaseStatus(d: StatusReportDeps) {
   return { schema: schemaFingerprint(columns), operations };
 }
 
-const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean =>
-  custody !== null &&
-  !custody.frozen &&
-  !custody.paused &&
-  custody.swapsRefused === null &&
-  custody.nodes.disagreementAt === null &&
-  custody.nodes.quorumMissingSince === null &&
-  custody.nodes.stalledSince === null &&
-  custody.heldOperations === 0 &&
-  custody.mirrorRefusedRows === 0 &&
-  custody.mint?.ok !== false;
+/** What both `/api/status` and `/api/ready` are decided by. */
+export type State = { readonly status: StatusReport; readonly checks: readonly Check[] };
 
 /**
  * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
  * @param refresh true for the cron, which probes the upstreams for all isolates and reports nothing that is older than its run
  */
-export async function getStatus(d: StatusReportDeps, refresh = false) {
-  const [release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
+export async function readState(d: StatusReportDeps, refresh = false): Promise<State> {
+  const [ready, release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
+    d.checkReady(),
     d.readRelease(),
     d.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => d.probeUpstreams()),
     d.memory
@@ -131,19 +143,10 @@ export async function getStatus(d: StatusReportDeps, refresh = false) {
     d.readCoverage(),
     d.readAlarms().catch(() => null),
   ]);
-  const custodyOk = isCustodyOk(custody?.value.shown ?? null);
   const skipped = [...d.openCircuits(), ...(custody?.value.openCircuits ?? [])];
-  const isCovered = coverage.state === 'covered' || coverage.state === 'no_token';
   const reads = [upstreams, custody, database].filter((read) => read !== null);
   const ages = [...reads.map(({ asOf }) => asOf), ...(coverage.as_of ? [Date.parse(coverage.as_of)] : [])];
-  return {
-    ok:
-      custodyOk &&
-      isCovered &&
-      database !== null &&
-      // Before the first midnight of a deployment, the daily trigger has not run.
-      cron?.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) === true &&
-      upstreams.value.every((upstream) => upstream.ok || !upstream.needed),
+  const shown = {
     release,
     upstreams: upstreams.value.map((upstream) => ({
       ...upstream,
@@ -151,13 +154,15 @@ export async function getStatus(d: StatusReportDeps, refresh = false) {
     })),
     cron,
     custody: custody?.value.shown ?? null,
-    backing: { ok: isCovered, ...coverage },
+    backing: { ok: coverage.state === 'covered' || coverage.state === 'no_token', ...coverage },
     alarms,
     database: database && { schema: database.value.schema },
     operations: database?.value.operations ?? null,
     as_of: new Date(Math.min(...ages)).toISOString(),
     stale: coverage.stale || reads.some((read) => read.stale),
   };
+  const checks = [...ready, ...shownChecks(shown)];
+  return { checks, status: { ok: checks.every(({ ok }) => ok), ...shown } };
 }
 
 /** The part of KV that stores a line of text per key. */
@@ -177,6 +182,16 @@ export const Beat = z.object({
   ok: z.boolean().describe('Whether it ran within its time'),
 });
 
+/** The newest call of the operator's webhook or of the monitor. */
+export type OutsideCall = {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The reason of its failure, or null. */
+  readonly failure: string | null;
+};
+const OUTSIDE = ['webhook', 'monitor'] as const;
+export type Outside = (typeof OUTSIDE)[number];
+
 /**
  * When each cron trigger last ran. KV may lag by a minute, far less than the five minutes after which the minute
  * trigger is treated as missing.
@@ -185,6 +200,23 @@ export const createHeartbeat = (kv: TextStore) => ({
   /** @param nowMs Unix milliseconds */
   async beat(trigger: keyof typeof PATIENCE_MS, nowMs: number): Promise<void> {
     await kv.put(`cron:${trigger}`, String(nowMs));
+  },
+
+  /** Stores the result of a call to the outside. */
+  async noted(name: Outside, nowMs: number, call: Promise<unknown>): Promise<void> {
+    const failure = await call.then(() => null, failureReason);
+    await kv.put(`called:${name}`, JSON.stringify({ at: nowMs, failure } satisfies OutsideCall));
+  },
+
+  /** The newest call of each; null before the first. */
+  async calls(): Promise<Readonly<Record<Outside, OutsideCall | null>>> {
+    const [webhook, monitor] = await Promise.all(
+      OUTSIDE.map(
+        async (name): Promise<OutsideCall | null> =>
+          JSON.parse((await kv.get(`called:${name}`, 'text')) ?? 'null'),
+      ),
+    );
+    return { webhook: webhook ?? null, monitor: monitor ?? null };
   },
 
   async read(nowMs: number): Promise<z.infer<typeof Beat>[]> {

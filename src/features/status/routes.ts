@@ -1,27 +1,23 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
-import type { CustodianApi, SigningState } from '../../custody/api.ts';
-import type { Cache } from '../../http/cached.ts';
+import type { SigningState } from '../../custody/api.ts';
 import { CoverageBody } from '../../http/coverage.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { within } from '../../http/within.ts';
 import { OperationLine } from './database-store.ts';
-import { Beat, getStatus, Release, type StatusReportDeps, UpstreamState } from './get-status.ts';
+import { Beat, Release, readState, type State, type StatusReportDeps, UpstreamState } from './get-status.ts';
 
-export type StatusDeps = ReadyDeps &
-  StatusReportDeps & {
-    /** Null if not configured. */
-    readonly reserveAddress: string | null;
-  };
+export type StatusDeps = StatusReportDeps & {
+  /** Null if not configured. */
+  readonly reserveAddress: string | null;
+  signingState(): Promise<SigningState>;
+};
 
 /** Its parts are up to five seconds old anyway. */
 const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 /** Health responds after this time even if the custodian does not. */
 const HEALTH_WAIT_MS = 3_000;
-/** Health and readiness are polled, so an isolate asks the custodian and the database once in this time. */
-const READY_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
-
 const asOf = z.iso.datetime();
 
 const health = createRoute({
@@ -62,7 +58,7 @@ const ready = createRoute({
   operationId: 'getReady',
   tags: ['status'],
   summary: 'Service readiness',
-  description: 'Checks configuration, database and custodian separately.',
+  description: 'What fails, by name. It is ready while the `ok` of the status is true.',
   responses: {
     200: jsonResponse(Ready, 'Money can move'),
     503: jsonResponse(Ready, 'Something is missing; the checks name it'),
@@ -191,86 +187,23 @@ export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
     return c.json({ ok: true as const, state, release, reserveAddress, as_of }, 200);
   })
   .openapi(ready, async (c) => {
-    const deps = c.var.deps.status;
-    const { value: checks, asOf } = await deps.memory.read('ready', READY_POLICY, () => checkReady(deps));
-    const ok = checks.every((check) => check.ok);
-    const body = { ok, checks, as_of: new Date(asOf).toISOString() };
-    return ok ? c.json(body, 200) : c.json(body, 503);
+    const { checks, status } = await stateOf(c.var.deps.status);
+    const body = { ok: status.ok, checks: [...checks], as_of: status.as_of };
+    return status.ok ? c.json(body, 200) : c.json(body, 503);
   })
-  .openapi(status, async (c) => {
-    const deps = c.var.deps.status;
-    const { value } = await deps.memory.read('status', STATUS_POLICY, () => getStatus(deps));
-    return c.json(value, 200);
-  });
+  .openapi(status, async (c) => c.json((await stateOf(c.var.deps.status)).status, 200));
 
-type SigningDeps = {
-  /** This isolate's memory only. */
-  readonly memory: Cache;
-  readonly custody: Pick<CustodianApi, 'signingState'>;
-};
-
-const readSigning = async ({ memory, custody }: SigningDeps): Promise<SigningState> =>
-  (await memory.read('signing-state', READY_POLICY, () => custody.signingState())).value;
+const stateOf = async (deps: StatusDeps): Promise<State> =>
+  (await deps.memory.read('status', STATUS_POLICY, () => readState(deps))).value;
 
 /** A custodian that does not respond has not verified its journal. One that lacks settings does not start at all. */
-async function startState(d: SigningDeps): Promise<'starting' | 'running'> {
-  const state = readSigning(d).then(
+async function startState({
+  signingState,
+}: Pick<StatusDeps, 'signingState'>): Promise<'starting' | 'running'> {
+  const state = signingState().then(
     ({ frozen }) => (frozen === 'unverified' ? 'starting' : 'running'),
     (error: unknown) =>
       error instanceof AppError && error.code === 'NOT_CONFIGURED' ? 'running' : 'starting',
   );
   return (await within(state, HEALTH_WAIT_MS)) ?? 'starting';
-}
-
-/** The conditions for moving money. Each check runs separately, so one response names every failure. */
-export type ReadyDeps = SigningDeps & {
-  /** Names of missing or invalid settings; the secret keys are the custodian's. */
-  readonly missingVariables: readonly string[];
-  /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
-  pingDatabase(): Promise<void>;
-};
-
-export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
-
-export async function checkReady(d: ReadyDeps): Promise<Check[]> {
-  const signing = d.custody.signingState();
-  const [database, custody, keys] = await Promise.all([
-    outcome('database', async () => {
-      await d.pingDatabase();
-      return null;
-    }),
-    outcome('custody', async () => {
-      const { frozen } = await signing;
-      if (frozen === 'unverified')
-        return 'unverified: the journal was not yet compared with the database and the chain';
-      return frozen && `signing is frozen: ${frozen}`;
-    }),
-    signing.then(() => [], namedBy),
-  ]);
-  const missing = [...new Set([...d.missingVariables, ...keys])];
-  const config = {
-    name: 'config',
-    ok: missing.length === 0,
-    reason: missing.length > 0 ? `missing or invalid: ${missing.join(', ')}` : null,
-  };
-  return [config, database, custody];
-}
-
-/** The variables that a NOT_CONFIGURED error names; none for any other error. */
-const namedBy = (error: unknown): string[] =>
-  error instanceof AppError && Array.isArray(error.details?.variables)
-    ? error.details.variables.map(String)
-    : [];
-
-/** @param check the reason for a failure, or null */
-async function outcome(name: string, check: () => Promise<string | null>): Promise<Check> {
-  try {
-    const reason = await check();
-    return { name, ok: reason === null, reason };
-  } catch (error) {
-    const table = /\bno such table: (\w+)/.exec(error instanceof Error ? error.message : '')?.[1];
-    const reason =
-      table === undefined ? 'does not respond' : `table ${table} is missing: apply the migrations`;
-    return { name, ok: false, reason };
-  }
 }

@@ -157,9 +157,9 @@ it('a refund of 100 lamports leaves the swap unsettled and listed for the operat
     refusal: { code: 'SWAP_LIMIT_REACHED', details: { limit: 'unsettled' } },
   });
   expect((await w.custody.report()).heldOperations).toBe(2);
-  expect((await w.custody.ops({ name: 'held' })).rows).toMatchObject([
-    { id: 'swap:key-a' },
-    { id: 'swap:key-b' },
+  expect((await w.custody.operatorView()).open).toMatchObject([
+    { id: 'swap:key-a', awaitsOperator: true },
+    { id: 'swap:key-b', awaitsOperator: true },
   ]);
   w.bridge.nextReport = () => refunded(2n * SOL - 5_000n);
   credit(w.swap, 'rest', 2n * SOL - 5_000n);
