@@ -10,6 +10,7 @@ import type { OpsReport } from '../src/features/ops/routes.ts';
 import { argumentsOrUsage, createFile, oneLine } from './command-line.ts';
 import { settingsFrom } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
+import { evacuate } from './ops/evacuate.ts';
 import { freshKeys, freshWitnessKey, YOURS } from './ops/keygen.ts';
 import { handOverMintAuthority } from './ops/mint-authority.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
@@ -83,6 +84,14 @@ else if (command.type === 'mint-authority') {
   await handOverMintAuthority({ settings: settingsFrom(file), witness, send }, (line) =>
     console.log(line),
   ).catch((error) => fail(oneLine(error)));
+} else if (command.type === 'evacuate') {
+  const { settings: file, witness, send } = command;
+  const given = {
+    settings: settingsFrom(file ?? '.dev.vars'),
+    witness: witness ? settingsFrom(witness) : undefined,
+    send,
+  };
+  await evacuate(given, (line) => console.log(line)).catch((error) => fail(oneLine(error)));
 } else {
   const { body, world, changes, prints } = command;
   const target = argumentsOrUsage(USAGE, () =>

@@ -205,6 +205,12 @@ export const VARIABLES = {
     about:
       'Public origin of the service, without a path: `https://sluice.example`. Links and token metadata use it.',
   },
+  EVACUATION_ADDRESS: {
+    schema: address,
+    areas: ['custody'],
+    about:
+      'Address of a cold wallet. `npm run ops -- evacuate` moves everything there after a [theft of the key](runbook.md#a-stolen-key). The service does not use it.',
+  },
   TREASURY_SOLANA_ADDRESS: {
     schema: address,
     areas: ['custody'],

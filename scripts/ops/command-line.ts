@@ -80,6 +80,7 @@ export function readCommandLine(given: readonly string[]) {
   const world = args.length < given.length;
   const [first, flag, file] = args;
   const usage = { type: 'usage' as const };
+  if (first === 'evacuate') return world ? usage : (evacuation(args.slice(1)) ?? usage);
   if (first === 'mint-authority') return world ? usage : (mintAuthority(args.slice(1)) ?? usage);
   const hasOnly = (name: string) => !world && (args.length === 1 || (args.length === 3 && flag === name));
   if (first === 'keygen' && flag === '--witness' && args.length === 2)
@@ -96,14 +97,33 @@ export function readCommandLine(given: readonly string[]) {
   return usage;
 }
 
+/** `[--settings FILE] [--witness-settings FILE] [--send]` in any order. */
+function evacuation(args: readonly string[]) {
+  const named = namedBy(args, ['--settings', '--witness-settings']);
+  return (
+    named && {
+      type: 'evacuate' as const,
+      settings: named.get('--settings'),
+      witness: named.get('--witness-settings'),
+      send: args.includes('--send'),
+    }
+  );
+}
+
+/** The values that follow these names, without `--send`; undefined if another word is among them. */
+function namedBy(args: readonly string[], names: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const pairs = args.filter((word) => word !== '--send');
+  const named = new Map(pairs.flatMap((word, at) => (at % 2 === 0 ? [[word, pairs[at + 1] ?? '']] : [])));
+  const isKnown = [...named].every(([name, value]) => names.includes(name) && value !== '');
+  return isKnown && pairs.length === 2 * named.size ? named : undefined;
+}
+
 /** `--witness ADDRESS [--settings FILE] [--send]` in any order. */
 function mintAuthority(args: readonly string[]) {
   const send = args.includes('--send');
-  const pairs = args.filter((word) => word !== '--send');
-  const named = new Map(pairs.flatMap((word, at) => (at % 2 === 0 ? [[word, pairs[at + 1] ?? '']] : [])));
-  const witness = named.get('--witness');
-  const isKnown = [...named.keys()].every((name) => name === '--witness' || name === '--settings');
-  if (!witness || !isKnown || pairs.length !== 2 * named.size) return undefined;
+  const named = namedBy(args, ['--witness', '--settings']);
+  const witness = named?.get('--witness');
+  if (!named || !witness) return undefined;
   return { type: 'mint-authority' as const, witness, settings: named.get('--settings'), send };
 }
 
@@ -114,6 +134,8 @@ export const USAGE = [
   '  keygen --witness          create the key of a mint witness, and print it with its address',
   '  mint-authority --witness ADDRESS [--settings FILE] [--send]',
   '                            show, and with --send send, the hand-over of the mint authority of ABSR to two keys',
+  '  evacuate [--settings FILE] [--witness-settings FILE] [--send]',
+  '                            show, and with --send send, all that a stolen key can move to EVACUATION_ADDRESS',
   ...Object.entries(REMOTE).map(
     ([name, { words, does }]) => `  ${[name, ...words].join(' ').padEnd(25)} ${does}`,
   ),

@@ -2,8 +2,6 @@
  * Hands the mint authority of ABSR to a multisig account of the reserve and a witness, 2 of 2. Runs on the operator's
  * machine with the reserve's key; the service takes no part.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { base64 } from '@scure/base';
 import { address, createAddressWithSeed, type Instruction } from '@solana/web3.js';
 import { getCreateAccountWithSeedInstruction } from '@solana-program/system';
 import {
@@ -18,24 +16,18 @@ import {
   type Mint,
   type Multisig,
 } from '../../src/chain/solana/token-program.ts';
-import {
-  compileMessage,
-  networkFee,
-  signedTransaction,
-  signerAt,
-} from '../../src/chain/solana/transaction.ts';
+import { networkFee, signerAt } from '../../src/chain/solana/transaction.ts';
 import { readConfig } from '../../src/config.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
 import { createSolanaRpc, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import type { Settings } from '../doctor/finding.ts';
+import { sendSigned } from './send-signed.ts';
 
 const MULTISIG_BYTES = 355;
 /** Compute units of creation, initialization and hand-over: 15,000 are used. */
 const BUDGET = { units: 40_000, unitPrice: 10_000n };
 /** The seed of an account may have 32 characters. */
 const SEED_CHARS = 32;
-const POLL_MS = 500;
-const POLLS = 240;
 
 export type HandOver = {
   /** What the transaction does, one line each. */
@@ -148,12 +140,11 @@ export async function handOverMintAuthority(
   for (const line of plan.lines) print(line);
   if (plan.instructions.length === 0) return;
   if (!send) return print('Nothing was sent. Repeat the command with --send to send it.');
-  const lifetime = await rpc.first((node) => node.latestBlockhash('confirmed'));
-  const message = compileMessage(signer.address, lifetime, BUDGET, plan.instructions);
-  const { wire, signature } = signedTransaction(message, [await signer.sign(message)]);
-  print(`Signature  ${signature}`);
-  await rpc.first((node) => node.send(base64.encode(wire)));
-  await untilFinal(rpc, signature);
+  await sendSigned(
+    rpc,
+    { payer: signer, others: [], budget: BUDGET, instructions: plan.instructions },
+    (signature) => print(`Signature  ${signature}`),
+  );
   const { mint: after } = await readFacts(rpc, keys);
   if (after.mintAuthority !== plan.multisig)
     throw new Error('The chain still shows another mint authority. Repeat the command.');
@@ -168,20 +159,4 @@ async function readFacts(rpc: SolanaRpc, keys: Keys): Promise<AuthorityFacts> {
   const [found] = (await rpc.first((node) => node.accounts([multisig], 'finalized'))).accounts;
   const rent = await rpc.first((node) => node.rentExemption(MULTISIG_BYTES));
   return { mint, account: found ? (decodeMultisig(found.owner, found.data) ?? 'other') : null, rent };
-}
-
-async function untilFinal(rpc: SolanaRpc, signature: string): Promise<void> {
-  for (let poll = 0; poll < POLLS; poll++) {
-    const { statuses } = await rpc.first((node) => node.signatureStatuses([signature]));
-    const [status] = statuses;
-    if (status?.commitment === 'finalized') {
-      if (status.err !== null)
-        throw new Error('The transaction failed on the chain. Nothing was handed over.');
-      return;
-    }
-    await sleep(POLL_MS);
-  }
-  throw new Error(
-    `${signature} is not final after two minutes. Repeat the command: it shows what the chain has.`,
-  );
 }

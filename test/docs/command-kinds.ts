@@ -14,7 +14,7 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
   ],
   // Their own tests run them as far as no account, key or real source is needed.
   resolved: [
-    /^npm run ops -- (restore-storage |mint-authority |begin-anew)/,
+    /^npm run ops -- (restore-storage |mint-authority |begin-anew|evacuate )/,
     /^npm run doctor -- --settings \.staging/,
     /^npm run -s ops -- keygen --out /,
     /^npm run deploy -- /,

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { runScript } from '../kit/run-script.ts';
+import { createSolanaKey } from '../world/keys.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+const { address: cold } = await createSolanaKey();
+
+describe.each([
+  ['one key', false],
+  ['two keys', true],
+])('the night of a stolen key, with a mint authority of %s', (_keys, witness) => {
+  let world: World;
+  let folder: string;
+  beforeAll(async () => {
+    world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, witness });
+    folder = mkdtempSync(join(tmpdir(), 'sluice-evacuate-'));
+    const { SOLANA_PRIVATE_KEY, SOLANA_RPC_URL, ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS } = world.bindings;
+    const settings = { SOLANA_PRIVATE_KEY, SOLANA_RPC_URL, ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS };
+    write('reserve.vars', { ...settings, EVACUATION_ADDRESS: cold });
+    write('without.vars', settings);
+    write('witness.vars', { WITNESS_PRIVATE_KEY: world.solana.multisig?.witness.secretKey ?? '' });
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await world?.stop();
+  });
+
+  const write = (name: string, settings: Readonly<Record<string, string | undefined>>) =>
+    writeFileSync(
+      join(folder, name),
+      Object.entries(settings)
+        .map(([key, value]) => `${key}=${value ?? ''}\n`)
+        .join(''),
+    );
+  const evacuate = (...args: string[]) =>
+    runScript('ops', ['evacuate', '--settings', join(folder, 'reserve.vars'), ...args], {
+      // A name in the shell decides nothing.
+      EVACUATION_ADDRESS: world.users[0]?.address ?? '',
+    });
+  const accounts = async (...addresses: string[]) => {
+    const urls = world.bindings.SOLANA_RPC_URL?.split(',').slice(0, 1) ?? [];
+    const { nodes } = createSolanaRpc({ urls, fetch: (target, init) => fetch(target, init) });
+    return (await nodes[0]?.accounts(addresses, 'finalized'))?.accounts ?? [];
+  };
+  const chain = async () => {
+    const [reserve, own, mint, asry] = await accounts(
+      world.reserve.solana,
+      cold,
+      world.mints.absr,
+      findAta(cold, world.mints.asry, TOKEN_PROGRAM),
+    );
+    return {
+      reserve: reserve?.lamports ?? 0n,
+      cold: own?.lamports ?? 0n,
+      authority: mint && decodeMint(mint.owner, mint.data)?.mintAuthority,
+      asry: asry ? decodeTokenAccount(asry.owner, asry.data)?.atoms : undefined,
+    };
+  };
+
+  it('is refused without an address that was set beforehand', async () => {
+    const refused = await runScript('ops', ['evacuate', '--settings', join(folder, 'without.vars')], {
+      EVACUATION_ADDRESS: cold,
+    });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('EVACUATION_ADDRESS must be set'),
+    });
+  });
+
+  it('shows what it moves and sends nothing before --send', async () => {
+    const before = await chain();
+    const { code, stdout, stderr } = await evacuate();
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`To   ${cold}`);
+    expect(stdout).toMatch(/ASRY[\s\S]*SOL[\s\S]*Nothing was sent/);
+    expect(stdout.includes('needs the witness')).toBe(witness);
+    expect(await chain()).toEqual(before);
+  });
+
+  it('moves the mint authority, ASRY and SOL, and a repeat finds nothing left', async () => {
+    const { reserve } = await chain();
+    const both = witness ? ['--witness-settings', join(folder, 'witness.vars')] : [];
+    const { code, stdout, stderr } = await evacuate('--send', ...both);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('Done.');
+    const after = await chain();
+    expect(after).toMatchObject({ reserve: 0n, authority: cold, asry: 1_000_000_000_000_000_000n });
+    // Fees of at most four signatures and the rent of one token account are spent.
+    expect(reserve - after.cold).toBeLessThan(10_000_000n);
+    expect((await evacuate('--send')).stdout).toContain('Nothing is left to move.');
+  });
+});
