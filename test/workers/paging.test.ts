@@ -55,6 +55,7 @@ const deps = {
     tokens: createTokenStore(counted, counted),
     search: createSearchStore(env.DB),
     facts: { memory: { readMany: async () => new Map() }, readAccounts: async () => ({ accounts: [] }) },
+    officialMints: new Map(),
     now,
   },
   swap: { swaps: createSwapStore(counted), now },

@@ -241,9 +241,9 @@ it('a deposit whose token balance rows were changed at random credits only what 
   expect(deposits).toBeGreaterThan(100);
 });
 
-/** Days from the last comparison of the list to the newest release. */
+/** Days from the last comparison of the list to the newest release; 0 before the first one. */
 const releasedAfter = (changelog: string): number => {
-  const released = /^## \[\d[^\]]*\] - (\S+)$/m.exec(changelog)?.[1] ?? 'never';
+  const released = /^## \[\d[^\]]*\] - (\S+)$/m.exec(changelog)?.[1] ?? EXCHANGE_WALLETS_AS_OF;
   return (Date.parse(released) - Date.parse(EXCHANGE_WALLETS_AS_OF)) / 86_400_000;
 };
 
