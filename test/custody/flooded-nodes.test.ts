@@ -220,6 +220,7 @@ it.each(Object.entries(FLOODS))(
 );
 
 it('1,200 named dust payments and 600 repeats of owed claims a minute leave three quarters of each node to own work', {
+  tags: ['deep'],
   timeout: 120_000,
 }, async () => {
   const w = setUp();

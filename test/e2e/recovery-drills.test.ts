@@ -1,3 +1,4 @@
+/** @module-tag deep */
 /** The runbook's drills, typed as an operator types them: a change of the reserve's key, and then a lost journal. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

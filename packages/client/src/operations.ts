@@ -511,8 +511,8 @@ export type TokenRecord = {
   /** null for an official token */ created_at: string | null;
   /** The service's own token with this mint; null for every other one */ official: {
     asset: 'ABSR' | 'ASRY';
-    /** Who can mint more, from the chain: nobody, the reserve's key alone, that key and a witness together, or another address; null when unread */
-    minter: 'nobody' | 'reserve' | 'two_keys' | 'other' | null;
+    /** Who can mint more, from the chain: `nobody`, `reserve` (its key alone), `two_keys` (that key and a witness together), or `other`; null when unread */
+    minter: string | null;
   } | null;
 };
 

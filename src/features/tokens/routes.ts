@@ -83,10 +83,10 @@ export const TokenRecord = component('TokenRecord', {
     .object({
       asset: z.enum(['ABSR', 'ASRY']),
       minter: z
-        .enum(['nobody', 'reserve', 'two_keys', 'other'])
+        .string()
         .nullable()
         .describe(
-          "Who can mint more, from the chain: nobody, the reserve's key alone, that key and a witness together, or another address; null when unread",
+          'Who can mint more, from the chain: `nobody`, `reserve` (its key alone), `two_keys` (that key and a witness together), or `other`; null when unread',
         ),
     })
     .nullable()
