@@ -91,6 +91,8 @@ const openOperations = (): Promise<Body[]> =>
 async function expectNothingLost(before: Record<string, Body[]>): Promise<void> {
   const now = await readTables();
   for (const [table, rows] of Object.entries(before)) {
+    // The row of an alarm ends with the alarm.
+    if (table === 'alarms') continue;
     const kept = new Set(now[table]?.map((row) => Object.values(row)[0]));
     const lost = rows.filter((row) => !kept.has(Object.values(row)[0]));
     expect(lost, table).toEqual([]);
