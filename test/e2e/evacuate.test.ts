@@ -64,7 +64,7 @@ describe.each([
     };
   };
 
-  it('is refused without an address that was set beforehand', async () => {
+  it('refuses an evacuation without an address that was set beforehand', async () => {
     const refused = await runScript('ops', ['evacuate', '--settings', join(folder, 'without.vars')], {
       EVACUATION_ADDRESS: cold,
     });

@@ -279,7 +279,7 @@ describe('the witness of mints on the trust page', () => {
   const shown = (authority: string | null, required: number, signers: string[]) =>
     witnessOf({ ...solana, minting: { authority, required, signers } });
 
-  it('is the other key of a multisig, 2 of 2, of the reserve', () => {
+  it('shows as witness the other key of a multisig, 2 of 2, of the reserve', () => {
     expect(shown('multisig', 2, [reserve, 'witness'])).toMatchObject({ key: 'witness' });
     expect(shown('multisig', 2, ['witness', reserve])).toMatchObject({ key: 'witness' });
   });
@@ -295,7 +295,7 @@ describe('the witness of mints on the trust page', () => {
     expect([key, where]).toEqual([null, expect.stringContaining(text)]);
   });
 
-  it('is not read while the chain or the service does not respond', () => {
+  it('shows no witness as read while the chain or the service does not respond', () => {
     for (const part of [null, { ...solana, minting: null }])
       expect(witnessOf(part)).toMatchObject({ key: undefined, where: 'Not known right now' });
   });

@@ -114,12 +114,12 @@ describe('the heights that are stored with a signature', () => {
     });
   });
 
-  it('are those of the first nodes when two groups are equally large', () => {
+  it('stores the heights of the first nodes when two groups are equally large', () => {
     const views = [at('a', 1_000n), at('b', 1_100n), at('c', 1_250n)];
     expect(decide({ views })).toEqual({ type: 'sign', heights: { a: '1000', b: '1100' } });
   });
 
-  it('are missing when only a lying node and one other accept the blockhash', () => {
+  it('stores no heights when only a lying node and one other accept the blockhash', () => {
     const views = [at('a', 1_002n), at('b', 10n ** 18n), at('c', null)];
     expect(decide({ views })).toEqual(refused('blockhash_unknown'));
   });
