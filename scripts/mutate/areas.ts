@@ -58,7 +58,14 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'witness',
-    files: ['src/chain/solana/mint-request.ts', 'src/witness/decision.ts', 'src/witness/cosign.ts'],
+    files: [
+      'src/chain/solana/mint-request.ts',
+      'src/witness/decision.ts',
+      'src/witness/cosign.ts',
+      'src/witness/worker.ts',
+      'src/witness/witness-object.ts',
+      'src/witness/settings.ts',
+    ],
     also: [],
   },
   {

@@ -3,17 +3,27 @@
  * the witness's own.
  * @module
  */
+import * as z from 'zod';
 import type { MintTerms } from '../chain/solana/mint-request.ts';
 import { VARIABLES } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import type { Signer } from '../custody/kernel/ports.ts';
 import { createSigner } from '../custody/kernel/signer.ts';
 
-const { RESERVE_SOLANA_ADDRESS, RESERVE_BTC_ADDRESS, TREASURY_SOLANA_ADDRESS, ABSR_MINT_ADDRESS } = VARIABLES;
-const { ABSR_MINT_AUTHORITY, SOLANA_RPC_URL, ESPLORA_API_URLS } = VARIABLES;
-
 /** With one node or index, whoever answers for it decides. */
-const LEAST_SOURCES = 2;
+const severalSources = (schema: z.ZodType<readonly string[]>) =>
+  schema.transform((urls) => [...new Set(urls)]).refine((urls) => urls.length >= 2);
+
+const Settings = z.object({
+  WITNESS_PRIVATE_KEY: z.string(),
+  RESERVE_SOLANA_ADDRESS: VARIABLES.RESERVE_SOLANA_ADDRESS.schema,
+  RESERVE_BTC_ADDRESS: VARIABLES.RESERVE_BTC_ADDRESS.schema,
+  TREASURY_SOLANA_ADDRESS: VARIABLES.TREASURY_SOLANA_ADDRESS.schema,
+  ABSR_MINT_ADDRESS: VARIABLES.ABSR_MINT_ADDRESS.schema,
+  ABSR_MINT_AUTHORITY: VARIABLES.ABSR_MINT_AUTHORITY.schema,
+  SOLANA_RPC_URL: severalSources(VARIABLES.SOLANA_RPC_URL.schema),
+  ESPLORA_API_URLS: severalSources(VARIABLES.ESPLORA_API_URLS.schema),
+});
 
 export type WitnessSettings = {
   readonly signer: Signer;
@@ -25,45 +35,23 @@ export type WitnessSettings = {
 
 /** @throws AppError NOT_CONFIGURED names every setting that is missing or malformed */
 export function readWitnessSettings(env: object): WitnessSettings {
-  const wrong: string[] = [];
-  function read<T>(
-    name: string,
-    schema: { safeParse(text: unknown): { success: boolean; data?: T } },
-  ): T | undefined {
-    const parsed = schema.safeParse(Reflect.get(env, name));
-    if (!parsed.success) wrong.push(name);
-    return parsed.data;
-  }
-  const custodian = read('RESERVE_SOLANA_ADDRESS', RESERVE_SOLANA_ADDRESS.schema);
-  const bitcoinAddress = read('RESERVE_BTC_ADDRESS', RESERVE_BTC_ADDRESS.schema);
-  const owner = read('TREASURY_SOLANA_ADDRESS', TREASURY_SOLANA_ADDRESS.schema);
-  const mint = read('ABSR_MINT_ADDRESS', ABSR_MINT_ADDRESS.schema);
-  const multisig = read('ABSR_MINT_AUTHORITY', ABSR_MINT_AUTHORITY.schema);
-  const nodeUrls = read('SOLANA_RPC_URL', SOLANA_RPC_URL.schema);
-  const indexUrls = read('ESPLORA_API_URLS', ESPLORA_API_URLS.schema);
-  if (nodeUrls && new Set(nodeUrls).size < LEAST_SOURCES) wrong.push('SOLANA_RPC_URL');
-  if (indexUrls && new Set(indexUrls).size < LEAST_SOURCES) wrong.push('ESPLORA_API_URLS');
-  const key: unknown = Reflect.get(env, 'WITNESS_PRIVATE_KEY');
-  if (typeof key !== 'string') wrong.push('WITNESS_PRIVATE_KEY');
-  if (
-    typeof key !== 'string' ||
-    !custodian ||
-    !bitcoinAddress ||
-    !owner ||
-    !mint ||
-    !multisig ||
-    !nodeUrls ||
-    !indexUrls ||
-    wrong.length > 0
-  )
-    throw notConfigured(wrong);
-  const signer = createSigner(key, 'WITNESS_PRIVATE_KEY');
+  const parsed = Settings.safeParse(env);
+  if (!parsed.success)
+    throw notConfigured([...new Set(parsed.error.issues.map(({ path }) => String(path[0])))]);
+  const settings = parsed.data;
+  const signer = createSigner(settings.WITNESS_PRIVATE_KEY, 'WITNESS_PRIVATE_KEY');
+  const custodian = settings.RESERVE_SOLANA_ADDRESS;
   if (signer.address === custodian) throw notConfigured(['WITNESS_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS']);
   return {
     signer,
-    terms: { custodian, multisig: { address: multisig, witness: signer.address }, mint, owner },
-    bitcoinAddress,
-    nodeUrls: [...new Set(nodeUrls)],
-    indexUrls: [...new Set(indexUrls)],
+    terms: {
+      custodian,
+      multisig: { address: settings.ABSR_MINT_AUTHORITY, witness: signer.address },
+      mint: settings.ABSR_MINT_ADDRESS,
+      owner: settings.TREASURY_SOLANA_ADDRESS,
+    },
+    bitcoinAddress: settings.RESERVE_BTC_ADDRESS,
+    nodeUrls: settings.SOLANA_RPC_URL,
+    indexUrls: settings.ESPLORA_API_URLS,
   };
 }
