@@ -91,25 +91,6 @@ it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012
   },
 );
 
-it.each([
-  ['fails', { kind: '500' }, 0],
-  ['loses its response', { kind: 'lost' }, 1],
-  ['answers with another payout address', { kind: 'lie', mode: 'address' }, 1],
-])(
-  'calls a provider that %s during a create only once; the outcome is unknown',
-  async (_name, fault, exist) => {
-    world.faults.set('changenow', { ...fault, match: 'POST /v2/exchange' });
-    world.resetStats();
-    const made = await newExchanges(async () => {
-      const { status, body } = await create(order);
-      expect([status, body.error_code]).toEqual([502, 'EXCHANGE_OUTCOME_UNKNOWN']);
-      expect(JSON.stringify(body)).not.toContain('payinAddress');
-    });
-    expect(made).toHaveLength(exist);
-    expect(world.stats().changenow?.byLabel['POST /v2/exchange']).toBe(1);
-  },
-);
-
 it("checks the amount against the provider's range before it creates an exchange", async () => {
   world.resetStats();
   const { status, body } = await create({ ...order, amount: 0.04 });

@@ -1,6 +1,5 @@
 /** @module-tag deep */
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { SHAPES } from './hostile-shapes.ts';
@@ -12,9 +11,6 @@ beforeAll(async () => {
   world = await startWorld({ cron: false });
 });
 afterAll(() => world?.stop());
-
-const VIEW = '/api/analytics/pageview';
-const GOOD = '{"path":"/slow"}';
 
 /** A socket to the Worker itself, because the world's edge would correct some of these requests. */
 function open(): Socket {
@@ -55,8 +51,7 @@ describe('the stated answer to', () => {
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
   });
 
-  it('at least 40 request shapes are tested, and none causes an internal error', () => {
-    expect(SHAPES.length).toBeGreaterThanOrEqual(40);
+  it('no request shape causes an internal error', () => {
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
 });
@@ -132,36 +127,6 @@ describe('a cache in front of the service', () => {
   });
 });
 
-it('no spoofed address header changes the client to which the limits apply', async () => {
-  const spoofs = [
-    'X-Forwarded-For',
-    'X-Real-IP',
-    'True-Client-IP',
-    'CF-Connecting-IP',
-    'Forwarded',
-    'Client-IP',
-  ];
-  const codes: unknown[] = [];
-  for (let index = 0; index < 12; index += 1) {
-    const claimed = `198.51.100.${index}`;
-    const named = Object.fromEntries(spoofs.map((name) => [name, claimed]));
-    const answer = await world.fetch('/api/invoices', {
-      ip: '203.0.113.9',
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...named },
-      body: JSON.stringify({
-        name: 'Spoof',
-        symbol: 'SPF',
-        decimals: 0,
-        supply: '1',
-        creator_address: world.users[0]?.address,
-      }),
-    });
-    codes.push(((await answer.json()) as { error_code?: string }).error_code);
-  }
-  expect(codes).toEqual([...Array(10).fill(undefined), 'TOO_MANY_OPEN_REQUESTS', 'TOO_MANY_OPEN_REQUESTS']);
-});
-
 describe('an idempotency key', () => {
   const key = 'attack-0123456789abcdef';
 
@@ -182,76 +147,5 @@ describe('an idempotency key', () => {
     expect(JSON.stringify(await caller.rows())).not.toContain(key);
     await caller.settled(String(first.body.id));
     expect(caller.payments()).toHaveLength(before + 1);
-  });
-
-  it('an idempotency key is case-sensitive', async () => {
-    const caller = createSwapCaller(world);
-    const before = caller.payments().length;
-    const answer = await caller.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });
-    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
-    await caller.settled(String(answer.body.id));
-    expect(caller.payments()).toHaveLength(before + 1);
-  });
-
-  it('new idempotency keys do not evade the limit of an address', async () => {
-    const caller = createSwapCaller(world);
-    const before = caller.payments().length;
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
-        caller.create(0.25, { key: `flood-0123456789-${index}`, ip: '203.0.113.4' }),
-      ),
-    );
-    const made = answers.filter(({ status }) => status === 200);
-    expect(made.length).toBeLessThanOrEqual(6);
-    for (const { body } of made) await caller.settled(String(body.id));
-    expect(caller.payments()).toHaveLength(before + made.length);
-  });
-});
-
-describe('a slow client', () => {
-  const head = `POST ${VIEW} HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${GOOD.length}\r\n`;
-  const alive = async () => expect(statusOf(await askFor('/api/health'))).toBe('200');
-
-  it.each([
-    ['in its headers', head.slice(0, 60), `${head.slice(60)}\r\n${GOOD}`],
-    ['in its body', `${head}\r\n${GOOD.slice(0, 3)}`, GOOD.slice(3)],
-  ])('200 clients that are slow %s delay no other client and get responses', async (_where, begin, rest) => {
-    const slow = Array.from({ length: 200 }, open);
-    for (const socket of slow) socket.write(begin);
-    await sleep(200);
-    await alive();
-    for (const socket of slow) socket.write(rest);
-    const answers = await Promise.all(slow.map(whole));
-    expect(new Set(answers.map(statusOf))).toEqual(new Set(['204']));
-  });
-
-  it('a client that reads slowly delays no other client', async () => {
-    const deaf = Array.from({ length: 100 }, open);
-    for (const socket of deaf) {
-      socket.pause();
-      socket.write('GET /api/openapi.json HTTP/1.1\r\nhost: sluice.test\r\n\r\n'.repeat(5));
-    }
-    await sleep(200);
-    await alive();
-    for (const socket of deaf) socket.destroy();
-    await alive();
-  });
-
-  it('a slow client that disconnects causes no internal error', async () => {
-    for (let index = 0; index < 50; index += 1) {
-      const socket = open();
-      socket.write(`${head}\r\n${GOOD.slice(0, 5)}`, () => socket.destroy());
-    }
-    await sleep(500);
-    await alive();
-    expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
-  });
-
-  it('a slow client that sends two requests at once gets two responses in order', async () => {
-    const both = `${head.replace('connection: close\r\n', '')}\r\n${GOOD}GET /api/health HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\n\r\n`;
-    expect([...(await ask(both)).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
-      '204',
-      '200',
-    ]);
   });
 });

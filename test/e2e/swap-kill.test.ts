@@ -86,20 +86,6 @@ test('a Worker killed right after the create response finishes that swap after i
   expect(caller.payments()).toHaveLength(before.payments + 1);
 });
 
-test('a Worker killed while the quote is pending finishes the swap that it began, without another call', {
-  tags: ['deep'],
-}, async () => {
-  world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
-  await killDuring(create(), () => asked('oneclick', 'POST /v0/quote') >= 1);
-  // The next tick of the cron sets the alarm for what is stored.
-  await world.control.cron();
-  const [row] = await until('a signed row', async () => {
-    const rows = (await caller.rows()).slice(before.rows);
-    return rows.some(({ signature }) => signature !== null) ? rows : undefined;
-  });
-  await expectPaidOnce(String(row?.signature));
-});
-
 /**
  * Bytes that were not sent before their expiry never land: the swap has then failed, and nothing has left the
  * reserve.
@@ -131,20 +117,3 @@ test.each([
     await expectEnd(String(repeated.body.id));
   },
 );
-
-test('a Worker killed twice during a settlement finishes with one payment on each chain', {
-  tags: ['deep'],
-}, async () => {
-  const { body } = await create();
-  const id = String(body.id);
-  for (let kills = 1; kills <= 2; kills += 1) {
-    await until('the swap settles', async () => {
-      const { body: state } = await caller.status(id);
-      return state.detail !== 'sent' && state.detail !== 'signed' ? true : undefined;
-    });
-    await world.worker.kill();
-    await world.worker.start();
-  }
-  const end = await expectPaidOnce(id);
-  expect(end.detail).toBe('done');
-});

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createApi } from '../../src/mcp/api-client.ts';
 import { createHttpHandler } from '../../src/mcp/http-handler.ts';
@@ -105,6 +106,30 @@ describe('requests', () => {
     const response = await handler()(post(body));
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
+  });
+
+  it('any JSON value in place of a message, or in its members, gets a coded protocol error or a result', async () => {
+    const member = fc.oneof(
+      fc.constantFrom('2.0', 'tools/call', 'initialize', 'swap_create'),
+      fc.jsonValue(),
+    );
+    const message = fc.record(
+      {
+        jsonrpc: member,
+        id: member,
+        method: member,
+        params: fc.oneof(member, fc.dictionary(fc.string(), member)),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(message, fc.array(message), fc.jsonValue()), async (body) => {
+        const response = await handler()(post(JSON.stringify(body)));
+        const text = await response.text();
+        expect(response.status).toBeLessThan(500);
+        if (response.status >= 400) expect(text).toMatch(/"error":\{"code":-\d+/);
+      }),
+    );
   });
 
   it.each([
