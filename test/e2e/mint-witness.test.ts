@@ -1,9 +1,15 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
+import { address } from '@solana/web3.js';
+import { AuthorityType, getSetAuthorityInstruction } from '@solana-program/token';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { mintMessage } from '../../src/chain/solana/token-messages.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
+import { runScript } from '../kit/run-script.ts';
+import { createSolanaKey } from '../world/keys.ts';
+import { landTransaction, transferSol } from '../world/solana-wallet.ts';
+import { createPair } from '../world/test-tokens.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
@@ -198,5 +204,41 @@ describe('a world whose mint authority needs two keys', () => {
     // Nobody sends the first one, so only the end of its blockhash frees the witness.
     const next = await whenOpen(() => requestOf(2n));
     expect([next.status, await isAlive(first.blockhash)]).toEqual([200, false]);
+  });
+
+  it('after a change of both keys the new pair mints, and the witness refuses the old key', async () => {
+    const { ledger, bank, reserve, multisig } = world.solana;
+    if (!multisig) throw new Error('a world without a witness');
+    const [next, nextWitness] = [await createSolanaKey(), await createSolanaKey()];
+    const ops = (command: string) =>
+      runScript('ops', [command], { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET });
+    expect(await ops('pause')).toMatchObject({ code: 0 });
+    const pair = await createPair(ledger, bank.signer, [next.address, nextWitness.address]);
+    const handOver = getSetAuthorityInstruction({
+      owned: address(world.mints.absr),
+      owner: address(multisig.address),
+      authorityType: AuthorityType.MintTokens,
+      newAuthority: address(pair),
+      multiSigners: [reserve.signer, multisig.witness.signer],
+    });
+    await landTransaction(ledger, bank.signer, [handOver]);
+    const { value: lamports } = await rpc<{ value: number }>('getBalance', reserve.address);
+    await transferSol(ledger, reserve.signer, next.address, BigInt(lamports) - 5_000n);
+
+    const before = await supply();
+    await world.control.sendBitcoin(world.reserve.bitcoin, 30_000n);
+    await world.control.mine(3);
+    const keys = { RESERVE_SOLANA_ADDRESS: next.address, ABSR_MINT_AUTHORITY: pair };
+    const bindings = { ...world.bindings, ...keys, SOLANA_PRIVATE_KEY: next.secretKey };
+    await world.worker.deploy({
+      bundlePath: world.worker.bundlePath,
+      bindings,
+      witnessBindings: { ...keys, WITNESS_PRIVATE_KEY: nextWitness.secretKey },
+    });
+    expect(await ops('resume')).toMatchObject({ code: 0 });
+    await world.control.cron(DAILY, Date.now() + 86_400_000);
+    await until('a mint by the new pair', async () => ((await supply()) === before ? undefined : true));
+    const { body } = await post(cosign, (await requestOf(1n)).body);
+    expect(body).toMatchObject({ error_code: 'not_a_mint' });
   });
 });

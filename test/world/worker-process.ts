@@ -12,7 +12,10 @@ const STOP_MS = 15_000;
 
 /** The parts that a deployment replaces. Without new bindings it has those of the world. */
 export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'schema'> &
-  Partial<Pick<WorkerSetup, 'bindings'>>;
+  Partial<Pick<WorkerSetup, 'bindings'>> & {
+    /** Settings of the witness that differ from those of the world. */
+    readonly witnessBindings?: Readonly<Record<string, string>>;
+  };
 
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */
@@ -57,7 +60,15 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
 
   async function start(release?: Release): Promise<void> {
     if (child !== null) throw new Error('the Worker is running');
-    if (release !== undefined) deployed = { ...setup, ...release };
+    if (release !== undefined) {
+      const { witnessBindings, ...parts } = release;
+      const { witness } = setup;
+      deployed = {
+        ...setup,
+        ...parts,
+        ...(witness && { witness: { ...witness, bindings: { ...witness.bindings, ...witnessBindings } } }),
+      };
+    }
     const started = fork(CHILD, {
       detached: true,
       execArgv: ['--disable-warning=ExperimentalWarning'],
