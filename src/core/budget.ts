@@ -4,8 +4,10 @@
  * outside of a budget.
  * @module
  */
+
 import { type NetworkLevel, networksOf } from './client-network.ts';
 import { isTimeOver } from './due-time.ts';
+import { keepNewest } from './keep-newest.ts';
 
 export type BudgetTerms = {
   /** Units of all callers together. Never exceeded. */
@@ -64,12 +66,7 @@ export class Budget {
     const verdict = this.check(client, now);
     if (!verdict.ok) return verdict;
     this.#add({ client, at: now });
-    for (const { network } of levelsOf(client)) {
-      this.#tookAt.delete(network);
-      this.#tookAt.set(network, now);
-      const [oldest] = this.#tookAt.keys();
-      if (this.#tookAt.size > MAX_REMEMBERED && oldest !== undefined) this.#tookAt.delete(oldest);
-    }
+    for (const { network } of levelsOf(client)) keepNewest(this.#tookAt, network, now, MAX_REMEMBERED);
     return verdict;
   }
 

@@ -4,9 +4,11 @@
  * last change of an operation and is not too old. A failed load is never stored.
  * @module
  */
+
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { AppError } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import { keepNewest } from '../core/keep-newest.ts';
 import { within } from './within.ts';
 
 export type CachePolicy = {
@@ -304,7 +306,7 @@ export class Cache {
 
   #noteFailure(key: string, error: unknown, pauseMs = FAILURE_PAUSE_MS): void {
     if (isOwnRefusal(error)) return;
-    keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs });
+    keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs }, MAX_ENTRIES);
   }
 
   /** Takes the value in KV if the one in memory is not fresh and older. */
@@ -324,16 +326,8 @@ export class Cache {
   }
 
   #remember(key: string, entry: Entry): void {
-    keepNewest(this.#memory, key, entry);
+    keepNewest(this.#memory, key, entry, MAX_ENTRIES);
   }
-}
-
-/** Stores an entry as the newest, and deletes the oldest beyond `MAX_ENTRIES`. */
-function keepNewest<T>(entries: Map<string, T>, key: string, entry: T): void {
-  entries.delete(key);
-  entries.set(key, entry);
-  const oldest = entries.keys().next().value;
-  if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
 }
 
 /** A copy in KV may be a minute old in a location, and the cron writes each minute. */

@@ -4,9 +4,11 @@
  * @see https://github.com/nostr-protocol/nips/blob/master/01.md
  * @module
  */
+
 import { type Filter, matchFilter } from 'nostr-tools/filter';
 import { getEventHash, type NostrEvent, validateEvent, verifyEvent } from 'nostr-tools/pure';
 import { tryJson } from '../core/json.ts';
+import { keepNewest } from '../core/keep-newest.ts';
 import type { Admission } from './admission.ts';
 
 /** From the handshake to the last message. */
@@ -73,9 +75,7 @@ export function createNostrRelays({ urls, connect, admission, deadlineMs = RELAY
   function isGenuine(event: NostrEvent): boolean {
     if (verified.get(event.id) === event.sig) return getEventHash(event) === event.id;
     if (!verifyEvent(event)) return false;
-    verified.set(event.id, event.sig);
-    const oldest = verified.keys().next().value;
-    if (verified.size > MAX_VERIFIED && oldest !== undefined) verified.delete(oldest);
+    keepNewest(verified, event.id, event.sig, MAX_VERIFIED);
     return true;
   }
 

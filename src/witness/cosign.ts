@@ -2,6 +2,7 @@
  * The witness: it looks for itself and signs one mint at a time. It retries, sends and pays nothing.
  * @module
  */
+
 import {
   type MintRequest,
   type MintTerms,
@@ -11,6 +12,7 @@ import {
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
+import { keepNewest } from '../core/keep-newest.ts';
 import { succeeded } from '../custody/kernel/quorum.ts';
 import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/reserve/reserve-views.ts';
 import type { SolanaNode } from '../providers/solana-rpc.ts';
@@ -46,7 +48,7 @@ export class Witness {
   /**
    * Ids of old transactions that somebody copied from the chain. Each of them costs the reads of one request once.
    */
-  readonly #expired = new Set<string>();
+  readonly #expired = new Map<string, true>();
 
   constructor(ports: WitnessPorts) {
     this.#ports = ports;
@@ -85,19 +87,14 @@ export class Witness {
       reserve,
     });
     if (decision.type === 'refuse') {
-      if (decision.refusal === 'blockhash_unknown') this.#forget(request.signature);
+      if (decision.refusal === 'blockhash_unknown')
+        keepNewest(this.#expired, request.signature, true, MAX_EXPIRED);
       return { type: 'refused', refusal: decision.refusal };
     }
     const { signature: id, atoms } = request;
     const signature = await sign(request.message);
     await row.store({ signature: id, atoms: atoms.toString(), at: now(), heights: decision.heights });
     return { type: 'signed', signature };
-  }
-
-  #forget(signature: string): void {
-    const [oldest] = this.#expired;
-    if (this.#expired.size >= MAX_EXPIRED && oldest !== undefined) this.#expired.delete(oldest);
-    this.#expired.add(signature);
   }
 }
 

@@ -10,6 +10,7 @@ import { checkDeposit } from '../../chain/solana/deposit.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
 import { forCaller } from '../../providers/admission.ts';
 import {
   type AsryEpochView,
@@ -243,10 +244,7 @@ export class Claims implements CustodyModule {
     if (running) return running;
     const check = this.#payouts.check(owed, true).finally(() => this.#checks.delete(signature));
     this.#checks.set(signature, check);
-    this.#checkedAt.delete(signature);
-    this.#checkedAt.set(signature, this.#tools.now());
-    const oldest = this.#checkedAt.keys().next().value;
-    if (this.#checkedAt.size > MAX_CHECKED && oldest !== undefined) this.#checkedAt.delete(oldest);
+    keepNewest(this.#checkedAt, signature, this.#tools.now(), MAX_CHECKED);
     return check;
   }
 

@@ -3,10 +3,12 @@
  * each client's networks limit them, and no payment uses them.
  * @module
  */
+
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
 import type { Refusal, RoomMinimum } from '../api.ts';
 import { upstreamRefusal } from '../kernel/begin-operation.ts';
 import type { SwapQuotas } from './quotas.ts';
@@ -68,13 +70,10 @@ export class EstimateQuotes {
 
   #request(amount: Lamports): Held {
     const held = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
-    this.#held.delete(amount);
-    this.#held.set(amount, held);
+    keepNewest(this.#held, amount, held, MAX_HELD);
     // Only a quote that passes is held: a refusal or a failure may be over a second later.
     const drop = () => this.#held.get(amount) === held && this.#held.delete(amount);
     held.quoted.then(({ ok }) => ok || drop(), drop);
-    const oldest = this.#held.keys().next().value;
-    if (this.#held.size > MAX_HELD && oldest !== undefined) this.#held.delete(oldest);
     return held;
   }
 
