@@ -147,67 +147,78 @@ const Footer = ({ release: { version, commit, source } }: Pick<Assets, 'release'
   </footer>
 );
 
-export function Document({ page, assets }: { page: Page; assets: Assets }) {
-  const { path, title, description, Content } = page;
+const Icons = () => (
+  <>
+    <link rel="alternate" type="application/atom+xml" title="Releases of Sluice" href="/changes.atom" />
+    <link rel="icon" href="/icon.svg" type="image/svg+xml" />
+    <link rel="icon" href="/icon-32.png" sizes="32x32" type="image/png" />
+    <link rel="apple-touch-icon" href="/icon-180.png" />
+    <link rel="manifest" href="/site.webmanifest" />
+  </>
+);
+
+/** What a page loads, and what a shared link to it shows. */
+function Head({ page, assets }: { page: Page; assets: Assets }) {
+  const { path, title, description } = page;
   const script = assets.scripts[page.script];
   if (script === undefined) throw new Error(`${path}: no script ${page.script}`);
   const heading = path === '/' ? `Sluice: ${title}` : `${title} · Sluice`;
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{heading}</title>
-        <meta name="description" content={description} />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="theme-color" content="#fafaf7" media="(prefers-color-scheme: light)" />
-        <meta name="theme-color" content="#0c1312" media="(prefers-color-scheme: dark)" />
-        <meta property="og:title" content={heading} />
-        <meta property="og:description" content={description} />
-        <meta property="og:type" content="website" />
-        <meta property="og:image" content={`${assets.origin}/card.png`} />
-        <meta property="og:image:width" content="1200" />
-        <meta property="og:image:height" content="630" />
-        <meta property="og:image:alt" content="SOL becomes BTC, and BTC becomes ABSR" />
-        <meta name="twitter:card" content="summary_large_image" />
-        {assets.origin === '' || path === '/404' ? null : (
-          <>
-            <meta property="og:url" content={assets.origin + path} />
-            <link rel="canonical" href={assets.origin + path} />
-          </>
-        )}
-        <link rel="alternate" type="application/atom+xml" title="Releases of Sluice" href="/changes.atom" />
-        <link rel="icon" href="/icon.svg" type="image/svg+xml" />
-        <link rel="icon" href="/icon-32.png" sizes="32x32" type="image/png" />
-        <link rel="apple-touch-icon" href="/icon-180.png" />
-        <link rel="manifest" href="/site.webmanifest" />
-        <link rel="preload" href={assets.font} as="font" type="font/woff2" crossorigin="anonymous" />
-        <link rel="stylesheet" href={assets.style} />
-        <noscript>
-          <link rel="stylesheet" href="/noscript.css" />
-        </noscript>
-        {script.imports.map((file) => (
-          <link rel="modulepreload" href={file} />
-        ))}
-        <script type="module" src={script.file} />
-        <script defer src="/beacon.js" />
-      </head>
-      <body>
-        <a class="skip" href="#content">
-          Skip to the content
-        </a>
-        <Header path={path} />
-        <section class="alerts" data-island="alerts" aria-label="Alerts">
-          <Alerts />
-        </section>
-        <main id="content" class="wide" tabindex={-1}>
-          <Content assets={assets} />
-        </main>
-        <Footer release={assets.release} />
-      </body>
-    </html>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <title>{heading}</title>
+      <meta name="description" content={description} />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="theme-color" content="#fafaf7" media="(prefers-color-scheme: light)" />
+      <meta name="theme-color" content="#0c1312" media="(prefers-color-scheme: dark)" />
+      <meta property="og:title" content={heading} />
+      <meta property="og:description" content={description} />
+      <meta property="og:type" content="website" />
+      <meta property="og:image" content={`${assets.origin}/card.png`} />
+      <meta property="og:image:width" content="1200" />
+      <meta property="og:image:height" content="630" />
+      <meta property="og:image:alt" content="SOL becomes BTC, and BTC becomes ABSR" />
+      <meta name="twitter:card" content="summary_large_image" />
+      {assets.origin === '' || path === '/404' ? null : (
+        <>
+          <meta property="og:url" content={assets.origin + path} />
+          <link rel="canonical" href={assets.origin + path} />
+        </>
+      )}
+      <Icons />
+      <link rel="preload" href={assets.font} as="font" type="font/woff2" crossorigin="anonymous" />
+      <link rel="stylesheet" href={assets.style} />
+      <noscript>
+        <link rel="stylesheet" href="/noscript.css" />
+      </noscript>
+      {script.imports.map((file) => (
+        <link rel="modulepreload" href={file} />
+      ))}
+      <script type="module" src={script.file} />
+      <script defer src="/beacon.js" />
+    </head>
   );
 }
+
+export const Document = ({ page, assets }: { page: Page; assets: Assets }) => (
+  <html lang="en">
+    <Head page={page} assets={assets} />
+    <body>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Header path={page.path} />
+      <section class="alerts" data-island="alerts" aria-label="Alerts">
+        <Alerts />
+      </section>
+      <main id="content" class="wide" tabindex={-1}>
+        <page.Content assets={assets} />
+      </main>
+      <Footer release={assets.release} />
+    </body>
+  </html>
+);
 
 /** A part that scripts render. Without scripts it is hidden, and a line links to the same data as JSON. */
 export const Live = ({ name, children, json }: { name: string; children?: Child; json?: string }) => (

@@ -13,6 +13,81 @@ const TRANSCRIPT = [
 
 const SPEAKERS = { you: 'You', tool: 'Tool', agent: 'Agent' } as const;
 
+const Connect = () => (
+  <div class="split">
+    <section>
+      <h2>Connect over MCP</h2>
+      <p>The server holds no key: each tool calls the public API of this site.</p>
+      <div data-island="mcp">
+        <McpSnippets />
+      </div>
+    </section>
+    <section>
+      <h2>What it looks like</h2>
+      <ol class="transcript">
+        {TRANSCRIPT.map(([who, text]) => (
+          <li class={who}>
+            <span class="fine">{SPEAKERS[who]}</span>
+            {who === 'tool' ? <code>{text}</code> : <span>{text}</span>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  </div>
+);
+
+const Tools = () => (
+  <section>
+    <h2>{TOOLS.length} tools</h2>
+    <ul class="tools">
+      {TOOLS.map(({ name, title, annotations }) => (
+        <li>
+          <code>{name}</code>
+          <span>{title}</span>
+          {annotations.readOnlyHint ? null : (
+            <span class={`mark ${annotations.destructiveHint ? 'warn' : ''}`}>
+              {annotations.destructiveHint ? 'moves money' : 'creates a record'}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
+const ReadOn = () => (
+  <div class="columns">
+    <section>
+      <h2>Read on</h2>
+      <ul class="doors">
+        <li>
+          <a href="/docs">API reference</a>
+          <span class="fine">Every operation, with schemas and recorded responses</span>
+        </li>
+        <li>
+          <a href="/llms.txt">llms.txt</a>
+          <span class="fine">The same on one page of text, for a model</span>
+        </li>
+        <li>
+          <a href="/api/openapi.json">OpenAPI 3.0.3</a>
+          <span class="fine">For generators</span>
+        </li>
+      </ul>
+    </section>
+    <section>
+      <h2>Limits</h2>
+      <ul>
+        <li>
+          About 600 requests a minute of each kind per address for writes and for reads that query other
+          services; then 429 with Retry-After.
+        </li>
+        <li>7 new swaps in two hours per address, and limits per hour and day that all callers share.</li>
+        <li>10 open invoices per address. Bodies up to 16 KiB.</li>
+      </ul>
+    </section>
+  </div>
+);
+
 export const agents: Page = {
   path: '/agents',
   title: 'For agents and their developers',
@@ -25,42 +100,8 @@ export const agents: Page = {
         One URL for MCP, or plain HTTP. No key, no account. Errors name the next step, and money moves once
         however often a call is repeated.
       </Title>
-      <div class="split">
-        <section>
-          <h2>Connect over MCP</h2>
-          <p>The server holds no key: each tool calls the public API of this site.</p>
-          <div data-island="mcp">
-            <McpSnippets />
-          </div>
-        </section>
-        <section>
-          <h2>What it looks like</h2>
-          <ol class="transcript">
-            {TRANSCRIPT.map(([who, text]) => (
-              <li class={who}>
-                <span class="fine">{SPEAKERS[who]}</span>
-                {who === 'tool' ? <code>{text}</code> : <span>{text}</span>}
-              </li>
-            ))}
-          </ol>
-        </section>
-      </div>
-      <section>
-        <h2>{TOOLS.length} tools</h2>
-        <ul class="tools">
-          {TOOLS.map(({ name, title, annotations }) => (
-            <li>
-              <code>{name}</code>
-              <span>{title}</span>
-              {annotations.readOnlyHint ? null : (
-                <span class={`mark ${annotations.destructiveHint ? 'warn' : ''}`}>
-                  {annotations.destructiveHint ? 'moves money' : 'creates a record'}
-                </span>
-              )}
-            </li>
-          ))}
-        </ul>
-      </section>
+      <Connect />
+      <Tools />
       <section>
         <h2>Try it</h2>
         <p>The same responses that the read-only tools return.</p>
@@ -75,36 +116,7 @@ export const agents: Page = {
           <CurlSnippets />
         </div>
       </section>
-      <div class="columns">
-        <section>
-          <h2>Read on</h2>
-          <ul class="doors">
-            <li>
-              <a href="/docs">API reference</a>
-              <span class="fine">Every operation, with schemas and recorded responses</span>
-            </li>
-            <li>
-              <a href="/llms.txt">llms.txt</a>
-              <span class="fine">The same on one page of text, for a model</span>
-            </li>
-            <li>
-              <a href="/api/openapi.json">OpenAPI 3.0.3</a>
-              <span class="fine">For generators</span>
-            </li>
-          </ul>
-        </section>
-        <section>
-          <h2>Limits</h2>
-          <ul>
-            <li>
-              About 600 requests a minute of each kind per address for writes and for reads that query other
-              services; then 429 with Retry-After.
-            </li>
-            <li>7 new swaps in two hours per address, and limits per hour and day that all callers share.</li>
-            <li>10 open invoices per address. Bodies up to 16 KiB.</li>
-          </ul>
-        </section>
-      </div>
+      <ReadOn />
     </>
   ),
 };

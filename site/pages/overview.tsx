@@ -9,6 +9,105 @@ import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
 import { NewestTokens } from '../parts/token-list.tsx';
 
+const History = () => (
+  <div class="split">
+    <section>
+      <h2>Reserve against supply</h2>
+      <p>Each step is a proof signed by both reserve keys. The reserve must never fall below the supply.</p>
+      <Live name="chart" json="/api/proof/history">
+        <ReserveHistory />
+      </Live>
+    </section>
+    <section>
+      <h2>Last events</h2>
+      <p>Finished swaps, mints, and the newest proof.</p>
+      <Live name="events" json="/api/arbitrage/transactions">
+        <RecentEvents />
+      </Live>
+    </section>
+  </div>
+);
+
+const Newest = () => (
+  <section>
+    <h2>Newest tokens</h2>
+    <p>
+      Anyone may create one. Creators choose the names; only the mint address identifies a token.{' '}
+      <a href="/tokens">All tokens</a>
+    </p>
+    <Live name="mints" json="/api/arbitrage/summary">
+      <OfficialMints />
+    </Live>
+    <Folded summary="Show the newest tokens">
+      <Live name="tokens" json="/api/tokens">
+        <NewestTokens />
+      </Live>
+    </Folded>
+  </section>
+);
+
+const How = () => (
+  <section id="how">
+    <h2>How it works</h2>
+    <Folded summary="Three steps">
+      <ol class="ways">
+        <li class="sol">
+          <h3>SOL comes in</h3>
+          <p>
+            Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
+            service checks the bridge's signed quote before it pays. The custodian signs only transactions
+            that it built itself.
+          </p>
+        </li>
+        <li class="btc">
+          <h3>BTC stays</h3>
+          <p>
+            The BTC goes to one fixed address. A swap is finished only when the service itself sees the coins
+            confirmed there.
+          </p>
+        </li>
+        <li class="absr">
+          <h3>ABSR follows</h3>
+          <p>
+            Once a day the service mints ABSR for the confirmed sats that have none yet. Two independent
+            sources of Bitcoin must agree on the amount.
+          </p>
+        </li>
+      </ol>
+    </Folded>
+  </section>
+);
+
+const Doors = () => (
+  <div class="split">
+    <section>
+      <h2>Use it</h2>
+      <ul class="doors">
+        <li>
+          <a href="/tokens/new">Create a token</a>
+          <span class="fine">Paid from your wallet; named and listed at once</span>
+        </li>
+        <li>
+          <a href="/asry">Earn ASRY</a>
+          <span class="fine">A reward token for payments of USDC or USDT</span>
+        </li>
+        <li>
+          <a href="/agents">Connect an agent</a>
+          <span class="fine">{TOOLS.length} tools over MCP, or plain HTTP</span>
+        </li>
+      </ul>
+    </section>
+    <section>
+      <h2>The service</h2>
+      <Folded summary="State, limits and swaps">
+        <Live name="state" json="/api/status">
+          <ServiceState />
+        </Live>
+      </Folded>
+    </section>
+  </div>
+);
+
 export const overview: Page = {
   path: '/',
   title: 'a Bitcoin reserve that anyone can check',
@@ -34,95 +133,10 @@ export const overview: Page = {
       <Live name="flow" json="/api/reserves">
         <Flow />
       </Live>
-      <div class="split">
-        <section>
-          <h2>Reserve against supply</h2>
-          <p>
-            Each step is a proof signed by both reserve keys. The reserve must never fall below the supply.
-          </p>
-          <Live name="chart" json="/api/proof/history">
-            <ReserveHistory />
-          </Live>
-        </section>
-        <section>
-          <h2>Last events</h2>
-          <p>Finished swaps, mints, and the newest proof.</p>
-          <Live name="events" json="/api/arbitrage/transactions">
-            <RecentEvents />
-          </Live>
-        </section>
-      </div>
-      <section>
-        <h2>Newest tokens</h2>
-        <p>
-          Anyone may create one. Creators choose the names; only the mint address identifies a token.{' '}
-          <a href="/tokens">All tokens</a>
-        </p>
-        <Live name="mints" json="/api/arbitrage/summary">
-          <OfficialMints />
-        </Live>
-        <Folded summary="Show the newest tokens">
-          <Live name="tokens" json="/api/tokens">
-            <NewestTokens />
-          </Live>
-        </Folded>
-      </section>
-      <section id="how">
-        <h2>How it works</h2>
-        <Folded summary="Three steps">
-          <ol class="ways">
-            <li class="sol">
-              <h3>SOL comes in</h3>
-              <p>
-                Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
-                service checks the bridge's signed quote before it pays. The custodian signs only transactions
-                that it built itself.
-              </p>
-            </li>
-            <li class="btc">
-              <h3>BTC stays</h3>
-              <p>
-                The BTC goes to one fixed address. A swap is finished only when the service itself sees the
-                coins confirmed there.
-              </p>
-            </li>
-            <li class="absr">
-              <h3>ABSR follows</h3>
-              <p>
-                Once a day the service mints ABSR for the confirmed sats that have none yet. Two independent
-                sources of Bitcoin must agree on the amount.
-              </p>
-            </li>
-          </ol>
-        </Folded>
-      </section>
-      <div class="split">
-        <section>
-          <h2>Use it</h2>
-          <ul class="doors">
-            <li>
-              <a href="/tokens/new">Create a token</a>
-              <span class="fine">Paid from your wallet; named and listed at once</span>
-            </li>
-            <li>
-              <a href="/asry">Earn ASRY</a>
-              <span class="fine">A reward token for payments of USDC or USDT</span>
-            </li>
-            <li>
-              <a href="/agents">Connect an agent</a>
-              <span class="fine">{TOOLS.length} tools over MCP, or plain HTTP</span>
-            </li>
-          </ul>
-        </section>
-        <section>
-          <h2>The service</h2>
-          <Folded summary="State, limits and swaps">
-            <Live name="state" json="/api/status">
-              <ServiceState />
-            </Live>
-          </Folded>
-        </section>
-      </div>
+      <History />
+      <Newest />
+      <How />
+      <Doors />
     </>
   ),
 };

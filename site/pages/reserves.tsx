@@ -7,6 +7,62 @@ import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-liv
 import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
+const Verify = ({ source }: { source: string }) => (
+  <section id="verify">
+    <h2>Check it yourself</h2>
+    <p>Six checks. Each shows what was compared, and where you can see it yourself.</p>
+    <Live name="verify" json="/api/proof">
+      <VerifyPanel />
+    </Live>
+    <details class="more">
+      <summary>The same from a terminal</summary>
+      <p>
+        A copy of the source checks any service of this kind, with the explorers and the node of your choice:
+      </p>
+      <div data-island="command">
+        <VerifyCommand />
+      </div>
+      <p>
+        The source of the check:{' '}
+        <a href={`${source}/blob/main/src/chain/bitcoin/proof-lines.ts`} rel="noopener noreferrer">
+          proof-lines.ts
+        </a>
+        , the same for the browser and the terminal.
+      </p>
+    </details>
+  </section>
+);
+
+const Archive = () => (
+  <section>
+    <h2>Archive of proofs</h2>
+    <p>
+      Each proof contains the hash of the previous one, so a changed proof breaks all later ones. The memo of
+      each daily mint on Solana names the newest hash. Keep a copy to catch a full rewrite.
+    </p>
+    <Folded summary="Show the archive">
+      <Live name="archive" json="/api/proof/history">
+        <ProofArchive />
+      </Live>
+    </Folded>
+  </section>
+);
+
+const Badge = () => (
+  <section>
+    <h2>Show it on your site</h2>
+    <p>
+      A picture that is green while the sats cover the supply, red when they do not, and gray when the figures
+      are old or unknown.
+    </p>
+    <Folded summary="Show the badge and its HTML">
+      <div data-island="badge">
+        <BadgeCode />
+      </div>
+    </Folded>
+  </section>
+);
+
 export const reserves: Page = {
   path: '/reserves',
   title: 'Reserves and proof',
@@ -25,33 +81,7 @@ export const reserves: Page = {
       <Live name="mints" json="/api/arbitrage/summary">
         <OfficialMints />
       </Live>
-      <section id="verify">
-        <h2>Check it yourself</h2>
-        <p>Six checks. Each shows what was compared, and where you can see it yourself.</p>
-        <Live name="verify" json="/api/proof">
-          <VerifyPanel />
-        </Live>
-        <details class="more">
-          <summary>The same from a terminal</summary>
-          <p>
-            A copy of the source checks any service of this kind, with the explorers and the node of your
-            choice:
-          </p>
-          <div data-island="command">
-            <VerifyCommand />
-          </div>
-          <p>
-            The source of the check:{' '}
-            <a
-              href={`${assets.release.source}/blob/main/src/chain/bitcoin/proof-lines.ts`}
-              rel="noopener noreferrer"
-            >
-              proof-lines.ts
-            </a>
-            , the same for the browser and the terminal.
-          </p>
-        </details>
-      </section>
+      <Verify source={assets.release.source} />
       <section id="signed">
         <h2>What was signed</h2>
         <p>The exact text. Changing one byte invalidates both signatures.</p>
@@ -61,18 +91,7 @@ export const reserves: Page = {
           </Live>
         </Folded>
       </section>
-      <section>
-        <h2>Archive of proofs</h2>
-        <p>
-          Each proof contains the hash of the previous one, so a changed proof breaks all later ones. The memo
-          of each daily mint on Solana names the newest hash. Keep a copy to catch a full rewrite.
-        </p>
-        <Folded summary="Show the archive">
-          <Live name="archive" json="/api/proof/history">
-            <ProofArchive />
-          </Live>
-        </Folded>
-      </section>
+      <Archive />
       <section>
         <h2>Transactions</h2>
         <p>The newest transactions of both addresses. The API returns up to 100.</p>
@@ -82,18 +101,7 @@ export const reserves: Page = {
           </Live>
         </Folded>
       </section>
-      <section>
-        <h2>Show it on your site</h2>
-        <p>
-          A picture that is green while the sats cover the supply, red when they do not, and gray when the
-          figures are old or unknown.
-        </p>
-        <Folded summary="Show the badge and its HTML">
-          <div data-island="badge">
-            <BadgeCode />
-          </div>
-        </Folded>
-      </section>
+      <Badge />
     </>
   ),
 };

@@ -22,6 +22,70 @@ const LOSSES = [
   ['Your privacy', 'A reader of the database: network addresses of the last 30 days.'],
 ] as const;
 
+const Redemption = () => (
+  <section>
+    <h2>Can ABSR be exchanged for BTC?</h2>
+    <p>
+      ABSR is a token on Solana that counts the sats of the reserve, one for each.{' '}
+      <strong>Sluice offers no redemption of ABSR.</strong> No part of this service takes ABSR and pays BTC,
+      or anything else, for it. Others may trade it in pools, at any price or none.
+    </p>
+    <p>
+      Why: the service has no code that sends BTC, so neither a fault nor a thief of its Solana key can move
+      the sats. Redemption would need a Bitcoin key that pays whoever asks.
+    </p>
+    <p>
+      ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is no
+      claim on the reserve either.
+    </p>
+    <p>Anybody can give a token these names. Only these mints are ABSR and ASRY:</p>
+    <Live name="mints" json="/api/arbitrage/summary">
+      <OfficialMints />
+    </Live>
+  </section>
+);
+
+const Keys = () => (
+  <section>
+    <h2>Who holds the keys</h2>
+    <Live name="keys" json="/api/reserves">
+      <TrustKeys />
+    </Live>
+    <p>
+      The operator of this site:{' '}
+      <span data-island="contact">
+        <OperatorContact />
+      </span>
+    </p>
+  </section>
+);
+
+const Powers = () => (
+  <section>
+    <h2>What the operator could do</h2>
+    <ul class="holders">
+      <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
+      <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
+      <li>Deploy other code than the published source. You cannot check from outside which code runs.</li>
+      <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
+    </ul>
+  </section>
+);
+
+const Unproven = () => (
+  <section>
+    <h2>What the proof does not show</h2>
+    <ul class="holders">
+      <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
+      <li>That the BTC is free of debts or promises made elsewhere.</li>
+      <li>
+        Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
+      </li>
+      <li>That the service keeps running, or that ABSR has a price.</li>
+    </ul>
+  </section>
+);
+
 export const trust: Page = {
   path: '/trust',
   title: 'Whom you trust, and with what',
@@ -34,38 +98,8 @@ export const trust: Page = {
         The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
         you.
       </Title>
-      <section>
-        <h2>Can ABSR be exchanged for BTC?</h2>
-        <p>
-          ABSR is a token on Solana that counts the sats of the reserve, one for each.{' '}
-          <strong>Sluice offers no redemption of ABSR.</strong> No part of this service takes ABSR and pays
-          BTC, or anything else, for it. Others may trade it in pools, at any price or none.
-        </p>
-        <p>
-          Why: the service has no code that sends BTC, so neither a fault nor a thief of its Solana key can
-          move the sats. Redemption would need a Bitcoin key that pays whoever asks.
-        </p>
-        <p>
-          ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is
-          no claim on the reserve either.
-        </p>
-        <p>Anybody can give a token these names. Only these mints are ABSR and ASRY:</p>
-        <Live name="mints" json="/api/arbitrage/summary">
-          <OfficialMints />
-        </Live>
-      </section>
-      <section>
-        <h2>Who holds the keys</h2>
-        <Live name="keys" json="/api/reserves">
-          <TrustKeys />
-        </Live>
-        <p>
-          The operator of this site:{' '}
-          <span data-island="contact">
-            <OperatorContact />
-          </span>
-        </p>
-      </section>
+      <Redemption />
+      <Keys />
       <section>
         <h2>Whom the service asks</h2>
         <p>
@@ -76,17 +110,7 @@ export const trust: Page = {
           <TrustSources />
         </Live>
       </section>
-      <section>
-        <h2>What the operator could do</h2>
-        <ul class="holders">
-          <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
-          <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
-          <li>Deploy other code than the published source. You cannot check from outside which code runs.</li>
-          <li>
-            Pause swaps, token creations and claims. Payments that were received are then owed, not lost.
-          </li>
-        </ul>
-      </section>
+      <Powers />
       <section>
         <h2>What a thief could take</h2>
         <Table
@@ -97,19 +121,7 @@ export const trust: Page = {
           isProse
         />
       </section>
-      <section>
-        <h2>What the proof does not show</h2>
-        <ul class="holders">
-          <li>
-            That the keys are still in the same hands: a signature proves control at its time, not later.
-          </li>
-          <li>That the BTC is free of debts or promises made elsewhere.</li>
-          <li>
-            Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
-          </li>
-          <li>That the service keeps running, or that ABSR has a price.</li>
-        </ul>
-      </section>
+      <Unproven />
       <section>
         <h2>Check, and report</h2>
         <p>

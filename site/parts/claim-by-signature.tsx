@@ -10,72 +10,50 @@ import { useDraft } from './use-draft.ts';
 
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
+type Draft = { readonly asset: string; readonly signature: string };
+
+/** Runs a claim, or follows the one that exists for the payment already. */
+async function orFollow(run: () => Promise<void>, follow: () => void): Promise<void> {
+  try {
+    await run();
+  } catch (thrown) {
+    const failure = failureOfCall(thrown);
+    if (failure === null || !isClaimed(failure)) throw thrown;
+    follow();
+  }
+}
+
 export function SignatureForm({ follow }: { follow: (signature: string) => void }) {
-  const [draft, setDraft] = useDraft('claim', { asset: 'USDC', signature: '' });
+  const [draft, setDraft] = useDraft<Draft>('claim', { asset: 'USDC', signature: '' });
   const [preview, setPreview] = useState<AsryClaim | null>(null);
   const { busy, failure, attempt } = useAttempt<string>();
   const asry = useAsryText();
   const signature = draft.signature.trim();
-  const wrong =
-    signature === '' || SIGNATURE.test(signature)
-      ? null
-      : `Not a Solana signature: 64 to 88 letters and digits are needed, ${signature.length} were entered.`;
+  const done = (): void => follow(signature);
   const send = (skipReward: boolean) =>
     call('claimFromDeposit', {
       asset: assetOf(draft.asset),
       depositTxSignature: signature,
       skipReward,
     });
-  const orFollow = async (run: () => Promise<void>): Promise<void> => {
-    try {
-      await run();
-    } catch (thrown) {
-      const failure = failureOfCall(thrown);
-      if (failure === null || !isClaimed(failure)) throw thrown;
-      follow(signature);
-    }
-  };
   const check = () =>
     attempt('Reading the payment. It must be final, which takes a few seconds.', () =>
-      orFollow(async () => setPreview((await send(true)).value)),
+      orFollow(async () => setPreview((await send(true)).value), done),
     );
   const claim = () =>
     attempt('Claiming the reward.', () =>
       orFollow(async () => {
         await send(false);
-        follow(signature);
-      }),
+        done();
+      }, done),
     );
-  const change = (next: Partial<typeof draft>): void => {
-    setDraft({ ...draft, ...next });
+  const change = (next: Draft): void => {
+    setDraft(next);
     setPreview(null);
   };
   return (
     <div class="stack">
-      <Form label="Claim by signature" submit={check}>
-        <Choice
-          id="claim-asset"
-          label="Paid with"
-          value={draft.asset}
-          set={(asset) => change({ asset })}
-          options={ASSETS}
-        />
-        <Field
-          id="claim-signature"
-          label="Signature of the payment"
-          value={draft.signature}
-          set={(text) => change({ signature: text })}
-          wrong={wrong}
-          hint="Your wallet shows it with the transaction."
-        />
-        <button
-          type="submit"
-          class="quiet start"
-          disabled={busy !== null || signature === '' || wrong !== null}
-        >
-          Check payment
-        </button>
-      </Form>
+      <PaymentNamed draft={draft} change={change} busy={busy !== null} check={check} />
       {busy === null ? null : <Waiting what={busy} usualSeconds={CHAIN_SECONDS} />}
       {preview === null ? null : (
         <>
@@ -88,5 +66,43 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
       )}
       <Failed failure={failure} />
     </div>
+  );
+}
+
+type PaymentNamedProps = {
+  readonly draft: Draft;
+  readonly change: (next: Draft) => void;
+  readonly busy: boolean;
+  readonly check: () => void;
+};
+
+/** The asset and the signature of a payment. */
+function PaymentNamed({ draft, change, busy, check }: PaymentNamedProps) {
+  const signature = draft.signature.trim();
+  const wrong =
+    signature === '' || SIGNATURE.test(signature)
+      ? null
+      : `Not a Solana signature: 64 to 88 letters and digits are needed, ${signature.length} were entered.`;
+  return (
+    <Form label="Claim by signature" submit={check}>
+      <Choice
+        id="claim-asset"
+        label="Paid with"
+        value={draft.asset}
+        set={(asset) => change({ ...draft, asset })}
+        options={ASSETS}
+      />
+      <Field
+        id="claim-signature"
+        label="Signature of the payment"
+        value={draft.signature}
+        set={(text) => change({ ...draft, signature: text })}
+        wrong={wrong}
+        hint="Your wallet shows it with the transaction."
+      />
+      <button type="submit" class="quiet start" disabled={busy || signature === '' || wrong !== null}>
+        Check payment
+      </button>
+    </Form>
   );
 }

@@ -64,21 +64,25 @@ export function DepositForm({ sent }: { sent: (asset: string, signature: string)
           sent(asset, signature);
         }}
       />
-      <details>
-        <summary>Pay without a wallet in this browser</summary>
-        {target?.address ? (
-          <dl class="facts">
-            <dt>Send {asset} to</dt>
-            <dd>
-              <Identifier text={target.address} label="the treasury address" ends={10} />
-            </dd>
-            <dt>From</dt>
-            <dd>your own wallet, not an exchange: the reward goes to the sender</dd>
-            <dt>Then</dt>
-            <dd>enter the signature of the transaction below</dd>
-          </dl>
-        ) : null}
-      </details>
+      <ByHand asset={asset} address={target?.address ?? null} />
     </div>
   );
 }
+
+const ByHand = ({ asset, address }: { asset: string; address: string | null }) => (
+  <details>
+    <summary>Pay without a wallet in this browser</summary>
+    {address === null ? null : (
+      <dl class="facts">
+        <dt>Send {asset} to</dt>
+        <dd>
+          <Identifier text={address} label="the treasury address" ends={10} />
+        </dd>
+        <dt>From</dt>
+        <dd>your own wallet, not an exchange: the reward goes to the sender</dd>
+        <dt>Then</dt>
+        <dd>enter the signature of the transaction below</dd>
+      </dl>
+    )}
+  </details>
+);

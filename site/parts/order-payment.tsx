@@ -17,26 +17,22 @@ const CLOCK_MS = 5_000;
 const isAsked = (payment: OwnPayment | null, now: number | null): payment is OwnPayment =>
   payment?.step === 'asked' && (now === null || now - payment.at < LANDS_WITHIN_MS);
 
+type OrderPaymentProps = {
+  readonly id: string;
+  /** What is still to pay. */
+  readonly payment: Payment;
+  /** Signature that the service was told and that is not final. */
+  readonly reported: string | null;
+  readonly confirm: (signature: string) => Promise<unknown>;
+  /** Whether the amount alone identifies the payment. */
+  readonly byHand?: boolean;
+};
+
 /**
  * The payment of an order: its terms, or what became of a payment that was sent from this browser or reported to the
  * service by another one.
- * @param payment  what is still to pay
- * @param reported signature that the service was told and that is not final
- * @param byHand   whether the amount alone identifies the payment
  */
-export function OrderPayment({
-  id,
-  payment,
-  reported,
-  confirm,
-  byHand = true,
-}: {
-  id: string;
-  payment: Payment;
-  reported: string | null;
-  confirm: (signature: string) => Promise<unknown>;
-  byHand?: boolean;
-}) {
+export function OrderPayment({ id, payment, reported, confirm, byHand = true }: OrderPaymentProps) {
   const own = useOwnPayment(id);
   const now = useNow(CLOCK_MS);
   const [isPaying, setPaying] = useState(false);

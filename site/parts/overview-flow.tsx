@@ -5,7 +5,7 @@ import type {
   Reserves,
   SwapHistory,
 } from '../../packages/client/src/index.ts';
-import { announceChange, FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { announceChange, FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Canal, type CanalView } from './canal.tsx';
 import { bitcoinSources } from './coverage.tsx';
 import { fromUnixSeconds, shortSol, sol } from './format.ts';
@@ -56,6 +56,12 @@ const MintGate = ({ events }: { events: AbsrTransactions | null }) => {
 const isRecent = (blockTime: number | null | undefined): boolean =>
   typeof blockTime === 'number' && Date.now() / 1000 - blockTime < RECENT_SECONDS;
 
+const SolHeld = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
+  const lamports = value?.solana.balanceLamports;
+  if (lamports) return <>{shortSol(lamports)} SOL, not counted</>;
+  return value !== null || failure !== null ? <>unknown</> : <span class="skeleton" aria-hidden="true" />;
+};
+
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply, with water at the height of each figure. */
 export function Flow() {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
@@ -71,7 +77,6 @@ export function Flow() {
     last.current = newest;
   }, [newest]);
 
-  const solana = reserves.value?.solana;
   const view: CanalView = {
     levels: levelsOf(reserves.value, absr.value),
     swapping: swaps.value?.transactions.some(({ status }) => status === 'waiting') ?? false,
@@ -93,13 +98,7 @@ export function Flow() {
             SOL reserve
           </dt>
           <dd>
-            {solana?.balanceLamports ? (
-              `${shortSol(solana.balanceLamports)} SOL, not counted`
-            ) : reserves.value !== null || reserves.failure !== null ? (
-              'unknown'
-            ) : (
-              <span class="skeleton" aria-hidden="true" />
-            )}
+            <SolHeld reserves={reserves} />
           </dd>
         </div>
         <div>

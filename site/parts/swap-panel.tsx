@@ -2,7 +2,7 @@ import { useEffect, useState } from 'hono/jsx';
 import type { AbsrSummary, SwapEstimate, SwapMinimum } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
-import { announceChange, useQuery } from '../api/query.ts';
+import { announceChange, type Query, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
@@ -120,20 +120,76 @@ function presets(minimum: SwapMinimum | null): readonly (readonly [name: string,
   ];
 }
 
-/** Quote, then start, then progress. The quote says whether the start would be accepted. */
-export function SwapPanel() {
-  const minimum = useQuery('getSwapMinimum', {}, POLL_MS);
-  const summary = useQuery('getAbsrSummary', {});
-  const [draft, setDraft] = useDraft('swap', { amount: '0.5' });
-  const { amount } = draft;
-  const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
-  const [agreed, setAgreed] = useState(false);
-  const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
-  const [id, setId] = useState<string | null>(null);
-  useEffect(() => setId(fromAddressBar('swap')), []);
+const Presets = ({ minimum, pick }: { minimum: SwapMinimum | null; pick: (amount: string) => void }) => (
+  <p class="presets">
+    {presets(minimum).map(([name, preset]) => (
+      <button
+        type="button"
+        class="quiet small"
+        aria-label={name === preset ? `${preset} SOL` : `${name}, ${preset} SOL`}
+        onClick={() => pick(preset)}
+      >
+        {name}
+      </button>
+    ))}
+  </p>
+);
 
+/** The quote, and the button that accepts it. The quote says whether the start would be accepted. */
+function Offer({ estimate, busy, start }: { estimate: SwapEstimate; busy: boolean; start: () => void }) {
+  const summary = useQuery('getAbsrSummary', {});
+  const [agreed, setAgreed] = useState(false);
+  return (
+    <>
+      <Receipt estimate={estimate} summary={summary.value} />
+      <AsOf at={estimate.as_of} stale={estimate.stale} />
+      {estimate.creatable ? null : (
+        <Notice kind="warn" title="This swap cannot start now.">
+          <p>{estimate.error}</p>
+        </Notice>
+      )}
+      <Check
+        id="swap-agreed"
+        label="This moves the reserve's SOL, not mine."
+        hint="The BTC goes to the reserve. I pay nothing and receive nothing."
+        on={agreed}
+        set={setAgreed}
+      />
+      <p class="row">
+        <button type="button" disabled={!agreed || busy || !estimate.creatable} onClick={start}>
+          Start swap
+        </button>
+      </p>
+    </>
+  );
+}
+
+const Limits = ({ minimum }: { minimum: Query<SwapMinimum> }) => (
+  <div class="stack">
+    <h2 class="minor">Limits</h2>
+    <div class="bounds">
+      <Loaded
+        query={minimum}
+        waiting="Reading the limits."
+        show={(value) => <SwapBounds minimum={value} />}
+      />
+    </div>
+    <h2 class="minor">What happens</h2>
+    <ol class="soft">
+      <li>The bridge signs a quote, which the service checks.</li>
+      <li>SOL of the reserve goes to the bridge's address for that quote.</li>
+      <li>The bridge pays BTC to the address of the reserve.</li>
+      <li>The swap is finished when the BTC is confirmed there.</li>
+    </ol>
+  </div>
+);
+
+/** Quote, then start. @param started called with the id of the new swap */
+function SwapForm({ minimum, started }: { minimum: Query<SwapMinimum>; started: (id: string) => void }) {
+  const [{ amount }, setDraft] = useDraft('swap', { amount: '0.5' });
+  const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
+  const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
   const most = mostOf(minimum.value);
-  const fault = amountFault(amount, SOL_DECIMALS, 'SOL', most);
   const ready = isAmount(amount, SOL_DECIMALS, 'SOL', most) && busy === null;
 
   const quote = () =>
@@ -146,111 +202,68 @@ export function SwapPanel() {
       // The client keeps one key until the outcome is known: pressing again never moves money twice.
       const { value } = await call('createSwap', { amountSol: amount.trim() });
       announceChange();
-      toAddressBar('swap', value.id);
-      setId(value.id);
+      started(value.id);
     });
   const change = (text: string): void => {
     setDraft({ amount: text });
     setEstimate(null);
   };
-
-  if (id !== null)
-    return (
-      <div class="card stack narrow">
-        <SwapProgress id={id} />
-        <button
-          type="button"
-          class="quiet start"
-          onClick={() => {
-            toAddressBar('swap', null);
-            setId(null);
-            setEstimate(null);
-            minimum.refresh();
-          }}
-        >
-          Another swap
+  return (
+    <div class="card stack">
+      <Form label="Swap" submit={quote}>
+        <Field
+          id="swap-amount"
+          label="SOL of the reserve to swap"
+          unit="SOL"
+          keys="decimal"
+          value={amount}
+          set={change}
+          wrong={amountFault(amount, SOL_DECIMALS, 'SOL', most)}
+        />
+        <Presets minimum={minimum.value} pick={change} />
+        <button type="submit" class={estimate === null ? '' : 'quiet'} disabled={!ready}>
+          Get quote
         </button>
+      </Form>
+      {busy === 'quote' ? <Waiting what="Waiting for the quote of the bridge." /> : null}
+      {estimate === null ? null : <Offer estimate={estimate} busy={busy !== null} start={start} />}
+      {busy === 'create' ? (
+        <Waiting what="Reserving, signing and sending. This can take half a minute." usualSeconds={30} />
+      ) : null}
+      <Failed failure={failure} />
+    </div>
+  );
+}
+
+/** A swap's progress, if the page's address names one; otherwise the form of a new swap. */
+export function SwapPanel() {
+  const minimum = useQuery('getSwapMinimum', {}, POLL_MS);
+  const [id, setId] = useState<string | null>(null);
+  useEffect(() => setId(fromAddressBar('swap')), []);
+  const show = (swap: string | null): void => {
+    toAddressBar('swap', swap);
+    setId(swap);
+  };
+  if (id === null)
+    return (
+      <div class="split">
+        <SwapForm minimum={minimum} started={show} />
+        <Limits minimum={minimum} />
       </div>
     );
   return (
-    <div class="split">
-      <div class="card stack">
-        <Form label="Swap" submit={quote}>
-          <Field
-            id="swap-amount"
-            label="SOL of the reserve to swap"
-            unit="SOL"
-            keys="decimal"
-            value={amount}
-            set={change}
-            wrong={fault}
-          />
-          <p class="presets">
-            {presets(minimum.value).map(([name, preset]) => (
-              <button
-                type="button"
-                class="quiet small"
-                aria-label={name === preset ? `${preset} SOL` : `${name}, ${preset} SOL`}
-                onClick={() => change(preset)}
-              >
-                {name}
-              </button>
-            ))}
-          </p>
-          <button type="submit" class={estimate === null ? '' : 'quiet'} disabled={!ready}>
-            Get quote
-          </button>
-        </Form>
-        {busy === 'quote' ? <Waiting what="Waiting for the quote of the bridge." /> : null}
-        {estimate === null ? null : (
-          <>
-            <Receipt estimate={estimate} summary={summary.value} />
-            <AsOf at={estimate.as_of} stale={estimate.stale} />
-            {estimate.creatable ? null : (
-              <Notice kind="warn" title="This swap cannot start now.">
-                <p>{estimate.error}</p>
-              </Notice>
-            )}
-            <Check
-              id="swap-agreed"
-              label="This moves the reserve's SOL, not mine."
-              hint="The BTC goes to the reserve. I pay nothing and receive nothing."
-              on={agreed}
-              set={setAgreed}
-            />
-            <p class="row">
-              <button
-                type="button"
-                disabled={!agreed || busy !== null || !estimate.creatable}
-                onClick={start}
-              >
-                Start swap
-              </button>
-            </p>
-          </>
-        )}
-        {busy === 'create' ? (
-          <Waiting what="Reserving, signing and sending. This can take half a minute." usualSeconds={30} />
-        ) : null}
-        <Failed failure={failure} />
-      </div>
-      <div class="stack">
-        <h2 class="minor">Limits</h2>
-        <div class="bounds">
-          <Loaded
-            query={minimum}
-            waiting="Reading the limits."
-            show={(value) => <SwapBounds minimum={value} />}
-          />
-        </div>
-        <h2 class="minor">What happens</h2>
-        <ol class="soft">
-          <li>The bridge signs a quote, which the service checks.</li>
-          <li>SOL of the reserve goes to the bridge's address for that quote.</li>
-          <li>The bridge pays BTC to the address of the reserve.</li>
-          <li>The swap is finished when the BTC is confirmed there.</li>
-        </ol>
-      </div>
+    <div class="card stack narrow">
+      <SwapProgress id={id} />
+      <button
+        type="button"
+        class="quiet start"
+        onClick={() => {
+          show(null);
+          minimum.refresh();
+        }}
+      >
+        Another swap
+      </button>
     </div>
   );
 }

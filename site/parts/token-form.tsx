@@ -1,11 +1,10 @@
-import type { Child } from 'hono/jsx';
 import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
 import { formatAmount } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
-import { Check, Choice, Field, Form } from './field.tsx';
+import { Form } from './field.tsx';
 import { counted, grouped } from './format.ts';
 import { Age } from './freshness.tsx';
 import { InvoicePanel } from './invoice-panel.tsx';
@@ -19,11 +18,12 @@ import {
   supplyAtoms,
   type TokenDraft,
 } from './token-draft.ts';
+import { TokenFields } from './token-fields.tsx';
 import { priceText, TokenPrice, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
-import { ConnectWallet, useConnected } from './wallet.tsx';
+import { useConnected } from './wallet.tsx';
 
 /** The token that a draft would create, as far as a visitor sees it first. */
 function drafted(draft: TokenDraft): Viewed {
@@ -65,9 +65,6 @@ export const TokenPreview = ({ draft }: { draft: TokenDraft }) => {
   );
 };
 
-type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
-type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';
-
 /** Fills in the connected wallet's address once; it stays editable. */
 function useWalletAddress(fill: (address: string) => void): void {
   const connected = useConnected();
@@ -87,28 +84,12 @@ export function TokenCreator() {
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
   useWalletAddress((creator) => setDraft({ ...draft, creator }));
 
-  const set =
-    <K extends keyof TokenDraft>(name: K) =>
-    (value: TokenDraft[K]): void =>
-      setDraft({ ...draft, [name]: value });
   const faults = draftFaults(draft);
   const open = (id: string): void => {
     toAddressBar('invoice', id);
     setInvoice(id);
     scrollTo({ top: 0 });
   };
-  /** An empty field is not marked before the first submit. */
-  const wrong = (name: keyof TokenDraft): string | null =>
-    (tried || draft[name] !== '' ? faults[name] : undefined) ?? null;
-
-  const entry = (name: Text) => ({
-    id: `token-${name}`,
-    value: draft[name],
-    set: set(name),
-    wrong: wrong(name),
-  });
-  const right = (name: Right) => ({ id: `token-${name}`, on: draft[name], set: set(name) });
-
   const submit = async (): Promise<void> => {
     setTried(true);
     const first = Object.keys(faults)[0];
@@ -124,103 +105,49 @@ export function TokenCreator() {
       open(value.invoice_id);
     });
   };
+  const begin = (): void => {
+    toAddressBar('invoice', null);
+    setInvoice(null);
+    setTried(false);
+    setDraft({ ...EMPTY_DRAFT, creator: draft.creator });
+  };
 
-  if (invoice !== null)
-    return (
-      <div class="card stack">
-        <InvoicePanel id={invoice} />
-        <button
-          type="button"
-          class="quiet start"
-          onClick={() => {
-            toAddressBar('invoice', null);
-            setInvoice(null);
-            setTried(false);
-            setDraft({ ...EMPTY_DRAFT, creator: draft.creator });
-          }}
-        >
-          Another token
-        </button>
-      </div>
-    );
-  const status = (
-    <>
-      {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-      <Failed failure={failure} />
-    </>
-  );
+  if (invoice !== null) return <Ordered id={invoice} another={begin} />;
   return (
     <>
       {order === null ? null : <ResumeOrder order={order} resume={() => open(order.id)} />}
       <div class="split">
         <Form id="token-form" label="New token" submit={submit}>
-          <div class="pair">
-            <Field {...entry('name')} label="Name" hint="Up to 32 letters; an emoji counts as four" />
-            <Field {...entry('symbol')} label="Symbol" hint="Up to 10 letters; an emoji counts as four" />
-          </div>
-          <Field
-            {...entry('image')}
-            label="Picture"
-            keys="url"
-            optional
-            hint="An https address that wallets load"
-          />
-          <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
-          <Field
-            {...entry('creator')}
-            label="Your wallet"
-            hint="Receives the supply and the rights you keep"
-          />
-          <ConnectWallet label="Fill in from my wallet" quiet />
-          <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
-            <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
-            <Field {...entry('description')} label="Description" rows={3} optional />
-            <fieldset>
-              <legend>Rights that you keep</legend>
-              <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed for ever." />
-              <Check {...right('keepFreezing')} label="Freeze accounts" hint="Off is what holders expect." />
-              <Check
-                {...right('keepEditing')}
-                label="Change name and picture"
-                hint="On lets you correct a mistake."
-              />
-            </fieldset>
-            <Choice
-              id="token-program"
-              label="Kind"
-              value={draft.program}
-              set={(kind) => set('program')(kind === 'token' ? 'token' : 'token-2022')}
-              options={[
-                ['token-2022', 'Token-2022 (cheaper)'],
-                ['token', 'SPL token, Metaplex name'],
-              ]}
-            />
-          </Advanced>
+          <TokenFields draft={draft} setDraft={setDraft} faults={faults} tried={tried} />
         </Form>
         <div class="stack">
           <TokenPreview draft={draft} />
           <TokenPrice quote={quote} />
-          <div class="order-bar">
-            <strong class="number">{quote.value === null ? '' : priceText(quote.value)}</strong>
-            <button type="submit" form="token-form" disabled={busy !== null}>
-              Continue to payment
-            </button>
-          </div>
-          {status}
+          <OrderBar price={quote.value === null ? '' : priceText(quote.value)} disabled={busy !== null} />
+          {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
+          <Failed failure={failure} />
         </div>
       </div>
     </>
   );
 }
 
-/** Fields below "Advanced"; a fault in one of them opens it. */
-const ADVANCED = ['decimals', 'description'] as const;
+const Ordered = ({ id, another }: { id: string; another: () => void }) => (
+  <div class="card stack">
+    <InvoicePanel id={id} />
+    <button type="button" class="quiet start" onClick={another}>
+      Another token
+    </button>
+  </div>
+);
 
-const Advanced = ({ isOpen, children }: { isOpen: boolean; children?: Child }) => (
-  <details class="advanced" {...(isOpen ? { open: true } : {})}>
-    <summary>Advanced: decimals, description, rights</summary>
-    <div class="fields">{children}</div>
-  </details>
+const OrderBar = ({ price, disabled }: { price: string; disabled: boolean }) => (
+  <div class="order-bar">
+    <strong class="number">{price}</strong>
+    <button type="submit" form="token-form" disabled={disabled}>
+      Continue to payment
+    </button>
+  </div>
 );
 
 const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (

@@ -61,6 +61,7 @@ export const TokenRow = ({ token }: { token: Token }) => (
   </li>
 );
 
+const NO_TOKEN = 'No token has been created yet. Yours could be the first.';
 const NEWEST_POLL_MS = 15_000;
 /** Tokens of one row on a wide screen. */
 const NEWEST_SHOWN = 3;
@@ -80,8 +81,7 @@ export const NewestTokens = () => (
 
 function Newest({ listed }: { listed: readonly Token[] }) {
   const plain = listed.filter(isPlainToken).slice(0, NEWEST_SHOWN);
-  if (listed.length === 0)
-    return <p class="empty">No token has been created yet. Yours could be the first.</p>;
+  if (listed.length === 0) return <p class="empty">{NO_TOKEN}</p>;
   if (plain.length === 0) return <p class="empty">The newest tokens have warnings. The list shows them.</p>;
   return (
     <ul class="token-rows">
@@ -120,21 +120,15 @@ function useMore(asked: string) {
   };
 }
 
-/** The search and the creator are in the page's URL, so that a reload or a link finds them again. */
-export function TokenBrowser() {
+/** What is searched: the typed text a moment later. It is in the page's URL, so that a reload or a link finds it again. */
+function useSearch(): { readonly text: string; readonly asked: string; type(text: string): void } {
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
-  const [creator, setCreator] = useState<string | null>(null);
   useEffect(() => {
     const query = fromAddressBar('q')?.slice(0, MAX_QUERY) ?? '';
     setText(query);
     setAsked(query.trim());
-    setCreator(fromAddressBar('creator'));
   }, []);
-  const newest = useQuery('listTokens', creator === null ? {} : { creator }, NEWEST_POLL_MS);
-  const found = useQuery('searchTokens', asked === '' ? null : { q: asked });
-  const more = useMore(asked);
-
   const type = (typedText: string): void => {
     setText(typedText);
     clearTimeout(typing);
@@ -144,10 +138,13 @@ export function TokenBrowser() {
       setAsked(query);
     }, SEARCH_DELAY_MS);
   };
-  const emptyText =
-    creator === null
-      ? 'No token has been created yet. Yours could be the first.'
-      : 'No listed token of this creator.';
+  return { text, asked, type };
+}
+
+export function TokenBrowser() {
+  const { text, asked, type } = useSearch();
+  const [creator, setCreator] = useState<string | null>(null);
+  useEffect(() => setCreator(fromAddressBar('creator')), []);
   return (
     <>
       <div class="field search">
@@ -179,42 +176,55 @@ export function TokenBrowser() {
           </button>
         </p>
       )}
-      {asked === '' ? (
-        <Loaded
-          query={newest}
-          waiting="Reading the newest tokens."
-          card
-          hasAge={false}
-          show={({ tokens }) => <TokenRows tokens={tokens} title="Newest first" empty={emptyText} />}
-        />
-      ) : (
-        <Loaded
-          query={found}
-          waiting="Searching."
-          card
-          hasAge={false}
-          show={({ tokens: first, next_cursor: firstNext }) => {
-            const tokens = [...first, ...(more.extra?.tokens ?? [])];
-            const next = more.extra ? more.extra.next : firstNext;
-            return (
-              <>
-                <TokenRows
-                  tokens={tokens}
-                  title={`${tokens.length}${next === null ? '' : ' or more'} found, best matches first`}
-                  empty="No listed token matches. Only listed tokens are found by search."
-                />
-                <Failed failure={more.failure} />
-                {next === null ? null : (
-                  <button type="button" class="quiet start" onClick={() => more.read(next)}>
-                    Show more
-                  </button>
-                )}
-              </>
-            );
-          }}
-        />
-      )}
+      {asked === '' ? <Listed creator={creator} /> : <Found asked={asked} />}
     </>
+  );
+}
+
+const Listed = ({ creator }: { creator: string | null }) => (
+  <Loaded
+    query={useQuery('listTokens', creator === null ? {} : { creator }, NEWEST_POLL_MS)}
+    waiting="Reading the newest tokens."
+    card
+    hasAge={false}
+    show={({ tokens }) => (
+      <TokenRows
+        tokens={tokens}
+        title="Newest first"
+        empty={creator === null ? NO_TOKEN : 'No listed token of this creator.'}
+      />
+    )}
+  />
+);
+
+function Found({ asked }: { asked: string }) {
+  const more = useMore(asked);
+  return (
+    <Loaded
+      query={useQuery('searchTokens', { q: asked })}
+      waiting="Searching."
+      card
+      hasAge={false}
+      show={({ tokens: first, next_cursor: firstNext }) => {
+        const tokens = [...first, ...(more.extra?.tokens ?? [])];
+        const next = more.extra ? more.extra.next : firstNext;
+        return (
+          <>
+            <TokenRows
+              tokens={tokens}
+              title={`${tokens.length}${next === null ? '' : ' or more'} found, best matches first`}
+              empty="No listed token matches. Only listed tokens are found by search."
+            />
+            <Failed failure={more.failure} />
+            {next === null ? null : (
+              <button type="button" class="quiet start" onClick={() => more.read(next)}>
+                Show more
+              </button>
+            )}
+          </>
+        );
+      }}
+    />
   );
 }
 

@@ -71,18 +71,7 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
       if (found.length === 1 && only !== undefined) share(await (await load()).connectWallet(only));
     });
 
-  if (connected !== null)
-    return (
-      <p class="row connected">
-        <span class="mark good">connected</span>
-        <span>
-          {connected.wallet.name} <code>{shortened(connected.account.address, 4)}</code>
-        </span>
-        <button type="button" class="quiet small" onClick={() => share(null)}>
-          Change wallet
-        </button>
-      </p>
-    );
+  if (connected !== null) return <ConnectedAccount connected={connected} />;
   return (
     <div class="stack wallets">
       {wallets === null || wallets.length < 2 ? (
@@ -90,16 +79,7 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
           {label}
         </button>
       ) : (
-        <ul class="wallet-list" aria-label="Wallets in this browser">
-          {wallets.map((wallet) => (
-            <li>
-              <button type="button" class="quiet" disabled={busy} onClick={() => connect(wallet)}>
-                <img src={wallet.icon} alt="" width="24" height="24" />
-                {wallet.name}
-              </button>
-            </li>
-          ))}
-        </ul>
+        <WalletList wallets={wallets} disabled={busy} pick={connect} />
       )}
       {busy ? <Waiting what="Waiting for the wallet. Confirm in its window." usualSeconds={null} /> : null}
       {wallets?.length === 0 && !busy ? (
@@ -114,6 +94,37 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
     </div>
   );
 }
+
+const ConnectedAccount = ({ connected: { wallet, account } }: { connected: Connected }) => (
+  <p class="row connected">
+    <span class="mark good">connected</span>
+    <span>
+      {wallet.name} <code>{shortened(account.address, 4)}</code>
+    </span>
+    <button type="button" class="quiet small" onClick={() => share(null)}>
+      Change wallet
+    </button>
+  </p>
+);
+
+type WalletListProps = {
+  readonly wallets: readonly Wallet[];
+  readonly disabled: boolean;
+  readonly pick: (wallet: Wallet) => void;
+};
+
+const WalletList = ({ wallets, disabled, pick }: WalletListProps) => (
+  <ul class="wallet-list" aria-label="Wallets in this browser">
+    {wallets.map((wallet) => (
+      <li>
+        <button type="button" class="quiet" disabled={disabled} onClick={() => pick(wallet)}>
+          <img src={wallet.icon} alt="" width="24" height="24" />
+          {wallet.name}
+        </button>
+      </li>
+    ))}
+  </ul>
+);
 
 /** Runs one payment of an order at a time, in whichever tab. Resolves to false while another tab is paying. */
 async function alone(lock: string, pay: () => Promise<void>): Promise<boolean> {
@@ -143,6 +154,20 @@ type WalletPaymentProps = {
   readonly unpaid?: () => void;
 };
 
+/** The visitor closed the wallet's window, or another tab is asking the wallet. */
+type Noted = 'abandoned' | 'elsewhere' | null;
+
+const WalletNote = ({ notice }: { notice: Noted }) =>
+  notice === null ? null : notice === 'abandoned' ? (
+    <Notice kind="info" title="Nothing is lost.">
+      <p>If you approved the payment, it is found automatically. If not, nothing was sent: try again.</p>
+    </Notice>
+  ) : (
+    <Notice kind="warn" title="Another tab is asking your wallet to pay this.">
+      <p>Finish there. Nothing was sent from this tab.</p>
+    </Notice>
+  );
+
 /** One payment by the connected wallet. */
 export function WalletPayment({
   label,
@@ -156,7 +181,7 @@ export function WalletPayment({
   const connected = useConnected();
   const [attempt, setAttempt] = useState<symbol | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [notice, setNotice] = useState<'abandoned' | 'elsewhere' | null>(null);
+  const [notice, setNotice] = useState<Noted>(null);
   if (connected === null) return <ConnectWallet label="Connect a wallet" />;
   const pay = async (): Promise<void> => {
     setAttempt(Symbol(label));
@@ -197,16 +222,7 @@ export function WalletPayment({
           </button>
         </>
       )}
-      {notice === 'abandoned' && failure === null ? (
-        <Notice kind="info" title="Nothing is lost.">
-          <p>If you approved the payment, it is found automatically. If not, nothing was sent: try again.</p>
-        </Notice>
-      ) : null}
-      {notice === 'elsewhere' ? (
-        <Notice kind="warn" title="Another tab is asking your wallet to pay this.">
-          <p>Finish there. Nothing was sent from this tab.</p>
-        </Notice>
-      ) : null}
+      {notice === 'elsewhere' || failure === null ? <WalletNote notice={notice} /> : null}
       <Failed failure={failure} />
     </div>
   );
