@@ -2,6 +2,7 @@
  * The whole API: the middleware of every response, the features' routes, and the response to a failure.
  * @module
  */
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
@@ -156,6 +157,24 @@ function methodsOfLiterals(routes: readonly RouterRoute[]): ReadonlyMap<string, 
   );
 }
 
+function addApiRoutes(app: OpenAPIHono<RouterEnv<Deps>>): void {
+  app.route('/api', statusRoutes);
+  app.route('/api', reservesRoutes);
+  app.route('/api', proofRoutes);
+  app.route('/api', absrRoutes);
+  app.route('/api', swapQuoteRoutes);
+  app.route('/api', createSwapRoutes);
+  app.route('/api', swapRecordRoutes);
+  app.route('/api', invoiceRoutes);
+  app.route('/api', tokenRoutes);
+  app.route('/api', listingRoutes);
+  app.route('/api', exchangeRoutes);
+  app.route('/api', analyticsRoutes);
+  app.route('/api', asryRoutes);
+  app.route('/api', poolsRoutes);
+  app.route('/api', nostrFeedRoutes);
+}
+
 /** @param depsFor called before each route; its failure is an internal error */
 export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   const app = newRouter<Deps>();
@@ -177,21 +196,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
     await next();
   });
 
-  app.route('/api', statusRoutes);
-  app.route('/api', reservesRoutes);
-  app.route('/api', proofRoutes);
-  app.route('/api', absrRoutes);
-  app.route('/api', swapQuoteRoutes);
-  app.route('/api', createSwapRoutes);
-  app.route('/api', swapRecordRoutes);
-  app.route('/api', invoiceRoutes);
-  app.route('/api', tokenRoutes);
-  app.route('/api', listingRoutes);
-  app.route('/api', exchangeRoutes);
-  app.route('/api', analyticsRoutes);
-  app.route('/api', asryRoutes);
-  app.route('/api', poolsRoutes);
-  app.route('/api', nostrFeedRoutes);
+  addApiRoutes(app);
   app.route(OPS_PATH, opsRoutes);
   app.route('/', openApiRoutes);
   app.route('/', sitePages(app));

@@ -48,80 +48,84 @@ const ROWS = `INSERT INTO tokens (id, revision, token_id, mint_address, creator_
 
 type Answer = { readonly ids: readonly number[]; readonly next?: unknown };
 
+type Ask = (path: string, params: Readonly<Record<string, string>>) => Promise<Answer>;
+
+const milliseconds = (value: number) => `${value.toFixed(2)} ms`;
+
+async function againstLike(ask: Ask, what: string, q: string): Promise<Row> {
+  const [found, liked] = [await ask('search', { q }), await ask('like', { q })];
+  if (found.ids.length !== liked.ids.length)
+    throw new Error(`${q}: ${found.ids.length} found, ${liked.ids.length} by LIKE`);
+  const { ours, limit } = await inTurns(
+    () => ask('search', { q }),
+    () => ask('like', { q }),
+    SLOW,
+  );
+  return {
+    what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what} (${found.ids.length})`,
+    ours: milliseconds(ours),
+    limit: `LIKE, ${milliseconds(limit)}`,
+    ratio: limit / ours,
+    aim: { least: 30 },
+  };
+}
+
+async function againstKey(ask: Ask, what: string, q: string): Promise<Row> {
+  const { ours, limit } = await inTurns(
+    () => ask('search', { q }),
+    () => ask('key', { q: String(1 + Math.floor(Math.random() * (TOKENS - 1))) }),
+    QUICK,
+  );
+  return {
+    what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what}`,
+    ours: milliseconds(ours),
+    limit: `one read by key, ${milliseconds(limit)}`,
+    ratio: ours / limit,
+    aim: { most: 4 },
+  };
+}
+
+type Insert = (from: number, to: number) => Promise<unknown>;
+
+/** Reads the pages of a term. After each page it inserts rows, some of which match the term as well. */
+async function walk(ask: Ask, insert: Insert, q: string): Promise<void> {
+  const seen: number[] = [];
+  let from: unknown = null;
+  for (let page = 0, made = TOKENS + 1; page < PAGES; page += 1, made += 30) {
+    const answer = await ask('search', { q, limit: '100', from: JSON.stringify(from) });
+    seen.push(...answer.ids);
+    from = answer.next;
+    if (!from) break;
+    await insert(made, made + 30);
+  }
+  if (new Set(seen).size !== seen.length) throw new Error(`${q}: a row occurred twice`);
+}
+
 export async function search(): Promise<Row[]> {
   const runtime = await startRuntime({ search: await ownBundle('search') });
   try {
     const db = await runtime.database('search');
-    const insert = (from: number, to: number) => db.prepare(ROWS).bind(from, to).run();
+    const insert: Insert = (from, to) => db.prepare(ROWS).bind(from, to).run();
     for (let from = 1; from < TOKENS; from += CHUNK) await insert(from, Math.min(from + CHUNK, TOKENS));
 
-    async function ask(path: string, params: Record<string, string>): Promise<Answer> {
+    const ask: Ask = async (path, params) => {
       const answer = await fetch(
         `${runtime.url('search')}/${path}?${new URLSearchParams({ limit: '20', ...params })}`,
       );
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;
-    }
-    const milliseconds = (value: number) => `${value.toFixed(2)} ms`;
-
-    async function againstLike(what: string, q: string, least: number): Promise<Row> {
-      const [found, liked] = [await ask('search', { q }), await ask('like', { q })];
-      if (found.ids.length !== liked.ids.length)
-        throw new Error(`${q}: ${found.ids.length} found, ${liked.ids.length} by LIKE`);
-      const { ours, limit } = await inTurns(
-        () => ask('search', { q }),
-        () => ask('like', { q }),
-        SLOW,
-      );
-      return {
-        what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what} (${found.ids.length})`,
-        ours: milliseconds(ours),
-        limit: `LIKE, ${milliseconds(limit)}`,
-        ratio: limit / ours,
-        aim: { least },
-      };
-    }
-
-    async function againstKey(what: string, q: string): Promise<Row> {
-      const { ours, limit } = await inTurns(
-        () => ask('search', { q }),
-        () => ask('key', { q: String(1 + Math.floor(Math.random() * (TOKENS - 1))) }),
-        QUICK,
-      );
-      return {
-        what: `search of ${TOKENS.toLocaleString('en')} tokens: ${what}`,
-        ours: milliseconds(ours),
-        limit: `one read by key, ${milliseconds(limit)}`,
-        ratio: ours / limit,
-        aim: { most: 4 },
-      };
-    }
-
-    /** Reads the pages of a term. After each page it inserts rows, some of which match the term as well. */
-    async function walk(q: string): Promise<void> {
-      const seen: number[] = [];
-      let from: unknown = null;
-      for (let page = 0, made = TOKENS + 1; page < PAGES; page += 1, made += 30) {
-        const answer: Answer = await ask('search', { q, limit: '100', from: JSON.stringify(from) });
-        seen.push(...answer.ids);
-        from = answer.next;
-        if (!from) break;
-        await insert(made, made + 30);
-      }
-      if (new Set(seen).size !== seen.length) throw new Error(`${q}: a row occurred twice`);
-    }
-
+    };
     const middle = Math.floor(TOKENS / 2);
     const rows = [
-      await againstLike('a rare symbol', `sym${middle + 1}`, 30),
-      await againstLike('a rare part of one', `m${middle + 11}`, 30),
-      await againstLike('no hit', 'zzqqxxyy', 30),
-      await againstLike('no hit of words that occur', 'wordaz plain', 30),
-      await againstKey('a common symbol', 'moon'),
-      await againstKey('a common name', 'wordaa'),
-      await againstKey('a common part of one', 'light'),
+      await againstLike(ask, 'a rare symbol', `sym${middle + 1}`),
+      await againstLike(ask, 'a rare part of one', `m${middle + 11}`),
+      await againstLike(ask, 'no hit', 'zzqqxxyy'),
+      await againstLike(ask, 'no hit of words that occur', 'wordaz plain'),
+      await againstKey(ask, 'a common symbol', 'moon'),
+      await againstKey(ask, 'a common name', 'wordaa'),
+      await againstKey(ask, 'a common part of one', 'light'),
     ];
-    await walk('moon');
+    await walk(ask, insert, 'moon');
     return rows;
   } finally {
     await runtime.stop();

@@ -73,23 +73,25 @@ export type Poll<T> = {
   readonly stateOf: (value: T) => string | null;
 };
 
+type Entry = { readonly until: number };
+
+/** Adds an entry to at most `maximum` ones, of which those that have ended leave first. */
+function enter(waiting: Set<Entry>, maximum: number, until: number, now: number): Entry | undefined {
+  if (waiting.size >= maximum) {
+    for (const entry of waiting) if (entry.until <= now) waiting.delete(entry);
+    if (waiting.size >= maximum) return undefined;
+  }
+  const entry = { until };
+  waiting.add(entry);
+  return entry;
+}
+
 export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: WaitOptions) {
   /**
    * One entry per waiting request. If the caller disconnects, the runtime destroys the request without
    * running its `finally`; the deadline then releases the entry.
    */
-  const waiting = new Set<{ readonly until: number }>();
-
-  function enter(until: number): { readonly until: number } | undefined {
-    if (waiting.size >= maximum) {
-      const time = now();
-      for (const entry of waiting) if (entry.until <= time) waiting.delete(entry);
-      if (waiting.size >= maximum) return undefined;
-    }
-    const entry = { until };
-    waiting.add(entry);
-    return entry;
-  }
+  const waiting = new Set<Entry>();
 
   const shared = async <T>({ key, read }: Poll<T>): Promise<T> =>
     (await memory.read(`wait:${key}`, POLICY, read)).value;
@@ -104,7 +106,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     const first = await shared(poll);
     const state = stateOf(first);
     if (state === null) return { value: first, applied: true };
-    const entry = enter(until);
+    const entry = enter(waiting, maximum, until, now());
     if (!entry) return { value: first, applied: false };
     try {
       let value = first;

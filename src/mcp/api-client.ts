@@ -102,6 +102,30 @@ export type ApiOptions = {
 const TIMEOUT_MS = 45_000;
 const MAX_REASON_CHARS = 200;
 
+function failureFor(
+  failure: ApiFailure,
+  answered: Headers | null,
+  unreachable: (reason: string) => Failure,
+): Failure {
+  switch (failure.kind) {
+    case 'unreachable':
+      return unreachable(
+        failure.reason === 'timeout' ? `did not respond within ${TIMEOUT_MS / 1000} s` : 'cannot be reached',
+      );
+    case 'unreadable':
+      return unreachable(`returned status ${failure.status} without JSON of this API`);
+    case 'invalid':
+      return notSent(failure.cause);
+    case 'upstream':
+      return passedOn(failure.status, failure.body, answered);
+    case 'refused': {
+      const { kind: _kind, status: _status, ...problem } = failure;
+      const action = problem.action ?? 'report_request_id';
+      return { ...problem, action, next_step: nextStep(action) };
+    }
+  }
+}
+
 export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair }: ApiOptions) {
   const client = createClient({
     baseUrl: origin,
@@ -113,35 +137,14 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     fetch: followingApiPaths(fetch, origin),
   });
 
-  const unreachable = (reason: string): Failure => ({
-    error_code: 'API_UNREACHABLE',
-    error: `The service at ${origin} ${reason}.`,
-    action: 'retry_later',
-    next_step: unreachableRepair,
-    retryable: true,
-  });
-
-  function failureOf(failure: ApiFailure, answered: Headers | null): Failure {
-    switch (failure.kind) {
-      case 'unreachable':
-        return unreachable(
-          failure.reason === 'timeout'
-            ? `did not respond within ${TIMEOUT_MS / 1000} s`
-            : 'cannot be reached',
-        );
-      case 'unreadable':
-        return unreachable(`returned status ${failure.status} without JSON of this API`);
-      case 'invalid':
-        return notSent(failure.cause);
-      case 'upstream':
-        return passedOn(failure.status, failure.body, answered);
-      case 'refused': {
-        const { kind: _kind, status: _status, ...problem } = failure;
-        const action = problem.action ?? 'report_request_id';
-        return { ...problem, action, next_step: nextStep(action) };
-      }
-    }
-  }
+  const failureOf = (failure: ApiFailure, answered: Headers | null): Failure =>
+    failureFor(failure, answered, (reason) => ({
+      error_code: 'API_UNREACHABLE',
+      error: `The service at ${origin} ${reason}.`,
+      action: 'retry_later',
+      next_step: unreachableRepair,
+      retryable: true,
+    }));
 
   async function newest<Name extends OperationName, Over extends ApiAnswer<Name>>(
     waited: Promise<Waited<Name, Over>>,

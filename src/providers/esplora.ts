@@ -71,26 +71,12 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
      * net effect and may be negative; `pendingSpent` is the sum that it spends, with change not deducted.
      */
     async balance(address: string) {
-      const info = await getJson(at(`/address/${encodeURIComponent(address)}`), AddressInfo);
-      return {
-        confirmed: sats(net(info.chain_stats)),
-        confirmedTxs: info.chain_stats.tx_count,
-        pendingDelta: sats(net(info.mempool_stats)),
-        pendingSpent: sats(BigInt(info.mempool_stats.spent_txo_sum)),
-        pendingTxs: info.mempool_stats.tx_count,
-      };
+      return balanceOf(await getJson(at(`/address/${encodeURIComponent(address)}`), AddressInfo));
     },
 
     /** The height of the best block; this API returns it as bare text. */
     async tipHeight(): Promise<number> {
-      const response = await ask(at('/blocks/tip/height'));
-      if (response.status !== 200 || !/^\d{1,9}$/.test(response.text)) {
-        throw upstreamFailed(
-          opts.name,
-          response.status === 200 ? 'not_a_height' : `status_${response.status}`,
-        );
-      }
-      return Number(response.text);
+      return Number(bareText(opts.name, await ask(at('/blocks/tip/height')), /^\d{1,9}$/, 'not_a_height'));
     },
 
     tipHash: async (): Promise<string> => blockHashOf(opts.name, await ask(at('/blocks/tip/hash'))),
@@ -126,9 +112,24 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
   };
 }
 
-function blockHashOf(upstream: string, response: UpstreamResponse): string {
-  if (response.status !== 200 || !/^[0-9a-f]{64}$/.test(response.text)) {
-    throw upstreamFailed(upstream, response.status === 200 ? 'not_a_hash' : `status_${response.status}`);
-  }
-  return response.text;
+const balanceOf = ({ chain_stats: chain, mempool_stats: mempool }: z.infer<typeof AddressInfo>) => ({
+  confirmed: sats(net(chain)),
+  confirmedTxs: chain.tx_count,
+  pendingDelta: sats(net(mempool)),
+  pendingSpent: sats(BigInt(mempool.spent_txo_sum)),
+  pendingTxs: mempool.tx_count,
+});
+
+const blockHashOf = (upstream: string, response: UpstreamResponse): string =>
+  bareText(upstream, response, /^[0-9a-f]{64}$/, 'not_a_hash');
+
+/** @param otherwise reason of the failure if a successful response has another form */
+function bareText(
+  upstream: string,
+  { status, text }: UpstreamResponse,
+  form: RegExp,
+  otherwise: string,
+): string {
+  if (status === 200 && form.test(text)) return text;
+  throw upstreamFailed(upstream, status === 200 ? otherwise : `status_${status}`);
 }

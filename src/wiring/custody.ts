@@ -119,7 +119,7 @@ export function composeCustody(
   bitcoinAddress: string,
   platform: CustodyPlatform,
 ): CustodyDeps {
-  const { rpc, esploras, signer, now } = platform;
+  const { rpc, signer, now } = platform;
   const reserveAddress = signer.address;
   const solana = new SolanaView({
     nodes: rpc.nodes,
@@ -142,18 +142,7 @@ export function composeCustody(
     lookUp: (lookup) => lookups.find(lookup),
     mirror: createD1Mirror(platform.database),
     signer,
-    swap: {
-      bitcoinAddress,
-      route: platform.route,
-      maxCostBps: config.SWAP_MAX_COST_BPS,
-      readPrices: shared(platform.readPrices, PRICES_SHARED_MS, now),
-      latestBlockhash: () => solana.latestBlockhash(),
-      bitcoinViews: (txid) =>
-        Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
-      historyOf: (address) => solana.historyOf(address),
-      transaction: (signature) => solana.transaction(signature),
-      now,
-    },
+    swap: swapPorts(config, solana, bitcoinAddress, platform),
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, accounts),
     ...paidRequests(config, solana, accounts, platform),
@@ -180,6 +169,26 @@ export function composeCustody(
       now,
     ),
     log: platform.log,
+  };
+}
+
+function swapPorts(
+  config: Config,
+  solana: SolanaView,
+  bitcoinAddress: string,
+  { esploras, route, readPrices, now }: CustodyPlatform,
+): SwapPorts {
+  return {
+    bitcoinAddress,
+    route,
+    maxCostBps: config.SWAP_MAX_COST_BPS,
+    readPrices: shared(readPrices, PRICES_SHARED_MS, now),
+    latestBlockhash: () => solana.latestBlockhash(),
+    bitcoinViews: (txid) =>
+      Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
+    historyOf: (address) => solana.historyOf(address),
+    transaction: (signature) => solana.transaction(signature),
+    now,
   };
 }
 

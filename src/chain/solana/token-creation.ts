@@ -74,6 +74,45 @@ export function creationSpaces(design: TokenDesign): { mint: number; metadata: n
 export const tokenProgramOf = (design: TokenDesign): string =>
   design.program === 'token-2022' ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM;
 
+/** Name, symbol and URI in a Token-2022 mint. The reserve writes them, and gives the right up if nobody is to have it. */
+const nameInstructions = (
+  { name, symbol, uri, creator, revokeUpdate }: TokenDesign,
+  mint: string,
+  reserve: string,
+): readonly Instruction[] => {
+  const updateAuthority = revokeUpdate ? reserve : creator;
+  return [
+    initializeMetadata({ mint, updateAuthority, mintAuthority: reserve, name, symbol, uri }),
+    ...(revokeUpdate ? [setMetadataAuthority({ mint, authority: reserve, next: null })] : []),
+  ];
+};
+
+const metaplexName = (
+  { name, symbol, uri, creator, revokeUpdate }: TokenDesign,
+  mint: string,
+  reserve: string,
+): Instruction =>
+  createMetaplexMetadata({
+    mint,
+    mintAuthority: reserve,
+    payer: reserve,
+    updateAuthority: creator,
+    name,
+    symbol,
+    uri,
+    isMutable: !revokeUpdate,
+  });
+
+const supplyInstructions = (design: TokenDesign, mint: string, reserve: string): readonly Instruction[] => {
+  const { creator, supply, decimals } = design;
+  const program = tokenProgramOf(design);
+  const account = findAta(creator, mint, program);
+  return [
+    createAtaIdempotent({ payer: reserve, owner: creator, mint, program }),
+    mintTo({ program, mint, account, authority: reserve, atoms: supply, decimals }),
+  ];
+};
+
 /**
  * The instructions of a creation.
  *
@@ -88,7 +127,7 @@ function creationInstructions(
 ): Instruction[] {
   const program = tokenProgramOf(design);
   const config = { programAddress: address(program) };
-  const { name, symbol, uri, decimals, creator } = design;
+  const { decimals, creator } = design;
   const updateAuthority = design.revokeUpdate ? null : creator;
   const is2022 = design.program === 'token-2022';
   const space = is2022 ? POINTER_MINT_SPACE : MINT_SPACE;
@@ -113,33 +152,9 @@ function creationInstructions(
       config,
     ),
   );
-  if (is2022) {
-    const first = updateAuthority ?? reserve;
-    list.push(
-      initializeMetadata({ mint, updateAuthority: first, mintAuthority: reserve, name, symbol, uri }),
-    );
-    if (updateAuthority === null) list.push(setMetadataAuthority({ mint, authority: reserve, next: null }));
-  }
-  if (design.metaplex) {
-    const isMutable = !design.revokeUpdate;
-    list.push(
-      createMetaplexMetadata({
-        mint,
-        mintAuthority: reserve,
-        payer: reserve,
-        updateAuthority: creator,
-        name,
-        symbol,
-        uri,
-        isMutable,
-      }),
-    );
-  }
-  if (design.supply > 0n) {
-    const account = findAta(creator, mint, program);
-    list.push(createAtaIdempotent({ payer: reserve, owner: creator, mint, program }));
-    list.push(mintTo({ program, mint, account, authority: reserve, atoms: design.supply, decimals }));
-  }
+  if (is2022) list.push(...nameInstructions(design, mint, reserve));
+  if (design.metaplex) list.push(metaplexName(design, mint, reserve));
+  if (design.supply > 0n) list.push(...supplyInstructions(design, mint, reserve));
   list.push(
     getSetAuthorityInstruction(
       {

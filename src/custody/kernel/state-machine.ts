@@ -255,16 +255,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       return { ...nothingLeft(op), reason: seen.reason, outcome: { ...op.outcome, ...seen.outcome } };
 
     case 'found':
-      if (op.state !== 'planned') return op;
-      return {
-        ...op,
-        state: 'done',
-        detail: 'done',
-        reason: null,
-        reserved: NONE,
-        dueAt: null,
-        outcome: { ...op.outcome, ...seen.outcome },
-      };
+      return op.state === 'planned' ? foundDone(op, seen.outcome) : op;
 
     case 'unsigned': {
       if (op.state !== 'planned') return op;
@@ -306,6 +297,17 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       return isOutstanding(op) ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
   }
 }
+
+/** What the operation would have made exists already. */
+const foundDone = (op: Operation, outcome: Operation['outcome']): Operation => ({
+  ...op,
+  state: 'done',
+  detail: 'done',
+  reason: null,
+  reserved: NONE,
+  dueAt: null,
+  outcome: { ...op.outcome, ...outcome },
+});
 
 /** Failed, but the counterpart of the sent payment may still arrive. */
 const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;

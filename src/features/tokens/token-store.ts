@@ -54,6 +54,11 @@ export type TokenRow = Readonly<ReturnType<typeof tokenRow>>;
 
 const Stored: RowSchema<TokenRow> = { parse: (row) => tokenRow((row as { journal: string }).journal) };
 
+const MintAddress = z.object({ mint_address: z.string() }).transform((row) => row.mint_address);
+
+const OF_CREATOR = `SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL AND token_id < ?
+  ORDER BY token_id DESC LIMIT ?`;
+
 /** Sorts after every ISO 8601 time. */
 const BEYOND_ALL = '~';
 
@@ -67,12 +72,8 @@ export type TokenStore = ReturnType<typeof createTokenStore>;
  * bookmark, and cache a 404.
  */
 export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
-  const one = async (query: string, ...params: (string | number)[]): Promise<TokenRow | undefined> => {
-    const read = (from: D1Reads) =>
-      from
-        .prepare(query)
-        .bind(...params)
-        .all();
+  const one = async (query: string, key: string | number): Promise<TokenRow | undefined> => {
+    const read = (from: D1Reads) => from.prepare(query).bind(key).all();
     const near = await read(db);
     const isBehind = near.results.length === 0 && near.meta.served_by_primary === false;
     const [row] = (isBehind ? await read(primary) : near).results;
@@ -96,20 +97,12 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
     listedMints: (limit: number): Promise<string[]> =>
       rowsOf(
         db,
-        z.object({ mint_address: z.string() }).transform((row) => row.mint_address),
+        MintAddress,
         'SELECT mint_address FROM tokens WHERE listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?',
         limit,
       ),
     ofCreator: (creator: string, limit: number, below = Number.MAX_SAFE_INTEGER) =>
-      rowsOf(
-        db,
-        Stored,
-        `SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL AND token_id < ?
-         ORDER BY token_id DESC LIMIT ?`,
-        creator,
-        below,
-        limit,
-      ),
+      rowsOf(db, Stored, OF_CREATOR, creator, below, limit),
 
     /**
      * Listing records of one token or of all, newest first, without those that a lost journal left open. @param after time and id of the last record shown
