@@ -35,11 +35,11 @@ export const AREAS: readonly Area[] = [
   {
     name: 'payments',
     files: [
-      'src/custody/payments/payment-requests.ts',
-      'src/custody/payments/request-changes.ts',
-      'src/custody/payments/open-request.ts',
-      'src/custody/payments/payment-matching.ts',
-      'src/custody/payments/booking.ts',
+      'src/custody/payments/confirm.ts',
+      'src/custody/payments/work.ts',
+      'src/custody/payments/open.ts',
+      'src/custody/payments/treasury-payment.ts',
+      'src/custody/payments/unread.ts',
       'src/custody/payments/treasury-walk.ts',
     ],
     also: ['payment-edges', 'payment-search', 'refunds', 'restored-payments'].map(

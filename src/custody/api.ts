@@ -301,13 +301,17 @@ export type Busy = { readonly busy: true };
 /** A member that an object of an earlier release does not know yet is null. */
 const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
 
+/** What a payment can buy. The custodian has one product for each kind (`product.ts`). */
+const RequestKind = z.enum(['token', 'listing']);
+export type RequestKind = z.infer<typeof RequestKind>;
+
 /**
  * A payment request, as stored by the custodian and in D1. The object may be of the release before: a member that it does
  * not know gets a default.
  */
 export const RequestView = z.object({
   id: z.string(),
-  kind: z.enum(['token', 'listing']),
+  kind: RequestKind,
   status: z.enum(['pending', 'completed']),
   /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
   detail: z.string(),
@@ -343,7 +347,7 @@ export const RequestView = z.object({
 export type RequestView = Readonly<z.infer<typeof RequestView>>;
 
 export type OpenRequest = {
-  readonly kind: 'token' | 'listing';
+  readonly kind: RequestKind;
   readonly subject: Readonly<Record<string, unknown>>;
   /** Cost of the work, without the last five digits, which make the amount unique. */
   readonly baseFeeLamports: bigint;
@@ -356,7 +360,7 @@ export type RequestOpened = { readonly type: 'opened'; readonly request: Request
 export type NamedPayment = {
   /** Id of the payment request. */
   readonly id: string;
-  readonly kind: RequestView['kind'];
+  readonly kind: RequestKind;
   /** Signature of the payment. */
   readonly signature: string;
   readonly client: string;

@@ -3,11 +3,10 @@
  * parameters, so the simulator runs the same code as the Durable Object.
  * @module
  */
-import { lamports } from '../core/amount.ts';
 import type { QuoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { HOUR_MS } from '../core/durations.ts';
-import { notConfigured, upstreamFailure } from '../core/errors.ts';
+import { notConfigured } from '../core/errors.ts';
 import type {
   AsryEpochView,
   ClaimAnswer,
@@ -27,7 +26,6 @@ import type {
   PaymentConfirmed,
   ProofAnswer,
   ProofDraft,
-  Refusal,
   RequestOpened,
   RequestView,
   SigningState,
@@ -41,7 +39,7 @@ import { Claims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
 import { Agenda } from './kernel/agenda.ts';
 import { Background, QUORUM_MEMORY } from './kernel/background.ts';
-import { BALANCE_OUTDATED, upstreamRefusal } from './kernel/begin-operation.ts';
+import { refused } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
 import { Journal } from './kernel/journal.ts';
 import { frozenReason, SigningGate } from './kernel/journal-integrity.ts';
@@ -54,8 +52,8 @@ import type { LookUp } from './kernel/signature-lookups.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits } from './limits.ts';
-import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
-import { creationCost } from './payments/request-store.ts';
+import { type PaymentDeps, paymentContext } from './payments/context.ts';
+import { Payments } from './payments/payments.ts';
 import { beginAnew } from './recovery/begin-anew.ts';
 import { Republishing } from './recovery/republish.ts';
 import { SpendWatch } from './recovery/spend-watch.ts';
@@ -67,7 +65,7 @@ import { swapEvidence } from './swap/evidence.ts';
 import { type SwapPorts, swapKind } from './swap/operation.ts';
 import { SwapQuotes } from './swap/swap-quotes.ts';
 import { swapView } from './swap/swap-view.ts';
-import { Tokens } from './tokens/token-store.ts';
+import { type TokenDeps, Tokens } from './tokens/products.ts';
 import { openStorage } from './versioned-store.ts';
 
 export type CustodyDeps = {
@@ -75,10 +73,11 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
-  /** Token creations; absent if payments are absent. Rows of a kind whose module is absent await the operator. */
-  readonly tokenKind?: OperationKind;
-  /** Payment requests; absent if no treasury or mint seed is configured. */
-  readonly payments?: Omit<PaymentPorts, 'latestBlockhash' | 'lookUp'>;
+  /**
+   * Payment requests for tokens; absent if no treasury or mint seed is configured. Rows of a kind whose module is absent
+   * await the operator.
+   */
+  readonly payments?: PaymentDeps & TokenDeps;
   /** The daily mint; absent if no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent if no ASRY mint is configured. */
@@ -170,6 +169,7 @@ export class Custodian implements CustodianApi {
   readonly #modules: Readonly<Record<string, CustodyModule>>;
   readonly #quotes: SwapQuotes;
   readonly #swaps: Swaps;
+  readonly #tokens: Tokens | undefined;
   readonly #payments: Payments | undefined;
   readonly #mints: DailyMint | undefined;
   readonly #proofs: Proofs | undefined;
@@ -186,9 +186,8 @@ export class Custodian implements CustodianApi {
     this.#quotes = new SwapQuotes(d.swap, tools.journal, d.now);
     this.#swaps = new Swaps(tools, { quotes: this.#quotes, quoteBudgets, randomId, within });
     const { lookUp } = d;
-    const { latestBlockhash } = d.swap;
-    const tokens = new Tokens(tools);
-    this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, lookUp, tokens });
+    this.#tokens = d.payments && new Tokens(tools, d.payments);
+    this.#payments = this.#openPayments();
     this.#spendWatch = new SpendWatch(tools, this.#spendPorts());
     if (kernel.newerStorage === undefined) this.#spendWatch.endAfterKeyChange();
     this.#mints = d.absr && new DailyMint(tools, d.absr);
@@ -214,11 +213,17 @@ export class Custodian implements CustodianApi {
     });
   }
 
+  #openPayments(): Payments | undefined {
+    const { tools, bounds } = this.#kernel;
+    const { payments } = this.#d;
+    if (!payments || !this.#tokens) return undefined;
+    return new Payments(paymentContext(tools, payments, { products: this.#tokens.products, bounds }));
+  }
+
   /** The modules of the configured areas, by the name that logs show. */
   #composeModules(): Record<string, CustodyModule> {
     const { tools } = this.#kernel;
-    const { swap, token } = { swap: swapKind(this.#d.swap, this.#quotes), token: this.#d.tokenKind };
-    const onEnd = (operation: Operation) => this.#payments?.endCreation(operation);
+    const swap = swapKind(this.#d.swap, this.#quotes);
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
       swap: {
@@ -226,7 +231,7 @@ export class Custodian implements CustodianApi {
         onCron: () => this.#swaps.watchRefusal(),
         commands: { evidence: async (id) => swapEvidence(tools.journal, id) },
       },
-      ...(token ? { tokens: { kinds: { token: { ...token, onEnd } } } } : {}),
+      ...(this.#tokens ? { tokens: this.#tokens } : {}),
       ...(this.#claims ? { asry: this.#claims } : {}),
       spends: this.#spendWatch,
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
@@ -260,24 +265,9 @@ export class Custodian implements CustodianApi {
   openRequest(request: OpenRequest): Promise<RequestOpened> {
     return this.#background.verified(async () => {
       const payments = this.#configuredPayments();
-      const refusal = await this.#saleRefusal(request, payments);
-      return refusal ? { type: 'refused', refusal } : payments.open(request);
+      const refusal = await payments.saleRefusal(request);
+      return refusal ? refused(refusal) : payments.open(request);
     });
-  }
-
-  /** Reason why a creation cannot be sold now, or undefined. A listing costs the reserve nothing. */
-  async #saleRefusal({ kind, subject }: OpenRequest, payments: Payments): Promise<Refusal | undefined> {
-    const { bounds, tools } = this.#kernel;
-    if (kind !== 'token') return undefined;
-    const cost = lamports(creationCost(subject));
-    try {
-      const balance = await tools.readBalance(tools.journal.releasedSlot());
-      if (balance.slot < tools.journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-      const operations = tools.journal.counting(tools.reserveAddress, tools.now());
-      return bounds.saleRefusal(cost, payments.openSales(), balance, operations, tools.now());
-    } catch (error) {
-      return upstreamRefusal(upstreamFailure(error));
-    }
   }
 
   async findRequest(id: string): Promise<RequestView | null> {

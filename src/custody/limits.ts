@@ -25,12 +25,15 @@ export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   readonly operatingFloat: Lamports;
 };
 
-/** Creations of requests that await payment: no operation has reserved their cost yet. */
+/** Requests that await payment: no operation has reserved the cost of their work yet. */
 export type OpenSales = {
   readonly count: bigint;
-  /** Future cost of these creations. */
+  /** Future cost of their work. */
   readonly lamports: bigint;
 };
+
+/** The work that a payment would begin: an operation of this kind, beside the open requests of the kind. */
+export type Sale = { readonly kind: Kind; readonly cost: Lamports; readonly open: OpenSales };
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
@@ -64,26 +67,25 @@ export class CustodyBounds {
   }
 
   /**
-   * Whether another creation that costs `reserved` lamports can be sold. The sale must leave the floor and the cost of
+   * Why the work of another request cannot be sold now; undefined if it can. The sale must leave the floor and the cost of
    * open requests in the reserve, and each limit must have room after these requests. Unpaid requests use at most half
    * of the float and half of each limit, so they cannot block all sales.
    */
   saleRefusal(
-    reserved: Lamports,
-    open: OpenSales,
+    { kind, cost: reserved, open }: Sale,
     balance: Balance,
     operations: readonly Entry[],
     now: number,
   ): Refusal | undefined {
     const { floor, operatingFloat } = this.#config;
-    const { limits } = this.of('token');
+    const { limits } = this.of(kind);
     const keeps = floor + smaller(open.lamports, operatingFloat / 2n);
     const amount = lamports(0n);
     const verdict = checkIntent({ bounds: { limits, keeps }, amount, reserved, balance, operations, now });
     if (!verdict.ok) return verdict.code === 'LIMIT_REACHED' ? spendingRefusal(verdict, now) : FLOAT_SPENT;
-    const creation = plannedOperation({
+    const work = plannedOperation({
       id: '',
-      kind: 'token',
+      kind,
       signer: '',
       amount,
       reserved: amount,
@@ -91,7 +93,7 @@ export class CustodyBounds {
       now,
     });
     for (const limit of limits) {
-      const sold = { ...creation, rows: Number(smaller(open.count, limit.maximum / 2n)) };
+      const sold = { ...work, rows: Number(smaller(open.count, limit.maximum / 2n)) };
       const reached = checkLimit(limit, [...operations, sold], { amount, cost: 0n }, now);
       if (!reached.ok) return spendingRefusal({ ...reached, availableAt: now + UNPAID_RETRY_MS }, now);
     }

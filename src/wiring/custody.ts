@@ -20,9 +20,9 @@ import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
-import { SignatureLookups } from '../custody/kernel/signature-lookups.ts';
+import { type LookUp, SignatureLookups } from '../custody/kernel/signature-lookups.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
-import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
+import type { PaymentDeps } from '../custody/payments/context.ts';
 import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {
   type ReserveSources,
@@ -52,7 +52,7 @@ export type CustodyPlatform = {
   readonly database: D1Database;
 } & Keys &
   Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'openCircuits' | 'release' | 'log'> &
-  Pick<PaymentPorts, 'randomBytes'>;
+  Pick<PaymentDeps, 'randomBytes'>;
 
 /** @throws AppError NOT_CONFIGURED, also logged as an alarm: nothing is signed until the operator corrects it */
 export function custodyDeps(env: Env): CustodyDeps {
@@ -137,15 +137,16 @@ export function composeCustody(
     now,
     sleep: (ms) => platform.within(new Promise(() => undefined), ms),
   });
+  const lookUp: LookUp = (lookup) => lookups.find(lookup);
   return {
     chain: solana,
-    lookUp: (lookup) => lookups.find(lookup),
+    lookUp,
     mirror: createD1Mirror(platform.database),
     signer,
     swap: swapPorts(config, solana, bitcoinAddress, platform),
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, accounts),
-    ...paidRequests(config, solana, accounts, platform),
+    ...paidRequests(config, solana, accounts, { ...platform, lookUp }),
     limits: {
       ...limitsOf(config),
       floor: config.RESERVE_FLOOR_SOL,
@@ -292,14 +293,16 @@ function paidRequests(
   config: Wired,
   solana: SolanaView,
   { treasury: treasuryAddress, heldSenders: heldPayers }: Accounts,
-  { rpc, mintKeys, randomBytes, randomId }: CustodyPlatform,
-): Pick<CustodyDeps, 'payments' | 'tokenKind'> {
+  { rpc, mintKeys, randomBytes, randomId, lookUp }: CustodyPlatform & { readonly lookUp: LookUp },
+): Pick<CustodyDeps, 'payments'> {
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
   if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
   return {
     payments: {
       treasuryAddress,
       heldPayers,
+      lookUp,
+      latestBlockhash: () => solana.latestBlockhash(),
       balanceOf: (address) => solana.balanceOf(address),
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
       nodes: rpc.nodes,
@@ -318,23 +321,23 @@ function paidRequests(
       randomId,
       mintAddress: mintKeys.address,
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
+      creation: createTokenKind({
+        signMint: mintKeys.sign,
+        rentExemption: async (bytes) =>
+          (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
+        latestBlockhash: () => solana.latestBlockhash(),
+        findMint: async (address) => {
+          const [mint] = await solana.agreed(`mint ${address}`, async (node) => {
+            const [found] = (await node.accounts([address], 'finalized')).accounts;
+            const decoded = found && decodeMint(found.owner, found.data);
+            return found
+              ? { owner: found.owner, supply: decoded?.supply ?? 0n, decimals: decoded?.decimals ?? -1 }
+              : null;
+          });
+          return mint;
+        },
+      }),
     },
-    tokenKind: createTokenKind({
-      signMint: mintKeys.sign,
-      rentExemption: async (bytes) =>
-        (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
-      latestBlockhash: () => solana.latestBlockhash(),
-      findMint: async (address) => {
-        const [mint] = await solana.agreed(`mint ${address}`, async (node) => {
-          const [found] = (await node.accounts([address], 'finalized')).accounts;
-          const decoded = found && decodeMint(found.owner, found.data);
-          return found
-            ? { owner: found.owner, supply: decoded?.supply ?? 0n, decimals: decoded?.decimals ?? -1 }
-            : null;
-        });
-        return mint;
-      },
-    }),
   };
 }
 

@@ -65,7 +65,10 @@ it.each([
   ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
   ['the kill switch', { swapsDisabled: undefined }] as const,
 ])('a misspelled or missing limit stops all signing: %s', async (_name, change) => {
-  const w = createCustodianWorld({ tokenKind: creation, ...(change as object) });
+  const w = createCustodianWorld({
+    payments: { ...createPaymentWorld().ports, creation },
+    ...(change as object),
+  });
   expect(await w.custody.createSwap(request())).toMatchObject({
     refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } },
   });

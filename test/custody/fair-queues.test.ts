@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
-import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
@@ -18,8 +17,9 @@ const refusing: OperationKind = {
 };
 
 /** Token creations are planned; each is prepared by `kind`. */
-function waiting(rows: number, kind: OperationKind, change: Partial<CustodyDeps> = {}) {
-  const w = createCustodianWorld({ tokenKind: kind, ...change });
+function waiting(rows: number, kind: OperationKind) {
+  const payments = { ...createPaymentWorld().ports, creation: kind };
+  const w = createCustodianWorld({ payments });
   w.storage.transaction(() => {
     for (let at = 0; at < rows; at++)
       w.journal.insert(planned({ id: `token:${at}`, kind: 'token', dueAt: NOW, createdAt: NOW }));
@@ -84,7 +84,7 @@ it('delivers 200 rows that D1 had refused within a second of the command that re
 
 it('an operation whose outcome cannot be booked stays open, is tried less than once in 4 minutes, and then ends', async () => {
   const landed: OperationKind = { ...refusing, prepare: async () => ({ ok: false, found: {} }) };
-  const w = waiting(0, landed, { payments: { ...createPaymentWorld().ports } });
+  const w = waiting(0, landed);
   await w.custody.wake();
   const store = new RequestStore(w.storage);
   const request = createPaymentWorld().open();

@@ -46,7 +46,12 @@ it.each([
 
 describe('a sale', () => {
   const sell = (open: Partial<OpenSales>, held = SOL, operations = [] as ReturnType<typeof planned>[]) =>
-    bounds.saleRefusal(lamports(10n), { count: 0n, lamports: 0n, ...open }, holding(held), operations, NOW);
+    bounds.saleRefusal(
+      { kind: 'token', cost: lamports(10n), open: { count: 0n, lamports: 0n, ...open } },
+      holding(held),
+      operations,
+      NOW,
+    );
   const creation = (state: 'done' | 'failed') =>
     done({ kind: 'token', state, createdAt: NOW - 60_000, releasedSlot: null });
 

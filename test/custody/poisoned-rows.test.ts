@@ -22,8 +22,7 @@ const creation: OperationKind = {
 async function withPoisonedOperations() {
   const lines: Record<string, unknown>[] = [];
   const w = createCustodianWorld({
-    tokenKind: creation,
-    payments: createPaymentWorld().ports,
+    payments: { ...createPaymentWorld().ports, creation },
     log: (line) => void lines.push(line),
   });
   await w.custody.wake();

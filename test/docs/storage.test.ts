@@ -5,7 +5,7 @@ import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
-import { Tokens } from '../../src/custody/tokens/token-store.ts';
+import { TokenStore } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 
 const page = readFileSync('docs/run/storage.md', 'utf8');
@@ -27,7 +27,7 @@ it('docs/run/storage.md lists every table of the journal', () => {
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
   new RequestStore(storage);
-  new Tokens({ journal, storage, now: Date.now });
+  new TokenStore({ journal, storage, now: Date.now });
   new TreasuryStore(storage);
   new AsryStore(storage, Date.now);
   new Agenda(storage, Date.now, () => undefined);

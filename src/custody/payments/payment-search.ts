@@ -7,12 +7,12 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import { forCaller } from '../../providers/admission.ts';
-import type { ModuleTools } from '../kernel/module.ts';
 import { pagesDown } from '../kernel/quorum.ts';
-import { type Booking, PART_MS, type RunBudget } from './booking.ts';
-import type { PaymentPorts } from './payment-requests.ts';
-import type { PaymentRequest, RequestStore } from './request-store.ts';
+import { bookPayment, checkPurchase } from './confirm.ts';
+import type { PaymentContext } from './context.ts';
+import type { PaymentRequest } from './request-store.ts';
 import { type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
+import { PART_MS, type RunBudget, UnreadTransactions } from './unread.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
@@ -43,29 +43,29 @@ const LAST_READ = 'payment_search_read_at';
 /** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
-export type PaymentSearchPorts = Pick<PaymentPorts, 'nodes' | 'treasuryAddress'> &
-  Pick<ModuleTools, 'agenda' | 'journal' | 'now' | 'log'> & {
-    readonly store: RequestStore;
-    readonly booking: Booking;
-  };
-
 export class PaymentSearch {
-  readonly #p: PaymentSearchPorts;
+  readonly #context: PaymentContext;
+  readonly #unread: UnreadTransactions;
   readonly #walk: TreasuryWalk;
   readonly #references: ReferenceChecks;
 
-  constructor(p: PaymentSearchPorts) {
-    this.#p = p;
-    this.#walk = new TreasuryWalk(p);
-    this.#references = new ReferenceChecks(p);
+  constructor(context: PaymentContext) {
+    this.#context = context;
+    this.#unread = new UnreadTransactions(context, {
+      check: (transaction) => checkPurchase(context, transaction),
+      book: (transaction, checked) => bookPayment(context, transaction, checked),
+    });
+    this.#walk = new TreasuryWalk(context, this.#unread);
+    this.#references = new ReferenceChecks(context, this.#unread);
   }
 
   /** Unix milliseconds up to which every payment has been read. */
   readUntil(): number {
     // A time in the future was stored before the clock went back, so it does not show what has been read.
-    const lastRead = this.#p.journal.getTime(LAST_READ);
+    const lastRead = this.#context.journal.getTime(LAST_READ);
     return (
-      Math.min(this.#walk.readUntil() ?? this.#p.now(), lastRead > this.#p.now() ? 0 : lastRead) - FINALITY_MS
+      Math.min(this.#walk.readUntil() ?? this.#context.now(), lastRead > this.#context.now() ? 0 : lastRead) -
+      FINALITY_MS
     );
   }
 
@@ -77,18 +77,18 @@ export class PaymentSearch {
     const interval = this.#cronInterval();
     return (
       interval !== undefined &&
-      isTimeOver(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now())
+      isTimeOver(this.#context.journal.getTime(LAST_RUN) + interval, interval, this.#context.now())
     );
   }
 
   /** Plans the next search by the object's timer. Call after each change of what it depends on. */
   plan(): void {
     const interval = this.#alarmInterval();
-    const at = this.#p.journal.getTime(LAST_RUN) + (interval ?? 0);
-    this.#p.agenda.plan(
+    const at = this.#context.journal.getTime(LAST_RUN) + (interval ?? 0);
+    this.#context.agenda.plan(
       SEARCH,
       'treasury',
-      interval === undefined ? null : Math.min(at, this.#p.now() + interval),
+      interval === undefined ? null : Math.min(at, this.#context.now() + interval),
     );
   }
 
@@ -105,29 +105,29 @@ export class PaymentSearch {
   }
 
   async #search(by: 'alarm' | 'cron'): Promise<void> {
-    this.#p.journal.setTime(LAST_RUN, this.#p.now());
+    this.#context.journal.setTime(LAST_RUN, this.#context.now());
     const budget = { reads: READS_PER_RUN };
     await this.#references.run(budget, by);
-    const oldest = this.#p.store.oldestRequest() ?? this.#p.now();
-    const startedAt = this.#p.now();
-    if (await this.#walk.run(Math.max(oldest, this.#p.now() - FIRST_WALK_MS), budget))
-      this.#p.journal.setTime(LAST_READ, startedAt);
-    await this.#p.booking.retry(RETRIES_PER_RUN);
+    const oldest = this.#context.requests.oldestRequest() ?? this.#context.now();
+    const startedAt = this.#context.now();
+    if (await this.#walk.run(Math.max(oldest, this.#context.now() - FIRST_WALK_MS), budget))
+      this.#context.journal.setTime(LAST_READ, startedAt);
+    await this.#unread.retry(RETRIES_PER_RUN);
   }
 
   /** Interval between cron runs; undefined while no payment is expected. */
   #cronInterval(): number | undefined {
-    if (this.#p.store.newestOpen() !== undefined) return OPEN_RUN_MS;
-    const closed = this.#p.store.lastClosing();
+    if (this.#context.requests.newestOpen() !== undefined) return OPEN_RUN_MS;
+    const closed = this.#context.requests.lastClosing();
     if (closed === undefined) return undefined;
-    return closed + LATE_FOR_MS < this.#p.now() ? KEPT_RUN_MS : LATE_RUN_MS;
+    return closed + LATE_FOR_MS < this.#context.now() ? KEPT_RUN_MS : LATE_RUN_MS;
   }
 
   /** Interval between alarm runs; undefined while no payment is expected. */
   #alarmInterval(): number | undefined {
     if (this.#references.isAsked()) return READ_RUN_MS;
     if (this.#walk.readUntil() !== null)
-      return this.#p.store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
+      return this.#context.requests.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
     const cron = this.#cronInterval();
     return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;
   }
@@ -160,15 +160,17 @@ const LONGEST_CHECK_WAIT_MS = 60_000;
  * listed, so other transfers to the treasury cannot hide such a payment.
  */
 class ReferenceChecks {
-  readonly #p: PaymentSearchPorts;
+  readonly #context: PaymentContext;
+  readonly #unread: UnreadTransactions;
   #turn = 0;
   /** Requests that a caller has read since their last check, in the order of the reads. */
   readonly #asked = new Set<string>();
   /** When each of these requests was last checked, in Unix milliseconds. */
   readonly #checkedAt = new Map<string, number>();
 
-  constructor(p: PaymentSearchPorts) {
-    this.#p = p;
+  constructor(context: PaymentContext, unread: UnreadTransactions) {
+    this.#context = context;
+    this.#unread = unread;
   }
 
   /** Whether a request that a caller read awaits its check. */
@@ -186,13 +188,13 @@ class ReferenceChecks {
   }
 
   async run(budget: RunBudget, by: 'alarm' | 'cron'): Promise<void> {
-    const until = this.#p.now() + PART_MS;
+    const until = this.#context.now() + PART_MS;
     for (const request of this.#due(by).values()) {
-      const node = this.#p.nodes[this.#turn++ % this.#p.nodes.length];
-      if (!node || budget.reads <= 0 || this.#p.now() > until) return;
+      const node = this.#context.nodes[this.#turn++ % this.#context.nodes.length];
+      if (!node || budget.reads <= 0 || this.#context.now() > until) return;
       this.#markChecked(request);
       await this.#check(request, node, budget).catch((error: unknown) => {
-        this.#p.log({
+        this.#context.log({
           level: 'warn',
           event: 'reference_check_failed',
           node: node.name,
@@ -203,7 +205,7 @@ class ReferenceChecks {
   }
 
   #isDue(id: string): boolean {
-    return isTimeOver((this.#checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, this.#p.now());
+    return isTimeOver((this.#checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, this.#context.now());
   }
 
   /** Reads one node's list for a reference; the next check uses the next node. */
@@ -213,11 +215,11 @@ class ReferenceChecks {
       node.signaturesFor(reference, { ...page, commitment: 'finalized' });
     for await (const { entries } of pagesDown(read, MAX_PAGES)) {
       for (const { signature, err } of entries) {
-        if (err !== null || this.#p.booking.isKnown(signature)) continue;
+        if (err !== null || this.#unread.isKnown(signature)) continue;
         if (reads === 0) return;
         reads--;
         budget.reads--;
-        if ((await this.#p.booking.read(signature, node.name)) === 'stop') return;
+        if ((await this.#unread.read(signature, node.name)) === 'stop') return;
       }
     }
   }
@@ -225,7 +227,7 @@ class ReferenceChecks {
   /** The requests of one run: those that callers read, the most overdue, and the newest. */
   #due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
     const found = new Map<string, PaymentRequest>();
-    const { store, now } = this.#p;
+    const { requests: store, now } = this.#context;
     for (const id of this.#asked) {
       if (found.size >= ASKED_PER_RUN) break;
       const request = store.get(id);
@@ -242,12 +244,15 @@ class ReferenceChecks {
   #markChecked({ id, createdAt }: PaymentRequest): void {
     this.#asked.delete(id);
     this.#checkedAt.delete(id);
-    this.#checkedAt.set(id, this.#p.now());
+    this.#checkedAt.set(id, this.#context.now());
     for (const old of this.#checkedAt.keys()) {
       if (this.#checkedAt.size <= MAX_ASKED) break;
       this.#checkedAt.delete(old);
     }
-    const wait = Math.min(FIRST_CHECK_MS + Math.max(this.#p.now() - createdAt, 0) / 8, LONGEST_CHECK_WAIT_MS);
-    this.#p.store.checkReferenceAt(id, Math.ceil(this.#p.now() + wait));
+    const wait = Math.min(
+      FIRST_CHECK_MS + Math.max(this.#context.now() - createdAt, 0) / 8,
+      LONGEST_CHECK_WAIT_MS,
+    );
+    this.#context.requests.checkReferenceAt(id, Math.ceil(this.#context.now() + wait));
   }
 }

@@ -2,13 +2,16 @@
  * The public views of payment requests, and the D1 rows of requests, listings and refunds.
  * @module
  */
-import type { RequestView } from '../api.ts';
-import type { Journal } from '../kernel/journal.ts';
+import type { RequestKind, RequestView } from '../api.ts';
 import type { MirrorSource } from '../kernel/module.ts';
-import type { PaymentRequest, RefundDue, RequestStore } from './request-store.ts';
+import { RECORD_TABLES } from '../kernel/ports.ts';
+import { reasonText } from '../kernel/reason.ts';
+import type { ProductRecord } from '../product.ts';
+import type { PaymentContext } from './context.ts';
+import { type PaymentRequest, type RefundDue, workId } from './request-store.ts';
 
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */
-export const SHOWN_REFUNDS = 20;
+const SHOWN_REFUNDS = 20;
 
 /**
  * A transaction lands within 150 blocks, about a minute, or never. A reported one is shown for this long; then the
@@ -26,7 +29,7 @@ function detailOf(request: PaymentRequest, refunds: readonly RefundDue[], now: n
     case 'open':
       return request.received === '0' && reportedOf(request, now) === null ? 'awaiting_payment' : 'seen';
     case 'paid':
-      return request.kind === 'token' ? 'creating' : 'paid';
+      return 'creating';
     case 'completed':
       return 'completed';
     case 'expired':
@@ -68,34 +71,47 @@ export function requestView(
   };
 }
 
-function requestColumns(store: RequestStore, request: PaymentRequest) {
-  const mirrored = { ...request, client: null, reported: null };
-  const view = requestView(mirrored, store.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
-  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: mirrored }) };
-  if (request.kind === 'token') return { status: view.status, ...shared };
-  const status = view.status === 'completed' ? 'confirmed' : 'pending';
-  return { token_id: Number(request.subject.tokenId), status, ...shared };
+/** Why a request waits. While its work waits, the reason is stored in its operation. */
+export function reasonOf({ journal }: PaymentContext, request: PaymentRequest): string | null {
+  const { state, reason } = request;
+  if (reason !== null || state !== 'paid') return reason;
+  return reasonText(journal.get(workId(request))?.reason ?? null);
 }
 
-export function mirrorRequest(
-  journal: Journal,
-  store: RequestStore,
-  request: PaymentRequest,
-  now: number,
-): void {
-  const table = request.kind === 'token' ? 'invoices' : 'listings';
-  journal.publish(table, request.id, requestColumns(store, request), now);
+export function viewOf(context: PaymentContext, request: PaymentRequest): RequestView {
+  const refunds = context.requests.refundsOf(request.id, SHOWN_REFUNDS);
+  return requestView({ ...request, reason: reasonOf(context, request) }, refunds, context.now());
 }
 
-function createdListingColumns(request: PaymentRequest) {
-  const view = { ...requestView(request, [], request.createdAt), kind: 'listing' as const, feeLamports: '0' };
-  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
-  return { ...columns, journal: JSON.stringify({ view }) };
+/** Stores a request and queues its D1 update. Call inside a storage transaction. */
+export function saveRequest(context: PaymentContext, request: PaymentRequest): PaymentRequest {
+  const changed = { ...request, changes: request.changes + 1 };
+  context.requests.put(changed);
+  mirrorRequest(context, changed);
+  return changed;
 }
 
-/** A token created by the service is listed with its creation; it needs no listing payment. */
-export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
-  journal.publish('listings', request.id, createdListingColumns(request), now);
+/** The rows of a request in D1: its own and, once it is completed, its product's second one. */
+function recordsOf({ products, requests }: PaymentContext, request: PaymentRequest) {
+  const row = { ...request, client: null, reported: null };
+  const { record, completedRecord } = products[request.kind];
+  const view = requestView(row, requests.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
+  const rowOf = ({ table, columns }: ProductRecord, journal: { view: RequestView; row?: object }) => ({
+    table,
+    id: request.id,
+    columns: {
+      ...columns(journal.view),
+      created_at: journal.view.createdAt,
+      journal: JSON.stringify(journal),
+    },
+  });
+  const second = request.state === 'completed' ? completedRecord : undefined;
+  return [rowOf(record, { view, row }), ...(second ? [rowOf(second, { view: second.viewOf(view) })] : [])];
+}
+
+export function mirrorRequest(context: PaymentContext, request: PaymentRequest): void {
+  for (const { table, id, columns } of recordsOf(context, request))
+    context.journal.publish(table, id, columns, context.now());
 }
 
 export const refundColumns = (refund: RefundDue) => ({
@@ -104,31 +120,29 @@ export const refundColumns = (refund: RefundDue) => ({
   journal: JSON.stringify(refund),
 });
 
-/** Every row of the requests, tokens and refunds. */
-export const mirroredPayments = (
-  store: RequestStore,
-  tokens: MirrorSource,
+/** Every row of the requests and refunds. @param adopt see {@link MirrorSource} */
+export function mirroredPayments(
+  context: PaymentContext,
   adopt: (journal: string) => void,
-): readonly MirrorSource[] => [
-  {
-    table: 'invoices',
-    rowsAfter: (id, limit) =>
-      store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(store, row) })),
-    adopt,
-  },
-  {
-    table: 'listings',
-    rowsAfter: (id, limit) =>
-      store.listingsAfter(id, limit).map((row) => ({
-        id: row.id,
-        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
-      })),
-    adopt,
-  },
-  tokens,
-  {
-    table: 'refunds',
-    rowsAfter: (id, limit) =>
-      store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
-  },
-];
+): readonly MirrorSource[] {
+  const { products, requests } = context;
+  const kinds = Object.keys(products) as RequestKind[];
+  const kindsIn = (table: string, which: 'record' | 'completedRecord') =>
+    kinds.filter((kind) => products[kind][which]?.table === table);
+  const tables = RECORD_TABLES.filter((table) => kindsIn(table, 'record').length > 0);
+  return [
+    ...tables.map((table) => ({
+      table,
+      rowsAfter: (id: string, limit: number) =>
+        requests
+          .after(id, limit, kindsIn(table, 'record'), kindsIn(table, 'completedRecord'))
+          .flatMap((request) => recordsOf(context, request).filter((row) => row.table === table)),
+      adopt,
+    })),
+    {
+      table: 'refunds',
+      rowsAfter: (id, limit) =>
+        requests.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
+    },
+  ];
+}

@@ -4,8 +4,10 @@
  * @module
  */
 import type { BudgetUse } from '../../core/budget.ts';
+import type { RequestKind } from '../api.ts';
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
+import type { Subject } from '../product.ts';
 import { numberOf, RowStore } from '../row-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
@@ -45,10 +47,10 @@ export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
 export type PaymentRequest = {
   /** UUID: public. */
   readonly id: string;
-  readonly kind: 'token' | 'listing';
+  readonly kind: RequestKind;
   readonly state: RequestState;
   /** The purchased work, in the kind's own shape. */
-  readonly subject: Readonly<Record<string, unknown>>;
+  readonly subject: Subject;
   /** Lamports to pay; the last five digits distinguish open requests. */
   readonly fee: string;
   /** The Solana Pay reference: an address among the accounts of the payment. */
@@ -78,13 +80,9 @@ export type PaymentRequest = {
   readonly changes: number;
 };
 
-/** The newest operation that creates the token of a request. */
-export const creationId = ({ id, creations }: Pick<PaymentRequest, 'id' | 'creations'>): string =>
-  creations === 1 ? `token:${id}` : `token:${id}:${creations}`;
-
-/** Lamports that a creation may take from the reserve: rent and fees. */
-export const creationCost = (subject: PaymentRequest['subject']): bigint =>
-  BigInt(String(subject.costLamports));
+/** The newest operation that does the work of a request. */
+export const workId = ({ kind, id, creations }: Pick<PaymentRequest, 'kind' | 'id' | 'creations'>): string =>
+  creations === 1 ? `${kind}:${id}` : `${kind}:${id}:${creations}`;
 
 /** The purpose with which the journal records a payment of this request, such as `listing:<id>`. */
 export const purposeOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
@@ -202,26 +200,30 @@ export class RequestStore {
     return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
 
-  /** Token requests whose id follows `id`, in the order of their ids. */
-  invoicesAfter(id: string, limit: number): PaymentRequest[] {
-    return this.#requests.all("WHERE id > ? AND kind = 'token' ORDER BY id LIMIT ?", id, limit);
-  }
-
-  /** Listing requests and completed token requests whose id follows `id`, in the order of their ids. */
-  listingsAfter(id: string, limit: number): PaymentRequest[] {
+  /** Requests of these kinds, and completed ones of those, whose id follows `id`, in the order of their ids. */
+  after(
+    id: string,
+    limit: number,
+    kinds: readonly RequestKind[],
+    completed: readonly RequestKind[],
+  ): PaymentRequest[] {
     return this.#requests.all(
-      "WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",
+      `WHERE id > ? AND (kind IN (SELECT value FROM json_each(?))
+         OR (state = 'completed' AND kind IN (SELECT value FROM json_each(?)))) ORDER BY id LIMIT ?`,
       id,
+      JSON.stringify(kinds),
+      JSON.stringify(completed),
       limit,
     );
   }
 
-  /** The number of open token requests, and the lamports that their creations may take from the reserve. */
-  openSales(): OpenSales {
+  /** The number of open requests of a kind, and the lamports that their work may take from the reserve. */
+  openSales(kind: RequestKind): OpenSales {
     const [row] = this.#exec(
       `SELECT COUNT(*) AS count,
          CAST(COALESCE(SUM(CAST(json_extract(row, '$.subject.costLamports') AS INTEGER)), 0) AS TEXT) AS lamports
-       FROM requests WHERE state = 'open' AND kind = 'token'`,
+       FROM requests WHERE state = 'open' AND kind = ?`,
+      kind,
     );
     return { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
   }

@@ -8,8 +8,8 @@ import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
 import { type Cursor, pagesDown, quorumOf, succeeded } from '../kernel/quorum.ts';
-import { MAX_ABSENT, type RunBudget } from './booking.ts';
-import type { PaymentSearchPorts } from './payment-search.ts';
+import type { PaymentContext } from './context.ts';
+import { MAX_ABSENT, type RunBudget, type UnreadTransactions } from './unread.ts';
 
 /** One node's list of transactions. Each node has its own queue, so a node that hides a payment or invents some delays no other. */
 export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
@@ -46,15 +46,17 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
 const isPruned = async (node: TreasuryNode, head: Head): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(head.slot);
 
-type TreasuryWalkPorts = Omit<PaymentSearchPorts, 'store' | 'agenda'>;
+type WalkContext = Pick<PaymentContext, 'treasuryAddress' | 'nodes' | 'journal' | 'now' | 'log'>;
 
 export class TreasuryWalk {
-  readonly #ports: TreasuryWalkPorts;
+  readonly #context: WalkContext;
+  readonly #unread: UnreadTransactions;
   /** By node. A new instance begins again at the top, because what is queued or read is skipped. */
   readonly #listings = new Map<string, Listing>();
 
-  constructor(ports: TreasuryWalkPorts) {
-    this.#ports = ports;
+  constructor(context: WalkContext, unread: UnreadTransactions) {
+    this.#context = context;
+    this.#unread = unread;
   }
 
   /**
@@ -63,7 +65,7 @@ export class TreasuryWalk {
    * @returns whether a quorum of the nodes gave a complete list
    */
   async run(since: number, budget: RunBudget): Promise<boolean> {
-    const { booking, nodes, now, log } = this.#ports;
+    const { nodes, now, log } = this.#context;
     let complete = 0;
     for (const node of nodes) {
       try {
@@ -74,10 +76,10 @@ export class TreasuryWalk {
         log({ level: 'warn', event: 'treasury_walk_failed', node: node.name, reason });
       }
     }
-    await booking.readQueue(budget);
+    await this.#unread.readQueue(budget);
     for (const { name } of nodes)
-      if (booking.trimAbsent(name)) this.#alarm(name, 'payments_unread_limit', { limit: MAX_ABSENT });
-    const { source = '', since: queuedAt = now() } = booking.queued() ?? {};
+      if (this.#unread.trimAbsent(name)) this.#alarm(name, 'payments_unread_limit', { limit: MAX_ABSENT });
+    const { source = '', since: queuedAt = now() } = this.#unread.queued() ?? {};
     if (now() - queuedAt > BEHIND_ALARM_MS)
       this.#alarm(source, 'treasury_walk_behind', { since: new Date(queuedAt).toISOString() });
     return complete >= quorumOf(nodes.length);
@@ -85,12 +87,12 @@ export class TreasuryWalk {
 
   /** Unix milliseconds before which every listed transaction has been read; null when nothing is queued. */
   readUntil(): number | null {
-    return this.#ports.booking.queued()?.finalAt ?? null;
+    return this.#unread.queued()?.finalAt ?? null;
   }
 
   /** Queues what a node lists above its head. Returns whether everything above it is queued. */
   async #list(node: TreasuryNode, since: number): Promise<boolean> {
-    const { booking, treasuryAddress } = this.#ports;
+    const { treasuryAddress } = this.#context;
     const known = this.#headOf(node);
     const end: End = known ?? { since };
     let { cursor, head } = this.#listings.get(node.name) ?? {};
@@ -103,8 +105,8 @@ export class TreasuryWalk {
       if (known && !cursor && top && top.slot < BigInt(known.slot)) return false;
       const at = entries.findIndex((entry) => isBelow(entry, end));
       const above = at < 0 ? entries : entries.slice(0, at);
-      if (!booking.queue(above, node.name, since)) break;
-      head ??= above.find((entry) => booking.isShown(entry));
+      if (!this.#unread.queue(above, node.name, since)) break;
+      head ??= above.find((entry) => this.#unread.isShown(entry));
       const isLost = at < 0 && !next && known && (await this.#isLost(node, known, top));
       if (at >= 0 || (!next && !known) || isLost) return this.#reached(node, head);
       if (!next) return false;
@@ -117,7 +119,7 @@ export class TreasuryWalk {
   #reached(node: TreasuryNode, head: Place | undefined): true {
     if (head) {
       const { signature, slot } = head;
-      this.#ports.journal.setMeta(keyOf(node), JSON.stringify({ signature, slot: slot.toString() }));
+      this.#context.journal.setMeta(keyOf(node), JSON.stringify({ signature, slot: slot.toString() }));
     }
     return true;
   }
@@ -130,18 +132,18 @@ export class TreasuryWalk {
       return false;
     }
     this.#alarm(name, 'treasury_history_pruned', { slot: head.slot });
-    const pruned = await succeeded(this.#ports.nodes.map((each) => isPruned(each, head)));
-    return pruned.filter((isGone) => !isGone).length >= quorumOf(this.#ports.nodes.length);
+    const pruned = await succeeded(this.#context.nodes.map((each) => isPruned(each, head)));
+    return pruned.filter((isGone) => !isGone).length >= quorumOf(this.#context.nodes.length);
   }
 
   #headOf(node: TreasuryNode): Head | undefined {
-    const text = this.#ports.journal.getMeta(keyOf(node));
+    const text = this.#context.journal.getMeta(keyOf(node));
     return text === undefined ? undefined : (JSON.parse(text) as Head);
   }
 
   /** Raises an alarm, at most once an hour for each node and event. */
   #alarm(node: string, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
-    const { journal, log, now } = this.#ports;
+    const { journal, log, now } = this.#context;
     if (journal.isDueAgain(`${event} ${node}`, HOUR_MS, now()))
       log({ level: 'alarm', event, node, ...facts });
   }

@@ -4,13 +4,10 @@
  */
 import { foldText } from '../../chain/solana/token-text.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { Order, Subject } from '../product.ts';
 import { numberOf, RowStore } from '../row-store.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
-
-/** The token that a request names, in plain JSON. */
-type Subject = Readonly<Record<string, unknown>>;
-type Bought = { readonly id: string; readonly subject: Subject };
 
 const entryOf = (text: string): TokenEntry => JSON.parse(text) as TokenEntry;
 
@@ -18,7 +15,7 @@ const CREATED_AT = "json_extract(row, '$.createdAt')";
 const IS_UNLISTED = "json_extract(row, '$.listedAt') IS NULL";
 
 /** The tokens that payment requests create or list. */
-export class Tokens {
+export class TokenStore {
   readonly mirrored: MirrorSource;
   readonly #tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>;
   readonly #tokens: RowStore<TokenEntry>;
@@ -52,7 +49,7 @@ export class Tokens {
    * Lists a created or external token with the facts of the paid request, and returns its number. Call inside a
    * transaction.
    */
-  list({ id: requestId, subject }: Bought, now: number): number {
+  list({ id: requestId, subject }: Order, now: number): number {
     const mint = String(subject.mint);
     const known = this.#byMint(mint);
     if (known?.listedAt) return known.tokenId;

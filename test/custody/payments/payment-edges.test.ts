@@ -78,10 +78,10 @@ describe('the time in which a request can be paid', () => {
     world.state.now += 5 * 24 * 60 * MINUTE;
     expect(world.open(listing).subject).toMatchObject({ tokenId: 1 });
     world.state.now += 8 * 24 * 60 * MINUTE;
-    await world.payments.onCron();
+    await world.tokens.onCron();
     expect(tokens()).toHaveLength(1);
     world.state.now += 1;
-    await world.payments.onCron();
+    await world.tokens.onCron();
     expect(tokens()).toEqual([]);
   });
 
@@ -551,7 +551,7 @@ describe('open sales', () => {
     await world.confirm(paid.id, world.pay(fee(paid), [paid.reference]));
     for (const _open of [1, 2, 3]) world.open();
     world.open({ kind: 'listing' });
-    expect(world.payments.openSales()).toEqual({ count: 3n, lamports: 15_000n });
+    expect(world.context.requests.openSales('token')).toEqual({ count: 3n, lamports: 15_000n });
   });
 
   it('the sum of open sales is computed without reading the text of any request', () => {
@@ -565,7 +565,7 @@ describe('open sales', () => {
         return storage.exec(query, ...params);
       },
     });
-    store.openSales();
+    store.openSales('token');
     expect(plans).toEqual(['SEARCH requests USING COVERING INDEX requests_cost (state=? AND kind=?)']);
   });
 });

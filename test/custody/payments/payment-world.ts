@@ -6,12 +6,15 @@ import type { OpenRequest } from '../../../src/custody/api.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import type { LookedUp } from '../../../src/custody/kernel/signature-lookups.ts';
-import { type PaymentPorts, Payments } from '../../../src/custody/payments/payment-requests.ts';
-import { Tokens } from '../../../src/custody/tokens/token-store.ts';
+import { CustodyBounds } from '../../../src/custody/limits.ts';
+import { type PaymentDeps, paymentContext } from '../../../src/custody/payments/context.ts';
+import { Payments } from '../../../src/custody/payments/payments.ts';
+import { type TokenDeps, Tokens } from '../../../src/custody/tokens/products.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { createTools, runDue } from '../../kit/kernel.ts';
-import { signingOf } from '../../kit/sample-operations.ts';
+import { LIMITS } from '../../kit/limits.ts';
+import { CREATION, signingOf } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 export const TREASURY = 'treasury';
@@ -25,6 +28,8 @@ export const signature = (n: number): string =>
     Uint8Array.from({ length: 64 }, (_, i) => (i < 4 ? (n >>> (8 * i)) & 255 : (n * 13 + i) % 251)),
   );
 
+const notExecuted = () => Promise.reject(new Error('no operation is executed here'));
+
 export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
 
 const SUBJECT = { name: 'Moon', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
@@ -35,10 +40,7 @@ export function createPaymentWorld(
 ) {
   const storage = createSqliteStorage();
   const journal = new Journal(storage, {
-    onEnd: (operation) =>
-      operation.kind === 'token'
-        ? payments.endCreation(operation)
-        : payments.kinds?.[operation.kind]?.onEnd?.(operation),
+    onEnd: (operation) => payments.kinds[operation.kind]?.onEnd?.(operation),
   });
   const mirror = createFakeMirror();
   const state = {
@@ -61,7 +63,7 @@ export function createPaymentWorld(
     /** The result of each lookup; undefined for that of the chain. */
     lookedUp: undefined as LookedUp | undefined,
     /** What the chain says of each mint to be listed; undefined for the texts of its newest request. */
-    listing: undefined as PaymentPorts['listingFacts'] | undefined,
+    listing: undefined as TokenDeps['listingFacts'] | undefined,
     /** The result of every draw of two bytes; undefined for new ones each time. */
     drawn: undefined as readonly number[] | undefined,
   };
@@ -131,7 +133,7 @@ export function createPaymentWorld(
     state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
     return state.random;
   };
-  const ports: PaymentPorts = {
+  const ports: PaymentDeps & TokenDeps = {
     treasuryAddress: TREASURY,
     heldPayers: new Set(options.heldPayers),
     nodes: [
@@ -177,12 +179,14 @@ export function createPaymentWorld(
         (_, at) => (length === 2 ? state.drawn?.[at] : undefined) ?? nextRandom() >> 7,
       ),
     randomId: () => `request-${++state.random}`,
+    // Creations begin here and are not executed.
+    creation: { rules: CREATION, prepare: notExecuted, settle: notExecuted },
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,
     // Refunds begin here and are not executed.
     balanceOf: async () => 0n,
     leastBalance: async () => 0n,
-    latestBlockhash: () => Promise.reject(new Error('no operation is prepared here')),
+    latestBlockhash: notExecuted,
   };
   class ServedPayments extends Payments {
     /** Advances the time until the chain was searched once; planned operations are executed, then booked. */
@@ -192,6 +196,7 @@ export function createPaymentWorld(
         state.now += wait;
         await runDue(this, tools.agenda);
         await this.onCron();
+        await tokens.onCron();
         if (state.lists > lists) break;
       }
       for (const { id } of journal.ofKind('token', -1)) await drive(id);
@@ -200,7 +205,10 @@ export function createPaymentWorld(
   }
   /** When the alarm searches next, in Unix milliseconds. */
   const nextSearchAt = () => tools.agenda.dueAt('search', 'treasury');
-  const payments = new ServedPayments(tools, { ...ports, tokens: new Tokens(tools) });
+  const tokens = new Tokens(tools, ports);
+  const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n) });
+  const context = paymentContext(tools, ports, { products: tokens.products, bounds });
+  const payments = new ServedPayments(context);
   const open = (over: Partial<OpenRequest> = {}) => {
     const subject = { ...SUBJECT, mint: `thirdParty ${++state.random}`, costLamports: '5000' };
     const { mint, ...texts } = { ...subject, ...over.subject };
@@ -256,6 +264,8 @@ export function createPaymentWorld(
   const flush = () => flushOutbox({ journal, storage, mirror, now: () => state.now, log: () => undefined });
   return {
     payments,
+    tokens,
+    context,
     ports,
     state,
     chain,

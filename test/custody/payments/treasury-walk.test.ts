@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
-import { Booking } from '../../../src/custody/payments/booking.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { type TreasuryNode, TreasuryWalk } from '../../../src/custody/payments/treasury-walk.ts';
+import { UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -59,20 +59,19 @@ function stageOf(nodeCount: number) {
   const fault: Record<string, string> = {};
   const log = (line: Readonly<Record<string, unknown>>) => void said.push(line);
   const now = () => world.now;
-  const booking = new Booking({
+  function book(found: ChainTransaction): undefined {
+    if (found.signature === fault.poison) throw new Error('cannot be booked');
+    const isPayment = found.postLamports[1] === 1_100n;
+    if (payments.purposeOf(found.signature) === undefined && isPayment) taken.push(found.signature);
+    payments.record({ ...found, lamports: 0n, payer: null }, isPayment ? `token:${found.signature}` : null);
+    payments.deleteUnread(found.signature);
+  }
+  const context = {
     storage,
-    isOlder: () => false,
-    payments,
+    journal,
+    treasury: payments,
     treasuryAddress: 'treasury',
-    isReserve: (address) => address === 'reserve',
-    check: async () => undefined,
-    take(found) {
-      if (found.signature === fault.poison) throw new Error('cannot be booked');
-      if (found.lamports !== 100n) return { purpose: null };
-      taken.push(found.signature);
-      return { purpose: `token:${found.signature}` };
-    },
-    async transaction(signature) {
+    async transaction(signature: string) {
       world.reads++;
       if (signature === fault.silent) throw upstreamFailed('solana-rpc', 'timeout');
       if (signature === fault.unreadable) throw upstreamFailed('solana-rpc', 'rpc_-32015');
@@ -82,7 +81,8 @@ function stageOf(nodeCount: number) {
     },
     now,
     log,
-  });
+  };
+  const unread = new UnreadTransactions(context, { check: async () => undefined, book });
   const nodes = Array.from(
     { length: nodeCount },
     (_, index): TreasuryNode => ({
@@ -105,7 +105,7 @@ function stageOf(nodeCount: number) {
       firstAvailableBlock: async () => list.pruned[index] ?? 0n,
     }),
   );
-  const open = () => new TreasuryWalk({ journal, booking, nodes, treasuryAddress: 'treasury', now, log });
+  const open = () => new TreasuryWalk({ ...context, nodes }, unread);
   let walk = open();
   let isComplete = false;
   const run = async () => {
@@ -190,8 +190,8 @@ function stageOf(nodeCount: number) {
     fault: (kind, signature) => {
       fault[kind] = signature;
     },
-    confirm: (signature) => booking.confirm(found(signature)),
-    retry: () => booking.retry(5),
+    confirm: (signature) => book(found(signature)),
+    retry: () => unread.retry(5),
   };
   async function play(script: string): Promise<void> {
     for (const step of script.split(', ')) {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
-import { Booking, payerOf } from '../../../src/custody/payments/booking.ts';
+import { bookPayment } from '../../../src/custody/payments/confirm.ts';
+import { payerOf } from '../../../src/custody/payments/treasury-payment.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import { UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { createPaymentWorld } from './payment-world.ts';
 
 const NOW = 1_790_000_000_000;
 const FEE = 5_000n;
@@ -39,36 +42,31 @@ function setUp() {
   const state = {
     now: NOW,
     transaction: (_signature: string): ChainTransaction | null => null,
-    taken: 'token:1' as string | null,
     /** The text of the error with which every booking fails. */
     error: undefined as string | undefined,
   };
-  const booking = new Booking({
+  const context = {
     storage,
-    isOlder: () => false,
-    payments,
-    treasuryAddress: 'treasury',
-    isReserve: (address) => address === 'reserve',
-    check: async () => undefined,
-    take() {
-      if (state.error !== undefined) throw new Error(state.error);
-      return { purpose: state.taken };
-    },
-    transaction: async (signature) => state.transaction(signature),
+    treasury: payments,
+    transaction: async (signature: string) => state.transaction(signature),
     now: () => state.now,
-    log: (line) => void logged.push(line),
-  });
-  const confirm = async (signature: string): Promise<void> => {
-    const found = state.transaction(signature);
-    if (found) await booking.confirm(found);
+    log: (line: Readonly<Record<string, unknown>>) => void logged.push(line),
   };
-  return { booking, confirm, payments, state, logged };
+  const unread = new UnreadTransactions(context, {
+    check: async () => undefined,
+    book(transaction) {
+      if (state.error !== undefined) throw new Error(state.error);
+      payments.record({ ...transaction, lamports: 0n, payer: null }, null);
+      return undefined;
+    },
+  });
+  return { unread, payments, state, logged };
 }
 
 describe('a transaction that no quorum returns', () => {
   it('a transaction without a quorum is retried after 2 s to an hour, and reported at the seventh try', async () => {
-    const { booking, payments, state, logged } = setUp();
-    await booking.read('one', 'node');
+    const { unread, payments, state, logged } = setUp();
+    await unread.read('one', 'node');
     const waits: number[] = [];
     const alarms: number[] = [];
     for (let tries = 1; tries <= 13; tries++) {
@@ -76,10 +74,10 @@ describe('a transaction that no quorum returns', () => {
       waits.push(wait / 1_000);
       alarms.push(logged.length);
       state.now += wait - 1;
-      await booking.retry(10);
+      await unread.retry(10);
       expect(payments.unread('one')?.tries).toBe(tries);
       state.now += 1;
-      await booking.retry(10);
+      await unread.retry(10);
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 3_600, 3_600]);
     expect(alarms).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
@@ -94,40 +92,40 @@ describe('a transaction that no quorum returns', () => {
   ])(
     'a transaction without a quorum is deleted from the eighth try on, after more than %s in which %s',
     async (_days, _why, life, failure) => {
-      const { booking, payments, state } = setUp();
+      const { unread, payments, state } = setUp();
       if (failure)
         state.transaction = () => {
           throw failure;
         };
-      await booking.read('one', 'node');
+      await unread.read('one', 'node');
       state.now += life;
-      await booking.read('one', 'node');
+      await unread.read('one', 'node');
       state.now += 1;
-      for (let tries = 3; tries <= 7; tries++) await booking.read('one', 'node');
+      for (let tries = 3; tries <= 7; tries++) await unread.read('one', 'node');
       expect(payments.unread('one')).toMatchObject({ firstAt: NOW, tries: 7 });
-      await booking.read('one', 'node');
+      await unread.read('one', 'node');
       expect(payments.unread('one')).toBeUndefined();
     },
   );
 
   it('an unread transaction is due at once if its due time is more than an hour ahead, as after the clock went back', async () => {
-    const { booking, payments, state } = setUp();
-    await booking.read('one', 'node');
+    const { unread, payments, state } = setUp();
+    await unread.read('one', 'node');
     state.now += 2_000 - HOUR_MS;
-    await booking.retry(1);
+    await unread.retry(1);
     expect(payments.unread('one')?.tries).toBe(1);
     state.now -= 1;
-    await booking.retry(1);
+    await unread.retry(1);
     expect(payments.unread('one')?.tries).toBe(2);
   });
 });
 
 describe('a listed transaction', () => {
   it('more than a thousand absent transactions of a node are dropped, those that were tried most often first', async () => {
-    const { booking, payments } = setUp();
-    for (const tries of [1, 2]) for (let n = 0; n < tries; n++) await booking.read(`old ${tries}`, 'node');
-    for (let number = 0; number < 999; number++) await booking.read(`unread ${number}`, 'node');
-    const isDropped = [booking.trimAbsent('another node'), booking.trimAbsent('node')];
+    const { unread, payments } = setUp();
+    for (const tries of [1, 2]) for (let n = 0; n < tries; n++) await unread.read(`old ${tries}`, 'node');
+    for (let number = 0; number < 999; number++) await unread.read(`unread ${number}`, 'node');
+    const isDropped = [unread.trimAbsent('another node'), unread.trimAbsent('node')];
     const left = ['old 1', 'old 2', 'unread 998'].filter((signature) => payments.unread(signature));
     expect([isDropped, left]).toEqual([
       [false, true],
@@ -136,63 +134,50 @@ describe('a listed transaction', () => {
   });
 
   it('a transaction that cannot be booked is never dropped for others', async () => {
-    const { booking, payments, state } = setUp();
+    const { unread, payments, state } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';
-    for (let number = 0; number <= 1_000; number++) await booking.read(`broken ${number}`, 'node');
-    expect(booking.trimAbsent('node')).toBe(false);
+    for (let number = 0; number <= 1_000; number++) await unread.read(`broken ${number}`, 'node');
+    expect(unread.trimAbsent('node')).toBe(false);
     expect(payments.unread('broken 0')).toBeDefined();
   });
 
   it('a transaction that pays nothing is read once', async () => {
-    const { booking, state } = setUp();
+    const { unread, state } = setUp();
     state.transaction = (signature) => transactionOf(signature, { payer: -FEE, treasury: 0n });
-    await booking.read('own', 'node');
-    expect(booking.isKnown('own')).toBe(true);
-  });
-
-  it('a listed transaction is recorded with its purpose, and a later read keeps the purpose', async () => {
-    const { booking, confirm, payments, state, logged } = setUp();
-    state.transaction = (signature) => paying(signature, 20_000n);
-    expect(await booking.read('one', 'node')).toBe('read');
-    state.taken = 'token:2';
-    await confirm('one');
-    expect(payments.purposeOf('one')).toBe('token:1');
-    expect(logged).toEqual([]);
+    await unread.read('own', 'node');
+    expect(unread.isKnown('own')).toBe(true);
   });
 
   it('a listed transaction that cannot be recorded is reported with 200 characters of the error', async () => {
-    const { booking, state, logged } = setUp();
+    const { unread, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'x'.repeat(300);
-    await booking.read('one', 'node');
+    await unread.read('one', 'node');
     const error = `unbooked: Error: ${'x'.repeat(200 - 'Error: '.length)}`;
     expect(logged).toEqual([{ level: 'alarm', event: 'payment_unbooked', signature: 'one', error }]);
   });
+});
 
-  it.each(['treasury', 'reserve'])(
-    'a listed transaction has no purpose when the %s signed it',
-    async (own) => {
-      const { booking, payments, state, logged } = setUp();
-      const changes = { payer: -1n - FEE, treasury: 1n };
-      state.transaction = (signature) => transactionOf(signature, changes, ['payer', own]);
-      await booking.read('one', 'node');
-      expect(payments.purposeOf('one')).toBeNull();
-      expect(logged).toEqual([]);
-    },
-  );
+describe('a booked transaction', () => {
+  const booked = (transaction: ChainTransaction) => {
+    const { context } = createPaymentWorld();
+    const logged: unknown[] = [];
+    const log = ({ event, reason }: Readonly<Record<string, unknown>>) => void logged.push(reason ?? event);
+    for (let calls = 0; calls < 2; calls++) bookPayment({ ...context, log }, transaction, undefined);
+    return { purpose: context.treasury.purposeOf(transaction.signature), logged };
+  };
+
+  it.each(['treasury', 'reserve'])('has no purpose, and is not reported, when the %s signed it', (own) => {
+    const changes = { payer: -20_001n - FEE, treasury: 20_001n };
+    expect(booked(transactionOf('one', changes, ['payer', own]))).toEqual({ purpose: null, logged: [] });
+  });
 
   it.each([
-    ['logs nothing', 'dust', 10_000n, []],
-    ['warns once', 'more than dust', 10_001n, ['no_request']],
-  ])('%s when a transaction matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
-    const { confirm, state, logged } = setUp();
-    state.taken = null;
-    state.transaction = (signature) => paying(signature, lamports);
-    for (let calls = 0; calls < 2; calls++) {
-      await confirm('one');
-      expect(logged.map(({ reason }) => reason)).toEqual(reasons);
-    }
+    ['is not reported', 'dust', 10_000n, []],
+    ['is reported once', 'more than dust', 10_001n, ['no_request']],
+  ])('%s when it matches no request and pays %s', (_effect, _name, lamports, reasons) => {
+    expect(booked(paying('one', lamports))).toEqual({ purpose: null, logged: reasons });
   });
 });
 

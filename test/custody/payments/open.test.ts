@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ownFee } from '../../../src/custody/payments/open-request.ts';
-import { refundDue, usedElsewhere } from '../../../src/custody/payments/payment-requests.ts';
+import { refundDue, usedElsewhere } from '../../../src/custody/payments/confirm.ts';
+import { ownFee } from '../../../src/custody/payments/open.ts';
+import { createPaymentWorld } from './payment-world.ts';
 
 const drawn = (...pairs: readonly (readonly [number, number])[]) => {
   const left = [...pairs];
@@ -50,7 +51,7 @@ describe('a payment that serves something else', () => {
   ])(
     'the refusal of a used payment gives its purpose only for a token, a listing or a claim (%s)',
     (consumerOf, code, details) => {
-      const refusal = usedElsewhere(consumerOf);
+      const refusal = usedElsewhere(createPaymentWorld().context, consumerOf);
       expect([refusal.code, refusal.details]).toEqual([code, details]);
     },
   );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayBeReturned } from '../../../src/custody/payments/payment-matching.ts';
+import { mayBeReturned } from '../../../src/custody/payments/treasury-payment.ts';
 
 const NOW = 1_790_000_000_000;
 const SENT = { unsettled: 1_000n, createdAt: NOW };

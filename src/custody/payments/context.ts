@@ -1,0 +1,51 @@
+/**
+ * What every verb of the room of payments works with.
+ * @module
+ */
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { ModuleTools } from '../kernel/module.ts';
+import type { LookUp } from '../kernel/signature-lookups.ts';
+import type { CustodyBounds } from '../limits.ts';
+import type { Products } from '../product.ts';
+import type { RefundKindPorts } from './refund-operation.ts';
+import { RequestStore } from './request-store.ts';
+import { TreasuryStore } from './treasury-store.ts';
+import type { TreasuryNode } from './treasury-walk.ts';
+
+export type PaymentDeps = RefundKindPorts & {
+  readonly treasuryAddress: string;
+  /** Payers whose wallet belongs to an exchange and not to the customer. */
+  readonly heldPayers: ReadonlySet<string>;
+  /** Lists of transactions, one per node. */
+  readonly nodes: readonly TreasuryNode[];
+  /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
+  transaction(signature: string): Promise<ChainTransaction | null>;
+  /** Looks up a payment that a caller names. */
+  readonly lookUp: LookUp;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly randomId: () => string;
+};
+
+export type PaymentContext = ModuleTools &
+  PaymentDeps & {
+    readonly products: Products;
+    readonly bounds: CustodyBounds;
+    readonly requests: RequestStore;
+    readonly treasury: TreasuryStore;
+  };
+
+export const paymentContext = (
+  tools: ModuleTools,
+  deps: PaymentDeps,
+  rest: { readonly products: Products; readonly bounds: CustodyBounds },
+): PaymentContext => ({
+  ...tools,
+  ...deps,
+  ...rest,
+  requests: new RequestStore(tools.storage),
+  treasury: new TreasuryStore(tools.storage),
+});
+
+/** Whether an address is the reserve's, now or earlier. */
+export const isReserve = ({ reserveAddress, journal }: PaymentContext, address: string): boolean =>
+  address === reserveAddress || journal.isSigner(address);

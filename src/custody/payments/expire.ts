@@ -1,0 +1,34 @@
+/**
+ * Ends requests that nobody has paid in time.
+ * @module
+ */
+import type { PaymentContext } from './context.ts';
+import { oweAll } from './owed.ts';
+import { saveRequest } from './request-records.ts';
+import type { PaymentRequest } from './request-store.ts';
+
+/** Name in the agenda of requests whose expiry has failed. */
+export const EXPIRY = 'expiry';
+
+/**
+ * Ends requests that closed before a time; partial payments are owed back.
+ * @param before Unix milliseconds
+ */
+export function expireRequests(context: PaymentContext, before: number, limit: number): void {
+  const { agenda, requests, storage } = context;
+  for (const id of agenda.due(EXPIRY, limit))
+    if (requests.get(id)?.state !== 'open') agenda.plan(EXPIRY, id, null);
+  const isWaiting = ({ id }: PaymentRequest) =>
+    agenda.dueAt(EXPIRY, id) !== undefined && !agenda.isDue(EXPIRY, id);
+  const closed = requests.closed(before, limit + agenda.count(EXPIRY));
+  for (const request of closed.filter((each) => !isWaiting(each)).slice(0, limit)) {
+    try {
+      storage.transaction(() => {
+        oweAll(context, saveRequest(context, { ...request, state: 'expired' }), 'underpaid');
+        agenda.plan(EXPIRY, request.id, null);
+      });
+    } catch (error) {
+      agenda.failed(EXPIRY, request.id, { error: String(error).slice(0, 200) });
+    }
+  }
+}

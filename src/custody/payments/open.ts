@@ -1,0 +1,116 @@
+/**
+ * Opens a payment request, with a fee that no other open request has.
+ * @module
+ */
+import { encodeBase58 } from '../../chain/solana/address.ts';
+import { lamports } from '../../core/amount.ts';
+import { Budget } from '../../core/budget.ts';
+import { BUDGETS } from '../../core/call-limits.ts';
+import { upstreamFailure } from '../../core/errors.ts';
+import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
+import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
+import { workCost } from '../product.ts';
+import type { PaymentContext } from './context.ts';
+import { requestView, saveRequest } from './request-records.ts';
+import type { PaymentRequest } from './request-store.ts';
+
+const LIFE_MS = 30 * 60_000;
+/** A payment is accepted until this long after the request expired: wallets and finality take time. */
+const GRACE_MS = 10 * 60_000;
+
+/** Why the work of a request cannot be sold now; undefined if it can. A request without work costs the reserve nothing. */
+export async function saleRefusal(
+  { products, bounds, requests, journal, reserveAddress, readBalance, now }: PaymentContext,
+  { kind, subject }: OpenRequest,
+): Promise<Refusal | undefined> {
+  if (!products[kind].work) return undefined;
+  try {
+    const balance = await readBalance(journal.releasedSlot());
+    if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
+    const sale = { kind, cost: lamports(workCost(subject)), open: requests.openSales(kind) };
+    return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now()), now());
+  } catch (error) {
+    return upstreamRefusal(upstreamFailure(error));
+  }
+}
+
+/** Call only after `saleRefusal` has found none. */
+export function openRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
+  const { products, requests, storage, randomBytes, now } = context;
+  const open = new Budget(BUDGETS.open_requests, requests.openUses());
+  if (!open.check(asked.client, now()).ok)
+    return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
+  const fee = ownFee(asked.baseFeeLamports, {
+    randomBytes,
+    isTaken: (amount) => requests.openByFee(amount).length > 0,
+  });
+  if (fee === undefined)
+    return refused(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
+  const unavailable = products[asked.kind].refusal(asked.subject);
+  if (unavailable) return refused(unavailable);
+  const request = storage.transaction(() => saveRequest(context, newRequest(context, asked, fee)));
+  return { type: 'opened', request: requestView(request, [], now()) };
+}
+
+function newRequest(
+  { products, randomId, randomBytes, now }: PaymentContext,
+  { kind, subject, client }: OpenRequest,
+  fee: bigint,
+): PaymentRequest {
+  const id = randomId();
+  const createdAt = now();
+  return {
+    id,
+    kind,
+    state: 'open',
+    subject: products[kind].open({ id, subject }, createdAt),
+    fee: fee.toString(),
+    reference: encodeBase58(randomBytes(32)),
+    client,
+    createdAt,
+    expiresAt: createdAt + LIFE_MS,
+    closesAt: createdAt + LIFE_MS + GRACE_MS,
+    received: '0',
+    parts: [],
+    paymentSignature: null,
+    payer: null,
+    reported: null,
+    paidAt: null,
+    completedAt: null,
+    tokenId: null,
+    creations: 1,
+    reason: null,
+    changes: 0,
+  };
+}
+
+const tooManyOpen = (message: string): Refusal => ({
+  code: 'TOO_MANY_OPEN_REQUESTS',
+  message,
+  retryAfterSeconds: 600,
+  details: { limit: 'open_requests' },
+});
+
+/** The last five digits of a fee identify the request. */
+const DIGITS = 100_000n;
+/** Exchanges pay in steps of ten lamports. */
+const STEP = 10n;
+
+const TRIES = 50;
+
+/** A base fee rounded up to 100,000 lamports, plus digits that no other open request has: a multiple of ten lamports. */
+export function ownFee(
+  base: bigint,
+  draw: {
+    readonly randomBytes: (length: number) => Uint8Array;
+    readonly isTaken: (lamports: string) => boolean;
+  },
+): bigint | undefined {
+  const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const drawn = draw.randomBytes(2).reduce((number, byte) => number * 256 + byte, 0);
+    const fee = round + ((BigInt(drawn) % (DIGITS / STEP - 1n)) + 1n) * STEP;
+    if (!draw.isTaken(fee.toString())) return fee;
+  }
+  return undefined;
+}

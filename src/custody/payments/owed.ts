@@ -1,0 +1,70 @@
+/**
+ * Refunds that are owed. One is recorded in the storage transaction that finds out that a payment, or a part of it, bought
+ * nothing.
+ * @module
+ */
+import type { PaymentContext } from './context.ts';
+import { mirrorRequest, refundColumns } from './request-records.ts';
+import { type PaymentRequest, purposeOf, type RefundDue } from './request-store.ts';
+import { DUST } from './treasury-payment.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
+
+/** The request of a payment; for a payment that matched none, `unmatched` and its signature. */
+type Cause = { readonly kind: PaymentRequest['kind'] | 'unmatched'; readonly id: string };
+
+/** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
+export function saveRefund(context: PaymentContext, refund: RefundDue): void {
+  const { requests, journal, now } = context;
+  const changed = { ...refund, changes: refund.changes + 1 };
+  requests.putRefund(changed);
+  journal.publish('refunds', changed.id, refundColumns(changed), now());
+  const request = requests.get(refund.requestId);
+  if (request) mirrorRequest(context, request);
+}
+
+/** Lamports of a payment that are recorded as owed back, paid or not. */
+export const owedOf = ({ requests }: PaymentContext, signature: string): bigint =>
+  requests.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
+
+/** Records the part of a payment that is owed back, unless it is dust. Call inside a transaction. */
+export function oweRefund(
+  context: PaymentContext,
+  cause: Cause,
+  { signature, payer }: Pick<TreasuryPayment, 'signature' | 'payer'>,
+  amount: bigint,
+  reason: RefundDue['reason'],
+): void {
+  if (amount <= DUST) return;
+  const { requests, now, log } = context;
+  const earlier = requests.refundsOfPayment(signature);
+  // One transaction refunds everything owed of one payment, unless a part is already under way.
+  const open = earlier.find(({ state, operations }) => state === 'due' && operations === 0);
+  const refund: RefundDue = open ?? {
+    id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
+    signature,
+    requestId: cause.id,
+    purpose: purposeOf(cause),
+    lamports: '0',
+    payer,
+    reason,
+    state: 'due',
+    operations: 0,
+    operationId: null,
+    refundSignature: null,
+    createdAt: now(),
+    paidAt: null,
+    changes: 0,
+  };
+  saveRefund(context, { ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
+  log({ level: 'alarm', event: 'refund_due', request: cause.id, lamports: amount.toString(), reason });
+}
+
+/** Records a refund of everything that a request received and that is not owed yet. Call inside a storage transaction. */
+export function oweAll(
+  context: PaymentContext,
+  request: PaymentRequest,
+  reason: 'underpaid' | 'failed',
+): void {
+  for (const part of request.parts)
+    oweRefund(context, request, part, BigInt(part.lamports) - owedOf(context, part.signature), reason);
+}

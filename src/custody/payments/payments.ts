@@ -1,0 +1,131 @@
+/**
+ * Payment requests: what they are paid with, what is owed back, and the searches that find payments.
+ * @module
+ */
+import { DAY_MS } from '../../core/durations.ts';
+import type {
+  ConfirmRequest,
+  Debt,
+  OpenRequest,
+  OpsAnswer,
+  PaymentConfirmed,
+  Refusal,
+  RequestOpened,
+  RequestView,
+} from '../api.ts';
+import { lostRequest } from '../kernel/birth.ts';
+import type { CustodyModule, MirrorSource } from '../kernel/module.ts';
+import type { OperationKind } from '../kernel/operation.ts';
+import { confirmPayment } from './confirm.ts';
+import type { PaymentContext } from './context.ts';
+import { EXPIRY, expireRequests } from './expire.ts';
+import { openRequest, saleRefusal } from './open.ts';
+import { PaymentSearch, SEARCH } from './payment-search.ts';
+import { endRefund, refundDebt, refundPayments } from './refund.ts';
+import { createRefundKind } from './refund-operation.ts';
+import { mirroredPayments, viewOf } from './request-records.ts';
+import { listUnmatched, unmatchedDebt } from './unmatched.ts';
+import { endWork } from './work.ts';
+
+/** The purpose of the id of a request that only the lost journal had. */
+const LOST = 'lost';
+
+const KEPT_MS = 7 * DAY_MS;
+/** Maximum expired requests without a payment. */
+const MAX_EXPIRED = 20_000;
+/** Requests that one run may expire: as many as can close at the same time. */
+const EXPIRE_BATCH = 200;
+
+export class Payments implements CustodyModule {
+  readonly kinds: Readonly<Record<string, OperationKind>>;
+  readonly work: CustodyModule['work'];
+  readonly commands: Readonly<Record<'refund' | 'unmatched', (id: string) => Promise<OpsAnswer>>>;
+  readonly mirrored: readonly MirrorSource[];
+  readonly #context: PaymentContext;
+  readonly #search: PaymentSearch;
+
+  constructor(context: PaymentContext) {
+    this.#context = context;
+    this.#search = new PaymentSearch(context);
+    this.kinds = kindsOf(context);
+    this.work = {
+      [SEARCH]: { limit: 1, run: () => this.#run('alarm') },
+      [EXPIRY]: { limit: EXPIRE_BATCH, run: async () => this.#expire() },
+    };
+    this.commands = {
+      refund: (id) => refundPayments(context, id),
+      unmatched: async () => listUnmatched(context),
+    };
+    this.mirrored = mirroredPayments(context, (text) => {
+      const { view } = JSON.parse(text) as { view: RequestView };
+      context.journal.consumeOnce(lostRequest(view.id), LOST, context.now());
+    });
+  }
+
+  debts(): readonly Debt[] {
+    return [refundDebt(this.#context), unmatchedDebt(this.#context)];
+  }
+
+  /** The cron searches for payments, so a request that is never paid causes no other work. */
+  async onCron(): Promise<void> {
+    if (this.#search.isDue()) await this.#run('cron');
+    else this.#expire();
+  }
+
+  /** Why a request cannot be opened now; undefined if `open` decides. */
+  saleRefusal(asked: OpenRequest): Promise<Refusal | undefined> {
+    return saleRefusal(this.#context, asked);
+  }
+
+  open(asked: OpenRequest): RequestOpened {
+    const opened = openRequest(this.#context, asked);
+    this.#search.plan();
+    return opened;
+  }
+
+  confirm(asked: ConfirmRequest): Promise<PaymentConfirmed> {
+    return confirmPayment(this.#context, asked);
+  }
+
+  find(id: string): RequestView | null {
+    const request = this.#context.requests.get(id);
+    return request ? viewOf(this.#context, request) : null;
+  }
+
+  /** Schedules an early search for the payment of an open request that a caller reads. True if the alarm moves. */
+  askFor(id: string): boolean {
+    return this.#context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
+  }
+
+  /** Searches for payments. No request expires before the chain was read. */
+  async #run(by: 'alarm' | 'cron'): Promise<void> {
+    try {
+      await this.#search.run(by);
+    } finally {
+      this.#search.plan();
+    }
+    this.#expire();
+  }
+
+  /**
+   * A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end were
+   * read, or a day after its end even if a node fails.
+   */
+  #expire(): void {
+    const { requests, now } = this.#context;
+    expireRequests(this.#context, Math.max(this.#search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
+    requests.purge(now() - KEPT_MS, MAX_EXPIRED);
+  }
+}
+
+/** Refunds, and the work of each product. */
+function kindsOf(context: PaymentContext): Record<string, OperationKind> {
+  const works = Object.entries(context.products).flatMap(([name, { work }]) =>
+    work ? [[name, { ...work.kind, onEnd: (operation) => endWork(context, operation) }] as const] : [],
+  ) satisfies (readonly [string, OperationKind])[];
+  const refund = {
+    ...createRefundKind(context),
+    onEnd: (operation) => endRefund(context, operation),
+  } satisfies OperationKind;
+  return { ...Object.fromEntries(works), refund };
+}

@@ -1,0 +1,153 @@
+/**
+ * Pays owed refunds on the operator's command. A refund goes to the payer that the finalized chain shows, at most once and
+ * within the day's limit.
+ * @module
+ */
+import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
+import { lamports } from '../../core/amount.ts';
+import { failureReason } from '../../core/errors.ts';
+import type { Debt, OpsAnswer } from '../api.ts';
+import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
+import type { Operation } from '../kernel/operation.ts';
+import { reasonText } from '../kernel/reason.ts';
+import type { PaymentContext } from './context.ts';
+import { owedOf, saveRefund } from './owed.ts';
+import { refundId } from './refund-operation.ts';
+import type { RefundDue } from './request-store.ts';
+import { payerOf } from './treasury-payment.ts';
+import { oweUnmatched } from './unmatched.ts';
+
+/** Debts that the operator's view names. */
+const DEBT_EXAMPLES = 5;
+/** Maximum refunds of one request that one command processes. */
+const LISTED = 100;
+
+type Row = NonNullable<OpsAnswer['rows']>[number];
+
+/** Pays the refunds of a request or of one payment. A payment that matched nothing becomes a debt first. */
+export async function refundPayments(context: PaymentContext, id: string): Promise<OpsAnswer> {
+  const { requests, journal } = context;
+  oweUnmatched(context, id);
+  const owed = [...requests.refundsOf(id, LISTED), ...requests.refundsOfPayment(id)];
+  const found = new Set(owed.map((row) => row.id));
+  if (found.size === 0) return { ok: false, message: 'No refund was ever owed for this.' };
+  const rows: Row[] = [];
+  let ok = true;
+  for (const name of found) {
+    // Another call may have paid this refund while the previous one was processed.
+    const refund = requests.refund(name);
+    if (!refund) continue;
+    const outcome = refund.state === 'due' ? await pay(context, refund) : progressOf(context, refund);
+    const after = requests.refund(refund.id) ?? refund;
+    ok &&= after.state !== 'due';
+    rows.push({
+      payment: after.signature,
+      reason: after.reason,
+      lamports: after.lamports,
+      payer: after.payer,
+      outcome: after.state === 'paid' ? 'paid' : outcome,
+      operation: after.operationId,
+      refund: after.refundSignature ?? journal.get(after.operationId)?.signing?.signature ?? null,
+    });
+  }
+  const message = ok
+    ? 'All owed refunds are paid or on the way.'
+    : 'Some refunds are not paid; see the rows.';
+  return { ok, message, rows };
+}
+
+function progressOf({ journal }: PaymentContext, { operationId }: RefundDue): string {
+  const reason = reasonText(journal.get(operationId)?.reason ?? null);
+  return reason ? `on its way (${reason})` : 'on its way';
+}
+
+/** Pays one refund and describes the result. */
+async function pay(context: PaymentContext, refund: RefundDue): Promise<string> {
+  if (refund.payer === null) return 'several accounts paid: send it by hand';
+  if (context.heldPayers.has(refund.payer))
+    return "an exchange's wallet paid: ask the customer and send it by hand";
+  let why: string | undefined;
+  try {
+    why = await objection(context, refund);
+  } catch (error) {
+    why = `the chain cannot be read (${failureReason(error)})`;
+  }
+  if (why !== undefined) return `not paid: ${why}`;
+  const id = refundId(refund.id, refund.operations + 1);
+  const begun = await beginOperation(context, 'refund', id, () => decide(context, refund));
+  if (begun.type === 'refused') return notPaid(begun.why, context.now());
+  if (begun.type === 'declined') return begun.declined;
+  await context.drive(id);
+  return 'on its way';
+}
+
+/** Reason why the finalized chain does not support a refund, or undefined. */
+async function objection(context: PaymentContext, refund: RefundDue): Promise<string | undefined> {
+  const { treasuryAddress } = context;
+  const transaction = await context.transaction(refund.signature);
+  if (!transaction || transaction.failed) return 'the chain does not show this payment';
+  const credit = lamportsChange(transaction, treasuryAddress) ?? 0n;
+  if (owedOf(context, refund.signature) > credit) return 'the recorded refund is larger than the payment';
+  if (payerOf(transaction, treasuryAddress) !== refund.payer) return 'the chain shows a different payer';
+  return undefined;
+}
+
+/** The intent to pay a refund, or why it is not paid. */
+function decide(context: PaymentContext, asked: RefundDue): Decision<string> {
+  const refund = context.requests.refund(asked.id);
+  if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
+    return { ok: false, declined: 'not paid: the refund has changed in the meantime; list it again' };
+  const amount = lamports(BigInt(refund.lamports));
+  const operations = refund.operations + 1;
+  const operationId = refundId(refund.id, operations);
+  const { signature: payment, payer } = refund;
+  return {
+    ok: true,
+    intent: {
+      amount,
+      reserved: lamports(amount + MEMO_TRANSFER_FEE),
+      plan: { refund: refund.id, payment, payer },
+      store: () => saveRefund(context, { ...refund, state: 'begun', operations, operationId }),
+    },
+  };
+}
+
+/** Books a refund whose operation ends. Call inside the storage transaction that ends it. */
+export function endRefund(
+  context: PaymentContext,
+  { id, state, plan, reason, signing, landing }: Operation,
+): void {
+  const { requests, log, now } = context;
+  const stored = requests.refund(String(plan.refund));
+  if (stored?.state !== 'begun' || stored.operationId !== id) return;
+  if (state === 'failed') {
+    saveRefund(context, { ...stored, state: 'due' });
+    log({ level: 'alarm', event: 'refund_failed', operation: id, reason: reasonText(reason) });
+    return;
+  }
+  const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : now();
+  saveRefund(context, { ...stored, state: 'paid', refundSignature: signing?.signature ?? null, paidAt });
+}
+
+export function refundDebt({ requests }: PaymentContext): Debt {
+  const due = requests.refundsDue();
+  return {
+    name: 'refund_due',
+    count: due.length,
+    atoms: due.reduce((sum, { lamports: owed }) => sum + BigInt(owed), 0n),
+    oldestMs: due[0]?.createdAt ?? null,
+    awaitOperator: due.length,
+    examples: due.slice(0, DEBT_EXAMPLES).map(({ requestId, reason }) => ({ id: requestId, reason })),
+  };
+}
+
+function notPaid(why: NotBegun, now: number): string {
+  switch (why.code) {
+    case 'STOPPED':
+      return `not paid: signing is stopped (${why.reason})`;
+    case 'UNREADABLE':
+      return `not paid: the chain cannot be read (${why.reason})`;
+    default:
+      return `not paid: ${spendingRefusal(why, now).message}`;
+  }
+}
