@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
-import { workerCpuMs } from '../../test/e2e/load-memory.ts';
 import { median, type Row } from './row.ts';
 import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
+import { workerCpuMs } from './worker-cpu.ts';
 
 const STARTS = 7;
 /** Thousands of gzipped bytes. */

@@ -50,21 +50,6 @@ describe('a day of the reserve', () => {
   afterAll(() => world?.stop());
   afterEach(() => world.faults.clear());
 
-  it.each([
-    ['lies', { kind: 'wrongBalance', by: 1 }, 'upstream_sources_disagree'],
-    ['is five blocks behind', { kind: 'staleTip', by: 5 }, 'upstream_tips_apart'],
-    ['is down', { kind: 'html' }, 'upstream_one_source'],
-  ])('mints nothing and shows a red status while a Bitcoin index %s', async (_, fault, reason) => {
-    world.faults.set('esplora1', fault);
-    await world.control.cron(DAILY);
-    const status = await until(reason, async () => {
-      const { ok, custody } = await get<{ ok: boolean; custody: { mint: Json } }>(world, '/api/status');
-      return custody.mint.reason === reason ? { ok, mint: custody.mint } : undefined;
-    });
-    expect(status).toMatchObject({ ok: false, mint: { state: 'waiting', ok: false } });
-    expect(await supplyOf(world)).toBe('0');
-  });
-
   it('mints ABSR to the treasury, once, for sats with three confirmations, as soon as the Bitcoin indexes agree', async () => {
     // Two confirmations are not enough for this deposit.
     await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);

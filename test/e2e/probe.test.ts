@@ -145,12 +145,3 @@ it('the probe prints RED and exits with code 1 if the doctor finds a problem or 
   const { code, red } = await probe();
   expect([code, red]).toEqual([1, ['bridge-key-unproven', 'relay-unreachable']]);
 });
-
-it('the probe stops before any request when a setting is wrong', async () => {
-  world.resetStats();
-  const settings = join(folder, 'none');
-  writeFileSync(settings, 'SWAP_MAX_SOL=2 SOL\n');
-  const args = ['--settings', settings, '--out', join(folder, 'unused')];
-  const failed = await runScript('probe', args);
-  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('SWAP_MAX_SOL') });
-});

@@ -31,11 +31,6 @@ async function get<T = Json>(path: string): Promise<{ status: number; body: T }>
   const response = await world.fetch(path);
   return { status: response.status, body: (await response.json()) as T };
 }
-/** The cron reads everything again, so that the response is current. */
-async function getFresh<T = Json>(path: string): Promise<{ status: number; body: T }> {
-  await world.control.cron('* * * * *');
-  return get<T>(path);
-}
 
 describe('the proof', () => {
   it('the proof has every contract field, and independent libraries accept both signatures', async () => {
@@ -66,34 +61,6 @@ describe('the proof', () => {
     ]);
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
     expect(verify(null, Buffer.from(message), key, Buffer.from(base58.decode(solana.signature)))).toBe(true);
-  });
-
-  it('a proof is signed once an hour, archived, and found by its date', async () => {
-    const first = (await get<Proof>('/api/proof')).body;
-    // The ticks begin the day's mint. Once it has landed, another proof would be due.
-    world.faults.set('esplora1', { kind: 'wrongBalance', by: 1 });
-    for (let tick = 0; tick < 3; tick++) {
-      expect((await getFresh<Proof>('/api/proof')).body.message).toBe(first.message);
-    }
-    const { body } = await get<{ proofs: Proof[]; next_cursor: unknown }>('/api/proof/history');
-    expect(body).toEqual({
-      proofs: [
-        {
-          timestamp: first.timestamp,
-          hash: first.hash,
-          figures: first.figures,
-          message: first.message,
-          bitcoin: { address: first.bitcoin.address, signature: first.bitcoin.signature },
-          solana: { address: first.solana.address, signature: first.solana.signature },
-        },
-      ],
-      next_cursor: null,
-    });
-    expect((await get('/api/proof/history?every=day')).body).toEqual(body);
-    const day = await get<Proof>(`/api/proof/${first.timestamp.slice(0, 10)}`);
-    expect(day.body.message).toBe(first.message);
-    expect((await get('/api/proof/2009-01-03')).body).toMatchObject({ error_code: 'NOT_FOUND' });
-    expect((await get('/api/proof/2026-02-30')).body).toMatchObject({ error_code: 'INVALID_INPUT' });
   });
 });
 

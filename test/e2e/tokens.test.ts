@@ -106,21 +106,6 @@ describe('from a form to a token', () => {
       }
     },
   );
-
-  it('a Worker killed during a creation ends with the same single mint', async () => {
-    const body = await caller.invoice();
-    await caller.pay(body);
-    await caller.until(
-      () => caller.call(`/api/invoices/${body.invoice_id}`),
-      (answer) => answer.body.detail !== 'awaiting_payment',
-    );
-    await world.worker.kill();
-    await world.worker.start();
-    await world.control.cron();
-    const end = await completed(body.invoice_id);
-    const { tokens } = (await caller.call('/api/tokens')).body as { tokens: Body[] };
-    expect(tokens.filter((token) => token.mint_address === end.body.mint_address)).toHaveLength(1);
-  });
 });
 
 it.each([

@@ -9,7 +9,6 @@ const run = promisify(execFile);
 type Nonsense = readonly [script: string, args: readonly string[]];
 
 const NONSENSE: readonly Nonsense[] = [
-  ['load', ['--seconds', 'abc']],
   ['mutate', ['--judge', 'seed']],
   ['write-docs', ['now']],
   ['doctor', ['--service', 'sluice']],
@@ -22,7 +21,6 @@ const NONSENSE: readonly Nonsense[] = [
 ];
 const MORE_NONSENSE: readonly Nonsense[] = [
   ['bench', ['--only', 'nothing']],
-  ['load', ['--seconds', '0']],
   ['mutate', ['--area', 'nothing']],
   ['doctor', ['--settings', 'no-such-file']],
   ['verify', ['sluice']],

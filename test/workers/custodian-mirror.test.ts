@@ -74,17 +74,6 @@ describe('a row in D1', () => {
       landed_slot: null,
     });
   });
-
-  it.each([
-    ['planned', planned(), 'waiting'],
-    ['signed', signed(), 'waiting'],
-    ['settling', settling(), 'waiting'],
-    ['done', done(), 'finished'],
-    ['outstanding', outstanding(), 'failed'],
-  ] as const)('shows the operation state %s as a public state of the contract', async (_name, op, status) => {
-    await apply({ ...op, id: 'swap:a' });
-    expect(await stored('swap:a')).toMatchObject({ status });
-  });
 });
 
 describe('an older revision', () => {

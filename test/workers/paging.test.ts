@@ -189,12 +189,6 @@ it('refuses a cursor that the list did not issue itself', async () => {
     }
 });
 
-it('the list of tokens finds a token by its mint address', async () => {
-  await env.DB.exec(INSERTS.tokens(4_999, 5_001).replaceAll('\n', ' '));
-  expect(await (await get(`/api/tokens/${MINT}`)).json()).toMatchObject({ id: 5_000 });
-  expect((await app.request(`/api/tokens/${CREATOR}`, {}, env)).status).toBe(404);
-});
-
 describe('CSV', () => {
   it('CSV has the members of the JSON as columns, an empty cell for null, and the next page in Link', async () => {
     await env.DB.exec(INSERTS.operations(1, 5).replaceAll('\n', ' '));

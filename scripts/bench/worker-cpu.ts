@@ -1,14 +1,11 @@
-/** Resident memory of the Worker's processes, as counted by the kernel. */
+/** Processor time of the Worker's processes, as counted by the kernel. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly command: string;
-  readonly megabytes: number;
 }
-
-const MEGABYTE_KIB = 1_024;
 
 function processes(): Process[] {
   return readdirSync('/proc')
@@ -16,12 +13,8 @@ function processes(): Process[] {
     .flatMap((name) => {
       try {
         const status = readFileSync(`/proc/${name}/status`, 'utf8');
-        const field = (key: string): number =>
-          Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8');
-        return [
-          { pid: Number(name), parent: field('PPid'), command, megabytes: field('VmRSS') / MEGABYTE_KIB },
-        ];
+        const parent = Number(/^PPid:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+        return [{ pid: Number(name), parent, command: readFileSync(`/proc/${name}/cmdline`, 'utf8') }];
       } catch {
         // The process has ended since it was listed.
         return [];
@@ -36,9 +29,6 @@ function workers(): Process[] {
     one !== undefined && (one.parent === process.pid || descends(all.find(({ pid }) => pid === one.parent)));
   return all.filter((one) => /bin\/workerd\0/.test(one.command) && descends(one));
 }
-
-/** Megabytes of every `workerd` that descends from this process. */
-export const workerMegabytes = (): number => workers().reduce((sum, { megabytes }) => sum + megabytes, 0);
 
 const NANOSECONDS = 1_000_000;
 
