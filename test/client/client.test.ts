@@ -397,13 +397,6 @@ describe('a creation', () => {
     expect(keyOf(sent, 1)).toBe(keyOf(sent));
   });
 
-  it('uses a separate key for each input of a creation', async () => {
-    const { sluice, sent } = service(LOST, LOST);
-    await sluice.call('createSwap', input);
-    await sluice.call('createSwap', { amountSol: '0.6' });
-    expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
-  });
-
   it('a validation of a claim sends no key', async () => {
     const { sluice, sent } = service({ body: {} });
     await sluice.call('claimFromDeposit', { asset: 'USDC', depositTxSignature: ID, skipReward: true });

@@ -54,6 +54,7 @@ describe('a day of the reserve', () => {
     // Two confirmations are not enough for this deposit.
     await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
     await world.control.mine(2);
+    await world.control.cron(DAILY);
     const [mint] = await until('a mint', async () => {
       const list = await listOf(world);
       return list.length > 0 ? list : undefined;

@@ -90,6 +90,7 @@ function samplesOf(schema: Schema): Samples {
     return {
       inside: [minimum, maximum].filter((bound) => bound !== undefined),
       outside: [
+        ...(type === 'integer' ? ['0x1', '0b1', '1e1', '1.0', ' 1', '1 ', '+1', '1_0', '١'] : []),
         'x',
         ...(minimum === undefined ? [] : [minimum - (step || 1)]),
         ...(maximum === undefined ? [] : [maximum + 1]),

@@ -108,12 +108,6 @@ const bodies: Shape[] = [
   view('two JSON values', BAD_JSON, `${GOOD}${GOOD}`),
   view('a comment', BAD_JSON, '{"path":"/a"/**/}'),
   view('NaN', BAD_JSON, '{"path":NaN}'),
-  ...['1E400', '-0', '0.0009999999999', '"0.5 "', '"0x1"', '"1_0"', '"١"', 'true', '[0.5]', '"Infinity"'].map(
-    (amount) => swap(`an amount of ${amount}`, BAD_INPUT, `{"amountSol":${amount}}`),
-  ),
-  ...['"dry_run":true', '"dryRun":false', '"dry_run":null', '"x":[{"dryRun":1}]'].map((member) =>
-    swap(`a rehearsal by ${member}`, BAD_INPUT, `{"amountSol":0.5,${member}}`),
-  ),
 ];
 
 const methods: Shape[] = [

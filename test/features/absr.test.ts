@@ -131,32 +131,6 @@ describe('the summary', () => {
     await expect(dead.read()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', status: 503 });
     upstreams.prices = [];
   });
-
-  it('the summary shows the last good value, marked stale, for a limited time after a source has failed', async () => {
-    const clock = { ms: 0 };
-    const { upstreams, read } = service({}, isolate(clock));
-    await read();
-    Object.assign(upstreams, { prices: [], reserve: null, supplies: [null] });
-    clock.ms = 14 * 60_000;
-    expect(await read()).toMatchObject({
-      stale: true,
-      btcPriceUsd: 80_000,
-      absrSupplySats: 1_250_000,
-      absrTokenSupply: 1_000_000,
-      as_of: '1970-01-01T00:00:00.000Z',
-    });
-    clock.ms = 59 * 60_000;
-    expect(await read()).toMatchObject({ stale: true, btcPriceUsd: 80_000, absrSupplySats: null });
-    clock.ms = 61 * 60_000;
-    await expect(read()).rejects.toMatchObject({ status: 503 });
-  });
-
-  it('warm reads of the summary make no upstream call; a thousand cold reads at once make one', async () => {
-    const { calls, read } = service();
-    await Promise.all(Array.from({ length: 1_000 }, read));
-    await read();
-    expect(calls).toEqual({ prices: 1, reserve: 1, supply: 1 });
-  });
 });
 
 describe('the price', () => {

@@ -66,19 +66,9 @@ describe('GET /api/badge/reserve.svg', () => {
     return response.text();
   }
 
-  it('GET /api/badge/reserve.svg shows the figures of the summary', async () => {
-    const text = await get(async () => ({ confirmed: '1061975' }));
-    expect(text).toContain('1,061,975 sats ≥ 1,000,000 ABSR');
-  });
-
   it('GET /api/badge/reserve.svg is red even when the reserve is short by less than one ABSR', async () => {
     const text = await get(async () => ({ confirmed: '1000000' }), 1_000_000_000_001n);
     expect(text).toContain('1,000,000 sats &lt; 1,000,001 ABSR');
     expect(text).toContain(RED);
-  });
-
-  it('GET /api/badge/reserve.svg shows the state "unknown" when the reserve cannot be read', async () => {
-    const text = await get(undefined);
-    expect(text).toContain('reserve: unknown');
   });
 });

@@ -114,16 +114,6 @@ describe('before anything is charged', () => {
     await expect(create(service, { metaplex: true })).rejects.toMatchObject({ code: 'METAPLEX_UNAVAILABLE' });
     expect([service.opened, service.simulated]).toEqual([[], []]);
   });
-
-  it('passes a refusal by the custodian to the caller unchanged', async () => {
-    const deps = invoiceDeps(newTokenService());
-    const refusal = { code: 'TOO_MANY_OPEN_REQUESTS', message: 'Too many.', retryAfterSeconds: 600 } as const;
-    const custody = { openRequest: async () => ({ type: 'refused' as const, refusal }) };
-    await expect(createInvoice({ ...deps, custody }, asked(), 'ip')).rejects.toMatchObject({
-      code: 'TOO_MANY_OPEN_REQUESTS',
-      retryAfterSeconds: 600,
-    });
-  });
 });
 
 describe('the creator of a token', () => {

@@ -14,12 +14,6 @@ it('accepts an npub as the Nostr identity and refuses a secret key', () => {
   expect([config.NOSTR_NPUB, config.invalid]).toEqual([undefined, ['NOSTR_NPUB']]);
 });
 
-it('treats an invalid Nostr identity as missing and names the variable', () => {
-  const config = readConfig({ NOSTR_NPUB: 'npub1broken' });
-  expect(config.NOSTR_NPUB).toBeUndefined();
-  expect(config.invalid).toEqual(['NOSTR_NPUB']);
-});
-
 it('accepts a list of WebSocket URLs as relays; the default is four relays', () => {
   expect(readConfig({}).NOSTR_RELAYS).toHaveLength(4);
   const config = readConfig({ NOSTR_RELAYS: 'wss://a.test, ws://127.0.0.1:7000\nwss://b.test/path' });

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { findPool } from '../../src/features/pools/get-pool.ts';
 import { Cache } from '../../src/http/cached.ts';
-import { createOrca } from '../../src/providers/orca.ts';
 import {
   ADAPTIVE_POOL,
   CONSTANTS,
@@ -151,13 +150,6 @@ describe('the pool API answers', () => {
     now += 3_000;
     expect(await (await service.get(PATH)).text()).toBe(body);
     expect(upstreams.requests).toHaveLength(2);
-  });
-
-  it('rejects a pool whose address differs from the requested one', async () => {
-    plantPools();
-    upstreams.answerWith(send(200, POOL));
-    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
-    expect(data).toMatchObject({ address: ADAPTIVE_POOL, poolDataSource: 'chain_rpc' });
   });
 });
 
@@ -382,12 +374,6 @@ describe('the chain answers for the pool API', () => {
     expect(upstreams.chainReads).toHaveLength(2);
   });
 
-  it('a pool read from the chain has no price history: tvlUsdc and stats are absent', async () => {
-    const { data } = await jsonOf(await upstreams.service().get(PATH));
-    expect(Object.keys(data as object)).not.toContain('tvlUsdc');
-    expect(Object.keys(data as object)).not.toContain('stats');
-  });
-
   it('a pool read from the chain never shows zero for a vault that could not be read', async () => {
     upstreams.chain.delete(vaultsOf(FIXED_POOL)[1]);
     const service = upstreams.service();
@@ -421,29 +407,6 @@ describe('invalid addresses', () => {
       expect(upstreams.requests.filter((request) => request !== allowed)).toEqual([]);
     },
   );
-
-  it.each(SSRF_ADDRESSES)('the client of the pool API itself refuses %j', async (text) => {
-    const asked: string[] = [];
-    const orca = createOrca({
-      baseUrl: 'https://orca.test/v2/solana',
-      fetch: async (url) => {
-        asked.push(url);
-        return new Response();
-      },
-    });
-    await expect(orca.pool(text)).rejects.toThrow(RangeError);
-    expect(asked).toEqual([]);
-  });
-
-  it('returns 400 with the error body and the name of the invalid parameter', async () => {
-    const response = await upstreams.service().get('/api/dex/pool/nope');
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      error_code: 'INVALID_INPUT',
-      action: 'fix_request',
-      details: { issues: [{ in: 'param', path: 'address' }] },
-    });
-  });
 });
 
 describe('caching of pools', () => {

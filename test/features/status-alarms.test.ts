@@ -380,12 +380,6 @@ describe('a change of alarms', () => {
     expect(messages).toHaveLength(1);
   });
 
-  it('logs a change of alarms when no webhook is configured', async () => {
-    const { lines, look } = watched();
-    await look(frozen);
-    expect(lines).toHaveLength(1);
-  });
-
   it('the test message raises no alarm and says that nothing is wrong', () => {
     const message = testMessage(reporter, iso(0));
     expect(message).toMatchObject({ alarms: [{ name: 'test_alarm', change: 'test' }], active: [] });

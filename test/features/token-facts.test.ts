@@ -157,25 +157,6 @@ describe("the chain's data in a record", () => {
     },
   );
 
-  it("keeps a token's chain data for a minute, and the absence of a mint as well", async () => {
-    await read(rows);
-    state.now += 59_000;
-    await read(rows);
-    expect(calls).toHaveLength(1);
-    state.now += 2_000;
-    await read(rows);
-    expect(calls).toHaveLength(2);
-  });
-
-  it("keeps a token's chain data with their time while the chain is down, for 15 minutes at most", async () => {
-    await read(rows);
-    state.down = true;
-    state.now += 14 * 60_000;
-    expect((await read(rows)).get(MODERN)?.asOf).toBe(1_000_000);
-    state.now += 2 * 60_000;
-    expect((await read(rows)).size).toBe(0);
-  });
-
   it('reads the chain data of a hundred tokens with two calls of at most a hundred accounts', async () => {
     await read(Array.from({ length: 100 }, (_, n) => row(wallet(1_000 + n), 'token')));
     expect(calls.map((batch) => batch.length)).toEqual([100, 100]);

@@ -165,15 +165,6 @@ describe('the Prefer header', () => {
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
   const get = (prefer?: string) => app.request('/', prefer === undefined ? {} : { headers: { prefer } });
 
-  it.each([undefined, 'wait=0', 'respond-async'])(
-    'does not wait when the Prefer header is %j',
-    async (prefer) => {
-      const response = await get(prefer);
-      expect(await response.json()).toEqual({ state: 'sent' });
-      expect(response.headers.get('preference-applied')).toBeNull();
-    },
-  );
-
   it('the response repeats the granted wait, limited to the longest one, in Preference-Applied', async () => {
     const call = Promise.resolve(get('wait=600'));
     await runTo(3_000);

@@ -1,6 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { ask, type Fetch, getJson, postJson, shaped } from '../../src/providers/http.ts';
 import { HTML_429, type Recorded, replay } from './replay.ts';
@@ -151,50 +149,5 @@ describe('size', () => {
       url: URL,
     });
     expect(answer.text).toBe('"€"');
-  });
-});
-
-describe('over a real socket', () => {
-  let server: Server;
-  let base: string;
-  const open = new Set<ServerResponse>();
-  const hits: string[] = [];
-
-  beforeAll(async () => {
-    server = createServer((request, response) => {
-      hits.push(request.url ?? '');
-      open.add(response);
-      if (request.url === '/redirect') response.writeHead(302, { location: '/good' }).end();
-      else if (request.url === '/silent') return;
-      else if (request.url === '/trickle') response.writeHead(200).write('{"ok"');
-      else if (request.url === '/drop')
-        response.writeHead(200, { 'content-length': '100' }).write('{"ok":true}', () => response.destroy());
-      else response.end('{"ok":true}');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(async () => {
-    for (const response of open) response.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  const from = (path: string, timeoutMs = 60_000) =>
-    ask({ fetch: (url, init) => fetch(url, init), upstream: 'up', url: `${base}${path}`, timeoutMs });
-
-  it('a redirect over a real socket is not followed', async () => {
-    expect((await from('/redirect')).status).toBe(302);
-    expect(hits).not.toContain('/good');
-  });
-
-  it.each([
-    ['no answer at all', '/silent', 'timeout', 100],
-    ['a body that never ends', '/trickle', 'timeout', 100],
-    ['a connection that drops within the body', '/drop', 'unreachable', 60_000],
-  ])('a read over a real socket fails as UPSTREAM_FAILED: %s', async (_name, path, reason, timeoutMs) => {
-    await expect(from(path, timeoutMs)).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      details: { reason },
-    });
   });
 });

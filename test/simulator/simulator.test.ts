@@ -2,11 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cases } from '../cases.ts';
-import { loadProduction, OWN_SOURCE, type Production } from './production.ts';
-import { reduce } from './reduce.ts';
+import { loadProduction, OWN_SOURCE } from './production.ts';
 import { runScenario, runSeed } from './run-seed.ts';
 import { type Scenario, SOL, scenarioOf } from './scenario.ts';
-import { runRange } from './seed-range.ts';
 import { runThief } from './thief.ts';
 
 /** Far more time than any machine needs, so that a slow machine fails no test. */
@@ -78,24 +76,6 @@ it.each(MENDED)(
   },
 );
 
-it('names each seed that ends with an error, and runs the next one', async () => {
-  const production: Production = {
-    ...(await loadProduction(OWN_SOURCE)),
-    readConfig: () => {
-      throw new Error('no configuration');
-    },
-  };
-  const error = { invariant: 'no_error', detail: expect.stringContaining('no configuration') };
-  expect(await runRange(production, { from: 5, to: 9, step: 2 })).toEqual({
-    seeds: 2,
-    findings: [
-      { seed: 5, ...error },
-      { seed: 7, ...error },
-    ],
-    counts: {},
-  });
-});
-
 it('prints the same trace for the same seed', { timeout: PATIENCE_MS, tags: ['deep'] }, async () => {
   const [once, again] = await Promise.all([1, 2].map(() => run('simulate.ts', '--from', '3', '--trace')));
   expect(once?.text.length).toBeGreaterThan(1_000);
@@ -143,22 +123,3 @@ it.each([1, 2, 3])(
     expect(counts['swap done/done'] ?? 0).toBeGreaterThan(2);
   },
 );
-
-it('reduces a failing scenario to one that still fails', {
-  timeout: PATIENCE_MS,
-  tags: ['deep'],
-}, async () => {
-  const production = await loadProduction(OWN_SOURCE);
-  // Every operation seems to hold a reservation permanently.
-  const broken = {
-    ...production,
-    decodeOperation: (text: string) => ({ ...production.decodeOperation(text), reserved: 1n as never }),
-  };
-  const scenario = scenarioOf(1);
-  const smallest = await reduce(scenario, broken, 'reservations_end');
-  const { violations } = await runScenario(smallest, broken, () => undefined);
-  expect(violations.map(({ invariant }) => invariant)).toContain('reservations_end');
-  const parts = (one: typeof scenario): number =>
-    one.swaps.length + one.orders.length + one.deposits.length + one.attacks.length + one.events.length;
-  expect(parts(smallest)).toBeLessThan(parts(scenario));
-});

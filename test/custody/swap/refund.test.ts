@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
@@ -14,6 +15,7 @@ import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/cust
 import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { NOW, SOL, settling } from '../../kit/sample-operations.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { settleSwap } from './settle-swap.ts';
 
 /** Longest memo of a transaction, which JSON makes six times as long. */
@@ -70,10 +72,10 @@ function nodesOver(ports: FakeSwapPorts) {
   return { nodes: createSolanaRpc({ urls, fetch }).nodes, largest: () => largest };
 }
 
-const pending = (detail: string) => ({
-  settlement: expect.objectContaining({ state: 'pending', detail }),
+const pending = {
+  settlement: expect.objectContaining({ state: 'pending', detail: 'refunding' }),
   claims: [],
-});
+};
 
 /** Lamports of cost that the sample swap has agreed. */
 const AGREED = settling().cost;
@@ -82,23 +84,138 @@ const refunded = (amount: bigint | null): BridgeReport => ({
   state: 'refunded',
   amount: amount === null ? null : lamports(amount),
 });
-const found = (signature: string, change: bigint) => ({
-  settlement: {
+/** The settlement by this credit, and whether it is the whole amount up to the cost that a swap may have. */
+const found = (signature: string, change: bigint, arrived: boolean) => ({
+  settlement: expect.objectContaining({
     state: 'incomplete',
     reason: 'refunded',
-    arrived: change * 100n >= SOL * 98n,
-    ...(change * 100n >= SOL * 98n ? { cost: AGREED > SOL - change ? AGREED : SOL - change } : {}),
+    arrived,
     outcome: { refundSignature: signature, refundLamports: change.toString() },
-  },
+  }),
   claims: [`payment:${signature}`],
 });
 
-it('a refund is accepted when our own account shows the announced sum', async () => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  credit(ports, 'thirdParty', 5n);
-  credit(ports, 'refund', 990_000_000n);
-  credit(ports, 'later', 7n);
-  expect(await settle()).toEqual(found('refund', 990_000_000n));
+/**
+ * A swap of 1,000,000,000 lamports: the sum, fee and transactions that the bridge reports, the hours since the credits, and
+ * the credits to our account, oldest first. `refund` is the one that is found: whole, or a part that leaves the swap
+ * unsettled; else the search goes on.
+ */
+const SCENES = scenes(`
+  a credit of the announced sum is the refund         | 990000000               | 1   | other 5, refund 990000000, later 7           | whole
+  a sum that is 98 percent of the amount is whole     | 980000000               | 1   | refund 980000000                             | whole
+  a sum below 98 percent leaves the swap unsettled    | 979999999               | 1   | refund 979999999                             | part
+  a sum of a few lamports leaves the swap unsettled   | 100                     | 1   | refund 100                                   | part
+  a transaction of an unknown version is passed       | 990000000               | 1   | other 5 unreadable, refund 990000000         | whole
+  2,500 transactions of dust hide no refund           | 990000000               | 1   | refund 990000000, dust 1 x2500               | whole
+  nothing has arrived                                 | 990000000               | 1   |                                              | waits
+  a credit one lamport above the sum is another       | 990000000               | 1   | other 990000001                              | waits
+  a debit is no refund                                | 990000000               | 1   | other -990000000                             | waits
+  a failed transaction is no refund                   | 990000000               | 1   | other 990000000 failed                       | waits
+  a failed one that a list shows as a success is none | 990000000               | 1   | other 990000000 failed listed                | waits
+  a listed transaction that cannot be read is awaited | 990000000               | 1   | other 990000000 hidden                       | waits
+  another swap has used the credit                    | 990000000               | 1   | other 990000000 used                         | waits
+  a credit before the swap is no refund               | 990000000               | 1   | other 990000000, signature-one -1000000000   | waits
+  the fee of the transaction may be missing           | 990000000               | 1   | refund 989995000                             | whole
+  almost one percent of the sum may be missing        | 990000000               | 1   | refund 980100001                             | whole
+  one percent may not be missing                      | 990000000               | 1   | other 980100000                              | waits
+  exactly the sum is preferred to a similar credit    | 990000000               | 1   | other 989000000, refund 990000000            | whole
+  without a sum, other swaps match for an hour        | none                    | 0.9 | other 989000000                              | waits
+  without a sum, a credit is found after an hour      | none                    | 1   | refund 989000000                             | whole
+  without a sum, all of the amount is a refund        | none                    | 1   | refund 1000000000                            | whole
+  without a sum, more than the amount is none         | none                    | 1   | other 1000000001                             | waits
+  without a sum, more than 90 percent is a refund     | none                    | 1   | refund 900000001                             | part
+  without a sum, 90 percent is none yet               | none                    | 1   | other 900000000                              | waits
+  the default 0 is no sum                             | 0                       | 1   | refund 990000000                             | whole
+  the default 0 leaves a credit to others for an hour | 0                       | 0.9 | other 990000000                              | waits
+  a sum before the refund fee                         | 1000000000              | 0   | refund 999913310                             | whole
+  a sum after the refund fee                          | 530000000               | 0   | refund 530000000                             | part
+  a fee explains the shortfall after an hour          | none fee 470000000      | 1   | refund 530000000                             | part
+  a fee explains none before                          | none fee 470000000      | 0.9 | other 530000000                              | waits
+  a fee explains no more than itself                  | none fee 470000000      | 1   | other 529999999                              | waits
+  a fee with the default 0 explains as much           | 0 fee 470000000         | 1   | refund 530000000                             | part
+  a fee is deducted from a larger sum                 | 1000000000 fee 100000000 | 0  | refund 900000000                             | part
+  a fee above the amount lets no dust pass            | none fee 2000000000     | 600 | dust 1                                       | waits
+  half returns: not before six hours                  | none                    | 5.9 | other 530000000                              | waits
+  half returns: after six hours                       | none                    | 6   | refund 530000000                             | part
+  exactly half returns                                | none                    | 6   | refund 500000000                             | part
+  less than half never is a refund                    | none                    | 600 | other 499999999                              | waits
+  the whole refund is preferred to parts              | none                    | 7   | part 530000000, refund 990000000, more 530000001 | whole
+  a named transaction is the refund at once           | none of signature-one,refund | 0 | whole 990000000, refund 3                 | part
+  another swap has used the named transaction         | none of other           | 1   | other 3 used                                 | waits
+  no quorum shows the named transaction               | none of other           | 1   | other 3 hidden                               | waits
+  the named transaction failed                        | none of other           | 1   | other 3 failed                               | waits
+  the named transaction takes lamports                | none of other           | 1   | other -3                                     | waits
+  the named transaction returns more than was sent    | none of other           | 1   | other 1000000001                             | waits
+  the named transaction lies before the swap          | none of other           | 1   | other 3 early                                | waits
+  the named transaction also pays the deposit address | none of other           | 1   | other 3 deposits                             | waits
+  the named transaction mentions the deposit address  | none of other           | 1   | other 3 mentions                             | waits
+`);
+
+/** Adds a credit as its scene writes it, `name lamports [marks]`; returns the name that another swap has used. */
+function bring(ports: FakeSwapPorts, text: string): string[] {
+  const [name = '', change = '0', ...marks] = text.split(' ');
+  const copies = Number(/^x(\d+)$/.exec(marks[0] ?? '')?.[1] ?? 1);
+  for (let copy = 0; copy < copies; copy++)
+    credit(ports, copies > 1 ? `${name}-${copy}` : name, BigInt(change), marks.includes('failed'));
+  const alter = (other: Partial<ChainTransaction>): void => {
+    const shown = ports.transactions.get(name);
+    if (shown) ports.transactions.set(name, { ...shown, ...other });
+  };
+  const depositing = (paid: bigint) => ({
+    accounts: ['bridge', RESERVE, String(settling().plan.depositAddress)],
+    preLamports: [50n * SOL, 10n * SOL, 10n],
+    postLamports: [50n * SOL - BigInt(change), 10n * SOL + BigInt(change), 10n + paid],
+  });
+  if (marks.includes('listed')) Object.assign(ports.listed[0] ?? {}, { err: null });
+  if (marks.includes('hidden')) ports.transactions.delete(name);
+  if (marks.includes('early')) alter({ slot: 1n });
+  if (marks.includes('deposits')) alter(depositing(1n));
+  if (marks.includes('mentions')) alter(depositing(0n));
+  const { transaction } = ports;
+  if (marks.includes('unreadable'))
+    ports.transaction = async (signature) => {
+      if (signature === name) throw upstreamFailed('solana-rpc', 'rpc_-32015');
+      return transaction(signature);
+    };
+  return marks.includes('used') ? [`payment:${name}`] : [];
+}
+
+it.each(SCENES)('the refund of a swap: %s', async (_what, report, hours, credits, outcome) => {
+  const [, sum = '', , fee, , named] = /^(\S+)( fee (\d+))?( of (\S+))?$/.exec(report) ?? [];
+  const used: string[] = [];
+  const { settle, ports } = settleSwap(
+    {
+      state: 'refunded',
+      amount: sum === 'none' ? null : lamports(BigInt(sum)),
+      ...(fee ? { fee: lamports(BigInt(fee)) } : {}),
+      ...(named ? { signatures: named.split(',') } : {}),
+    },
+    used,
+  );
+  ports.now = () => NOW + Number(hours) * HOUR_MS;
+  for (const text of credits.split(', ').filter((each) => each !== '')) used.push(...bring(ports, text));
+  const change = BigInt(/refund (\d+)/.exec(credits)?.[1] ?? 0);
+  expect(await settle()).toEqual(
+    outcome === 'waits' ? pending : found('refund', change, outcome === 'whole'),
+  );
+});
+
+it('without a named transaction, only a free credit between half and all of the amount is ever the refund', async () => {
+  const credits = fc.uniqueArray(fc.bigInt({ min: -SOL, max: (SOL * 11n) / 10n }), { maxLength: 8 });
+  const sums = fc.option(fc.bigInt({ min: SOL / 2n, max: SOL }), { nil: null });
+  await fc.assert(
+    fc.asyncProperty(credits, sums, fc.nat(12), fc.nat(8), async (changes, sum, hours, usedUp) => {
+      const free = changes.slice(usedUp);
+      const used = changes.slice(0, usedUp).map((change) => `payment:${change}`);
+      const { settle, ports } = settleSwap(refunded(sum), used);
+      ports.now = () => NOW + hours * HOUR_MS;
+      for (const change of changes) credit(ports, String(change), change);
+      const { settlement, claims } = await settle();
+      const refunds = free.filter((change) => change * 100n > SOL * 49n && change <= SOL);
+      if (settlement.state === 'pending') expect([claims, free]).not.toEqual([[], [sum]]);
+      else expect(refunds.map((change) => `payment:${change}`)).toEqual(expect.arrayContaining([...claims]));
+    }),
+  );
 });
 
 it.each([
@@ -127,15 +244,6 @@ it('refunds that are two percent short use up the daily cost limit, however chea
     refusal: { code: 'SWAP_LIMIT_REACHED', details: { limit: 'cost_day' } },
   });
 });
-
-it.each([100n, (SOL * 98n) / 100n - 1n])(
-  'an announced refund of less than 98 percent of the amount leaves the swap unsettled: %i lamports',
-  async (part) => {
-    const { settle, ports } = settleSwap(refunded(part));
-    credit(ports, 'refund', part);
-    expect(await settle()).toMatchObject({ settlement: { reason: 'refunded', arrived: false } });
-  },
-);
 
 it('a refund of 100 lamports leaves the swap unsettled and listed for the operator until the rest arrives', async () => {
   const w = createCustodianWorld();
@@ -168,103 +276,6 @@ it('a refund of 100 lamports leaves the swap unsettled and listed for the operat
   expect((await w.custody.report()).heldOperations).toBe(1);
 });
 
-it('finds a refund although a third party sent a transaction of a version that no node returns', async () => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  credit(ports, 'newer', 5n);
-  credit(ports, 'refund', 990_000_000n);
-  const { transaction } = ports;
-  ports.transaction = async (signature) => {
-    if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
-    return transaction(signature);
-  };
-  expect(await settle()).toEqual(found('refund', 990_000_000n));
-});
-
-it('finds a refund although 2,500 transactions of dust came after it', async () => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  credit(ports, 'refund', 990_000_000n);
-  for (let at = 0; at < 2_500; at++) credit(ports, `dust-${at}`, 1n);
-  expect(await settle()).toEqual(found('refund', 990_000_000n));
-});
-
-it.each([
-  ['has not arrived', () => {}],
-  ['is one lamport off', (ports: FakeSwapPorts) => credit(ports, 'x', 990_000_001n)],
-  ['left instead of arriving', (ports: FakeSwapPorts) => credit(ports, 'x', -990_000_000n)],
-  ['failed on chain', (ports: FakeSwapPorts) => credit(ports, 'x', 990_000_000n, true)],
-  [
-    'failed on chain although a list shows a success',
-    (ports: FakeSwapPorts) => {
-      credit(ports, 'x', 990_000_000n, true);
-      ports.listed.splice(0, 1, { signature: 'x', slot: 960n, err: null, blockTime: 1 });
-    },
-  ],
-  [
-    'is listed but cannot be read yet',
-    (ports: FakeSwapPorts) => {
-      credit(ports, 'x', 990_000_000n);
-      ports.transactions.clear();
-    },
-  ],
-])('a swap keeps waiting for its refund if the refund %s', async (_name, arrange) => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  arrange(ports);
-  expect(await settle()).toEqual(pending('refunding'));
-});
-
-it('a swap waits when another swap has already consumed its refund', async () => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n), ['payment:refund']);
-  credit(ports, 'refund', 990_000_000n);
-  expect(await settle()).toEqual(pending('refunding'));
-});
-
-it('a refund from before the swap is not accepted', async () => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  credit(ports, 'old', 990_000_000n);
-  credit(ports, 'signature-one', -SOL);
-  expect(await settle()).toEqual(pending('refunding'));
-});
-
-it.each([
-  [990_000_000n - 5_000n, true],
-  [990_000_000n - 9_899_999n, true],
-  [990_000_000n - 9_900_000n, false],
-])('a refund may fall short of the announced sum by the fee of the bridge: %s', async (change, ok) => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  credit(ports, 'refund', change);
-  expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
-});
-
-it('a refund of exactly the announced sum is preferred to a similar one', async () => {
-  const { settle, ports } = settleSwap(refunded(990_000_000n));
-  credit(ports, 'of another swap', 989_000_000n);
-  credit(ports, 'refund', 990_000_000n);
-  expect(await settle()).toEqual(found('refund', 990_000_000n));
-});
-
-it('a refund without an announced sum is accepted after an hour, so that other swaps can match it first', async () => {
-  const { settle, ports } = settleSwap(refunded(null));
-  credit(ports, 'refund', 989_000_000n);
-  ports.now = () => NOW + HOUR_MS - 1;
-  expect(await settle()).toEqual(pending('refunding'));
-  ports.now = () => NOW + HOUR_MS;
-  expect(await settle()).toEqual(found('refund', 989_000_000n));
-});
-
-it.each([
-  [SOL, true],
-  [SOL + 1n, false],
-  [(SOL * 9n) / 10n + 1n, true],
-  [(SOL * 9n) / 10n, false],
-])(
-  'a refund without an announced sum must be above 90 percent of the amount and not above all of it: %s',
-  async (change, ok) => {
-    const { settle, ports } = settleSwap(refunded(null));
-    credit(ports, 'refund', change);
-    expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
-  },
-);
-
 it('finds a refund behind any number of other transactions by reading a few in each check', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   for (let at = 0; at < 140; at++) credit(ports, `dust-${at}`, 1n);
@@ -286,7 +297,7 @@ it('finds a refund behind any number of other transactions by reading a few in e
       op = { ...op, looks, outcome: { ...op.outcome, ...settlement.progress } };
     expect(read.length).toBeLessThanOrEqual(50);
   }
-  expect(answers).toContainEqual(found('refund', 990_000_000n).settlement);
+  expect(answers).toContainEqual(found('refund', 990_000_000n, true).settlement);
 });
 
 /** Time passes alarm by alarm until the swap has ended. @returns milliseconds */
@@ -374,124 +385,6 @@ it.each([
     });
   },
 );
-
-/** Settles a swap of one SOL with this report, `hours` after its credits. */
-function settleAfter(hours: number, report: Partial<Extract<BridgeReport, { state: 'refunded' }>> = {}) {
-  const scene = settleSwap({ state: 'refunded', amount: null, ...report });
-  scene.ports.now = () => NOW + hours * HOUR_MS;
-  return scene;
-}
-
-describe('the four forms of an announced sum', () => {
-  it.each<[string, bigint | null, bigint, number]>([
-    ['the default 0', 0n, 990_000_000n, 1],
-    ['no sum', null, 990_000_000n, 1],
-    ['a sum before the refund fee', 1_000_000_000n, 999_913_310n, 0],
-    ['the sum that returns', 530_000_000n, 530_000_000n, 0],
-  ])('a refund that arrives is found with %s', async (_name, announced, arrives, hours) => {
-    const amount = announced === null ? null : lamports(announced);
-    const { settle, ports } = settleAfter(hours, { amount });
-    credit(ports, 'refund', arrives);
-    expect((await settle()).settlement).toMatchObject({ state: 'incomplete', reason: 'refunded' });
-  });
-
-  it('a credit is left to another swap for an hour if the announced sum is the default 0', async () => {
-    const { settle, ports } = settleAfter(0.9, { amount: lamports(0n) });
-    credit(ports, 'refund', 990_000_000n);
-    expect((await settle()).settlement).toMatchObject({ state: 'pending', detail: 'refunding' });
-  });
-});
-
-describe('a refund of which the bridge keeps a part, without an announced sum', () => {
-  const part = 530_000_000n;
-
-  it.each([null, lamports(0n)])(
-    'is found after an hour if the stated fee explains it: sum %s',
-    async (amount) => {
-      const fee = lamports(SOL - part);
-      for (const [hours, arrives, isFound] of [
-        [0.9, part, false],
-        [1, part, true],
-        [1, part - 1n, false],
-      ] as const) {
-        const { settle, ports } = settleAfter(hours, { amount, fee });
-        credit(ports, 'refund', arrives);
-        expect(await settle()).toEqual(isFound ? found('refund', part) : pending('refunding'));
-      }
-    },
-  );
-
-  it('a stated fee below the announced sum is deducted from it', async () => {
-    const { settle, ports } = settleAfter(0, { amount: lamports(SOL), fee: lamports(100_000_000n) });
-    credit(ports, 'refund', 900_000_000n);
-    expect(await settle()).toEqual(found('refund', 900_000_000n));
-  });
-
-  it.each([
-    [5.9, part, false],
-    [6, part, true],
-    [6, SOL / 2n, true],
-    [6, SOL / 2n - 1n, false],
-    [600, SOL / 2n - 1n, false],
-  ])('without a fee is found after six hours, if half returns: %s h, %s', async (hours, arrives, isFound) => {
-    const { settle, ports } = settleAfter(hours);
-    credit(ports, 'refund', arrives);
-    expect(await settle()).toEqual(isFound ? found('refund', arrives) : pending('refunding'));
-  });
-
-  it('a fee that exceeds the amount does not let dust pass', async () => {
-    const { settle, ports } = settleAfter(600, { fee: lamports(2n * SOL) });
-    credit(ports, 'dust', 1n);
-    expect(await settle()).toEqual(pending('refunding'));
-  });
-
-  it('the whole refund is preferred to a larger number of parts', async () => {
-    const { settle, ports } = settleAfter(7);
-    credit(ports, 'part', part);
-    credit(ports, 'refund', 990_000_000n);
-    credit(ports, 'another part', part + 1n);
-    expect(await settle()).toEqual(found('refund', 990_000_000n));
-  });
-});
-
-describe('a transaction that the bridge names', () => {
-  it('is the refund at once, whatever it returns', async () => {
-    const { settle, ports } = settleAfter(0, { signatures: ['signature-one', 'refund'] });
-    credit(ports, 'whole', 990_000_000n);
-    credit(ports, 'refund', 3n);
-    expect(await settle()).toEqual(found('refund', 3n));
-  });
-
-  it.each<[string, (ports: FakeSwapPorts) => void, readonly string[]]>([
-    ['another swap has consumed it', () => {}, ['payment:named']],
-    ['no quorum shows it', ({ transactions }) => transactions.delete('named'), []],
-    ['it failed', (ports) => credit(ports, 'named', 3n, true), []],
-    ['it takes lamports', (ports) => credit(ports, 'named', -3n), []],
-    ['it returns more than was sent', (ports) => credit(ports, 'named', SOL + 1n), []],
-    ['it lies before the swap', (ports) => change(ports, { slot: 1n }), []],
-    ['it also pays the deposit address', (ports) => deposits(ports, 1n), []],
-    ['it only mentions the deposit address', (ports) => deposits(ports, 0n), []],
-  ])('is no refund if %s', async (_name, arrange, taken) => {
-    const { settle, ports } = settleSwap({ state: 'refunded', amount: null, signatures: ['named'] }, taken);
-    credit(ports, 'named', 3n);
-    arrange(ports);
-    expect(await settle()).toEqual(pending('refunding'));
-  });
-
-  function change(ports: FakeSwapPorts, other: Partial<ChainTransaction>): void {
-    const named = ports.transactions.get('named');
-    if (named) ports.transactions.set('named', { ...named, ...other });
-  }
-  function deposits(ports: FakeSwapPorts, lamportsPaid: bigint): void {
-    const named = ports.transactions.get('named');
-    if (!named) return;
-    change(ports, {
-      accounts: [...named.accounts, String(settling().plan.depositAddress)],
-      preLamports: [...named.preLamports, 10n],
-      postLamports: [...named.postLamports, 10n + lamportsPaid],
-    });
-  }
-});
 
 describe('a refund that the bridge does not report', () => {
   it.each([
