@@ -72,7 +72,7 @@ describe('a world whose mint authority needs two keys', () => {
     const own = ed25519.sign(message, base58.decode(reserve.secretKey).slice(0, 32));
     const wireWith = (second: Uint8Array) => base64.encode(signedTransaction(message, [own, second]).wire);
     const body = bodyOf(wireWith(new Uint8Array(64)));
-    return { wireWith, body, message, own, blockhash: value.blockhash };
+    return { wireWith, body, blockhash: value.blockhash };
   }
   const bodyOf = (transaction: string) => JSON.stringify({ transaction });
   /** The first answer that is not about the mint before. */

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 
 it('a swap is final only if the custodian no longer watches it', async () => {
