@@ -144,7 +144,7 @@ export const TokenFacts = ({ token }: { token: TokenRecord }) => (
         </dd>
         <Rights token={token} />
       </dl>
-      <AsOf at={token.as_of} />
+      <AsOf at={token.as_of} stale={token.stale} />
       <Folded summary="Creator, dates and links">
         <Origin token={token} />
       </Folded>

@@ -44,14 +44,12 @@ const isCached = (part: unknown): part is Cached<unknown> =>
 /** A body with the values that it was made of. */
 type Made = { readonly parts: readonly unknown[]; readonly body: Body<unknown> };
 
-/** A loaded value with the time when its source was read, which is earlier than the load. */
+/** A loaded value that another read has made: with its time, and whether a later read has failed. */
 export class Dated<T> {
-  readonly value: T;
-  readonly asOf: number;
+  readonly read: Cached<T>;
 
-  constructor({ value, asOf }: Pick<Cached<T>, 'value' | 'asOf'>) {
-    this.value = value;
-    this.asOf = asOf;
+  constructor(read: Cached<T>) {
+    this.read = read;
   }
 }
 
@@ -65,7 +63,8 @@ export class Miss extends Error {
   }
 }
 
-type Entry = Omit<Cached<unknown>, 'stale'>;
+/** @property failedAt Unix ms of a failed read after `asOf` */
+type Entry = { readonly value: unknown; readonly asOf: number; readonly failedAt?: number };
 /** @property pauseMs how long the upstream is not contacted again */
 type Failure = { readonly error: unknown; readonly at: number; readonly pauseMs: number };
 /** A load that is running. @property began Unix ms */
@@ -103,6 +102,8 @@ const CHANGE_PAUSE_MS = 1_000;
 const CHANGE_WAIT_MS = 1_000;
 /** A source may show an operation this much later than the nodes of the custodian. */
 const SOURCE_LAG_MS = 2_000;
+/** The cron writes KV once in this time, so a younger value in memory is the newest one. */
+const CRON_PERIOD_MS = 60_000;
 const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
 /** The caller has used up its own share, which says nothing about the upstream or other callers. */
@@ -166,8 +167,8 @@ export class Cache {
     return this.#options.now() - asOf;
   }
 
-  #shown<T>(key: string, { value, asOf }: Entry): Cached<T> {
-    const stale = (this.#failures.get(key)?.at ?? Number.NEGATIVE_INFINITY) > asOf;
+  #shown<T>(key: string, { value, asOf, failedAt = 0 }: Entry): Cached<T> {
+    const stale = Math.max(failedAt, this.#failures.get(key)?.at ?? 0) > asOf;
     return { value, asOf, stale } as Cached<T>;
   }
 
@@ -271,25 +272,21 @@ export class Cache {
   }
 
   async #store(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
-    const { kv, now, defer } = this.#options;
-    const began = now();
+    const began = this.#options.now();
     try {
-      const loaded = await load();
-      const stored =
-        loaded instanceof Dated ? { value: loaded.value, asOf: loaded.asOf } : { value: loaded, asOf: began };
+      const stored = entryOf(await load(), began);
       // A load that began later may have ended earlier.
       if (stored.asOf >= (this.#memory.get(key)?.asOf ?? 0)) {
         this.#failures.delete(key);
         this.#remember(key, stored);
       }
-      if (kv && policy.kv === 'write') {
-        const expirationTtl = Math.ceil((policy.freshMs + policy.staleMs) / 1_000);
-        defer(kv.put(this.#kvKey(key), stringifyJson(stored), { expirationTtl }).catch(() => undefined));
-      }
+      this.#writeKv(key, policy, stored);
       return stored;
     } catch (error) {
       if (!(error instanceof Miss)) {
         this.#noteFailure(key, error);
+        const known = this.#memory.get(key);
+        if (known) this.#writeKv(key, policy, { ...known, failedAt: began });
         throw error;
       }
       this.#memory.delete(key);
@@ -309,16 +306,30 @@ export class Cache {
     keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs }, MAX_ENTRIES);
   }
 
-  /** Takes the value in KV if the one in memory is not fresh and older. */
+  /** Takes what the cron has read or failed to read, unless it is older than the value in memory. */
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
     const known = this.#memory.get(key);
     // KV caches a missing key for a minute, so a value that must be loaded again is not looked up in KV.
-    const isFresh = known && known.asOf >= notBefore && this.#ageOf(known) < freshMs;
+    const isFresh =
+      known && known.asOf >= notBefore && this.#ageOf(known) < Math.min(freshMs, CRON_PERIOD_MS);
     if (use === undefined || isFresh || notBefore > now()) return;
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
-    if (typeof found?.asOf !== 'number' || found.asOf <= (this.#memory.get(key)?.asOf ?? -1)) return;
-    this.#remember(key, { value: found.value, asOf: found.asOf });
+    const newest = this.#memory.get(key);
+    if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
+    // The value of the same read stays one object, so that a body made of it stays valid.
+    const { value, asOf, failedAt } = {
+      ...found,
+      ...(found.asOf === newest?.asOf && { value: newest.value }),
+    };
+    this.#remember(key, failedAt === undefined ? { value, asOf } : { value, asOf, failedAt });
+  }
+
+  #writeKv(key: string, { kv: use, freshMs, staleMs }: CachePolicy, entry: Entry): void {
+    const { kv, defer } = this.#options;
+    if (!kv || use !== 'write') return;
+    const expirationTtl = Math.ceil((freshMs + staleMs) / 1_000);
+    defer(kv.put(this.#kvKey(key), stringifyJson(entry), { expirationTtl }).catch(() => undefined));
   }
 
   #kvKey(key: string): string {
@@ -328,6 +339,12 @@ export class Cache {
   #remember(key: string, entry: Entry): void {
     keepNewest(this.#memory, key, entry, MAX_ENTRIES);
   }
+}
+
+function entryOf(loaded: unknown, began: number): Entry {
+  if (!(loaded instanceof Dated)) return { value: loaded, asOf: began };
+  const { value, asOf, stale } = loaded.read;
+  return stale ? { value, asOf, failedAt: began } : { value, asOf };
 }
 
 /** A copy in KV may be a minute old in a location, and the cron writes each minute. */

@@ -23,6 +23,7 @@ const token = (text: string, id: number): Token => ({
   update_authority: text,
   powers: [],
   as_of: '2026-11-20T10:00:00.000Z',
+  stale: false,
   description: text,
   image: text,
   uri: text,

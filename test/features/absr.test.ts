@@ -153,6 +153,19 @@ describe('the price', () => {
     });
   });
 
+  it('a price is stale as soon as the cron has read no venue', async () => {
+    const clock = { ms: 0 };
+    const { d, upstreams, read } = service({}, isolate(clock));
+    await getSummary(d, true);
+    upstreams.prices = [];
+    clock.ms = 60_000;
+    await getSummary(d, true);
+    expect(await read()).toMatchObject({
+      ...{ btcPriceUsd: 80_000, stale: true, coverage: { stale: false } },
+      price_as_of: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
   it('shows the last good price, marked stale, while the venues contradict each other', async () => {
     const clock = { ms: 0 };
     const { upstreams, read } = service({}, isolate(clock));

@@ -71,20 +71,23 @@ export type Service = ReturnType<typeof openD1> & {
   found: ClaimView | null;
   epochs: AsryEpochView[];
   configured: boolean;
+  memory: Cache;
   /** Atoms of the cold account's allowance, or the failure of its read; absent without such an account. */
   allowance?: bigint | Error;
 };
 
 export function newService(): Service {
-  return {
+  const service: Service = {
     clock: NOW,
     asked: [],
     answers: [{ type: 'claimed', replayed: false, claim: view, part: 1 }],
     found: null,
     epochs: [epoch],
     configured: true,
+    memory: new Cache({ now: () => service.clock, defer: () => undefined }),
     ...openD1(),
   };
+  return service;
 }
 
 const next = <T>(list: readonly T[], index: number): T => {
@@ -105,7 +108,7 @@ function depsOf(service: Service): AsryDeps {
     now: () => service.clock,
     treasuryAddress: TREASURY,
     depositMints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
-    memory: new Cache({ now: () => service.clock, defer: () => undefined }),
+    memory: service.memory,
     ...('allowance' in service
       ? {
           async readAllowance() {

@@ -441,9 +441,12 @@ describe('GET /api/asry/epoch', () => {
     ['a used-up allowance as zero', { allowance: 0n }, '0'],
     ['null while the allowance cannot be read', { allowance: upstreamFailed('solana-rpc', 'timeout') }, null],
     ['null without a cold account', {}, null],
-  ])('the epoch route shows %s', async (_name, change, shownAllowance) => {
+  ])('the epoch route shows %s, and when it was read', async (_name, change, shownAllowance) => {
     Object.assign(service, change);
     const { status, body } = await get('/api/asry/epoch');
     expect([status, body.allowanceAtomic]).toEqual([200, shownAllowance]);
+    service.clock += 30_000;
+    const readAt = shownAllowance === null ? service.clock : service.clock - 30_000;
+    expect((await get('/api/asry/epoch')).body.as_of).toBe(new Date(readAt).toISOString());
   });
 });

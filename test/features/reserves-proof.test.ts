@@ -63,9 +63,9 @@ it('reads the newest proof from the custodian if the archive has none or only an
 it.each([
   ['the custodian is down', 'down'],
   ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
-] as const)('returns the overdue proof, with its own time, while %s', async (_, answer) => {
+] as const)('returns the overdue proof, marked stale, while %s', async (_, answer) => {
   const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
-  expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
+  expect(await getProof(d)).toMatchObject({ value: { hash: `hash ${NOW - 40 * HOUR_MS}` }, stale: true });
 });
 
 it('returns "not configured" with a reason for a watch-only address without a signed proof', async () => {

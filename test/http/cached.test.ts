@@ -53,10 +53,12 @@ it('the cache serves an older value at once while it loads a new one', async () 
   expect((await read(SHORT)).value).toBe('two');
 });
 
-it("the cache dates a value by the value's own time if that is older than the load", async () => {
+it('a value that is made of another read has the time of that read and is as stale', async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });
-  const load = async () => new Dated({ value: 'one', asOf: 1_000 });
-  expect(await cache.read('key', LONG, load)).toEqual({ value: 'one', asOf: 1_000, stale: false });
+  for (const stale of [false, true]) {
+    const load = async () => new Dated({ value: 'one', asOf: 1_000, stale });
+    expect(await cache.read(`key ${stale}`, LONG, load)).toEqual({ value: 'one', asOf: 1_000, stale });
+  }
 });
 
 it('concurrent requests for one value load it once', async () => {
@@ -156,6 +158,25 @@ describe('KV', () => {
     expect(upstream.calls).toBe(1);
     await isolate('r2')({ ...LONG, kv: 'read' });
     expect(upstream.calls).toBe(2);
+  });
+
+  it("a value is stale in every isolate from the cron's first failed read until the next one succeeds", async () => {
+    const { time, upstream, isolate } = platform();
+    const [cron, warm, cold] = [isolate(), isolate(), isolate()];
+    const policy = prewarmed(900_000);
+    const { asOf } = await cron(owned(policy));
+    expect(await warm(policy)).toEqual({ value: 'one', asOf, stale: false });
+    for (const [fails, stale] of [
+      [true, true],
+      [true, true],
+      [false, false],
+    ] as const) {
+      time.now += 60_000;
+      upstream.fails = fails;
+      await cron(owned(policy));
+      for (const read of [warm, cold]) expect(await read(policy)).toMatchObject({ value: 'one', stale });
+    }
+    expect(upstream.calls).toBe(4);
   });
 
   it('KV stores no value that a request loaded', async () => {

@@ -42,6 +42,7 @@ const token = (text: string) => ({
   update_authority: text,
   powers: ['permanent_delegate' as const, 'unknown' as const],
   as_of: text,
+  stale: true,
   description: text,
   image: text,
   uri: text,

@@ -4,7 +4,7 @@ import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { spendingBody } from '../../http/body.ts';
-import type { Cache } from '../../http/cached.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
 import { idempotencyHeaders, requestKey } from '../../http/idempotency.ts';
 import { amountParam, SIGNATURE } from '../../http/params.ts';
 import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
@@ -283,25 +283,21 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
   })
   .openapi(epochRoute, async (c) => {
     const mint = c.var.deps.asry.requireAsry();
-    const [{ current, past }, allowanceAtomic] = await Promise.all([
+    const began = c.var.deps.asry.now();
+    const [{ current, past }, allowance] = await Promise.all([
       listEpochs(c.var.deps.asry),
-      allowanceText(c.var.deps.asry),
+      readAllowance(c.var.deps.asry),
     ]);
-    const as_of = new Date(c.var.deps.asry.now()).toISOString();
+    const allowanceAtomic = allowance?.value.toString() ?? null;
+    const as_of = new Date(Math.min(began, allowance?.asOf ?? began)).toISOString();
     const { treasuryAddress: address, depositMints: mints } = c.var.deps.asry;
     const deposit = { address, mints, decimals: DOLLAR_DECIMALS };
     const epochs = { current: current && epochOf(current), past: past.map(epochOf) };
     return c.json({ mint, ...epochs, deposit, allowanceAtomic, as_of }, 200);
   });
 
-async function allowanceText({ memory, readAllowance }: AsryDeps): Promise<string | null> {
-  if (!readAllowance) return null;
-  const read = memory.read('asry-allowance', ALLOWANCE_POLICY, readAllowance);
-  return read.then(
-    ({ value }) => value.toString(),
-    () => null,
-  );
-}
+const readAllowance = async ({ memory, readAllowance: load }: AsryDeps): Promise<Cached<bigint> | null> =>
+  load ? memory.read('asry-allowance', ALLOWANCE_POLICY, load).catch(() => null) : null;
 
 function refusalError({ refusal, claim }: Extract<ClaimAnswer, { type: 'refused' }>, mint: string): AppError {
   const { code, message, retryAfterSeconds, details } = refusal;

@@ -22,7 +22,7 @@ const OVERDUE_MS = HOUR_MS + 5 * 60_000;
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE
  */
 export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
-  return d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
+  const read = await d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
     const archived = await d.proofs.newest();
     if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
     // If the custodian fails, the old proof is returned: it shows its own time.
@@ -31,6 +31,9 @@ export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached
     if (archived) return archived;
     throw refused(answer?.refusal);
   });
+  // An offline proof is signed whenever the operator likes.
+  const isOverdue = !read.value.offline && d.now() - Date.parse(read.value.timestamp) >= OVERDUE_MS;
+  return { ...read, stale: read.stale || isOverdue };
 }
 
 type Refusal = Extract<Awaited<ReturnType<CustodianApi['proof']>>, { type: 'refused' }>['refusal'];

@@ -46,8 +46,8 @@ export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<V
 export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
   const policy = refreshing(PRICE_POLICY, refresh);
   return d.cache.read('prices:agreed', policy, async () => {
-    const { value, asOf } = await readVenues(d, false);
-    return new Dated({ value: choose(value), asOf });
+    const venues = await readVenues(d, false);
+    return new Dated({ ...venues, value: choose(venues.value) });
   });
 }
 
@@ -148,7 +148,7 @@ export function summaryOf({
     reserveSatoshis !== null && report
       ? valueUsd(BigInt(reserveSatoshis), BTC_DECIMALS, report.btcUsd)
       : null;
-  const times = [isoOf(price), coverage.as_of].filter((at) => at !== null).sort();
+  const times = [isoOf(venues), isoOf(price), coverage.as_of].filter((at) => at !== null).sort();
   return {
     absrMint,
     asryMint,
@@ -168,7 +168,7 @@ export function summaryOf({
     gapSatoshis,
     coverage,
     as_of: times[0] ?? null,
-    stale: coverage.stale || (price?.stale ?? false),
+    stale: coverage.stale || (price?.stale ?? false) || (venues?.stale ?? false),
     ...(errors.length > 0 ? { errors: [...errors] } : {}),
   };
 }

@@ -66,6 +66,7 @@ const tokenShape = {
     .describe(
       'When supply, authorities and powers were read from the chain; null when they could not be read',
     ),
+  stale: z.boolean().describe('True when the mint could not be read now: the facts are older ones'),
   description: z.string(),
   image: z.string().nullable(),
   uri: z.string().nullable(),
@@ -111,6 +112,7 @@ const described = (token: Described, facts: TokenFacts | null | undefined) => ({
   update_authority: facts?.updateAuthority ?? null,
   powers: facts ? [...facts.powers] : null,
   as_of: facts ? new Date(facts.asOf).toISOString() : null,
+  stale: facts === undefined || (facts?.stale ?? false),
   description: token.description,
   image: token.image,
   uri: token.uri,

@@ -34,8 +34,8 @@ type Facts = TokenAuthorities & {
   readonly metadata: TokenMetadata | null;
   readonly powers: readonly TokenPower[];
 };
-/** `asOf` in Unix milliseconds. */
-export type TokenFacts = Facts & { readonly asOf: number };
+/** `asOf` in Unix milliseconds; `stale` if a later read has failed. */
+export type TokenFacts = Facts & { readonly asOf: number; readonly stale: boolean };
 
 export type TokenFactsDeps = {
   /** This isolate's memory only. */
@@ -66,7 +66,7 @@ export async function readTokenFacts(
       tokens.filter(({ mint }) => missing.includes(mint)),
     ),
   );
-  return new Map([...found].map(([mint, { value, asOf }]) => [mint, value && { ...value, asOf }]));
+  return new Map([...found].map(([mint, { value, ...read }]) => [mint, value && { ...value, ...read }]));
 }
 
 /** Who can mint a token, from the account of its mint authority. Undefined while it cannot be read. */
