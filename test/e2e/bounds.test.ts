@@ -163,8 +163,8 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 let callers = 0;
-/** Sends the valid request of an operation with another value of one field; undefined leaves the field out. */
-async function send(operation: string, { place, name }: Field, value: unknown) {
+/** Sends the valid request of an operation with another value of one field; undefined leaves it out. @param more members */
+async function send(operation: string, { place, name }: Field, value: unknown, more: object = {}) {
   const request = valid.get(operation);
   if (!request) throw new Error(`no request for ${operation}`);
   const url = new URL(request.path, world.url);
@@ -178,7 +178,7 @@ async function send(operation: string, { place, name }: Field, value: unknown) {
       .replace(`{${name}}`, () => encodeURIComponent(String(value)));
   // A header is Latin-1.
   if (place === 'header' && value !== undefined) headers[name] = String(value);
-  if (place === 'body') body = JSON.stringify({ ...JSON.parse(body ?? '{}'), [name]: value });
+  if (place === 'body') body = JSON.stringify({ ...JSON.parse(body ?? '{}'), [name]: value, ...more });
   callers += 1;
   const response = await world.fetch(`${url.pathname}${url.search}`, {
     method: request.method,
@@ -203,7 +203,7 @@ const blames = ({ problem }: Awaited<ReturnType<typeof send>>, { name, place }: 
   problem?.details?.field === name ||
   (place === 'header' && problem?.error_code === 'INVALID_IDEMPOTENCY_KEY');
 
-describe.each(operations)('%s', (operation, _listed, fields) => {
+describe.each(operations)('%s', (operation, listed, fields) => {
   it.each(fields.map((field) => [`${field.name} in ${field.place}`, field] as const))(
     'accepts values within the documented bounds of %s and refuses others',
     async (_name, field) => {
@@ -234,6 +234,19 @@ describe.each(operations)('%s', (operation, _listed, fields) => {
       }
     },
   );
+
+  const snake = fields.filter(
+    ({ place, name, required }) => place === 'body' && required && name.includes('_'),
+  );
+  it.runIf(snake.length > 0)('a member may be in camel case exactly if the description says so', async () => {
+    const sent = JSON.parse(valid.get(operation)?.init.body ?? '{}') as Record<string, unknown>;
+    for (const field of snake) {
+      const camel = field.name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+      const answer = await send(operation, field, undefined, { [camel]: sent[field.name] });
+      const isSaid = listed.operation.description?.includes('camel case') === true;
+      expect([field.name, blames(answer, field)]).toEqual([field.name, !isSaid]);
+    }
+  });
 
   const optional = fields.filter(({ place, required }) => place === 'query' && !required);
   it.runIf(optional.length > 0)('treats an empty optional query parameter as absent', async () => {

@@ -183,7 +183,7 @@ const confirmRoute = createRoute({
   operationId: 'confirmInvoice',
   tags: ['tokens'],
   summary: 'Confirm a token payment',
-  description: `Confirms the payment and waits up to ${MAX_WAIT_MS / 1_000} seconds for the token. The service also finds payments without this call.`,
+  description: `Confirms the payment and waits up to ${MAX_WAIT_MS / 1_000} seconds for the token. The service also finds payments without this call. The members may be in camel case.`,
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(

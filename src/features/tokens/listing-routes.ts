@@ -124,7 +124,8 @@ const requestRoute = createRoute({
   operationId: 'requestListing',
   tags: ['tokens'],
   summary: 'Request a listing',
-  description: 'Requests the listing of a token made elsewhere; returns the amount to pay and the address.',
+  description:
+    'Requests the listing of a token made elsewhere; returns the amount to pay and the address. The members may be in camel case.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(
@@ -167,7 +168,7 @@ const confirmRoute = createRoute({
   operationId: 'confirmListing',
   tags: ['tokens'],
   summary: 'Confirm a listing payment',
-  description: `Confirms the payment of a listing and waits up to ${MAX_WAIT_MS / 1_000} seconds for it. The service also finds payments without this call.`,
+  description: `Confirms the payment of a listing and waits up to ${MAX_WAIT_MS / 1_000} seconds for it. The service also finds payments without this call. The members may be in camel case.`,
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(
