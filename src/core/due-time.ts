@@ -15,17 +15,3 @@ export const dueTime = (at: number, longest: number, now: number): number => (at
 /** Whether stored work is due; see {@link dueTime}. */
 export const isTimeOver = (at: number, longest: number, now: number): boolean =>
   dueTime(at, longest, now) <= now;
-
-/**
- * When the next of the stored rows is due, in Unix milliseconds; undefined without rows. The latest time is needed too:
- * if it is too far ahead, its row is due now.
- * @param times `first` and `last`: the earliest and the latest stored time, null without rows
- */
-export function firstDue(
-  times: Readonly<Record<string, string | number | null>> | undefined,
-  longest: number,
-  now: number,
-): number | undefined {
-  if (times?.first === null || times?.first === undefined) return undefined;
-  return Math.min(dueTime(Number(times.first), longest, now), dueTime(Number(times.last), longest, now));
-}

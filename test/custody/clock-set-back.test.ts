@@ -4,7 +4,6 @@ import { dueTime } from '../../src/core/due-time.ts';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Quorum } from '../../src/custody/kernel/quorum.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
-import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
@@ -51,19 +50,6 @@ it('the alarm and the cron search for payments at once after the clock went back
   expect(world.nextSearchAt()).toBe(world.state.now);
   await world.payments.onCron();
   expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
-});
-
-it('the payment reference of a request is checked at once after the clock went back', () => {
-  const world = createPaymentWorld();
-  const { id } = world.open();
-  const store = new RequestStore(world.storage);
-  const found = (now: number): number[] =>
-    (['overdue', 'newest'] as const).map(
-      (first) => store.dueReferences(first, { now, longest: MINUTE, limit: 9 }).length,
-    );
-  store.checkReferenceAt(id, NOW + MINUTE);
-  expect(found(NOW)).toEqual([0, 0]);
-  expect(found(NOW - 1)).toEqual([1, 1]);
 });
 
 it('when a caller reads a request after the clock went back, its payment reference is checked early', async () => {

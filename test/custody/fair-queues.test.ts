@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
+import { Agenda } from '../../src/custody/kernel/agenda.ts';
+import { REFUSED_ROW, refusedKey } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
@@ -73,9 +75,12 @@ it('delivers 200 rows that D1 had refused within a second of the command that re
   await w.custody.wake();
   w.storage.transaction(() => {
     for (let at = 0; at < 200; at++) w.journal.publish('invoices', `r${at}`, { journal: '{}' }, NOW);
-    for (const row of w.journal.outbox(200))
-      for (let refusals = 0; refusals < 3; refusals++) w.journal.refuse(row, 'D1_ERROR: full', NOW);
-    w.journal.retryRefused(NOW);
+    const agenda = new Agenda(
+      w.storage,
+      () => NOW,
+      () => undefined,
+    );
+    for (const row of w.journal.outbox(200)) agenda.plan(REFUSED_ROW, refusedKey(row), NOW);
   });
   await pass(w, 1_000);
   expect(w.journal.setAside(1)).toEqual([]);
@@ -138,14 +143,10 @@ it('a payment is recorded although 1,000 unreadable transactions wait', async ()
   const request = world.open();
   for (let at = 0; at < 1_000; at++)
     world.storage.exec(
-      'INSERT INTO unread_transactions (signature, source, reason, tries, final_at, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      "INSERT INTO unread_transactions (signature, source, state, final_at, first_at) VALUES (?, 'node', 'waiting', ?, ?)",
       `unreadable-${at}`,
-      'node',
-      'unreadable',
-      1,
       world.state.now,
       world.state.now,
-      world.state.now + DAY_MS,
     );
   world.pay(fee(request), [request.reference]);
   await world.payments.run();

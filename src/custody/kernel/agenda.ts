@@ -16,7 +16,7 @@ export const backoff = (failures: number, { first, most }: Backoff): number =>
 
 const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 /** Consecutive failures of the same work after which the operator is alerted. */
-const ALARM_FAILURES = 3;
+export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
 
 /** The level of the log line of a failure: `alarm` once, at `ALARM_FAILURES` in a row, else `warn`. */
@@ -56,7 +56,10 @@ export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
   for (const statement of SCHEMA) exec(statement);
 }
 
-/** Plans work; null when nothing is left to do. Call inside the transaction of the row that waits. */
+/**
+ * Plans work, which no longer counts as failing; null when nothing is left to do. Call inside the transaction of the row
+ * that waits.
+ */
 export function planWork(
   exec: Storage['exec'],
   {
@@ -73,7 +76,7 @@ export function planWork(
   }
   exec(
     `INSERT INTO agenda (name, id, due_at, set_at, looks) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name, id)
-     DO UPDATE SET due_at = excluded.due_at, set_at = excluded.set_at, looks = excluded.looks`,
+     DO UPDATE SET due_at = excluded.due_at, set_at = excluded.set_at, looks = excluded.looks, tries = 0`,
     name,
     id,
     Math.ceil(dueAt),
@@ -97,8 +100,8 @@ export class Agenda {
   }
 
   /** See {@link planWork}. */
-  plan(name: string, id: string, dueAt: number | null): void {
-    planWork(this.#exec, { name, id, dueAt }, this.#now());
+  plan(name: string, id: string, dueAt: number | null, looks = 0): void {
+    planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
   }
 
   /** Ids of due work, the longest overdue first. */
@@ -126,6 +129,11 @@ export class Agenda {
     return Number(this.#exec(query, name)[0]?.n ?? 0);
   }
 
+  /** Ids of all rows of a name. */
+  ids(name: string): string[] {
+    return this.#exec('SELECT id FROM agenda WHERE name = ?', name).map(({ id }) => String(id));
+  }
+
   isDue(name: string, id: string): boolean {
     const at = this.dueAt(name, id);
     return at !== undefined && at <= this.#now();
@@ -141,18 +149,25 @@ export class Agenda {
     return Number(row.set_at) > this.#now() ? this.#now() : Number(row.first);
   }
 
-  /** Work that has failed is no longer counted as failing. */
-  succeeded(name: string, id: string): void {
-    this.#exec('DELETE FROM agenda WHERE name = ? AND id = ? AND due_at IS NULL', name, id);
-    this.#exec('UPDATE agenda SET tries = 0 WHERE name = ? AND id = ? AND tries > 0', name, id);
+  /**
+   * Plans the next look at work that is not possible yet. That is no failure; the wait grows with each look.
+   * @returns how often it was postponed since it was last planned
+   */
+  postpone(name: string, id: string, waits: Backoff): number {
+    const row = this.#row(name, id);
+    const looks = Number(row?.looks ?? 0) + 1;
+    this.plan(name, id, this.#now() + backoff(looks, waits), looks);
+    this.#exec('UPDATE agenda SET tries = ? WHERE name = ? AND id = ?', row?.tries ?? 0, name, id);
+    return looks;
   }
 
   /**
    * Counts and logs a failure, and plans the next try.
-   * @param facts    of the log line
+   * @param facts  of the log line
    * @param isCron whether only the cron repeats this work
+   * @returns consecutive failures
    */
-  failed(name: string, id: string, facts: Readonly<Record<string, unknown>>, isCron = false): void {
+  failed(name: string, id: string, facts: Readonly<Record<string, unknown>>, isCron = false): number {
     const tries = Number(this.#row(name, id)?.tries ?? 0) + 1;
     this.#exec(
       `INSERT INTO agenda (name, id, due_at, set_at, tries) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name, id)
@@ -168,6 +183,7 @@ export class Agenda {
     for (const oldest of this.#reasons.keys())
       if (this.#reasons.size > MOST_REASONS) this.#reasons.delete(oldest);
     this.#log({ level: levelOf(tries), event: 'work_failed', work: name, id, ...facts });
+    return tries;
   }
 
   /** Work that has failed so often that the operator was alerted, the most failures first. */
@@ -185,6 +201,10 @@ export class Agenda {
   }
 
   #row(name: string, id: string): SqlRow | undefined {
-    return this.#exec('SELECT due_at, set_at, tries FROM agenda WHERE name = ? AND id = ?', name, id)[0];
+    return this.#exec(
+      'SELECT due_at, set_at, tries, looks FROM agenda WHERE name = ? AND id = ?',
+      name,
+      id,
+    )[0];
   }
 }

@@ -9,7 +9,7 @@ import type { OperatorView } from '../api.ts';
 import type { Executor } from './executor.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule, ModuleTools, Work } from './module.ts';
-import { flushOutbox } from './outbox.ts';
+import { DELIVERIES, flushOutbox } from './outbox.ts';
 import type { Mirror } from './ports.ts';
 import type { ChainPort } from './solana-view.ts';
 
@@ -17,10 +17,6 @@ import type { ChainPort } from './solana-view.ts';
 const DUE_PER_ALARM = 5;
 /** The alarm is set to this delay before each run, so a run that crashes is repeated. */
 const SAFETY_MS = 30_000;
-/** Interval of deliveries while D1 accepts no writes, until rows have waited for `LATE_MS`. */
-const DELIVERY_MS = 5_000;
-const LATE_DELIVERY_MS = 60_000;
-const LATE_MS = 2 * 60_000;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
 /**
@@ -104,13 +100,16 @@ export class Background {
 
   /** Flushes to D1, then sets the alarm. D1 comes first, because a caller with a response must find its row there. */
   async publish(): Promise<void> {
-    const { journal, chain, gate } = this.#p;
+    const { agenda, journal, chain, gate } = this.#p;
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
     // A suspect journal may have older rows than the mirror, so it writes nothing there.
     if (gate.isVerified()) {
-      const isRefusing = !(await flushOutbox(this.#p));
-      this.#p.agenda.plan(DELIVERY, 'd1', this.#nextDeliveryAt(isRefusing));
+      await flushOutbox(this.#p);
+      if (!journal.isQueued()) agenda.plan(DELIVERY, 'd1', null);
+      // A delivery that follows a call does not postpone the one that waits.
+      else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= this.#p.now())
+        agenda.postpone(DELIVERY, 'd1', DELIVERIES);
     }
     await this.rearm();
   }
@@ -130,30 +129,17 @@ export class Background {
     return agenda.next();
   }
 
-  /** When the next delivery to D1 is tried, in Unix milliseconds; null when D1 has every row. */
-  #nextDeliveryAt(isRefusing: boolean): number | null {
-    const { journal, now } = this.#p;
-    const isLate = now() - (journal.undeliveredSince() ?? 0) > LATE_MS;
-    const soonest = now() + (isLate ? LATE_DELIVERY_MS : DELIVERY_MS);
-    if (journal.isQueued()) return soonest;
-    const refused = journal.nextRefusedAt(now()) ?? null;
-    return refused === null || !isRefusing ? refused : Math.max(refused, soonest);
-  }
-
   /** Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later. */
   async #perform(name: string, { limit, run }: Work): Promise<void> {
     const { agenda } = this.#p;
     const ids = agenda.due(name, limit);
     if (ids.length === 0) return;
-    let facts: Readonly<Record<string, unknown>> = { reason: 'not_planned' };
     try {
       await run(ids);
+      for (const id of ids) if (agenda.isDue(name, id)) agenda.failed(name, id, { reason: 'not_planned' });
     } catch (error) {
-      facts = failureFacts(error);
+      for (const id of ids) agenda.failed(name, id, failureFacts(error));
     }
-    for (const id of ids)
-      if (agenda.isDue(name, id)) agenda.failed(name, id, facts);
-      else agenda.succeeded(name, id);
   }
 
   /** Runs what depends on the clock in one module. After a failure the next minute repeats it. */
@@ -161,7 +147,7 @@ export class Background {
     const { agenda } = this.#p;
     try {
       await module.onCron?.();
-      agenda.succeeded('cron', name);
+      agenda.plan('cron', name, null);
     } catch (error) {
       agenda.failed('cron', name, failureFacts(error), true);
     }

@@ -84,7 +84,7 @@ export class Executor {
     if (joined) return joined;
     const { agenda } = this.#p;
     const started = atPriority('own', () => this.#run(id))
-      .catch((error: unknown) => agenda.failed(OPERATION, id, { error: String(error).slice(0, 200) }))
+      .catch((error: unknown) => void agenda.failed(OPERATION, id, { error: String(error).slice(0, 200) }))
       .finally(() => this.#running.delete(id));
     this.#running.set(id, started);
     return started;
@@ -121,7 +121,6 @@ export class Executor {
       const effect = kind ? effectOf(op) : 'none';
       if (!kind || effect === 'none') return this.#leaveToOperator(op);
       await this.#perform(effect, op, kind);
-      agenda.succeeded(OPERATION, id);
     }
   }
 

@@ -6,10 +6,10 @@
 
 import { lamports } from '../../core/amount.ts';
 import type { BudgetUse } from '../../core/budget.ts';
-import { firstDue, isTimeOver } from '../../core/due-time.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
-import { type Backoff, backoff, OPERATION, openAgenda, planWork } from './agenda.ts';
+import { ALARM_FAILURES, OPERATION, openAgenda, planWork } from './agenda.ts';
 import { columnsOf, decodeOperation, encodeOperation, isTerminal, type Operation } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 
@@ -46,14 +46,6 @@ const SCHEMA = [
     columns TEXT,
     PRIMARY KEY (entity, id)
   )`,
-  `CREATE TABLE IF NOT EXISTS outbox_refusals (
-    entity TEXT NOT NULL,
-    id TEXT NOT NULL,
-    refusals INTEGER NOT NULL,
-    retry_at INTEGER NOT NULL,
-    error TEXT NOT NULL,
-    PRIMARY KEY (entity, id)
-  )`,
 ] as const;
 
 const text = (row: SqlRow | undefined, column: string): string | undefined => {
@@ -65,12 +57,11 @@ const integer = (row: SqlRow | undefined, column: string): number => Number(row?
 /** Key of `meta`: the highest number of an operation that the lost journal had. */
 const LAST_NUMBER = 'last_number';
 
-/** After this number of refusals a row is no longer treated as waiting, and the operator is alerted. */
-export const SET_ASIDE_REFUSALS = 3;
-/** Waits between the deliveries of a row that D1 refused. */
-const REFUSED: Backoff = { first: 5_000, most: 10 * 60_000 };
+/** Name in the agenda of rows that D1 refused while it accepted others. */
+export const REFUSED_ROW = 'mirror_row';
+export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): string => `${entity}:${id}`;
 
-const REFUSAL = 'LEFT JOIN outbox_refusals r ON r.entity = o.entity AND r.id = o.id';
+const REFUSAL = `LEFT JOIN agenda r ON r.name = '${REFUSED_ROW}' AND r.id = o.entity || ':' || o.id`;
 const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
   LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
 
@@ -420,7 +411,7 @@ export class Journal {
         row.id,
         row.revision,
       );
-      this.#exec('DELETE FROM outbox_refusals WHERE entity = ? AND id = ?', row.entity, row.id);
+      planWork(this.#exec, { name: REFUSED_ROW, id: refusedKey(row), dueAt: null }, 0);
     }
   }
 
@@ -430,8 +421,8 @@ export class Journal {
    */
   undeliveredSince(): number | undefined {
     const row = this.#exec(
-      `SELECT MIN(o.since) AS since FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.refusals < ?`,
-      SET_ASIDE_REFUSALS,
+      `SELECT MIN(o.since) AS since FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.tries < ?`,
+      ALARM_FAILURES,
     )[0];
     return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
   }
@@ -457,66 +448,18 @@ export class Journal {
     this.setMeta('acknowledged', String(mark));
   }
 
-  /**
-   * Records that the mirror refused this row on its own while it accepted others. The row leaves the queue and is
-   * tried alone until it is delivered; a change of the row does not shorten the wait.
-   * @returns how often it was refused
-   */
-  refuse({ entity, id }: MirrorRow, error: string, now: number): number {
-    const before = this.#exec(
-      'SELECT refusals FROM outbox_refusals WHERE entity = ? AND id = ?',
-      entity,
-      id,
-    )[0];
-    const refusals = integer(before, 'refusals') + 1;
-    this.#exec(
-      `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
-           error = excluded.error`,
-      entity,
-      id,
-      refusals,
-      Math.ceil(now + backoff(refusals, REFUSED)),
-      error,
-    );
-    return refusals;
+  /** The newest content of a row that the mirror refused. @param key see {@link refusedKey} */
+  refused(key: string): MirrorRow | undefined {
+    return this.#exec(`${OUTBOX_ROWS} WHERE r.id = ?`, key).map(mirrorRowOf)[0];
   }
 
-  /** A refused row whose next try is due. */
-  refusedDue(now: number): MirrorRow | undefined {
+  /** Rows that the mirror has refused so often that the operator was alerted. They no longer count as waiting. */
+  setAside(limit: number): { entity: string; id: string; refusals: number }[] {
     return this.#exec(
-      `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
-      now,
-      now + REFUSED.most,
-    ).map(mirrorRowOf)[0];
-  }
-
-  /** When a refused row is next tried, Unix milliseconds. */
-  nextRefusedAt(now: number): number | undefined {
-    const times = this.#exec(
-      `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
-    );
-    return firstDue(times[0], REFUSED.most, now);
-  }
-
-  /** Makes every refused row due now. */
-  retryRefused(now: number): void {
-    this.#exec('UPDATE outbox_refusals SET retry_at = ?', Math.floor(now));
-  }
-
-  /** Rows that the mirror has refused at least {@link SET_ASIDE_REFUSALS} times. */
-  setAside(limit: number): { entity: string; id: string; refusals: number; error: string }[] {
-    return this.#exec(
-      `SELECT o.entity, o.id, r.refusals, r.error FROM outbox o ${REFUSAL}
-         WHERE r.refusals >= ? ORDER BY o.revision LIMIT ?`,
-      SET_ASIDE_REFUSALS,
+      `SELECT o.entity, o.id, r.tries FROM outbox o ${REFUSAL} WHERE r.tries >= ? ORDER BY o.revision LIMIT ?`,
+      ALARM_FAILURES,
       limit,
-    ).map((row) => ({
-      entity: String(row.entity),
-      id: String(row.id),
-      refusals: integer(row, 'refusals'),
-      error: String(row.error),
-    }));
+    ).map((row) => ({ entity: String(row.entity), id: String(row.id), refusals: integer(row, 'tries') }));
   }
 
   audit(command: string, facts: string, now: number): void {

@@ -7,8 +7,10 @@
  * a restored D1 changes none.
  * @module
  */
+
+import type { Backoff } from './agenda.ts';
 import { birthOf } from './birth.ts';
-import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
+import { type Journal, REFUSED_ROW, refusedKey } from './journal.ts';
 import type { ModuleTools } from './module.ts';
 import {
   type Entity,
@@ -24,6 +26,11 @@ import {
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;
+/** Maximum rows that D1 refused before and that one flush looks at. */
+const MOST_REFUSED = 1_000;
+
+/** Waits between deliveries while D1 accepts no writes. */
+export const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 
 /** Set from the detection of a restored D1 until every row was sent again. */
 export const RESTORED = 'mirror_restored';
@@ -48,7 +55,7 @@ export function compareMark(journal: Journal, log: Log, acknowledged: number, fo
   journal.setMeta(REPUBLISHED_TO, '');
 }
 
-type OutboxPorts = Pick<ModuleTools, 'journal' | 'now' | 'log'> & {
+type OutboxPorts = Pick<ModuleTools, 'agenda' | 'journal' | 'now' | 'log'> & {
   readonly storage: Pick<Storage, 'sync' | 'transaction'>;
   readonly mirror: Pick<Mirror, 'apply' | 'probe'>;
 };
@@ -61,47 +68,51 @@ type Delivery = 'delivered' | 'refused' | 'down';
  * found. That row leaves the queue and is then tried on its own, so that it does not delay the others. An outage of
  * D1 takes no row out of the queue.
  *
- * @returns whether D1 accepted what was due
  * @throws in an instance that was replaced: its state must not reach the mirror
  */
-export async function flushOutbox(p: OutboxPorts): Promise<boolean> {
-  const { journal } = p;
+export async function flushOutbox(ports: OutboxPorts): Promise<void> {
+  const { agenda, journal } = ports;
   let rejections = 0;
-  for (let size = BATCH; ; ) {
+  let isDown = false;
+  for (let size = BATCH; !isDown; ) {
     const rows = journal.outbox(size);
     if (rows.length === 0) break;
-    const delivery = await deliver(p, rows);
-    if (delivery === 'down' || (delivery === 'refused' && ++rejections >= MAX_REJECTIONS)) return false;
+    const delivery = await deliver(ports, rows);
+    isDown = delivery === 'down' || (delivery === 'refused' && ++rejections >= MAX_REJECTIONS);
     if (delivery === 'delivered' && rows.length < size) break;
     size = delivery === 'delivered' ? Math.min(BATCH, size * 2) : Math.max(1, Math.floor(rows.length / 2));
   }
-  while (rejections++ < MAX_REJECTIONS) {
-    const row = journal.refusedDue(p.now());
-    if (!row) return true;
-    if ((await deliver(p, [row])) === 'down') return false;
+  for (const key of agenda.due(REFUSED_ROW, MOST_REFUSED)) {
+    const row = journal.refused(key);
+    if (!row) agenda.plan(REFUSED_ROW, key, null);
+    else if (!isDown && ++rejections > MAX_REJECTIONS) return;
+    else if (isDown || (await deliver(ports, [row])) === 'down') {
+      // An outage is no refusal.
+      isDown = true;
+      agenda.postpone(REFUSED_ROW, key, DELIVERIES);
+    }
   }
-  return true;
 }
 
-async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
-  const { journal, log } = p;
+async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
+  const { journal, log } = ports;
   const acknowledged = journal.acknowledged();
   // Sync before the write: if D1 had a change that a crash then removed from the journal, the next instance
   // would freeze.
-  const mark = p.storage.transaction(() => journal.takeMark());
-  await p.storage.sync();
+  const mark = ports.storage.transaction(() => journal.takeMark());
+  await ports.storage.sync();
   let before: number;
   try {
-    before = await p.mirror.apply(rows, mark, birthOf(journal));
+    before = await ports.mirror.apply(rows, mark, birthOf(journal));
   } catch (failure) {
     const error = String(failure).slice(0, 200);
     log({ level: 'warn', event: 'mirror_failed', waiting: rows.length, error });
-    if (!(await acceptsWrites(p.mirror))) return 'down';
+    if (!(await acceptsWrites(ports.mirror))) return 'down';
     const [alone, second] = rows;
-    if (alone && !second) refuse(p, alone, error);
+    if (alone && !second) ports.agenda.failed(REFUSED_ROW, refusedKey(alone), { reason: 'refused', error });
     return 'refused';
   }
-  p.storage.transaction(() => {
+  ports.storage.transaction(() => {
     journal.delivered(rows);
     compareMark(journal, log, acknowledged, before);
     journal.acknowledge(mark);
@@ -114,13 +125,6 @@ const acceptsWrites = (mirror: Pick<Mirror, 'probe'>): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-function refuse({ journal, now, log }: OutboxPorts, row: MirrorRow, error: string): void {
-  const refusals = journal.refuse(row, error, now());
-  const { entity, id } = row;
-  const level = refusals === SET_ASIDE_REFUSALS ? 'alarm' : 'warn';
-  log({ level, event: 'mirror_row_refused', entity, row: id, refusals, error });
-}
 
 /** Size of the row of a probe; most rows are smaller. */
 const PROBE_BYTES = 16_384;

@@ -7,16 +7,16 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import { forCaller } from '../../providers/admission.ts';
+import type { Work } from '../kernel/module.ts';
 import { pagesDown } from '../kernel/quorum.ts';
 import { bookPayment, checkPurchase } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';
 import { type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
-import { PART_MS, type RunBudget, UnreadTransactions } from './unread.ts';
+import { PART_MS, READ_AGAIN, type RunBudget, UnreadTransactions } from './unread.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
-const RETRIES_PER_RUN = 20;
 /**
  * Intervals between searches by the cron, which runs once a minute: while a request is open, for a day after the
  * last one closed, and while any request is stored.
@@ -58,6 +58,12 @@ export class PaymentSearch {
     this.#walk = new TreasuryWalk(context, this.#unread);
     this.#references = new ReferenceChecks(context, this.#unread);
   }
+
+  /** Reads transactions again whose first read failed. Its calls are those of callers, as those of a search. */
+  readonly readAgain: Work = {
+    limit: READ_AGAIN,
+    run: (signatures) => forCaller(null, () => this.#unread.readAgain(signatures)),
+  };
 
   /** Unix milliseconds up to which every payment has been read. */
   readUntil(): number {
@@ -112,7 +118,6 @@ export class PaymentSearch {
     const startedAt = this.#context.now();
     if (await this.#walk.run(Math.max(oldest, this.#context.now() - FIRST_WALK_MS), budget))
       this.#context.journal.setTime(LAST_READ, startedAt);
-    await this.#unread.retry(RETRIES_PER_RUN);
   }
 
   /** Interval between cron runs; undefined while no payment is expected. */
@@ -151,10 +156,6 @@ const READS_PER_REFERENCE = 5;
 const ASKED_CHECK_MS = 4_000;
 /** Maximum requests that await such a check. */
 const MAX_ASKED = 500;
-/** Intervals between checks of a request that is not read: while it is new, and later. */
-const FIRST_CHECK_MS = 4_000;
-const LONGEST_CHECK_WAIT_MS = 60_000;
-
 /**
  * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the reference are
  * listed, so other transfers to the treasury cannot hide such a payment.
@@ -165,8 +166,6 @@ class ReferenceChecks {
   #turn = 0;
   /** Requests that a caller has read since their last check, in the order of the reads. */
   readonly #asked = new Set<string>();
-  /** When each of these requests was last checked, in Unix milliseconds. */
-  readonly #checkedAt = new Map<string, number>();
 
   constructor(context: PaymentContext, unread: UnreadTransactions) {
     this.#context = context;
@@ -205,7 +204,8 @@ class ReferenceChecks {
   }
 
   #isDue(id: string): boolean {
-    return isTimeOver((this.#checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, this.#context.now());
+    const { requests, now } = this.#context;
+    return isTimeOver(requests.checkedAt(id) + ASKED_CHECK_MS, ASKED_CHECK_MS, now());
   }
 
   /** Reads one node's list for a reference; the next check uses the next node. */
@@ -227,32 +227,20 @@ class ReferenceChecks {
   /** The requests of one run: those that callers read, the most overdue, and the newest. */
   #due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
     const found = new Map<string, PaymentRequest>();
-    const { requests: store, now } = this.#context;
+    const { requests: store } = this.#context;
     for (const id of this.#asked) {
       if (found.size >= ASKED_PER_RUN) break;
       const request = store.get(id);
       if (request?.state !== 'open') this.#asked.delete(id);
       else if (this.#isDue(id)) found.set(id, request);
     }
-    const due = { now: now(), longest: LONGEST_CHECK_WAIT_MS };
-    const overdue = store.dueReferences('overdue', { ...due, limit: OVERDUE_PER_RUN[by] });
-    const newest = store.dueReferences('newest', { ...due, limit: NEWEST_PER_RUN });
-    for (const request of [...overdue, ...newest]) found.set(request.id, request);
+    const others = [...store.leastChecked(OVERDUE_PER_RUN[by]), ...store.newest(NEWEST_PER_RUN)];
+    for (const request of others) if (this.#isDue(request.id)) found.set(request.id, request);
     return found;
   }
 
-  #markChecked({ id, createdAt }: PaymentRequest): void {
+  #markChecked({ id }: PaymentRequest): void {
     this.#asked.delete(id);
-    this.#checkedAt.delete(id);
-    this.#checkedAt.set(id, this.#context.now());
-    for (const old of this.#checkedAt.keys()) {
-      if (this.#checkedAt.size <= MAX_ASKED) break;
-      this.#checkedAt.delete(old);
-    }
-    const wait = Math.min(
-      FIRST_CHECK_MS + Math.max(this.#context.now() - createdAt, 0) / 8,
-      LONGEST_CHECK_WAIT_MS,
-    );
-    this.#context.requests.checkReferenceAt(id, Math.ceil(this.#context.now() + wait));
+    this.#context.requests.noteChecked(id, this.#context.now());
   }
 }

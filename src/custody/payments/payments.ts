@@ -25,6 +25,7 @@ import { endRefund, refundDebt, refundPayments } from './refund.ts';
 import { createRefundKind } from './refund-operation.ts';
 import { mirroredPayments, viewOf } from './request-records.ts';
 import { listUnmatched, unmatchedDebt } from './unmatched.ts';
+import { UNREAD } from './unread.ts';
 import { endWork } from './work.ts';
 
 /** The purpose of the id of a request that only the lost journal had. */
@@ -50,6 +51,7 @@ export class Payments implements CustodyModule {
     this.kinds = kindsOf(context);
     this.work = {
       [SEARCH]: { limit: 1, run: () => this.#run('alarm') },
+      [UNREAD]: this.#search.readAgain,
       [EXPIRY]: { limit: EXPIRE_BATCH, run: async () => this.#expire() },
     };
     this.commands = {
@@ -99,11 +101,8 @@ export class Payments implements CustodyModule {
 
   /** Searches for payments. No request expires before the chain was read. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
-    try {
-      await this.#search.run(by);
-    } finally {
-      this.#search.plan();
-    }
+    await this.#search.run(by);
+    this.#search.plan();
     this.#expire();
   }
 

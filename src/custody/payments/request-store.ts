@@ -1,5 +1,5 @@
 /**
- * Stores payment requests, the checks of their references, and the refunds of payments that bought nothing, in the
+ * Stores payment requests, and the refunds of payments that bought nothing, in the
  * custodian's own database.
  * @module
  */
@@ -21,6 +21,7 @@ const SCHEMA = [
     client TEXT,
     created_at INTEGER NOT NULL,
     closes_at INTEGER NOT NULL,
+    checked_at INTEGER NOT NULL DEFAULT 0,
     row TEXT NOT NULL
   )`,
   'CREATE INDEX IF NOT EXISTS requests_open ON requests (state, closes_at)',
@@ -36,8 +37,7 @@ const SCHEMA = [
     row TEXT NOT NULL
   )`,
   "CREATE INDEX IF NOT EXISTS refunds_due ON refunds (state) WHERE state = 'due'",
-  // When the reference of an open request is next checked.
-  'CREATE TABLE IF NOT EXISTS reference_checks (request_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL)',
+  "CREATE INDEX IF NOT EXISTS requests_checked ON requests (checked_at) WHERE state = 'open'",
 ] as const;
 
 /** open: awaits payment; paid: its work is under way; completed: done; expired: no payment came. */
@@ -236,45 +236,30 @@ export class RequestStore {
     }));
   }
 
-  /**
-   * Open requests whose reference is due for a check.
-   * @param longest the longest wait for a check, in milliseconds
-   */
-  dueReferences(
-    first: 'overdue' | 'newest',
-    p: { readonly now: number; readonly longest: number; readonly limit: number },
-  ): PaymentRequest[] {
-    const order = {
-      overdue: 'COALESCE(c.due_at, 0), requests.created_at',
-      newest: 'requests.created_at DESC',
-    };
-    return this.#requests.all(
-      `LEFT JOIN reference_checks c ON c.request_id = requests.id
-       WHERE requests.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY ${order[first]} LIMIT ?`,
-      p.now,
-      p.now + p.longest,
-      p.limit,
-    );
+  /** Open requests whose reference was not checked for the longest time. */
+  leastChecked(limit: number): PaymentRequest[] {
+    return this.#requests.all("WHERE state = 'open' ORDER BY checked_at, created_at LIMIT ?", limit);
   }
 
-  /** @param at Unix milliseconds, whole */
-  checkReferenceAt(id: string, at: number): void {
-    this.#exec(
-      `INSERT INTO reference_checks (request_id, due_at) VALUES (?, ?)
-       ON CONFLICT (request_id) DO UPDATE SET due_at = excluded.due_at`,
-      id,
-      at,
-    );
+  /** The newest open requests. */
+  newest(limit: number): PaymentRequest[] {
+    return this.#requests.all("WHERE state = 'open' ORDER BY created_at DESC LIMIT ?", limit);
+  }
+
+  /** When the reference of a request was last checked, in Unix milliseconds; 0 if never. */
+  checkedAt(id: string): number {
+    return numberOf(this.#exec, 'SELECT checked_at AS n FROM requests WHERE id = ?', id) ?? 0;
+  }
+
+  noteChecked(id: string, at: number): void {
+    this.#exec('UPDATE requests SET checked_at = ? WHERE id = ?', Math.floor(at), id);
   }
 
   /**
-   * Deletes expired requests without a payment that closed before a time, and the checks of requests that are not open.
+   * Deletes expired requests without a payment that closed before a time.
    * @param most number of expired requests that stay; the oldest are deleted first, because callers open them for free
    */
   purge(before: number, most: number): void {
-    this.#exec(
-      "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
-    );
     this.#exec(
       `DELETE FROM requests WHERE state = 'expired' AND (closes_at < ? OR closes_at <= (
          SELECT closes_at FROM requests WHERE state = 'expired' ORDER BY closes_at DESC LIMIT 1 OFFSET ?))

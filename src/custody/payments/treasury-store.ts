@@ -21,16 +21,13 @@ const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS unread_transactions (
     signature TEXT NOT NULL,
     source TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    tries INTEGER NOT NULL,
+    state TEXT NOT NULL,
     final_at INTEGER NOT NULL,
     first_at INTEGER NOT NULL,
-    due_at INTEGER NOT NULL,
     PRIMARY KEY (signature, source)
   )`,
-  'CREATE INDEX IF NOT EXISTS unread_transactions_queue ON unread_transactions (source, final_at) WHERE tries = 0',
+  "CREATE INDEX IF NOT EXISTS unread_transactions_queue ON unread_transactions (source, final_at) WHERE state = 'queued'",
   `CREATE INDEX IF NOT EXISTS treasury_payments_unmatched ON treasury_payments (slot) WHERE ${UNMATCHED}`,
-  'CREATE INDEX IF NOT EXISTS unread_transactions_due ON unread_transactions (due_at)',
 ] as const;
 
 /** A payment as shown by the chain. */
@@ -55,18 +52,19 @@ const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
   payer: String(row.payer),
 });
 
-/** A listed transaction whose content is not read yet. Each node that lists it has its own row. */
+/**
+ * A listed transaction whose content is not read yet. Each node that lists it has its own row. The agenda has the next read
+ * of one whose first read failed.
+ */
 export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */
   readonly source: string;
-  readonly reason: string;
-  /** Failed reads; the queue has the rows with none. */
-  readonly tries: number;
-  /** Unix milliseconds: it was not final before, was first listed, and is read again. */
+  /** queued: never read; absent: no quorum shows it; waiting: it cannot be read or booked yet. */
+  readonly state: 'queued' | 'absent' | 'waiting';
+  /** Unix milliseconds: it was not final before, and was first listed. */
   readonly finalAt: number;
   readonly firstAt: number;
-  readonly dueAt: number;
 };
 
 /** The transactions that were never read. Unix milliseconds. */
@@ -81,11 +79,9 @@ export type Queued = {
 const unreadOf = (row: SqlRow): UnreadTransaction => ({
   signature: String(row.signature),
   source: String(row.source),
-  reason: String(row.reason),
-  tries: Number(row.tries),
+  state: row.state as UnreadTransaction['state'],
   finalAt: Number(row.final_at),
   firstAt: Number(row.first_at),
-  dueAt: Number(row.due_at),
 });
 
 export class TreasuryStore {
@@ -139,27 +135,16 @@ export class TreasuryStore {
     return this.#exec(query, signature, Number(slot)).length > 0;
   }
 
-  /** Transactions whose read has failed and that are due, oldest first. @param longest the longest wait, in milliseconds */
-  unreadDue(now: number, longest: number, limit: number): UnreadTransaction[] {
-    return this.#exec(
-      `SELECT * FROM unread_transactions WHERE tries > 0 AND (due_at <= ? OR due_at > ?)
-       GROUP BY signature ORDER BY due_at LIMIT ?`,
-      now,
-      now + longest,
-      limit,
-    ).map(unreadOf);
-  }
-
   /** Number of transactions that a node lists and that were never read. */
   countQueued(source: string): number {
-    const query = 'SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ? AND tries = 0';
+    const query = "SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ? AND state = 'queued'";
     return numberOf(this.#exec, query, source) ?? 0;
   }
 
   /** Nodes that list transactions that were never read. */
   queuedSources(): string[] {
-    return this.#exec('SELECT DISTINCT source FROM unread_transactions WHERE tries = 0').map(({ source }) =>
-      String(source),
+    return this.#exec("SELECT DISTINCT source FROM unread_transactions WHERE state = 'queued'").map(
+      ({ source }) => String(source),
     );
   }
 
@@ -167,7 +152,7 @@ export class TreasuryStore {
   endsOfQueue(source: string): readonly string[] {
     return ['DESC', 'ASC'].flatMap((direction) =>
       this.#exec(
-        `SELECT signature FROM unread_transactions WHERE source = ? AND tries = 0
+        `SELECT signature FROM unread_transactions WHERE source = ? AND state = 'queued'
          ORDER BY final_at ${direction}, rowid ${direction} LIMIT 1`,
         source,
       ).map(({ signature }) => String(signature)),
@@ -177,13 +162,17 @@ export class TreasuryStore {
   /** What was never read; undefined if nothing. A time after `now` was stored before the clock went back. */
   queued(now: number): Queued | undefined {
     const [row] = this.#exec(
-      `SELECT source, MIN(first_at) AS since, (SELECT MIN(final_at) FROM unread_transactions WHERE tries = 0) AS final_at
-       FROM unread_transactions WHERE tries = 0`,
+      `SELECT source, MIN(first_at) AS since, (SELECT MIN(final_at) FROM unread_transactions WHERE state = 'queued') AS final_at
+       FROM unread_transactions WHERE state = 'queued'`,
     );
     if (typeof row?.source !== 'string') return undefined;
     const since = Number(row.since);
     if (since > now)
-      this.#exec('UPDATE unread_transactions SET first_at = ? WHERE tries = 0 AND first_at > ?', now, now);
+      this.#exec(
+        "UPDATE unread_transactions SET first_at = ? WHERE state = 'queued' AND first_at > ?",
+        now,
+        now,
+      );
     return {
       source: row.source,
       since: Math.min(since, now),
@@ -191,26 +180,18 @@ export class TreasuryStore {
     };
   }
 
-  /** Stores a node's row. All rows of a transaction share the reason, the failed reads and the time of the next one. */
+  /** Stores a node's row. All rows of a transaction share the state. */
   putUnread(row: UnreadTransaction): void {
     this.#exec(
-      `INSERT INTO unread_transactions (signature, source, reason, tries, final_at, first_at, due_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO unread_transactions (signature, source, state, final_at, first_at)
+       VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       row.signature,
       row.source,
-      row.reason,
-      row.tries,
+      row.state,
       row.finalAt,
       row.firstAt,
-      row.dueAt,
     );
-    this.#exec(
-      'UPDATE unread_transactions SET reason = ?, tries = ?, due_at = ? WHERE signature = ?',
-      row.reason,
-      row.tries,
-      row.dueAt,
-      row.signature,
-    );
+    this.#exec('UPDATE unread_transactions SET state = ? WHERE signature = ?', row.state, row.signature);
   }
 
   deleteUnread(signature: string): void {
@@ -218,15 +199,15 @@ export class TreasuryStore {
   }
 
   /**
-   * Deletes a node's rows of transactions that no quorum has shown, those tried most often first, until `most` are left.
+   * Deletes a node's rows of transactions that no quorum has shown, the oldest first, until `most` are left.
    * @returns whether it deleted any
    */
   trimAbsent(source: string, most: number): boolean {
     return (
       this.#exec(
         `DELETE FROM unread_transactions WHERE rowid IN (
-           SELECT rowid FROM unread_transactions WHERE source = ? AND tries > 0 AND reason = 'absent'
-           ORDER BY tries, first_at DESC LIMIT -1 OFFSET ?) RETURNING 1`,
+           SELECT rowid FROM unread_transactions WHERE source = ? AND state = 'absent'
+           ORDER BY first_at DESC, rowid DESC LIMIT -1 OFFSET ?) RETURNING 1`,
         source,
         most,
       ).length > 0

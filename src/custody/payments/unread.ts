@@ -6,7 +6,7 @@
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type Backoff, backoff } from '../kernel/agenda.ts';
+import type { Backoff } from '../kernel/agenda.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 import type { CheckedPurchase, Undecided } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
@@ -22,21 +22,19 @@ export const PART_MS = 2_000;
 const MAX_QUEUED = 20_000;
 /** Transactions per node that no quorum shows. Above this limit those that were tried most often are dropped. */
 export const MAX_ABSENT = 1_000;
-const RETRIES: Backoff = { first: 2_000, most: HOUR_MS };
-/** An unread transaction is reported once it has been retried for about four minutes. */
-const TRIES_BEFORE_ALARM = 7;
+/** Name in the agenda of transactions whose first read failed. */
+export const UNREAD = 'unread';
+/** Waits between looks at a transaction that cannot be read or decided yet. */
+const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
+/** Reads that begin at once in one run of the alarm. */
+export const READ_AGAIN = 8;
+/** One that nodes may only lag behind is reported once it has been looked at for about four minutes. */
+const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
 const UNREAD_LIFE_MS = 30 * DAY_MS;
 
-/** Why a transaction is not booked, and the text that is stored and logged. */
-type Unread = {
-  readonly why: 'upstream' | 'unreadable' | 'absent' | 'listing' | 'unbooked' | Undecided;
-  readonly text: string;
-};
-const plainly = (why: Unread['why']): Unread => ({ why, text: why });
-
-type QueueContext = Pick<PaymentContext, 'storage' | 'treasury' | 'transaction' | 'now' | 'log'>;
+type QueueContext = Pick<PaymentContext, 'agenda' | 'storage' | 'treasury' | 'transaction' | 'now' | 'log'>;
 
 /** How a finalized transaction is booked (`confirm.ts`). */
 export type Purchases = {
@@ -53,56 +51,79 @@ export class UnreadTransactions {
     this.#purchases = purchases;
   }
 
-  /** Reads and books one transaction. Returns why it is not booked. */
-  async #attempt(signature: string): Promise<Unread | undefined> {
+  /**
+   * Reads a listed transaction and books it, or plans the next read.
+   * @param source the node that listed it
+   * @returns `stop` if the nodes fail: each further read would fail too
+   */
+  async read(signature: string, source: string): Promise<'read' | 'stop'> {
+    const { agenda, treasury } = this.#context;
     let transaction: ChainTransaction | null | 'unreadable';
     try {
       transaction = await orUnreadable(this.#context.transaction(signature));
     } catch (error) {
-      return { why: 'upstream', text: `upstream_${failureReason(error)}` };
+      this.#failed(signature, source, error);
+      return 'stop';
     }
-    if (transaction === 'unreadable') return plainly('unreadable');
-    // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
-    if (transaction === null || transaction.failed) return plainly('absent');
-    let checked: CheckedPurchase | undefined;
     try {
-      checked = await this.#purchases.check(transaction);
+      const why = transaction === 'unreadable' ? transaction : await this.#book(transaction);
+      if (why) this.#lookAgain(signature, source, why);
+      else {
+        treasury.deleteUnread(signature);
+        agenda.plan(UNREAD, signature, null);
+      }
     } catch (error) {
       // A mint may change so often that no quorum sees it. Other payments must not wait for it.
-      return { why: 'listing', text: `listing_${failureReason(error)}` };
+      this.#failed(signature, source, error);
     }
-    try {
-      const undecided = this.#purchases.book(transaction, checked);
-      return undecided && plainly(undecided);
-    } catch (error) {
-      return { why: 'unbooked', text: `unbooked: ${String(error).slice(0, 200)}` };
-    }
+    return 'read';
   }
 
-  #postpone(signature: string, source: string, { why, text: reason }: Unread): void {
-    const known = this.#context.treasury.unread(signature);
-    const tries = (known?.tries ?? 0) + 1;
-    const firstAt = known?.firstAt ?? this.#context.now();
-    const life = why === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
+  async #book(transaction: ChainTransaction | null): Promise<'absent' | Undecided | undefined> {
+    // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
+    if (transaction === null || transaction.failed) return 'absent';
+    return this.#purchases.book(transaction, await this.#purchases.check(transaction));
+  }
+
+  #failed(signature: string, source: string, error: unknown): void {
+    const facts = { reason: failureReason(error), error: String(error).slice(0, 200) };
+    const failures = this.#context.agenda.failed(UNREAD, signature, facts);
+    this.#keep(signature, source, { state: 'waiting', life: UNREAD_LIFE_MS, count: failures });
+  }
+
+  /** Anyone can send a transaction of an unreadable version, and a node can invent one, so neither is failing work. */
+  #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
+    const { agenda, log } = this.#context;
+    const looks = agenda.postpone(UNREAD, signature, LOOKS);
+    // An unreadable version lasts until the code changes; otherwise a node may lag.
+    if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
+      log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
+    const isAbsent = why === 'absent';
+    const life = isAbsent ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
+    this.#keep(signature, source, { state: isAbsent ? 'absent' : 'waiting', life, count: looks });
+  }
+
+  #keep(
+    signature: string,
+    source: string,
+    { state, life, count }: { state: 'absent' | 'waiting'; life: number; count: number },
+  ): void {
+    const { agenda, treasury, now } = this.#context;
+    const { firstAt = now(), finalAt = now() } = treasury.unread(signature) ?? {};
     // Age alone is not enough: a clock that jumps ahead by a day makes every row old at once.
-    if (this.#context.now() - firstAt > life && tries > TRIES_BEFORE_ALARM) {
-      this.#context.treasury.deleteUnread(signature);
-      return;
-    }
-    // An unreadable version or a failed booking lasts until the code changes; other failures may be a lagging
-    // node.
-    const isLasting = why === 'unreadable' || why === 'unbooked';
-    if (tries === (isLasting ? 1 : TRIES_BEFORE_ALARM))
-      this.#context.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
-    const dueAt = this.#context.now() + backoff(tries, RETRIES);
-    const finalAt = known?.finalAt ?? firstAt;
-    this.#context.treasury.putUnread({ signature, source, reason, tries, finalAt, firstAt, dueAt });
+    if (now() - firstAt > life && count > LOOKS_BEFORE_ALARM) {
+      treasury.deleteUnread(signature);
+      agenda.plan(UNREAD, signature, null);
+    } else treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
   /** Whether a transaction was read, or a read has failed and will be repeated. One that is only queued is not known. */
   isKnown(signature: string): boolean {
     const { treasury } = this.#context;
-    return treasury.purposeOf(signature) !== undefined || (treasury.unread(signature)?.tries ?? 0) > 0;
+    return (
+      treasury.purposeOf(signature) !== undefined ||
+      (treasury.unread(signature)?.state ?? 'queued') !== 'queued'
+    );
   }
 
   /** Whether a quorum of nodes has shown a listed transaction. */
@@ -124,9 +145,9 @@ export class UnreadTransactions {
     const at = now();
     storage.transaction(() => {
       for (const { signature, blockTime } of fresh.toReversed()) {
-        const { reason, tries, dueAt } = treasury.unread(signature) ?? { reason: 'new', tries: 0, dueAt: at };
+        const { state } = treasury.unread(signature) ?? { state: 'queued' };
         const finalAt = blockTime === null ? Math.min(since, at) : blockTime * 1_000;
-        treasury.putUnread({ signature, source, reason, tries, finalAt, firstAt: at, dueAt });
+        treasury.putUnread({ signature, source, state, finalAt, firstAt: at });
       }
     });
     return true;
@@ -148,26 +169,11 @@ export class UnreadTransactions {
     for (let turn = 0; turn < share; turn++)
       for (const source of sources)
         for (const signature of treasury.endsOfQueue(source)) {
-          if (treasury.unread(signature)?.tries !== 0) continue;
+          if (treasury.unread(signature)?.state !== 'queued') continue;
           if (now() > until) return;
           budget.reads--;
           if ((await this.read(signature, source)) === 'stop') return;
         }
-  }
-
-  /**
-   * Reads a listed transaction and books it, or records it for a retry.
-   * @param source the node that listed it
-   * @returns `stop` if the nodes fail: each further read would fail too
-   */
-  async read(signature: string, source: string): Promise<'read' | 'stop'> {
-    const unread = await this.#attempt(signature);
-    if (unread === undefined) {
-      this.#context.treasury.deleteUnread(signature);
-      return 'read';
-    }
-    this.#postpone(signature, source, unread);
-    return unread.why === 'upstream' ? 'stop' : 'read';
   }
 
   /** Drops transactions of a node that no quorum shows, if there are too many. Returns whether it dropped any. */
@@ -175,18 +181,16 @@ export class UnreadTransactions {
     return this.#context.treasury.trimAbsent(source, MAX_ABSENT);
   }
 
-  /** Retries unread transactions that are due. */
-  async retry(limit: number): Promise<void> {
-    const until = this.#context.now() + PART_MS;
-    for (const { signature, source } of this.#context.treasury.unreadDue(
-      this.#context.now(),
-      RETRIES.most,
-      limit,
-    )) {
-      if (this.#context.now() > until) return;
-      const unread = await this.#attempt(signature);
-      if (unread === undefined) this.#context.treasury.deleteUnread(signature);
-      else this.#postpone(signature, source, unread);
-    }
+  /** Reads transactions again whose first read failed. */
+  async readAgain(signatures: readonly string[]): Promise<void> {
+    const { agenda, treasury } = this.#context;
+    await Promise.all(
+      signatures.map(async (signature) => {
+        const known = treasury.unread(signature);
+        if (known) await this.read(signature, known.source);
+        // It was confirmed or dropped meanwhile.
+        else agenda.plan(UNREAD, signature, null);
+      }),
+    );
   }
 }

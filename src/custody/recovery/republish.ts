@@ -3,6 +3,7 @@
  * @module
  */
 import type { OpsAnswer } from '../api.ts';
+import { REFUSED_ROW } from '../kernel/journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { columnsOf } from '../kernel/operation.ts';
 import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
@@ -53,9 +54,9 @@ export class Republishing implements CustodyModule {
 
   /** The place is stored with each page, so a repeated command continues where the last one stopped. */
   async #republish(): Promise<OpsAnswer> {
-    const { journal, storage, now } = this.#tools;
+    const { agenda, journal, storage, now } = this.#tools;
     const refused = journal.setAside(LIST);
-    journal.retryRefused(now());
+    for (const key of agenda.ids(REFUSED_ROW)) agenda.plan(REFUSED_ROW, key, now());
     for (let queued = 0; queued < MOST; ) {
       const page = storage.transaction(() => this.#queuePage());
       await this.#ports.flush();

@@ -80,7 +80,7 @@ describe('work that fails', () => {
       return wait / 1_000;
     });
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
-    agenda.succeeded('one', 'a');
+    agenda.plan('one', 'a', clock.now);
     agenda.failed('one', 'a', {});
     expect(agenda.dueAt('one', 'a')).toBe(clock.now + 2_000);
   });
@@ -90,6 +90,18 @@ describe('work that fails', () => {
     for (let tries = 0; tries < 5; tries++) agenda.failed('operation', 'swap:one', { error: 'x' });
     const line = { event: 'work_failed', work: 'operation', id: 'swap:one', error: 'x' };
     expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
+  });
+
+  it('work that is not possible yet waits longer after each look, keeps its failures, and is no failure', () => {
+    const { agenda, clock, lines } = setUp();
+    for (let tries = 0; tries < 3; tries++) agenda.failed('one', 'a', {});
+    const waits = [1, 2, 3].map((looks) => {
+      expect(agenda.postpone('one', 'a', { first: 1_000, most: 3_000 })).toBe(looks);
+      return (agenda.dueAt('one', 'a') ?? 0) - clock.now;
+    });
+    expect([waits, lines.length, agenda.failing(9)[0]?.failures]).toEqual([[1_000, 2_000, 3_000], 3, 3]);
+    agenda.plan('one', 'a', clock.now);
+    expect([agenda.postpone('one', 'a', { first: 1_000, most: 3_000 }), agenda.failing(9)]).toEqual([1, []]);
   });
 
   it('failed work keeps its wait and its failure count in the next instance', () => {
@@ -105,7 +117,7 @@ describe('work that fails', () => {
     const { lines, agenda } = setUp();
     for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', {}, true);
     expect([agenda.next(), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);
-    agenda.succeeded('cron', 'mint');
+    agenda.plan('cron', 'mint', null);
     agenda.failed('cron', 'mint', {}, true);
     expect(lines.at(-1)?.level).toBe('warn');
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Journal } from '../../../src/custody/kernel/journal.ts';
+import { Agenda } from '../../../src/custody/kernel/agenda.ts';
+import { Journal, REFUSED_ROW } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
@@ -12,9 +13,10 @@ function setUp(rows: number) {
   const logged: unknown[] = [];
   for (let at = 0; at < rows; at++) storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
   const clock = { now: NOW };
-  const flush = () =>
-    flushOutbox({ journal, storage, mirror, now: () => clock.now, log: (line) => logged.push(line) });
-  return { storage, journal, mirror, logged, flush, clock };
+  const log = (line: unknown) => void logged.push(line);
+  const agenda = new Agenda(storage, () => clock.now, log);
+  const flush = () => flushOutbox({ agenda, journal, storage, mirror, now: () => clock.now, log });
+  return { storage, agenda, journal, mirror, logged, flush, clock };
 }
 
 /** D1 refuses every batch that has one of these rows, as for a broken constraint. */
@@ -119,25 +121,25 @@ describe('a row that D1 refuses', () => {
     expect([w.mirror.rows.size, waiting(w)]).toEqual([70, []]);
   });
 
-  it('a row that D1 refuses is retried after growing waits of at most ten minutes, and raises one alarm', async () => {
+  it('a row that D1 refuses is retried after growing waits of at most six minutes, and raises one alarm', async () => {
     const w = setUp(1);
     const { tries } = refusing(w, 'swap:0');
     const times: number[] = [];
-    for (const end = NOW + 2 * 3_600_000; w.clock.now < end; w.clock.now += 5_000) {
+    for (const end = NOW + 2 * 3_600_000; w.clock.now < end; w.clock.now += 1_000) {
       const before = tries.length;
       await w.flush();
       if (tries.length > before) times.push((w.clock.now - NOW) / 1_000);
     }
-    expect(times.slice(0, 5)).toEqual([0, 5, 15, 35, 75]);
+    expect(times.slice(0, 5)).toEqual([0, 2, 6, 14, 30]);
     const waits = times.map((at, n) => at - (times[n - 1] ?? 0));
-    expect(Math.max(...waits)).toBe(600);
+    expect(Math.max(...waits)).toBe(360);
     const alarms = w.logged.filter((line) => (line as { level: string }).level === 'alarm');
     expect(alarms).toEqual([
       expect.objectContaining({
-        event: 'mirror_row_refused',
-        entity: 'operation',
-        row: 'swap:0',
-        refusals: 3,
+        event: 'work_failed',
+        work: 'mirror_row',
+        id: 'operation:swap:0',
+        error: 'Error: D1_ERROR: string or blob too big',
       }),
     ]);
   });
@@ -145,15 +147,13 @@ describe('a row that D1 refuses', () => {
   it('a row is reported as waiting for D1 until its third refusal, and is listed as refused from then on', async () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
-    for (const wait of [0, 5_000, 10_000]) {
+    for (const wait of [0, 2_000, 4_000]) {
       expect([w.journal.undeliveredSince(), w.journal.setAside(9)]).toEqual([NOW, []]);
       w.clock.now += wait;
       await w.flush();
     }
     expect(w.journal.undeliveredSince()).toBeUndefined();
-    expect(w.journal.setAside(9)).toEqual([
-      { entity: 'operation', id: 'swap:0', refusals: 3, error: 'Error: D1_ERROR: string or blob too big' },
-    ]);
+    expect(w.journal.setAside(9)).toEqual([{ entity: 'operation', id: 'swap:0', refusals: 3 }]);
   });
 
   it('a row that D1 refuses is delivered once D1 accepts it, also at the request of the operator', async () => {
@@ -161,16 +161,16 @@ describe('a row that D1 refuses', () => {
     const { refused } = refusing(w, 'swap:0');
     for (let tries = 0; tries < 8; tries++) {
       await w.flush();
-      w.clock.now = w.journal.nextRefusedAt(w.clock.now) ?? 0;
+      w.clock.now = w.agenda.dueAt(REFUSED_ROW, 'operation:swap:0') ?? 0;
     }
     w.clock.now -= 1_000;
     refused.clear();
     await w.flush();
     expect(w.mirror.rows.size).toBe(0);
-    w.journal.retryRefused(w.clock.now);
+    w.agenda.plan(REFUSED_ROW, 'operation:swap:0', w.clock.now);
     await w.flush();
     expect(w.mirror.operation('swap:0')).toBeDefined();
-    expect([w.journal.setAside(9), w.journal.nextRefusedAt(w.clock.now)]).toEqual([[], undefined]);
+    expect([w.journal.setAside(9), w.agenda.ids(REFUSED_ROW)]).toEqual([[], []]);
   });
 
   it('a row that D1 refuses is retried with its newest content, and a change does not cause more retries', async () => {

@@ -261,7 +261,7 @@ export function createPaymentWorld(
       waitMs,
     });
   /** Writes the waiting rows to D1. */
-  const flush = () => flushOutbox({ journal, storage, mirror, now: () => state.now, log: () => undefined });
+  const flush = () => flushOutbox({ ...tools, mirror });
   return {
     payments,
     tokens,

@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
+import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { type TreasuryNode, TreasuryWalk } from '../../../src/custody/payments/treasury-walk.ts';
-import { UnreadTransactions } from '../../../src/custody/payments/unread.ts';
+import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -66,7 +67,9 @@ function stageOf(nodeCount: number) {
     payments.record({ ...found, lamports: 0n, payer: null }, isPayment ? `token:${found.signature}` : null);
     payments.deleteUnread(found.signature);
   }
+  const agenda = new Agenda(storage, now, log);
   const context = {
+    agenda,
     storage,
     journal,
     treasury: payments,
@@ -191,7 +194,7 @@ function stageOf(nodeCount: number) {
       fault[kind] = signature;
     },
     confirm: (signature) => book(found(signature)),
-    retry: () => unread.retry(5),
+    retry: () => unread.readAgain(agenda.due(UNREAD, 5)),
   };
   async function play(script: string): Promise<void> {
     for (const step of script.split(', ')) {
@@ -259,10 +262,10 @@ const SCENES = `
   much is queued for longer                                    | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
   much is queued although the clock was set back               | 1 | pay 500, run, tick -1d, run, tick 10m, run, tick 1ms, run | 160 of 500, behind, treasury_walk_behind node-1
   a run may read little                                        | 2 | pay 60, share 1, run | 4 of 60, behind
-  no node responds to a request for one transaction            | 1 | pay 5, fault silent s3, run, run | 4 of 5
+  no node responds to a request for one transaction            | 1 | pay 5, fault silent s3, run, run | 4 of 5, work_failed
   no node has one transaction, for a time                      | 1 | pay 2, fault missing s1, all, fault missing none, tick 2s, retry | 2 of 2
   one transaction has an unknown version, for a time           | 1 | pay 30, fault unreadable s25, all, fault unreadable none, tick 1h, retry | 30 of 30, payment_unbooked
-  one transaction cannot be booked, until a confirm            | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, payment_unbooked
+  one transaction cannot be booked, until a confirm            | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, work_failed
   nodes first show a failure of the same bytes                 | 1 | pay 1, fault noop s1, all, fault noop none, tick 1h, retry | 1 of 1
 `;
 const scenes = SCENES.trim()

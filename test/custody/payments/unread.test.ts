@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
+import { DAY_MS } from '../../../src/core/durations.ts';
+import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { bookPayment } from '../../../src/custody/payments/confirm.ts';
 import { payerOf } from '../../../src/custody/payments/treasury-payment.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
-import { UnreadTransactions } from '../../../src/custody/payments/unread.ts';
+import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { createPaymentWorld } from './payment-world.ts';
@@ -45,12 +46,15 @@ function setUp() {
     /** The text of the error with which every booking fails. */
     error: undefined as string | undefined,
   };
+  const log = (line: Readonly<Record<string, unknown>>) => void logged.push(line);
+  const agenda = new Agenda(storage, () => state.now, log);
   const context = {
+    agenda,
     storage,
     treasury: payments,
     transaction: async (signature: string) => state.transaction(signature),
     now: () => state.now,
-    log: (line: Readonly<Record<string, unknown>>) => void logged.push(line),
+    log,
   };
   const unread = new UnreadTransactions(context, {
     check: async () => undefined,
@@ -60,27 +64,19 @@ function setUp() {
       return undefined;
     },
   });
-  return { unread, payments, state, logged };
+  return { unread, agenda, payments, state, logged };
 }
 
 describe('a transaction that no quorum returns', () => {
-  it('a transaction without a quorum is retried after 2 s to an hour, and reported at the seventh try', async () => {
-    const { unread, payments, state, logged } = setUp();
-    await unread.read('one', 'node');
+  it('is read again after 2 s to an hour, and is reported at the seventh read', async () => {
+    const { unread, agenda, state, logged } = setUp();
     const waits: number[] = [];
-    const alarms: number[] = [];
-    for (let tries = 1; tries <= 13; tries++) {
-      const wait = (payments.unread('one')?.dueAt ?? 0) - state.now;
-      waits.push(wait / 1_000);
-      alarms.push(logged.length);
-      state.now += wait - 1;
-      await unread.retry(10);
-      expect(payments.unread('one')?.tries).toBe(tries);
-      state.now += 1;
-      await unread.retry(10);
+    for (let reads = 1; reads <= 13; reads++) {
+      await unread.read('one', 'node');
+      expect(logged.length).toBe(reads < 7 ? 0 : 1);
+      waits.push(((agenda.dueAt(UNREAD, 'one') ?? 0) - state.now) / 1_000);
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 3_600, 3_600]);
-    expect(alarms).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
     expect(logged).toEqual([
       { level: 'alarm', event: 'payment_unbooked', signature: 'one', error: 'absent' },
     ]);
@@ -90,9 +86,9 @@ describe('a transaction that no quorum returns', () => {
     ['a day', 'no node has it', DAY_MS, null],
     ['thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
   ])(
-    'a transaction without a quorum is deleted from the eighth try on, after more than %s in which %s',
+    'is deleted from the eighth read on, after more than %s in which %s',
     async (_days, _why, life, failure) => {
-      const { unread, payments, state } = setUp();
+      const { unread, agenda, payments, state } = setUp();
       if (failure)
         state.transaction = () => {
           throw failure;
@@ -101,35 +97,33 @@ describe('a transaction that no quorum returns', () => {
       state.now += life;
       await unread.read('one', 'node');
       state.now += 1;
-      for (let tries = 3; tries <= 7; tries++) await unread.read('one', 'node');
-      expect(payments.unread('one')).toMatchObject({ firstAt: NOW, tries: 7 });
+      for (let reads = 3; reads <= 7; reads++) await unread.read('one', 'node');
+      expect(payments.unread('one')).toMatchObject({ firstAt: NOW });
       await unread.read('one', 'node');
-      expect(payments.unread('one')).toBeUndefined();
+      expect([payments.unread('one'), agenda.ids(UNREAD)]).toEqual([undefined, []]);
     },
   );
 
-  it('an unread transaction is due at once if its due time is more than an hour ahead, as after the clock went back', async () => {
-    const { unread, payments, state } = setUp();
+  it('is no longer read once it was confirmed', async () => {
+    const { unread, agenda, payments } = setUp();
     await unread.read('one', 'node');
-    state.now += 2_000 - HOUR_MS;
-    await unread.retry(1);
-    expect(payments.unread('one')?.tries).toBe(1);
-    state.now -= 1;
-    await unread.retry(1);
-    expect(payments.unread('one')?.tries).toBe(2);
+    payments.deleteUnread('one');
+    await unread.readAgain(['one']);
+    expect(agenda.ids(UNREAD)).toEqual([]);
   });
 });
 
 describe('a listed transaction', () => {
-  it('more than a thousand absent transactions of a node are dropped, those that were tried most often first', async () => {
-    const { unread, payments } = setUp();
-    for (const tries of [1, 2]) for (let n = 0; n < tries; n++) await unread.read(`old ${tries}`, 'node');
-    for (let number = 0; number < 999; number++) await unread.read(`unread ${number}`, 'node');
+  it('more than a thousand absent transactions of a node are dropped, the oldest first', async () => {
+    const { unread, payments, state } = setUp();
+    await unread.read('old', 'node');
+    state.now += 1;
+    for (let number = 0; number < 1_000; number++) await unread.read(`unread ${number}`, 'node');
     const isDropped = [unread.trimAbsent('another node'), unread.trimAbsent('node')];
-    const left = ['old 1', 'old 2', 'unread 998'].filter((signature) => payments.unread(signature));
+    const left = ['old', 'unread 0', 'unread 999'].filter((signature) => payments.unread(signature));
     expect([isDropped, left]).toEqual([
       [false, true],
-      ['old 1', 'unread 998'],
+      ['unread 0', 'unread 999'],
     ]);
   });
 
@@ -149,13 +143,19 @@ describe('a listed transaction', () => {
     expect(unread.isKnown('own')).toBe(true);
   });
 
-  it('a listed transaction that cannot be recorded is reported with 200 characters of the error', async () => {
+  it('a listed transaction that cannot be recorded is failing work with 200 characters of the error', async () => {
     const { unread, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'x'.repeat(300);
-    await unread.read('one', 'node');
-    const error = `unbooked: Error: ${'x'.repeat(200 - 'Error: '.length)}`;
-    expect(logged).toEqual([{ level: 'alarm', event: 'payment_unbooked', signature: 'one', error }]);
+    for (let reads = 0; reads < 3; reads++) await unread.read('one', 'node');
+    const error = `Error: ${'x'.repeat(200 - 'Error: '.length)}`;
+    expect(logged.at(-1)).toMatchObject({
+      level: 'alarm',
+      event: 'work_failed',
+      work: UNREAD,
+      id: 'one',
+      error,
+    });
   });
 });
 
