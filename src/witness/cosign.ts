@@ -48,7 +48,7 @@ export class Witness {
   /**
    * Ids of old transactions that somebody copied from the chain. Each of them costs the reads of one request once.
    */
-  readonly #expired = new Map<string, true>();
+  readonly #expired = new Map<string, null>();
 
   constructor(ports: WitnessPorts) {
     this.#ports = ports;
@@ -88,7 +88,7 @@ export class Witness {
     });
     if (decision.type === 'refuse') {
       if (decision.refusal === 'blockhash_unknown')
-        keepNewest(this.#expired, request.signature, true, MAX_EXPIRED);
+        keepNewest(this.#expired, request.signature, null, MAX_EXPIRED);
       return { type: 'refused', refusal: decision.refusal };
     }
     const { signature: id, atoms } = request;
