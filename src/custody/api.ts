@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Claim, Payout } from './asry/asry-store.ts';
+import type { FailingWork } from './kernel/agenda.ts';
 import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
 import { parseReason, type Reason } from './kernel/reason.ts';
@@ -222,15 +223,6 @@ export type OpenOperation = {
   /** Unix milliseconds. */
   readonly createdAtMs: number;
   readonly awaitsOperator: boolean;
-};
-
-/** Work of the agenda that has failed again and again. */
-export type FailingWork = {
-  readonly work: string;
-  readonly id: string;
-  readonly failures: number;
-  /** Null if an earlier instance saw the failure. */
-  readonly reason: string | null;
 };
 
 /** What only the operator sees: what to act on, by name. */

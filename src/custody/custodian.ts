@@ -115,8 +115,8 @@ const KEY_CHECKED = 'key_checked_at';
 const WOKEN = 'woken_at';
 
 /** Creates the parts of the kernel on one storage. */
-function openKernel(platform: Storage, d: CustodyDeps) {
-  const { chain, mirror, signer, assemble, now, log } = d;
+function openKernel(platform: Storage, deps: CustodyDeps) {
+  const { chain, mirror, signer, assemble, now, log } = deps;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
   /** The modules add their kinds of operations to this table, and the executor reads them from it. */
   const kinds: Record<Kind, OperationKind | undefined> = {};
@@ -130,15 +130,15 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     log,
     now,
     reserveAddress: signer.address,
-    history: d.swap.historyOf(signer.address),
-    transaction: d.swap.transaction,
+    history: deps.swap.historyOf(signer.address),
+    transaction: deps.swap.transaction,
     balance: async () => (await chain.balance(0n)).lamports,
     isChainStalled: () => chain.agreement().stalledSince !== null,
     isNewerStorage: newerStorage !== undefined,
-    hasLimits: areLimits(d.limits) && typeof d.swapsDisabled === 'boolean',
-    isDisabled: (kind) => kind === 'swap' && d.swapsDisabled,
+    hasLimits: areLimits(deps.limits) && typeof deps.swapsDisabled === 'boolean',
+    isDisabled: (kind) => kind === 'swap' && deps.swapsDisabled,
   });
-  const bounds = new CustodyBounds(d.limits);
+  const bounds = new CustodyBounds(deps.limits);
   const shared = {
     journal,
     storage,
@@ -148,9 +148,9 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     agenda: new Agenda(storage, now, log),
     now,
     log,
-    contact: d.contact,
+    contact: deps.contact,
   };
-  const { within } = d;
+  const { within } = deps;
   const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble, within });
   const tools: ModuleTools = {
     ...shared,
@@ -163,7 +163,7 @@ function openKernel(platform: Storage, d: CustodyDeps) {
 
 /** Everything that the custodian does, as called by the Durable Object. */
 export class Custodian implements CustodianApi {
-  readonly #d: CustodyDeps;
+  readonly #deps: CustodyDeps;
   readonly #kernel: ReturnType<typeof openKernel>;
   readonly #background: Background;
   readonly #modules: Readonly<Record<string, CustodyModule>>;
@@ -176,37 +176,37 @@ export class Custodian implements CustodianApi {
   readonly #claims: Claims | undefined;
   readonly #spendWatch: SpendWatch;
 
-  constructor(platform: Storage, d: CustodyDeps) {
-    this.#d = d;
-    const kernel = openKernel(platform, d);
+  constructor(platform: Storage, deps: CustodyDeps) {
+    this.#deps = deps;
+    const kernel = openKernel(platform, deps);
     this.#kernel = kernel;
     const { tools, gate, executor } = kernel;
-    const { mirror, within } = d;
-    const { quoteBudgets, randomId } = d;
-    this.#quotes = new SwapQuotes(d.swap, tools.journal, d.now);
+    const { mirror, within } = deps;
+    const { quoteBudgets, randomId } = deps;
+    this.#quotes = new SwapQuotes(deps.swap, tools.journal, deps.now);
     this.#swaps = new Swaps(tools, { quotes: this.#quotes, quoteBudgets, randomId, within });
-    const { lookUp } = d;
-    this.#tokens = d.payments && new Tokens(tools, d.payments);
+    const { lookUp } = deps;
+    this.#tokens = deps.payments && new Tokens(tools, deps.payments);
     this.#payments = this.#openPayments();
     this.#spendWatch = new SpendWatch(tools, this.#spendPorts());
     if (kernel.newerStorage === undefined) this.#spendWatch.endAfterKeyChange();
-    this.#mints = d.absr && new DailyMint(tools, d.absr);
+    this.#mints = deps.absr && new DailyMint(tools, deps.absr);
     this.#proofs =
-      d.proof &&
+      deps.proof &&
       new Proofs(tools, {
-        ...d.proof,
+        ...deps.proof,
         stop: () => gate.stop('absr'),
         lastMintSlot: () => this.#mints?.lastSlot() ?? 0n,
       });
-    this.#claims = d.asry && new Claims(tools, { ...d.asry, lookUp, within });
+    this.#claims = deps.asry && new Claims(tools, { ...deps.asry, lookUp, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);
-    if (memory !== undefined) d.chain.recall(memory);
+    if (memory !== undefined) deps.chain.recall(memory);
     this.#modules = this.#composeModules();
     Object.assign(kernel.kinds, ...Object.values(this.#modules).map(({ kinds }) => kinds));
     this.#background = new Background({
       ...tools,
       mirror,
-      chain: d.chain,
+      chain: deps.chain,
       gate,
       executor,
       modules: this.#modules,
@@ -215,7 +215,7 @@ export class Custodian implements CustodianApi {
 
   #openPayments(): Payments | undefined {
     const { tools, bounds } = this.#kernel;
-    const { payments } = this.#d;
+    const { payments } = this.#deps;
     if (!payments || !this.#tokens) return undefined;
     return new Payments(paymentContext(tools, payments, { products: this.#tokens.products, bounds }));
   }
@@ -223,7 +223,7 @@ export class Custodian implements CustodianApi {
   /** The modules of the configured areas, by the name that logs show. */
   #composeModules(): Record<string, CustodyModule> {
     const { tools } = this.#kernel;
-    const swap = swapKind(this.#d.swap, this.#quotes);
+    const swap = swapKind(this.#deps.swap, this.#quotes);
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
       swap: {
@@ -236,7 +236,7 @@ export class Custodian implements CustodianApi {
       spends: this.#spendWatch,
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
       mirror: new Republishing(tools, {
-        mirror: this.#d.mirror,
+        mirror: this.#deps.mirror,
         sources: mirrored,
         flush: () => this.#background.publish(),
       }),
@@ -276,7 +276,7 @@ export class Custodian implements CustodianApi {
     const found = payments.find(id);
     // The caller reads the token from D1 next, so the outbox is flushed first.
     if (found?.status === 'completed' && this.#kernel.tools.journal.undeliveredSince() !== undefined)
-      await this.#d.within(this.#background.publish(), D1_FLUSH_TIMEOUT_MS);
+      await this.#deps.within(this.#background.publish(), D1_FLUSH_TIMEOUT_MS);
     return found;
   }
 
@@ -318,12 +318,12 @@ export class Custodian implements CustodianApi {
   }
 
   probeNodes(): Promise<readonly NodeProbe[]> {
-    return this.#d.probeNodes();
+    return this.#deps.probeNodes();
   }
 
   async report(): Promise<CustodyReport> {
     const { bounds, tools } = this.#kernel;
-    const { chain, openCircuits, release, swapsDisabled } = this.#d;
+    const { chain, openCircuits, release, swapsDisabled } = this.#deps;
     const signing = await this.signingState();
     return {
       ...custodyReport(this.#opsPorts(), bounds.limits),
@@ -349,7 +349,7 @@ export class Custodian implements CustodianApi {
       open: openOperations(this.#kernel.tools),
       debts: Object.values(this.#modules).flatMap((module) => module.debts?.() ?? []),
       failing: agenda.failing(MOST_FAILING),
-      solana: this.#d.chain.agreement(),
+      solana: this.#deps.chain.agreement(),
       backlog: journal.backlog(),
       journalBytes: storage.bytes?.() ?? null,
     };
@@ -358,10 +358,10 @@ export class Custodian implements CustodianApi {
   /** A new instance checks its journal first. Before that check, it does not know whether it may sign. */
   async signingState(): Promise<SigningState> {
     const { gate, newerStorage, tools } = this.#kernel;
-    await this.#d.within(gate.verify(), VERIFY_TIMEOUT_MS);
+    await this.#deps.within(gate.verify(), VERIFY_TIMEOUT_MS);
     const frozen = frozenReason(tools.journal) ?? (gate.isVerified() ? null : 'unverified');
     return {
-      watchOnly: this.#d.proof?.signer.holdsBitcoinKey !== true,
+      watchOnly: this.#deps.proof?.signer.holdsBitcoinKey !== true,
       frozen: newerStorage === undefined ? frozen : 'storage_newer',
     };
   }
@@ -379,7 +379,7 @@ export class Custodian implements CustodianApi {
   }
 
   #spendPorts() {
-    const { signer, swap } = this.#d;
+    const { signer, swap } = this.#deps;
     return {
       reserveAddress: signer.address,
       history: swap.historyOf(signer.address),
@@ -389,7 +389,7 @@ export class Custodian implements CustodianApi {
 
   #opsPorts(): OpsPorts {
     const { tools } = this.#kernel;
-    const { mirror, chain } = this.#d;
+    const { mirror, chain } = this.#deps;
     const modules = Object.values(this.#modules);
     return {
       ...tools,
@@ -399,7 +399,7 @@ export class Custodian implements CustodianApi {
           ...tools,
           ...this.#spendPorts(),
           mirror,
-          historyOf: this.#d.swap.historyOf,
+          historyOf: this.#deps.swap.historyOf,
         }),
       beginAnew: (code) =>
         beginAnew(
@@ -422,7 +422,7 @@ export class Custodian implements CustodianApi {
   /** Checks a key in a key service once an hour. The next cron repeats a check that failed. */
   async #checkKey(): Promise<void> {
     const { journal, now } = this.#kernel.tools;
-    const { check } = this.#d.signer;
+    const { check } = this.#deps.signer;
     if (!check || !isTimeOver(journal.getTime(KEY_CHECKED) + HOUR_MS, HOUR_MS, now())) return;
     if (await check()) journal.setTime(KEY_CHECKED, now());
   }

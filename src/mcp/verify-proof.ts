@@ -17,7 +17,6 @@ import { type MintKeys, mintAuthorityOf, mintKeysOf } from '../chain/solana/mint
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc, type SolanaNode, type TokenRow } from '../providers/solana-rpc.ts';
 import type { Api } from './api-client.ts';
-import type { Answer } from './tools/tool.ts';
 
 export type ProofSources = {
   /** Base URLs of two or more Esplora APIs of different operators. */
@@ -91,7 +90,7 @@ const readsOf = ({ name, balance, chainTxs, blockHash }: Esplora): ExplorerReads
   blockHash,
 });
 
-export type VerifyProof = (api: Api, signal?: AbortSignal) => Promise<Answer>;
+export type VerifyProof = (api: Api, signal?: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
 
 export type VerifyProofOptions = {
   readonly sources: ProofSources;

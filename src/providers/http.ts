@@ -42,25 +42,25 @@ type Ask = {
  * The HTTP response as text, with any status. The time limit begins when the call is admitted.
  * @throws AppError UPSTREAM_FAILED if it is late or too large; `busy` or `circuit_open` if it was not sent
  */
-export async function ask(p: Ask): Promise<UpstreamResponse> {
-  const { upstream } = p;
-  const endCall = await p.fetch.admission?.admit(upstream, p.url);
-  const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
+export async function ask(asked: Ask): Promise<UpstreamResponse> {
+  const { upstream } = asked;
+  const endCall = await asked.fetch.admission?.admit(upstream, asked.url);
+  const signal = AbortSignal.timeout(asked.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
   const init: RequestInit = {
-    method: p.method ?? 'GET',
+    method: asked.method ?? 'GET',
     redirect: 'manual',
     signal,
     headers: {
       accept: 'application/json',
       'user-agent': 'sluice',
-      ...(p.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...p.headers,
+      ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...asked.headers,
     },
-    ...(p.body === undefined ? {} : { body: JSON.stringify(p.body) }),
+    ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
   };
   try {
-    const response = await p.fetch(p.url, init);
-    const text = await readCapped(response, p, signal);
+    const response = await asked.fetch(asked.url, init);
+    const text = await readCapped(response, asked, signal);
     return { status: response.status, headers: response.headers, text };
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
@@ -122,23 +122,23 @@ export function shaped<T>(upstream: string, answer: UpstreamResponse, schema: Zo
 }
 
 /** One read of JSON, retried once after a transient failure. */
-export async function getJson<T>(p: Ask, schema: ZodType<T>): Promise<T> {
+export async function getJson<T>(asked: Ask, schema: ZodType<T>): Promise<T> {
   const started = Date.now();
   try {
-    return shaped(p.upstream, await ask(p), schema);
+    return shaped(asked.upstream, await ask(asked), schema);
   } catch (error) {
     // No retry after a slow failure, because the caller is waiting, nor after a rate limit, which the retry
     // would hit again.
     const reason = error instanceof AppError ? error.details?.reason : undefined;
     const passing = reason === 'unreachable' || reason === 'not_json' || /^status_5/.test(String(reason));
     if (!passing || Date.now() - started > 1_000) throw error;
-    return shaped(p.upstream, await ask(p), schema);
+    return shaped(asked.upstream, await ask(asked), schema);
   }
 }
 
 /** One POST that returns JSON. Not retried, since the first request may have taken effect. */
-export async function postJson<T>(p: Omit<Ask, 'method'>, schema: ZodType<T>): Promise<T> {
-  return shaped(p.upstream, await ask({ ...p, method: 'POST' }), schema);
+export async function postJson<T>(asked: Omit<Ask, 'method'>, schema: ZodType<T>): Promise<T> {
+  return shaped(asked.upstream, await ask({ ...asked, method: 'POST' }), schema);
 }
 
 /** The next source starts if the previous one has not answered within this time (hedged read). */

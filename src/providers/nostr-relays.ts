@@ -104,7 +104,7 @@ type SessionPorts = {
 };
 
 class Session implements RelaySession {
-  readonly #p: SessionPorts;
+  readonly #ports: SessionPorts;
   /** Settled when the connection is open, or has ended. */
   readonly #ready = Promise.withResolvers<void>();
   #socket: WebSocket | undefined;
@@ -117,10 +117,10 @@ class Session implements RelaySession {
   #leave: ((isTimeout: boolean) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(p: SessionPorts) {
-    this.#p = p;
-    if (p.admitted)
-      p.admitted.then(
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+    if (ports.admitted)
+      ports.admitted.then(
         (endCall) => this.#start(endCall),
         () => this.#end('skipped'),
       );
@@ -138,7 +138,7 @@ class Session implements RelaySession {
     const take = (value: unknown): void => {
       const event = isEvent(value) ? value : undefined;
       if (event && events.has(event.id)) return;
-      if (event && matches(filter, event) && this.#p.isGenuine(event)) events.set(event.id, event);
+      if (event && matches(filter, event) && this.#ports.isGenuine(event)) events.set(event.id, event);
       else rejected += 1;
       if (rejected >= MAX_REJECTED) this.#end('forged');
     };
@@ -170,7 +170,7 @@ class Session implements RelaySession {
   #start(endCall?: (isTimeout: boolean) => void): void {
     if (this.#ended) return void endCall?.(false);
     this.#leave = endCall;
-    this.#timer = setTimeout(() => this.#end('timeout'), this.#p.deadlineMs);
+    this.#timer = setTimeout(() => this.#end('timeout'), this.#ports.deadlineMs);
     try {
       this.#listen();
     } catch {
@@ -179,7 +179,7 @@ class Session implements RelaySession {
   }
 
   #listen(): void {
-    const socket = this.#p.connect();
+    const socket = this.#ports.connect();
     this.#socket = socket;
     if (socket.readyState === 1) this.#open();
     socket.addEventListener('open', () => this.#open());

@@ -38,7 +38,7 @@ export function readVaultKey(text: string): VaultKey | undefined {
 }
 
 /** @param mount path of the transit engine */
-export function createVaultTransit(p: {
+export function createVaultTransit(settings: {
   readonly baseUrl: string;
   readonly token: string;
   readonly mount: string;
@@ -46,11 +46,11 @@ export function createVaultTransit(p: {
   readonly address: string;
   readonly fetch: Fetch;
 }) {
-  const headers = { 'x-vault-token': p.token, 'x-vault-request': 'true' };
+  const headers = { 'x-vault-token': settings.token, 'x-vault-request': 'true' };
   const request = (path: string) => ({
-    fetch: p.fetch,
+    fetch: settings.fetch,
     upstream: UPSTREAM,
-    url: `${p.baseUrl}/v1/${path}`,
+    url: `${settings.baseUrl}/v1/${path}`,
     headers,
     timeoutMs: TIMEOUT_MS,
   });
@@ -60,7 +60,7 @@ export function createVaultTransit(p: {
   let version: number | undefined;
 
   async function versions(): Promise<{ version: number; address: string }[]> {
-    const { data } = await getJson(request(`${p.mount}/keys/${p.key}`), Key);
+    const { data } = await getJson(request(`${settings.mount}/keys/${settings.key}`), Key);
     if (data.type !== 'ed25519') return [];
     return Object.entries(data.keys).flatMap(([name, key]) => {
       const bytes = typeof key === 'object' ? decodeBase64(key.public_key) : undefined;
@@ -69,7 +69,7 @@ export function createVaultTransit(p: {
   }
 
   return {
-    address: p.address,
+    address: settings.address,
 
     /** Addresses of the key's versions, oldest first; none unless it is an ed25519 key. @throws AppError UPSTREAM_FAILED */
     async addresses(): Promise<string[]> {
@@ -78,7 +78,7 @@ export function createVaultTransit(p: {
 
     /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
     async isAvailable(): Promise<boolean> {
-      version = (await versions()).find(({ address }) => address === p.address)?.version;
+      version = (await versions()).find(({ address }) => address === settings.address)?.version;
       // A periodic token lives as long as it is renewed; one that cannot be renewed works until it expires.
       await ask({ ...request('auth/token/renew-self'), method: 'POST', body: {} }).catch(() => undefined);
       return version !== undefined;
@@ -88,7 +88,7 @@ export function createVaultTransit(p: {
     async sign(message: Uint8Array): Promise<Uint8Array> {
       if (version === undefined) throw upstreamFailed(UPSTREAM, 'key_unchecked');
       const body = { key_version: version, input: base64.encode(message) };
-      const { data } = await postJson({ ...request(`${p.mount}/sign/${p.key}`), body }, Signed);
+      const { data } = await postJson({ ...request(`${settings.mount}/sign/${settings.key}`), body }, Signed);
       const signature = decodeBase64(/^vault:v\d+:(.+)$/.exec(data.signature)?.[1] ?? '');
       if (signature?.length !== 64) throw upstreamFailed(UPSTREAM, 'unexpected_shape');
       return signature;

@@ -4,12 +4,11 @@ import {
   countPageview,
   isCrawler,
   readIp,
-  redactIp,
   visitorIp,
-  visitorKey,
   visitorOf,
 } from '../../src/features/analytics/count-pageview.ts';
 import type { View } from '../../src/features/analytics/page-views-store.ts';
+import { redactIp, visitorKey } from '../../src/features/analytics/page-views-store.ts';
 
 it.each([
   ['203.0.113.9', '203.0.113.9'],

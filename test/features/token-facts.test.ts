@@ -136,7 +136,10 @@ describe("the chain's data in a record", () => {
     const unread = { powers: null, as_of: null, stale: true };
     expect(await bodyOf(row(wallet(78), 'token-2022'))).toMatchObject(unread);
     state.now += 60_000;
-    expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({ powers: ['freeze', 'mint'], stale: true });
+    expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({
+      powers: ['freeze', 'mint'],
+      stale: true,
+    });
   });
 
   it.each([

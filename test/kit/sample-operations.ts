@@ -1,5 +1,6 @@
 /** Rows in each state, as written by the state machine. */
 import { lamports } from '../../src/core/amount.ts';
+import type { KindRules } from '../../src/custody/kernel/operation.ts';
 import {
   type Operation,
   plannedOperation,
@@ -7,7 +8,7 @@ import {
   type Signing,
 } from '../../src/custody/kernel/operation.ts';
 import { code } from '../../src/custody/kernel/reason.ts';
-import type { KindRules, NodeView } from '../../src/custody/kernel/state-machine.ts';
+import type { NodeView } from '../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from './addresses.ts';
 

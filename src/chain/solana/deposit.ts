@@ -86,9 +86,9 @@ const ASSETS: readonly DepositAsset[] = ['USDC', 'USDT'];
  * The terms for `checkDeposit`. The treasury's accounts are derived under the classic token program and never taken
  * from input.
  */
-export function depositTerms(p: Omit<DepositTerms, 'accounts'>): DepositTerms {
-  const account = (asset: DepositAsset) => findAta(p.treasury, p.mints[asset], TOKEN_PROGRAM);
-  return { ...p, accounts: { USDC: account('USDC'), USDT: account('USDT') } };
+export function depositTerms(terms: Omit<DepositTerms, 'accounts'>): DepositTerms {
+  const account = (asset: DepositAsset) => findAta(terms.treasury, terms.mints[asset], TOKEN_PROGRAM);
+  return { ...terms, accounts: { USDC: account('USDC'), USDT: account('USDT') } };
 }
 
 export function checkDeposit(transaction: DepositTransaction, terms: DepositTerms): DepositVerdict {

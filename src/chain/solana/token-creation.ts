@@ -170,7 +170,7 @@ function creationInstructions(
 }
 
 /** The message of a creation; the reserve signs it first, then the mint's own key. */
-export const creationMessage = (p: {
+export const creationMessage = (creation: {
   design: TokenDesign;
   mint: string;
   reserve: string;
@@ -178,8 +178,8 @@ export const creationMessage = (p: {
   lifetime: Lifetime;
 }): Uint8Array =>
   compileMessage(
-    p.reserve,
-    p.lifetime,
+    creation.reserve,
+    creation.lifetime,
     BUDGET,
-    creationInstructions(p.design, p.mint, p.reserve, p.mintRent),
+    creationInstructions(creation.design, creation.mint, creation.reserve, creation.mintRent),
   );

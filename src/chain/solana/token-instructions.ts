@@ -36,21 +36,21 @@ export const findAta = (owner: string, mint: string, tokenProgram: string): Addr
   ]);
 
 /** Creates the associated account of an owner unless it exists. */
-export const createAtaIdempotent = (p: {
+export const createAtaIdempotent = (terms: {
   payer: string;
   owner: string;
   mint: string;
   program: string;
 }): Instruction =>
   getCreateAssociatedTokenIdempotentInstruction({
-    payer: signerAt(p.payer),
-    ata: findAta(p.owner, p.mint, p.program),
-    owner: address(p.owner),
-    mint: address(p.mint),
-    tokenProgram: address(p.program),
+    payer: signerAt(terms.payer),
+    ata: findAta(terms.owner, terms.mint, terms.program),
+    owner: address(terms.owner),
+    mint: address(terms.mint),
+    tokenProgram: address(terms.program),
   });
 
-export const mintTo = (p: {
+export const mintTo = (terms: {
   program: string;
   mint: string;
   account: string;
@@ -62,14 +62,14 @@ export const mintTo = (p: {
 }): Instruction =>
   getMintToCheckedInstruction(
     {
-      mint: address(p.mint),
-      token: address(p.account),
-      mintAuthority: p.signers ? address(p.authority) : signerAt(p.authority),
-      multiSigners: (p.signers ?? []).map(signerAt),
-      amount: p.atoms,
-      decimals: p.decimals,
+      mint: address(terms.mint),
+      token: address(terms.account),
+      mintAuthority: terms.signers ? address(terms.authority) : signerAt(terms.authority),
+      multiSigners: (terms.signers ?? []).map(signerAt),
+      amount: terms.atoms,
+      decimals: terms.decimals,
     },
-    { programAddress: address(p.program) },
+    { programAddress: address(terms.program) },
   );
 
 /** Borsh text: u32 length, then UTF-8. */
@@ -83,10 +83,13 @@ const signer = (key: string) => ({ address: address(key), role: AccountRole.READ
 const writableSigner = (key: string) => ({ address: address(key), role: AccountRole.WRITABLE_SIGNER });
 
 /** MetadataPointerExtension (39), Initialize (0): the mint contains its own metadata. */
-export const initializeMetadataPointer = (p: { mint: string; authority: string | null }): Instruction => ({
+export const initializeMetadataPointer = (terms: {
+  mint: string;
+  authority: string | null;
+}): Instruction => ({
   programAddress: address(TOKEN_2022_PROGRAM),
-  accounts: [writable(p.mint)],
-  data: concatBytes(Uint8Array.of(39, 0), keyOrZero(p.authority), addressSeed(p.mint)),
+  accounts: [writable(terms.mint)],
+  data: concatBytes(Uint8Array.of(39, 0), keyOrZero(terms.authority), addressSeed(terms.mint)),
 });
 
 /**
@@ -96,7 +99,7 @@ const interfaceTag = (name: string): Uint8Array =>
   sha256(utf8ToBytes(`spl_token_metadata_interface:${name}`)).slice(0, 8);
 
 /** Token metadata Initialize: writes name, symbol and uri into the mint. */
-export const initializeMetadata = (p: {
+export const initializeMetadata = (terms: {
   mint: string;
   updateAuthority: string;
   mintAuthority: string;
@@ -105,28 +108,33 @@ export const initializeMetadata = (p: {
   uri: string;
 }): Instruction => ({
   programAddress: address(TOKEN_2022_PROGRAM),
-  accounts: [writable(p.mint), readonly(p.updateAuthority), readonly(p.mint), signer(p.mintAuthority)],
+  accounts: [
+    writable(terms.mint),
+    readonly(terms.updateAuthority),
+    readonly(terms.mint),
+    signer(terms.mintAuthority),
+  ],
   data: Uint8Array.of(
     ...interfaceTag('initialize_account'),
-    ...text(p.name),
-    ...text(p.symbol),
-    ...text(p.uri),
+    ...text(terms.name),
+    ...text(terms.symbol),
+    ...text(terms.uri),
   ),
 });
 
 /** Token metadata UpdateAuthority; null gives it up permanently. */
-export const setMetadataAuthority = (p: {
+export const setMetadataAuthority = (terms: {
   mint: string;
   authority: string;
   next: string | null;
 }): Instruction => ({
   programAddress: address(TOKEN_2022_PROGRAM),
-  accounts: [writable(p.mint), signer(p.authority)],
-  data: concatBytes(interfaceTag('update_the_authority'), keyOrZero(p.next)),
+  accounts: [writable(terms.mint), signer(terms.authority)],
+  data: concatBytes(interfaceTag('update_the_authority'), keyOrZero(terms.next)),
 });
 
 /** CreateMetadataAccountV3 (33): no creators, no royalties, no collection. */
-export const createMetaplexMetadata = (p: {
+export const createMetaplexMetadata = (terms: {
   mint: string;
   mintAuthority: string;
   payer: string;
@@ -138,19 +146,19 @@ export const createMetaplexMetadata = (p: {
 }): Instruction => ({
   programAddress: address(METAPLEX_PROGRAM),
   accounts: [
-    writable(metaplexAddress(p.mint)),
-    readonly(p.mint),
-    signer(p.mintAuthority),
-    writableSigner(p.payer),
-    p.updateAuthority === p.payer ? writableSigner(p.payer) : readonly(p.updateAuthority),
+    writable(metaplexAddress(terms.mint)),
+    readonly(terms.mint),
+    signer(terms.mintAuthority),
+    writableSigner(terms.payer),
+    terms.updateAuthority === terms.payer ? writableSigner(terms.payer) : readonly(terms.updateAuthority),
     readonly(SYSTEM_PROGRAM_ADDRESS),
   ],
   data: Uint8Array.of(
     33,
-    ...text(p.name),
-    ...text(p.symbol),
-    ...text(p.uri),
+    ...text(terms.name),
+    ...text(terms.symbol),
+    ...text(terms.uri),
     // Seller fee 0; no creators, collection and uses; is_mutable; no collection details.
-    ...[0, 0, 0, 0, 0, p.isMutable ? 1 : 0, 0],
+    ...[0, 0, 0, 0, 0, terms.isMutable ? 1 : 0, 0],
   ),
 });

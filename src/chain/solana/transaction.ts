@@ -150,12 +150,15 @@ type Transfer = {
 };
 
 /** One System transfer with a small priority fee; costs `amount + TRANSFER_FEE`. */
-export const transferMessage = (p: Transfer): Uint8Array =>
-  compileMessage(p.from, p.lifetime, TRANSFER_BUDGET, [systemTransfer(p)]);
+export const transferMessage = (transfer: Transfer): Uint8Array =>
+  compileMessage(transfer.from, transfer.lifetime, TRANSFER_BUDGET, [systemTransfer(transfer)]);
 
 /** One System transfer with a memo, so that the chain records its purpose; costs `amount + MEMO_TRANSFER_FEE`. */
-export const memoTransferMessage = (p: Transfer & { readonly memo: string }): Uint8Array =>
-  compileMessage(p.from, p.lifetime, MEMO_TRANSFER_BUDGET, [systemTransfer(p), memoInstruction(p.memo)]);
+export const memoTransferMessage = (transfer: Transfer & { readonly memo: string }): Uint8Array =>
+  compileMessage(transfer.from, transfer.lifetime, MEMO_TRANSFER_BUDGET, [
+    systemTransfer(transfer),
+    memoInstruction(transfer.memo),
+  ]);
 
 const systemTransfer = ({ from, to, amount }: Transfer): Instruction =>
   getTransferSolInstruction({ source: signerAt(from), destination: address(to), amount });

@@ -22,19 +22,19 @@ const BLOCK_TIME_LAG_MS = 120_000;
  * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If the treasury is the
  * address of a key that signs swaps, tokens that a bridge returns look like a deposit.
  *
- * @param p.isOwnSender    whether one of our swaps paid the sender, or the sender is the reserve, now or earlier
- * @param p.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix milliseconds
+ * @param given.isOwnSender    whether one of our swaps paid the sender, or the sender is the reserve, now or earlier
+ * @param given.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix milliseconds
  */
 export function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
-  p: {
+  given: {
     readonly isOwnSender: boolean;
     readonly unsettledSince: readonly number[];
   },
 ): 'own_movement' | 'swap_unsettled' | undefined {
-  if (p.isOwnSender) return 'own_movement';
+  if (given.isOwnSender) return 'own_movement';
   const paidAt = deposit.blockTime * 1_000;
-  const mayReturn = p.unsettledSince.some(
+  const mayReturn = given.unsettledSince.some(
     (since) => paidAt >= since - BLOCK_TIME_LAG_MS && paidAt <= since + RETURN_MS,
   );
   return mayReturn ? 'swap_unsettled' : undefined;
@@ -43,11 +43,11 @@ export function ownMoney(
 /** A claim that is not stored yet, and its epoch after the claim. */
 export type Opened = { readonly type: 'opened'; readonly claim: Claim; readonly epoch: Epoch };
 
-/** The claim that a deposit creates at the epoch's current position on its curve. @param p.now Unix milliseconds */
+/** The claim that a deposit creates at the epoch's current position on its curve. @param given.now Unix milliseconds */
 export function openClaim(
   deposit: Deposit,
   epoch: Epoch,
-  p: { readonly seq: number; readonly now: number },
+  given: { readonly seq: number; readonly now: number },
 ): Opened {
   const fee = receiveFee(deposit.credited);
   const net = deposit.credited - fee;
@@ -55,7 +55,7 @@ export function openClaim(
   const entitlement = entitlementOf(epoch, epoch.deposits, net);
   const claim: Claim = {
     ...deposit,
-    seq: p.seq,
+    seq: given.seq,
     feeBps: RECEIVE_FEE_BPS,
     fee,
     net,
@@ -65,7 +65,7 @@ export function openClaim(
     entitlement,
     left: entitlement,
     operations: 0,
-    claimedAt: p.now,
+    claimedAt: given.now,
     changes: 0,
   };
   const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
@@ -75,21 +75,21 @@ export function openClaim(
 /** The next part of a claim, owed until its payout begins. */
 export const newPayout = (
   { signature }: Claim,
-  p: Pick<Payout, 'part' | 'atoms'> & { readonly key: ClaimRequest['key']; readonly now: number },
+  given: Pick<Payout, 'part' | 'atoms'> & { readonly key: ClaimRequest['key']; readonly now: number },
 ): Payout => ({
   signature,
-  part: p.part,
-  atoms: p.atoms,
+  part: given.part,
+  atoms: given.atoms,
   state: 'owed',
   reason: 'unread',
   operationId: null,
   rent: 0n,
   rentAt: null,
   tries: 0,
-  dueAt: p.now,
-  keyHash: p.key?.keyHash ?? null,
-  bodyHash: p.key?.bodyHash ?? null,
-  createdAt: p.now,
+  dueAt: given.now,
+  keyHash: given.key?.keyHash ?? null,
+  bodyHash: given.key?.bodyHash ?? null,
+  createdAt: given.now,
   paidAt: null,
 });
 
@@ -113,7 +113,7 @@ const LEAST_PERCENT = 1n;
  * @param decimals    decimals of ASRY
  * @returns undefined if the request names a value in dollars, but the epoch has no price
  */
-export function payoutPart(p: {
+export function payoutPart(given: {
   readonly entitlement: bigint;
   readonly left: bigint;
   readonly parts: number;
@@ -121,10 +121,10 @@ export function payoutPart(p: {
   readonly price: bigint | null;
   readonly decimals: number;
 }): bigint | undefined {
-  const { entitlement, left, microUsd, price } = p;
-  if (microUsd === null || p.parts >= MAX_PARTIAL_PAYOUTS) return left;
+  const { entitlement, left, microUsd, price } = given;
+  if (microUsd === null || given.parts >= MAX_PARTIAL_PAYOUTS) return left;
   if (price === null) return undefined;
-  const bought = (microUsd * 10n ** BigInt(p.decimals + 6)) / price;
+  const bought = (microUsd * 10n ** BigInt(given.decimals + 6)) / price;
   const least = (entitlement * LEAST_PERCENT + 99n) / 100n;
   const wanted = bought > least ? bought : least;
   return wanted < left ? wanted : left;

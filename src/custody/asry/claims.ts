@@ -70,7 +70,7 @@ export class Claims implements CustodyModule {
   readonly work: CustodyModule['work'];
   readonly mirrored: readonly MirrorSource[];
   readonly #tools: ModuleTools;
-  readonly #p: ClaimsPorts;
+  readonly #ports: ClaimsPorts;
   readonly #store: AsryStore;
   readonly #payouts: Payouts;
   /** Running checks of owed payouts, by deposit: concurrent calls share one read of the nodes. */
@@ -78,12 +78,12 @@ export class Claims implements CustodyModule {
   /** When a repeat last read the chain, by deposit, in Unix milliseconds. */
   readonly #checkedAt = new Map<string, number>();
 
-  constructor(tools: ModuleTools, p: ClaimsPorts) {
+  constructor(tools: ModuleTools, ports: ClaimsPorts) {
     this.#tools = tools;
-    this.#p = p;
+    this.#ports = ports;
     this.#store = new AsryStore(tools.storage, tools.now);
-    this.#payouts = new Payouts(tools, this.#store, p);
-    this.kinds = { asry: { ...createAsryKind(p), onEnd: (operation) => this.#payouts.end(operation) } };
+    this.#payouts = new Payouts(tools, this.#store, ports);
+    this.kinds = { asry: { ...createAsryKind(ports), onEnd: (operation) => this.#payouts.end(operation) } };
     this.work = { [PAYOUT]: this.#payouts.work };
     this.mirrored = mirroredClaims(this.#store);
   }
@@ -179,7 +179,7 @@ export class Claims implements CustodyModule {
     // A failed payout costs a fee, so only the background retries it. The alarm continues any payout that is not done
     // in time.
     if (payout.reason !== 'payout_failed')
-      await this.#p.within(this.#payouts.check([payout], false), MAX_WAIT_MS);
+      await this.#ports.within(this.#payouts.check([payout], false), MAX_WAIT_MS);
     return this.#claimed(payout, false);
   }
 
@@ -224,7 +224,7 @@ export class Claims implements CustodyModule {
       .payouts(signature)
       .filter(({ state, reason }) => state === 'owed' && reason !== 'payout_failed');
     if (mayBegin && owed.length > 0 && this.#isCheckDue(signature))
-      await this.#p.within(
+      await this.#ports.within(
         forCaller(client, () => this.#checkOnce(signature, owed)),
         MAX_WAIT_MS,
       );
@@ -262,7 +262,7 @@ export class Claims implements CustodyModule {
   /** The claim that a deposit would create now, in an epoch that is stored. */
   #opening(deposit: Deposit): Opened | Refused {
     const { journal, now } = this.#tools;
-    const { program } = this.#p;
+    const { program } = this.#ports;
     const { signature, sender, blockTime, credited } = deposit;
     const usedFor = journal.consumerOf(`payment:${signature}`);
     if (usedFor !== undefined && usedFor !== claimPurpose(signature))
@@ -285,7 +285,7 @@ export class Claims implements CustodyModule {
   /** Start of each swap of the treasury's address whose proceeds are missing. A lost journal may have had one until its end. */
   #unsettledSince(): number[] {
     const { journal, reserveAddress } = this.#tools;
-    const { treasury } = this.#p.terms;
+    const { treasury } = this.#ports.terms;
     const birth = birthOf(journal);
     return [
       ...journal
@@ -304,12 +304,12 @@ export class Claims implements CustodyModule {
     waitMs = 0,
   }: ClaimRequest): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
     try {
-      const found = await this.#p.lookUp({ signature, client, waitMs, unknownMs: 0, until: 'final' });
+      const found = await this.#ports.lookUp({ signature, client, waitMs, unknownMs: 0, until: 'final' });
       if (found.type === 'refused') return found;
       if (found.type !== 'final')
         return refused(refusal(found.type === 'unknown' ? 'DEPOSIT_NOT_FOUND' : 'DEPOSIT_NOT_FINAL'));
       const { transaction } = found;
-      const verdict = checkDeposit(transaction, this.#p.terms);
+      const verdict = checkDeposit(transaction, this.#ports.terms);
       if (verdict.type === 'held') this.#logHeld(verdict.reason, signature);
       if (verdict.type !== 'deposit') return refused(verdictRefusal(verdict));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
@@ -336,13 +336,13 @@ export class Claims implements CustodyModule {
   async #openEpochs(time = 0): Promise<void> {
     const until = Math.max(time, inSeconds(this.#tools.now()));
     if ((this.#store.lastEnd() ?? 0) > until) return;
-    const mint = await this.#p.readMint();
+    const mint = await this.#ports.readMint();
     if (!mint) throw upstreamFailed('solana-rpc', 'mint_unexpected');
     this.#tools.storage.transaction(() => {
       const [last] = this.#store.epochs(1);
       for (const epoch of missingEpochs(
         last,
-        this.#p.program,
+        this.#ports.program,
         until,
         inSeconds(this.#tools.now()),
         mint.decimals,

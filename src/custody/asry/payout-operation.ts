@@ -13,6 +13,7 @@ import {
 } from '../../chain/solana/token-messages.ts';
 import { decodeMint, decodeTokenAccount, movableAtoms } from '../../chain/solana/token-program.ts';
 import {
+  type KindRules,
   type Operation,
   type OperationKind,
   type Prepared,
@@ -21,7 +22,6 @@ import {
 } from '../kernel/operation.ts';
 import type { LookUp } from '../kernel/signature-lookups.ts';
 import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
-import type { KindRules } from '../kernel/state-machine.ts';
 import type { AsryProgram } from './epochs.ts';
 
 /**
@@ -116,15 +116,15 @@ export type Mint = { readonly program: string; readonly decimals: number };
 /** The chain reads of claims and payouts. */
 export function createAsryPorts(
   solana: SolanaView,
-  p: Pick<AsryPorts, 'mint' | 'source' | 'terms' | 'program'>,
+  ports: Pick<AsryPorts, 'mint' | 'source' | 'terms' | 'program'>,
 ): Omit<AsryPorts, 'lookUp'> {
   let known: Mint | undefined;
 
   /** Read once, because the program and decimals of a mint never change. */
   async function readMint(): Promise<Mint | undefined> {
     if (known) return known;
-    const [mint] = await solana.agreed(`mint ${p.mint}`, async (node) => {
-      const [account] = (await node.accounts([p.mint], 'finalized')).accounts;
+    const [mint] = await solana.agreed(`mint ${ports.mint}`, async (node) => {
+      const [account] = (await node.accounts([ports.mint], 'finalized')).accounts;
       const decoded = account && decodeMint(account.owner, account.data);
       return decoded ? { program: decoded.program, decimals: decoded.decimals } : null;
     });
@@ -133,7 +133,7 @@ export function createAsryPorts(
   }
 
   return {
-    ...p,
+    ...ports,
     latestBlockhash: () => solana.latestBlockhash(),
     readMint,
 
@@ -141,8 +141,8 @@ export function createAsryPorts(
       const mint = await readMint();
       if (!mint)
         return recipients.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
-      const accountOf = (holder: string) => findAta(holder, p.mint, mint.program);
-      const addresses = [p.source ?? accountOf(p.terms.reserve), ...recipients.map(accountOf)];
+      const accountOf = (holder: string) => findAta(holder, ports.mint, mint.program);
+      const addresses = [ports.source ?? accountOf(ports.terms.reserve), ...recipients.map(accountOf)];
       const views = await solana.agreed(
         `recipients ${recipients.join(' ').slice(0, 100)}`,
         async (node) => {
@@ -151,7 +151,9 @@ export function createAsryPorts(
           const owners = theirs.map(
             (account) => (account && decodeTokenAccount(account.owner, account.data)?.owner) ?? null,
           );
-          const atoms = source ? movableAtoms(source.owner, source.data, p.mint, p.terms.reserve) : 0n;
+          const atoms = source
+            ? movableAtoms(source.owner, source.data, ports.mint, ports.terms.reserve)
+            : 0n;
           return { owners, atoms };
         },
         ({ owners }) => owners,

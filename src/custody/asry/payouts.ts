@@ -29,12 +29,12 @@ const RECIPIENTS_PER_RUN = 20;
 export class Payouts {
   readonly #tools: ModuleTools;
   readonly #store: AsryStore;
-  readonly #p: AsryPayoutPorts;
+  readonly #ports: AsryPayoutPorts;
 
-  constructor(tools: ModuleTools, store: AsryStore, p: AsryPayoutPorts) {
+  constructor(tools: ModuleTools, store: AsryStore, ports: AsryPayoutPorts) {
     this.#tools = tools;
     this.#store = store;
-    this.#p = p;
+    this.#ports = ports;
   }
 
   /** Owed payouts wait in the agenda. One run checks a page of those that are due. */
@@ -110,11 +110,11 @@ export class Payouts {
         part: payout.part,
         receiver: claim.sender,
         atoms: payout.atoms.toString(),
-        mint: this.#p.mint,
+        mint: this.#ports.mint,
         program: tokenProgram,
         decimals,
         createAccount,
-        source: this.#p.source ?? null,
+        source: this.#ports.source ?? null,
       },
       store: () => this.#save({ ...claim, operations: claim.operations + 1 }, begun),
     };
@@ -149,7 +149,7 @@ export class Payouts {
   async check(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
     const senders = payouts.map(({ signature }) => this.#store.claim(signature)?.sender ?? '');
-    const found = await this.#p.readAccounts(senders).catch((error: unknown) => {
+    const found = await this.#ports.readAccounts(senders).catch((error: unknown) => {
       this.#tools.log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
       return [];
     });

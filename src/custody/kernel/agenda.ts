@@ -4,8 +4,16 @@
  * seconds. Counters in memory would never reach the number of failures that raises an alarm.
  * @module
  */
-import type { FailingWork } from '../api.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
+
+/** Work of the agenda that has failed again and again. */
+export type FailingWork = {
+  readonly work: string;
+  readonly id: string;
+  readonly failures: number;
+  /** Null if an earlier instance saw the failure. */
+  readonly reason: string | null;
+};
 
 /** The first and the longest wait, in milliseconds. */
 export type Backoff = { readonly first: number; readonly most: number };

@@ -37,13 +37,13 @@ export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'bou
 };
 
 export class Background {
-  readonly #p: BackgroundPorts;
+  readonly #ports: BackgroundPorts;
   /** When the last alarm ended. */
   #ranAt = 0;
   #lastRun: OperatorView['lastRun'] = null;
 
-  constructor(p: BackgroundPorts) {
-    this.#p = p;
+  constructor(ports: BackgroundPorts) {
+    this.#ports = ports;
   }
 
   lastRun(): OperatorView['lastRun'] {
@@ -51,13 +51,13 @@ export class Background {
   }
 
   async alarm(): Promise<void> {
-    const { storage, gate, executor, now } = this.#p;
+    const { storage, gate, executor, now } = this.#ports;
     this.#lastRun = { atMs: now(), cause: 'alarm' };
     await storage.setAlarm(now() + SAFETY_MS);
     await gate.verify();
     if (gate.isVerified()) {
       await executor.driveDue(DUE_PER_ALARM);
-      for (const { work = {} } of Object.values(this.#p.modules))
+      for (const { work = {} } of Object.values(this.#ports.modules))
         for (const [name, each] of Object.entries(work)) await this.#perform(name, each);
     }
     this.#ranAt = now();
@@ -66,7 +66,7 @@ export class Background {
 
   wake(): Promise<void> {
     return this.working(async () => {
-      const { gate, journal, modules, chain, readBalance, now } = this.#p;
+      const { gate, journal, modules, chain, readBalance, now } = this.#ports;
       this.#lastRun = { atMs: now(), cause: 'cron' };
       // The two reads that operations need most are sent each minute, even without an operation. They show when a
       // quorum is missing, and when it is back.
@@ -81,8 +81,8 @@ export class Background {
 
   /** Runs work that may leave unfinished rows. If this instance crashes meanwhile, the alarm continues them. */
   async working<T>(work: () => Promise<T>): Promise<T> {
-    await this.#p.gate.verify();
-    await this.rearm(this.#p.now() + SAFETY_MS);
+    await this.#ports.gate.verify();
+    await this.rearm(this.#ports.now() + SAFETY_MS);
     try {
       return await work();
     } finally {
@@ -93,22 +93,22 @@ export class Background {
   /** Runs work that needs complete rows, such as booking a payment. @throws while the journal is not verified */
   verified<T>(work: () => Promise<T>): Promise<T> {
     return this.working(async () => {
-      if (!this.#p.gate.isVerified()) throw new Error('the journal is not verified');
+      if (!this.#ports.gate.isVerified()) throw new Error('the journal is not verified');
       return work();
     });
   }
 
   /** Flushes to D1, then sets the alarm. D1 comes first, because a caller with a response must find its row there. */
   async publish(): Promise<void> {
-    const { agenda, journal, chain, gate } = this.#p;
+    const { agenda, journal, chain, gate } = this.#ports;
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
     // A suspect journal may have older rows than the mirror, so it writes nothing there.
     if (gate.isVerified()) {
-      await flushOutbox(this.#p);
+      await flushOutbox(this.#ports);
       if (!journal.isQueued()) agenda.plan(DELIVERY, 'd1', null);
       // A delivery that follows a call does not postpone the one that waits.
-      else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= this.#p.now())
+      else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= this.#ports.now())
         agenda.postpone(DELIVERY, 'd1', DELIVERIES);
     }
     await this.rearm();
@@ -116,7 +116,7 @@ export class Background {
 
   /** Sets the alarm for the next stored work, but no later than `latest`. The result does not depend on earlier alarms. */
   async rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
-    const { storage, now } = this.#p;
+    const { storage, now } = this.#ports;
     const next = Math.min(latest, this.#nextWorkAt() ?? Number.POSITIVE_INFINITY);
     // Counted from the last run, not from now: a constant stream of calls must not postpone the alarm forever.
     const soonest = Math.min(this.#ranAt, now()) + SOON_MS;
@@ -124,14 +124,14 @@ export class Background {
   }
 
   #nextWorkAt(): number | undefined {
-    const { agenda, journal, gate, now } = this.#p;
+    const { agenda, journal, gate, now } = this.#ports;
     if (!gate.isVerified()) return isSuspect(journal) ? undefined : now() + VERIFY_MS;
     return agenda.next();
   }
 
   /** Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later. */
   async #perform(name: string, { limit, run }: Work): Promise<void> {
-    const { agenda } = this.#p;
+    const { agenda } = this.#ports;
     const ids = agenda.due(name, limit);
     if (ids.length === 0) return;
     try {
@@ -144,7 +144,7 @@ export class Background {
 
   /** Runs what depends on the clock in one module. After a failure the next minute repeats it. */
   async #tick(name: string, module: CustodyModule): Promise<void> {
-    const { agenda } = this.#p;
+    const { agenda } = this.#ports;
     try {
       await module.onCron?.();
       agenda.plan('cron', name, null);

@@ -67,11 +67,11 @@ const SHORTEST_PAUSE_MS = 10;
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
 export class Executor {
-  readonly #p: ExecutorPorts;
+  readonly #ports: ExecutorPorts;
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(p: ExecutorPorts) {
-    this.#p = p;
+  constructor(ports: ExecutorPorts) {
+    this.#ports = ports;
   }
 
   /**
@@ -82,7 +82,7 @@ export class Executor {
   drive(id: string): Promise<void> {
     const joined = this.#running.get(id);
     if (joined) return joined;
-    const { agenda } = this.#p;
+    const { agenda } = this.#ports;
     const started = atPriority('own', () => this.#run(id))
       .catch((error: unknown) => void agenda.failed(OPERATION, id, { error: String(error).slice(0, 200) }))
       .finally(() => this.#running.delete(id));
@@ -95,7 +95,7 @@ export class Executor {
    * drive it as well: both share one run.
    */
   async finish(id: string, waitMs: number): Promise<void> {
-    const { agenda, journal, now, within } = this.#p;
+    const { agenda, journal, now, within } = this.#ports;
     for (let left = waitMs, deadline = now() + waitMs; left > 0; left = deadline - now()) {
       await within(this.drive(id), left);
       const operation = journal.get(id);
@@ -108,11 +108,11 @@ export class Executor {
 
   /** Drives due operations, at most `limit` of them. */
   async driveDue(limit: number): Promise<void> {
-    await Promise.all(this.#p.agenda.due(OPERATION, limit).map((id) => this.drive(id)));
+    await Promise.all(this.#ports.agenda.due(OPERATION, limit).map((id) => this.drive(id)));
   }
 
   async #run(id: string): Promise<void> {
-    const { agenda, journal, kinds, gate } = this.#p;
+    const { agenda, journal, kinds, gate } = this.#ports;
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       if (!gate.isVerified()) return;
       const op = journal.get(id);
@@ -133,27 +133,27 @@ export class Executor {
 
   /** Stores the state machine's result for an observation. Undefined when the row has changed since it was read. */
   #observe(op: Operation, kind: OperationKind, seen: Observation): Operation | undefined {
-    const { journal, now } = this.#p;
+    const { journal, now } = this.#ports;
     const next = step(op, seen, kind.rules, now());
     return next === op ? op : journal.update(op, next, now());
   }
 
   /** Leaves a row for the operator, because it requires an effect that this version does not support. */
   #leaveToOperator(op: Operation): void {
-    const { journal, now, log } = this.#p;
+    const { journal, now, log } = this.#ports;
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
     journal.update(op, { ...op, reason: op.reason ?? held('unknown_state'), dueAt: now() + HOLD_MS }, now());
   }
 
   async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     // An instance that was replaced after signing fails at this sync, so its bytes are never sent.
-    await this.#p.storage.sync();
-    const accepted = await this.#p.chain.send(signing.wire);
+    await this.#ports.storage.sync();
+    const accepted = await this.#ports.chain.send(signing.wire);
     this.#observe(op, kind, { type: 'sent', accepted });
   }
 
   async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    const { journal, chain, log } = this.#p;
+    const { journal, chain, log } = this.#ports;
     const views = await chain.views(signing, op.signer);
     const verdict = attemptVerdict(signing, views, chain.quorum);
     let landing: Landing | null = null;
@@ -176,7 +176,7 @@ export class Executor {
    * attempt then cannot be proven.
    */
   #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
-    const { chain, journal, now, log } = this.#p;
+    const { chain, journal, now, log } = this.#ports;
     const nodes = prunedNodes(signing, views);
     if (nodes.length === 0 || views.length - nodes.length >= chain.quorum) return;
     if (!journal.isDueAgain(`history_too_short ${id}`, DAY_MS, now())) return;
@@ -184,7 +184,7 @@ export class Executor {
   }
 
   async #settle(op: Operation, kind: OperationKind): Promise<void> {
-    const { journal, storage, now } = this.#p;
+    const { journal, storage, now } = this.#ports;
     const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;
     let settled: Settled | undefined;
     try {
@@ -209,12 +209,12 @@ export class Executor {
   /** Signs a planned operation and stores the signature, or records the reason against it. Sends nothing. */
   async #prepare(op: Operation, kind: OperationKind): Promise<void> {
     // Nothing of a planned operation can land: it was never signed, or a quorum has proven that its last attempt ended.
-    if (op.signer !== this.#p.signer.address)
+    if (op.signer !== this.#ports.signer.address)
       return void this.#observe(op, kind, { type: 'refused', reason: KEY_ROTATED });
     let balance: Balance | undefined;
     try {
       if (kind.rules.coveredAt === 'signature')
-        balance = await this.#p.readBalance(this.#p.journal.releasedSlot());
+        balance = await this.#ports.readBalance(this.#ports.journal.releasedSlot());
     } catch (error) {
       const unread = this.#unread('prepare_failed', op, error);
       return void this.#observe(op, kind, this.#unprepared(op, unread));
@@ -231,7 +231,7 @@ export class Executor {
   /** Logs the failure of an upstream. */
   #unread(event: string, { id: operation, kind }: Operation, error: unknown): NotNow {
     const { reason, ...outcome } = upstreamFailure(error);
-    this.#p.log({ level: 'warn', event, operation, kind, reason });
+    this.#ports.log({ level: 'warn', event, operation, kind, reason });
     return { reason: upstream(reason), outcome };
   }
 
@@ -241,8 +241,8 @@ export class Executor {
    * @param cost 0 until it is known
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {
-    const { journal, boundsOf, signer, now } = this.#p;
-    const stopped = this.#p.gate.stop(op.kind);
+    const { journal, boundsOf, signer, now } = this.#ports;
+    const stopped = this.#ports.gate.stop(op.kind);
     if (stopped !== undefined) return { reason: { type: 'stopped', by: stopped } };
     const { limits, keeps } = boundsOf(op.kind);
     const counted = journal.counting(signer.address, now());
@@ -263,7 +263,7 @@ export class Executor {
   }
 
   #unprepared({ kind }: Operation, why: NotNow): Observation {
-    const { length: waiting } = this.#p.journal
+    const { length: waiting } = this.#ports.journal
       .open()
       .filter(({ kind: other, state }) => other === kind && state === 'planned');
     return { type: 'unprepared', ...why, waiting };
@@ -279,7 +279,7 @@ export class Executor {
   }
 
   async #sign(op: Operation, { message, cosign, signedAt }: Ready): Promise<Signing | { seen: Observation }> {
-    const { assemble, signer } = this.#p;
+    const { assemble, signer } = this.#ports;
     try {
       const own = await signer.sign(message);
       const { wire, signature } = assemble(message, own, (await cosign?.(own)) ?? []);
@@ -302,7 +302,7 @@ export class Executor {
     signing: Signing,
     balance: Balance | undefined,
   ): void {
-    const { journal, storage, now } = this.#p;
+    const { journal, storage, now } = this.#ports;
     const { plan, cost, claims } = prepared;
     storage.transaction(() => {
       const obstacle = this.#obstacle(op, cost, balance);

@@ -103,41 +103,41 @@ export const tooEarly = (ms: number): string =>
  * @returns whether the journal is complete
  * @throws when the mirror or the chain cannot be read
  */
-export async function checkJournal(p: JournalCheckPorts): Promise<boolean> {
-  if (isSuspect(p.journal)) return false;
-  const mirrored = await p.mirror.mark();
+export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
+  if (isSuspect(ports.journal)) return false;
+  const mirrored = await ports.mirror.mark();
   // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
   // revisions, so its current one would later exceed the mirror's and hide the loss.
-  if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
-  if (p.journal.getMeta(INITIALISED)) return true;
-  const lost = p.journal.isEmpty() ? await lossOf(p) : undefined;
-  if (lost) return frozenFor(p, lost);
-  p.journal.setMeta(INITIALISED, '1');
+  if (mirrored > ports.journal.offered()) return frozenFor(ports, 'journal_behind_mirror');
+  if (ports.journal.getMeta(INITIALISED)) return true;
+  const lost = ports.journal.isEmpty() ? await lossOf(ports) : undefined;
+  if (lost) return frozenFor(ports, lost);
+  ports.journal.setMeta(INITIALISED, '1');
   return true;
 }
 
-function frozenFor(p: JournalCheckPorts, reason: Loss): false {
-  freeze(p.journal, reason, p.log);
-  p.journal.setMeta(SUSPECT_SINCE, String(p.now()));
+function frozenFor(ports: JournalCheckPorts, reason: Loss): false {
+  freeze(ports.journal, reason, ports.log);
+  ports.journal.setMeta(SUSPECT_SINCE, String(ports.now()));
   return false;
 }
 
 /** Reason why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed nothing. */
-async function lossOf(p: JournalCheckPorts): Promise<Loss | undefined> {
-  const { history } = p;
+async function lossOf(ports: JournalCheckPorts): Promise<Loss | undefined> {
+  const { history } = ports;
   const quorum = quorumOf(history.nodes.length);
   const lists = await readLists(history, quorum, async (node) => ({
     node,
     list: await node.signatures({ limit: HISTORY_SEARCH }),
   }));
   for (const entry of unionOf(lists.map(({ list }) => list))) {
-    const shown = await orUnreadable(p.transaction(entry.signature));
+    const shown = await orUnreadable(ports.transaction(entry.signature));
     if (shown === 'unreadable' || (!shown && (await history.isAbsent(entry)))) continue;
-    if (!shown || shown.signers.includes(p.reserveAddress)) return 'journal_empty_but_reserve_has_signed';
+    if (!shown || shown.signers.includes(ports.reserveAddress)) return 'journal_empty_but_reserve_has_signed';
   }
   // A full page of other parties' transactions may hide an older one signed by the reserve.
   if (lists.some(({ list }) => list.length >= HISTORY_SEARCH)) return 'journal_empty_but_reserve_has_signed';
-  const checks = await Promise.allSettled(lists.map(({ node, list }) => isWhole(p, node, list)));
+  const checks = await Promise.allSettled(lists.map(({ node, list }) => isWhole(ports, node, list)));
   if (checks.filter((check) => check.status === 'fulfilled' && check.value).length >= quorum)
     return undefined;
   const unknown = checks.find((check) => check.status === 'rejected');
@@ -150,16 +150,16 @@ async function lossOf(p: JournalCheckPorts): Promise<Loss | undefined> {
  * oldest transaction was zero. An empty list of a pruned node proves nothing, unless the reserve is empty as well.
  */
 async function isWhole(
-  p: JournalCheckPorts,
+  ports: JournalCheckPorts,
   node: HistoryNode,
   list: readonly SignatureEntry[],
 ): Promise<boolean> {
   if ((await node.firstAvailableBlock()) === 0n) return true;
   const oldest = list.at(-1);
-  if (!oldest) return (await p.balance()) === 0n;
-  const shown = await orUnreadable(p.transaction(oldest.signature));
+  if (!oldest) return (await ports.balance()) === 0n;
+  const shown = await orUnreadable(ports.transaction(oldest.signature));
   if (!shown || shown === 'unreadable') return false;
-  return shown.preLamports[shown.accounts.indexOf(p.reserveAddress)] === 0n;
+  return shown.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
 }
 
 /** If changes stay undelivered for longer than this, no new operation begins, because callers could not read it. */
@@ -183,13 +183,13 @@ export type SigningGatePorts = JournalCheckPorts & {
  * immediately before a signature is stored.
  */
 export class SigningGate {
-  readonly #p: SigningGatePorts;
+  readonly #ports: SigningGatePorts;
   /** Kept for the life of the instance; a failed check is repeated. */
   #isVerified = false;
   #checking: Promise<void> | undefined;
 
-  constructor(p: SigningGatePorts) {
-    this.#p = p;
+  constructor(ports: SigningGatePorts) {
+    this.#ports = ports;
   }
 
   /** Rows of an unverified journal are not processed, used or shown. */
@@ -200,7 +200,7 @@ export class SigningGate {
   /** Compares the journal with D1 and the chain until it is verified. */
   async verify(): Promise<void> {
     // The storage of a newer release is never compared, because freezing would write to it.
-    if (this.#isVerified || this.#p.isNewerStorage) return;
+    if (this.#isVerified || this.#ports.isNewerStorage) return;
     // Callers' reads may start the check, but signing waits for it, so their budget must not delay it.
     this.#checking ??= atPriority('own', () => this.#check()).finally(() => {
       this.#checking = undefined;
@@ -210,30 +210,30 @@ export class SigningGate {
 
   async #check(): Promise<void> {
     try {
-      this.#isVerified = await checkJournal(this.#p);
+      this.#isVerified = await checkJournal(this.#ports);
     } catch (error) {
-      this.#p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
+      this.#ports.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
     }
   }
 
   /** Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is allowed. */
   stop(kind: Kind): string | undefined {
-    const { journal, isNewerStorage, hasLimits } = this.#p;
+    const { journal, isNewerStorage, hasLimits } = this.#ports;
     if (isNewerStorage) return 'storage_newer';
     if (!hasLimits) return 'misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return frozen;
     if (!this.#isVerified) return 'unverified';
-    return (this.#p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused')) || undefined;
+    return (this.#ports.isDisabled(kind) ? 'disabled' : journal.getMeta('paused')) || undefined;
   }
 
   /** Reason why no operation of a kind may begin now. */
   async stopBeginning(kind: Kind): Promise<string | undefined> {
-    const { journal, now } = this.#p;
+    const { journal, now } = this.#ports;
     await this.verify();
     const why = this.stop(kind);
     if (why) return why;
-    if (this.#p.isChainStalled()) return 'solana_stalled';
+    if (this.#ports.isChainStalled()) return 'solana_stalled';
     const since = journal.undeliveredSince();
     // A start in the future means that the clock went back, so the true wait is unknown.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;

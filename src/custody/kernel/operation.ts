@@ -7,7 +7,6 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { Columns } from './ports.ts';
 import { parseReason, type Reason, reasonText } from './reason.ts';
-import type { KindRules, Settlement } from './state-machine.ts';
 
 /** Name of an operation kind; each module declares its own. */
 export type Kind = string;
@@ -239,6 +238,46 @@ export function columnsOf(op: Operation): Columns {
     journal: encodeOperation(op),
   };
 }
+
+/** What follows the landing of an operation that settles. For a swap: what the bridge and the Bitcoin chain report. */
+export type Settlement =
+  | {
+      readonly state: 'pending';
+      readonly detail: string;
+      /** Progress of a search; stored for the next check. */
+      readonly progress?: Facts;
+      /** Whether the counterpart has moved on since the last check, so that its end may be near. */
+      readonly hasMoved?: boolean;
+      /** More is left to read, so the next check follows at once. */
+      readonly continues?: boolean;
+    }
+  | { readonly state: 'complete'; readonly outcome: Facts }
+  /** Ended, but not as agreed. With `arrived` nothing is outstanding. */
+  | {
+      readonly state: 'incomplete';
+      readonly reason: string;
+      readonly arrived: boolean;
+      /** The final cost in lamports, at least the cost agreed before the signature. Absent: that agreed cost. */
+      readonly cost?: Lamports;
+      readonly outcome: Facts;
+    };
+
+/** The rules of a kind that the state machine reads. */
+export type KindRules = {
+  /** Maximum signings of one operation. A swap has one, because its signature is the public id and its quote expires. */
+  readonly maxAttempts: number;
+  /** False: a failed preparation ends the operation. True: it is retried. */
+  readonly retriesPreparation: boolean;
+  /** Present if an attempt that failed on the chain ends the operation, because the next one would probably fail as well. */
+  readonly endsWhenRejected?: true;
+  /** True when another event must follow the landing. */
+  readonly settles: boolean;
+  /**
+   * When the balance must cover an operation. Work that was sold begins regardless of the balance, because its cost was
+   * reserved at the sale. It is signed only while the balance covers it.
+   */
+  readonly coveredAt: 'begin' | 'signature';
+};
 
 export type Prepared =
   | {

@@ -28,9 +28,9 @@ const LIST = 50;
 /** In SQLite a negative limit means no limit. */
 const ALL = -1;
 
-export async function runOps(p: OpsPorts, command: OpsCommand): Promise<OpsAnswer> {
-  const answer = await perform(p, command);
-  p.journal.audit(command.name, JSON.stringify({ id: command.id ?? null, ok: answer.ok }), p.now());
+export async function runOps(ports: OpsPorts, command: OpsCommand): Promise<OpsAnswer> {
+  const answer = await perform(ports, command);
+  ports.journal.audit(command.name, JSON.stringify({ id: command.id ?? null, ok: answer.ok }), ports.now());
   return answer;
 }
 
@@ -44,8 +44,8 @@ const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'unfreeze',
 ];
 
-async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
-  const { journal } = p;
+async function perform(ports: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
+  const { journal } = ports;
   if (isSuspect(journal) && !SUSPECT_COMMANDS.includes(name))
     return {
       ok: false,
@@ -61,17 +61,17 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     case 'operations':
       return { ok: true, message: 'The newest operations.', rows: journal.latest(LIST).map(summary) };
     case 'retry':
-      return retry(p, id ?? '');
+      return retry(ports, id ?? '');
     case 'write-off':
-      return writeOff(p, id ?? '');
+      return writeOff(ports, id ?? '');
     case 'begin-anew':
-      return p.beginAnew(id ?? '');
+      return ports.beginAnew(id ?? '');
     case 'unfreeze':
-      return p.unfreeze();
+      return ports.unfreeze();
     case 'restore-storage':
-      return restoreStorage(p, id ?? '');
+      return restoreStorage(ports, id ?? '');
     default:
-      return p.command(name, id ?? '') ?? { ok: false, message: 'Unknown command.' };
+      return ports.command(name, id ?? '') ?? { ok: false, message: 'Unknown command.' };
   }
 }
 

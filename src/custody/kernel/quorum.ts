@@ -74,13 +74,13 @@ export type QuorumPorts<N> = {
 export class Quorum<N extends { readonly name: string }> {
   /** Number of nodes that must agree. */
   readonly size: number;
-  readonly #p: QuorumPorts<N>;
+  readonly #ports: QuorumPorts<N>;
   readonly #waiting = new Map<string, Waiting>();
   #disagreement: NodeAgreement['disagreement'] = null;
 
-  constructor(p: QuorumPorts<N>) {
-    this.#p = p;
-    this.size = quorumOf(p.nodes.length);
+  constructor(ports: QuorumPorts<N>) {
+    this.#ports = ports;
+    this.size = quorumOf(ports.nodes.length);
   }
 
   /**
@@ -99,7 +99,7 @@ export class Quorum<N extends { readonly name: string }> {
     decide: Decide<T, R>,
     differ?: (a: T, b: T) => boolean,
   ): Promise<{ readonly agreed: R } | undefined> {
-    const { nodes } = this.#p;
+    const { nodes } = this.#ports;
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
     const given: Given<T>[] = [];
     const failures: unknown[] = Array<unknown>(nodes.length);
@@ -142,14 +142,14 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   agreement(): NodeAgreement {
-    const now = this.#p.now();
+    const now = this.#ports.now();
     const patience = now - QUORUM_PATIENCE_MS;
     const [missing] = [...this.#waiting]
       .filter(([, entry]) => entry.since < patience && now - entry.askedAt < FORGET_MS)
       .toSorted(([, one], [, other]) => one.since - other.since);
     const isShown = this.#disagreement && now - this.#disagreement.at < DISAGREEMENT_SHOWN_MS;
     return {
-      nodes: this.#p.nodes.length,
+      nodes: this.#ports.nodes.length,
       quorum: this.size,
       disagreement: isShown ? this.#disagreement : null,
       quorumMissingSince: missing?.[1].since ?? null,
@@ -170,7 +170,7 @@ export class Quorum<N extends { readonly name: string }> {
 
   /** @param answered names of the nodes that answered */
   #waits(question: string, answered: readonly string[]): void {
-    const { nodes, now, log } = this.#p;
+    const { nodes, now, log } = this.#ports;
     const at = now();
     const entry = this.#waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
     entry.askedAt = at;
@@ -191,11 +191,11 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   #contradicts(question: string, nodes: readonly string[]): void {
-    const at = this.#p.now();
+    const at = this.#ports.now();
     const known = this.#disagreement;
     const isKnown = known?.question === question && at - known.at < DISAGREEMENT_SHOWN_MS;
     this.#disagreement = { at, question, nodes };
-    if (!isKnown) this.#p.log({ level: 'alarm', event: 'nodes_disagree', question, nodes });
+    if (!isKnown) this.#ports.log({ level: 'alarm', event: 'nodes_disagree', question, nodes });
   }
 }
 

@@ -11,10 +11,7 @@ import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import { type Backoff, backoff } from './agenda.ts';
-import type { SolanaView } from './solana-view.ts';
-
-/** The most advanced status that any node shows. */
-export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
+import type { SignatureState, SolanaView } from './solana-view.ts';
 
 export type Lookup = {
   readonly signature: string;
@@ -82,7 +79,7 @@ type Known = {
 const isAhead = (at: number, now: number): boolean => at > now && at <= now + CHECKS.most;
 
 export class SignatureLookups {
-  readonly #p: LookupPorts;
+  readonly #ports: LookupPorts;
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
   /** Number of callers that wait for each signature. Together they count as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
@@ -92,8 +89,8 @@ export class SignatureLookups {
   #poll: Promise<void> | undefined;
   #polledAt = 0;
 
-  constructor(p: LookupPorts) {
-    this.#p = p;
+  constructor(ports: LookupPorts) {
+    this.#ports = ports;
   }
 
   /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
@@ -110,7 +107,7 @@ export class SignatureLookups {
   }
 
   async #wait(lookup: Lookup): Promise<LookedUp> {
-    const { now, sleep } = this.#p;
+    const { now, sleep } = this.#ports;
     const { waitMs, unknownMs, until } = lookup;
     const began = now();
     let failingSince: number | undefined;
@@ -134,7 +131,7 @@ export class SignatureLookups {
   #enter({ client, signature }: Lookup): boolean {
     const callers = this.#callers.get(signature);
     if (callers) callers.count++;
-    else if (this.#waiting.take(client, this.#p.now()).ok)
+    else if (this.#waiting.take(client, this.#ports.now()).ok)
       this.#callers.set(signature, { payer: client, count: 1 });
     else return false;
     return true;
@@ -157,7 +154,7 @@ export class SignatureLookups {
         : { type: 'confirmed', transaction: known.confirmed ?? null };
     if (known.state === 'confirmed' && (known.confirmed || until === 'final')) return shown();
     if (!known.reading) {
-      if (isAhead(known.readAt, this.#p.now())) {
+      if (isAhead(known.readAt, this.#ports.now())) {
         if (known.failure !== undefined) throw known.failure;
         return shown();
       }
@@ -172,7 +169,7 @@ export class SignatureLookups {
 
   /** Callers of one signature share a read. @throws AppError UPSTREAM_FAILED */
   async #read(signature: string, known: Known): Promise<ChainTransaction | null> {
-    const { chain, now } = this.#p;
+    const { chain, now } = this.#ports;
     const isFinal = known.state === 'final';
     known.readAt = now() + backoff(++known.reads, CHECKS);
     delete known.failure;
@@ -193,7 +190,7 @@ export class SignatureLookups {
   /** What is known of a signature, after the next poll if it is due. @throws AppError UPSTREAM_FAILED */
   async #stateOf(signature: string): Promise<Known> {
     const known = this.#known.get(signature);
-    if (known && isAhead(known.nextAt, this.#p.now())) return known;
+    if (known && isAhead(known.nextAt, this.#ports.now())) return known;
     this.#unpolled.add(signature);
     // A signature that does not fit into the next poll is in a later one.
     while (this.#unpolled.has(signature)) {
@@ -203,17 +200,17 @@ export class SignatureLookups {
       });
       await this.#poll;
     }
-    return this.#known.get(signature) ?? newlyKnown('pending', this.#p.now());
+    return this.#known.get(signature) ?? newlyKnown('pending', this.#ports.now());
   }
 
   /** One call to each node for all signatures that wait. */
   async #next(): Promise<void> {
-    const { now, sleep } = this.#p;
+    const { now, sleep } = this.#ports;
     for (let wait = this.#pause(); wait > 0; wait = this.#pause()) await sleep(Math.min(wait, NEAR_POLL_MS));
     const signatures = [...this.#unpolled].slice(0, MAX_SIGNATURES);
     this.#polledAt = now();
     try {
-      const states = await this.#p.chain.signatureStates(signatures);
+      const states = await this.#ports.chain.signatureStates(signatures);
       for (const [at, signature] of signatures.entries()) this.#note(signature, states[at] ?? 'pending');
     } finally {
       for (const signature of signatures) this.#unpolled.delete(signature);
@@ -222,14 +219,14 @@ export class SignatureLookups {
 
   /** Milliseconds until the next poll may begin. */
   #pause(): number {
-    const now = this.#p.now();
+    const now = this.#ports.now();
     const intervals = [...this.#unpolled].map((signature) => intervalOf(this.#known.get(signature), now));
     const interval = Math.min(...intervals);
     return Math.min(this.#polledAt + interval - now, interval);
   }
 
   #note(signature: string, state: SignatureState): void {
-    const now = this.#p.now();
+    const now = this.#ports.now();
     const known = this.#known.get(signature) ?? newlyKnown(state, now);
     if (known.state !== state) Object.assign(known, { state, since: now, reads: 0, readAt: 0 });
     known.misses = state === 'unknown' ? known.misses + 1 : 0;

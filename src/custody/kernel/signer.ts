@@ -69,12 +69,12 @@ export type ProofSigner = {
 };
 
 /** @throws AppError NOT_CONFIGURED when `wif` is not the key of the address; the error never contains `wif` */
-export function createProofSigner(p: {
+export function createProofSigner(keys: {
   readonly solana: Signer;
   readonly bitcoinAddress: string;
   readonly wif: string | undefined;
 }): ProofSigner {
-  const { solana, bitcoinAddress, wif } = p;
+  const { solana, bitcoinAddress, wif } = keys;
   if (wif !== undefined && !wifControls(wif, bitcoinAddress)) throw notConfigured(['BTC_PRIVATE_KEY_WIF']);
   return {
     solanaAddress: solana.address,

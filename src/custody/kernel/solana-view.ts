@@ -35,7 +35,6 @@ import {
   transactionsDiffer,
   valuesOf,
 } from './quorum.ts';
-import type { SignatureState } from './signature-lookups.ts';
 import type { Balance } from './spending-limits.ts';
 import { expiryHeight, type NodeView } from './state-machine.ts';
 
@@ -68,6 +67,9 @@ export type ChainPort = {
   recall(text: string): void;
 };
 
+/** The most advanced status that any node shows. */
+export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
+
 /** A blockhash that a quorum of nodes has seen, with each node's height after that. */
 export type Blockhash = SignedAt & Lifetime;
 
@@ -84,21 +86,23 @@ export type SolanaViewPorts = {
 
 export class SolanaView implements ChainPort {
   readonly quorum: number;
-  readonly #p: SolanaViewPorts;
+  readonly #ports: SolanaViewPorts;
   readonly #questions: Quorum<SolanaNode>;
   #finality = NO_SLOT;
   #turn = 0;
 
-  constructor(p: SolanaViewPorts) {
-    const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
-    this.#p = { ...p, nodes };
-    this.#questions = new Quorum(this.#p);
+  constructor(ports: SolanaViewPorts) {
+    const nodes = ports.nodes.filter(
+      (node, index) => ports.nodes.findIndex(({ id }) => id === node.id) === index,
+    );
+    this.#ports = { ...ports, nodes };
+    this.#questions = new Quorum(this.#ports);
     this.quorum = this.#questions.size;
   }
 
   /** The transactions of an address that is the reserve's, now or earlier. */
   historyOf(address: string): History {
-    const { nodes } = this.#p;
+    const { nodes } = this.#ports;
     return {
       nodes: nodes.map((node) => ({
         name: node.name,
@@ -137,7 +141,7 @@ export class SolanaView implements ChainPort {
       return isEnough ? { agreed: covered } : undefined;
     });
     if (!answer) throw quorumMissing();
-    this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#p.now());
+    this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#ports.now());
     if (this.#finality.stalledSince !== null) {
       const consensus = await this.#consensus();
       this.#finality = { ...this.#finality, consensus };
@@ -159,7 +163,7 @@ export class SolanaView implements ChainPort {
   }
 
   balance(minSlot: bigint): Promise<Balance> {
-    return this.#lowestBalance(this.#p.reserveAddress, minSlot);
+    return this.#lowestBalance(this.#ports.reserveAddress, minSlot);
   }
 
   /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
@@ -218,7 +222,7 @@ export class SolanaView implements ChainPort {
 
   /** The transaction as confirmed by the node whose turn it is. It may still be dropped, so it must move no money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
-    const node = this.#p.nodes[this.#turn++ % this.#p.nodes.length];
+    const node = this.#ports.nodes[this.#turn++ % this.#ports.nodes.length];
     return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
   }
 
@@ -233,7 +237,7 @@ export class SolanaView implements ChainPort {
       if (shown.includes('finalized')) return 'final';
       if (shown.includes('confirmed')) return 'confirmed';
       // A node that has not responded may have the transaction.
-      return seen.length < this.#p.nodes.length || shown.length > 0 ? 'pending' : 'unknown';
+      return seen.length < this.#ports.nodes.length || shown.length > 0 ? 'pending' : 'unknown';
     });
   }
 
@@ -252,7 +256,7 @@ export class SolanaView implements ChainPort {
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
       const slot = witnesses.reduce((low, witness) => (witness.slot < low ? witness.slot : low), first.slot);
-      return { blockhash, version: this.#p.messageVersion ?? 0, slot, witnesses };
+      return { blockhash, version: this.#ports.messageVersion ?? 0, slot, witnesses };
     }
     throw quorumMissing();
   }
@@ -267,7 +271,7 @@ export class SolanaView implements ChainPort {
   }
 
   #fromMost<T>(call: (node: SolanaNode) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
-    return settled(this.#p.nodes.map(call), this.quorum, this.#p.within);
+    return settled(this.#ports.nodes.map(call), this.quorum, this.#ports.within);
   }
 
   async landing(signature: string, signer: string): Promise<Landing | null> {

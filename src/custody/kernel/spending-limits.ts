@@ -156,7 +156,7 @@ function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, no
  * @param balance    shows the outcome of every operation that no longer reserves lamports
  * @param operations all that reserve lamports, are unsettled or due, or were created or signed within the last day
  */
-export function checkIntent(p: {
+export function checkIntent(asked: {
   readonly bounds: Bounds;
   readonly amount: Lamports;
   readonly reserved: Lamports;
@@ -164,9 +164,9 @@ export function checkIntent(p: {
   readonly operations: readonly Entry[];
   readonly now: number;
 }): SpendingVerdict {
-  const { bounds, amount, balance, operations, now } = p;
+  const { bounds, amount, balance, operations, now } = asked;
   const available = spendable(balance, operations, bounds.keeps);
-  if (available < p.reserved) return { ok: false, code: 'INSUFFICIENT_BALANCE', available };
+  if (available < asked.reserved) return { ok: false, code: 'INSUFFICIENT_BALANCE', available };
   return reachedLimit(bounds.limits, operations, { amount, cost: 0n }, now) ?? { ok: true };
 }
 

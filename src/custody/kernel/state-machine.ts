@@ -9,7 +9,7 @@
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import type { Facts, Landing, Operation, Signing } from './operation.ts';
+import type { Facts, KindRules, Landing, Operation, Settlement, Signing } from './operation.ts';
 import { code, held, isHeld, type Reason } from './reason.ts';
 
 /** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
@@ -103,29 +103,6 @@ export function withLateWitnesses(signing: Signing, views: readonly NodeView[]):
   return { ...signing, witnesses: [...signing.witnesses, ...witnesses] };
 }
 
-/** What follows the landing of an operation that settles. For a swap: what the bridge and the Bitcoin chain report. */
-export type Settlement =
-  | {
-      readonly state: 'pending';
-      readonly detail: string;
-      /** Progress of a search; stored for the next check. */
-      readonly progress?: Facts;
-      /** Whether the counterpart has moved on since the last check, so that its end may be near. */
-      readonly hasMoved?: boolean;
-      /** More is left to read, so the next check follows at once. */
-      readonly continues?: boolean;
-    }
-  | { readonly state: 'complete'; readonly outcome: Facts }
-  /** Ended, but not as agreed. With `arrived` nothing is outstanding. */
-  | {
-      readonly state: 'incomplete';
-      readonly reason: string;
-      readonly arrived: boolean;
-      /** The final cost in lamports, at least the cost agreed before the signature. Absent: that agreed cost. */
-      readonly cost?: Lamports;
-      readonly outcome: Facts;
-    };
-
 export type Observation =
   /** The kind declined before anything was signed. */
   | { readonly type: 'refused'; readonly reason: Reason; readonly outcome?: Facts }
@@ -162,23 +139,6 @@ export type Observation =
 
 /** The next step of the executor for an operation. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
-
-/** The rules of a kind that the state machine reads. */
-export type KindRules = {
-  /** Maximum signings of one operation. A swap has one, because its signature is the public id and its quote expires. */
-  readonly maxAttempts: number;
-  /** False: a failed preparation ends the operation. True: it is retried. */
-  readonly retriesPreparation: boolean;
-  /** Present if an attempt that failed on the chain ends the operation, because the next one would probably fail as well. */
-  readonly endsWhenRejected?: true;
-  /** True when another event must follow the landing. */
-  readonly settles: boolean;
-  /**
-   * When the balance must cover an operation. Work that was sold begins regardless of the balance, because its cost was
-   * reserved at the sale. It is signed only while the balance covers it.
-   */
-  readonly coveredAt: 'begin' | 'signature';
-};
 
 /** Milliseconds between checks: short at first, then longer, at most `most`. */
 const spaced = (looks: number, first: number, most: number): number => Math.min(first * 1.3 ** looks, most);

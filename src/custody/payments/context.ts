@@ -2,7 +2,7 @@
  * What every verb of the room of payments works with.
  * @module
  */
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { ChainTransaction, SolanaNode } from '../../providers/solana-rpc.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { LookUp } from '../kernel/signature-lookups.ts';
 import type { CustodyBounds } from '../limits.ts';
@@ -10,7 +10,9 @@ import type { Products } from '../product.ts';
 import type { RefundKindPorts } from './refund-operation.ts';
 import { RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
-import type { TreasuryNode } from './treasury-walk.ts';
+
+/** One node's list of transactions. Each node has its own queue, so a node that hides a payment or invents some delays no other. */
+export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
 export type PaymentDeps = RefundKindPorts & {
   readonly treasuryAddress: string;

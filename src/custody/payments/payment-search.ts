@@ -10,9 +10,9 @@ import { forCaller } from '../../providers/admission.ts';
 import type { Work } from '../kernel/module.ts';
 import { pagesDown } from '../kernel/quorum.ts';
 import { bookPayment, checkPurchase } from './confirm.ts';
-import type { PaymentContext } from './context.ts';
+import type { PaymentContext, TreasuryNode } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';
-import { type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
+import { TreasuryWalk } from './treasury-walk.ts';
 import { PART_MS, READ_AGAIN, type RunBudget, UnreadTransactions } from './unread.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */

@@ -5,9 +5,14 @@
  */
 import { memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
-import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/operation.ts';
+import {
+  type KindRules,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
-import type { KindRules } from '../kernel/state-machine.ts';
 
 const REFUND_RULES: KindRules = {
   maxAttempts: 5,

@@ -6,13 +6,10 @@
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
+import type { SignatureEntry } from '../../providers/solana-rpc.ts';
 import { type Cursor, pagesDown, quorumOf, succeeded } from '../kernel/quorum.ts';
-import type { PaymentContext } from './context.ts';
+import type { PaymentContext, TreasuryNode } from './context.ts';
 import { MAX_ABSENT, type RunBudget, type UnreadTransactions } from './unread.ts';
-
-/** One node's list of transactions. Each node has its own queue, so a node that hides a payment or invents some delays no other. */
-export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
 /** Pages of one list that one run reads. The next run continues with a longer list. */
 const PAGES_PER_RUN = 10;

@@ -16,6 +16,7 @@ import { birthOf } from '../kernel/birth.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import {
   type Facts,
+  type KindRules,
   type Operation,
   type OperationKind,
   type Prepared,
@@ -26,13 +27,13 @@ import {
 import { quorumOf, sameByKey } from '../kernel/quorum.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
-import type { KindRules } from '../kernel/state-machine.ts';
 import { newestProof } from './proof.ts';
 import {
   type AgreementRefusal,
   agreeAtDepth,
   MINT_CONFIRMATIONS,
   type ReserveView,
+  type SupplyView,
 } from './reserve-views.ts';
 
 /**
@@ -58,16 +59,6 @@ const NONE = lamports(0n);
 
 /** Reasons for which a day's operation ends normally. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
-
-/** One node's finalized view of the mint. */
-export type SupplyView = {
-  readonly source: string;
-  readonly slot: bigint;
-  readonly program: string;
-  readonly mintAuthority: string | null;
-  readonly atoms: bigint;
-  readonly decimals: number;
-};
 
 /** The earlier mints, from the journal and the chain. */
 export type PreviousMints = {
@@ -126,11 +117,11 @@ const mintId = (day: string, number: number): string => `${ID}${day}${number ===
 const dayOf = (id: string): string => id.slice(ID.length, ID.length + '2026-11-20'.length);
 
 /** How much can be minted now. Pure. */
-export function decideMint(p: MintFacts): MintDecision {
-  if (p.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
-  const reserve = agreeAtDepth(p.reserves, MINT_CONFIRMATIONS, p.indexes);
+export function decideMint(facts: MintFacts): MintDecision {
+  if (facts.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
+  const reserve = agreeAtDepth(facts.reserves, MINT_CONFIRMATIONS, facts.indexes);
   if (!reserve.ok) return { verdict: 'wait', reason: reserve.reason };
-  const supply = agreeSupply(p);
+  const supply = agreeSupply(facts);
   if (typeof supply === 'string') return { verdict: 'wait', reason: supply };
   const figures = {
     reserveSats: reserve.sats.toString(),
@@ -144,17 +135,18 @@ export function decideMint(p: MintFacts): MintDecision {
   const atoms = covered - supply.atoms;
   if (atoms < 0n) return { verdict: 'none', reason: 'supply_above_reserve', figures };
   if (atoms === 0n) return { verdict: 'none', reason: 'nothing_to_mint', figures };
-  if (supply.mintAuthority !== p.authority) return { verdict: 'none', reason: 'not_mint_authority', figures };
+  if (supply.mintAuthority !== facts.authority)
+    return { verdict: 'none', reason: 'not_mint_authority', figures };
   if (covered > U64_MAX) return { verdict: 'none', reason: 'supply_overflow', figures };
   return { verdict: 'mint', atoms, program: supply.program, figures };
 }
 
 /** The supply on which a quorum of nodes agrees. Views from before the last mint are left out. */
-function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
-  const quorum = quorumOf(p.nodes);
-  const lastSlot = p.earlier.last?.slot ?? 0n;
-  const current = p.supplies.filter((view) => view.slot >= lastSlot);
-  if (current.length < quorum) return p.supplies.length > current.length ? 'supply_outdated' : 'one_node';
+function agreeSupply(facts: MintFacts): SupplyView | SupplyRefusal {
+  const quorum = quorumOf(facts.nodes);
+  const lastSlot = facts.earlier.last?.slot ?? 0n;
+  const current = facts.supplies.filter((view) => view.slot >= lastSlot);
+  if (current.length < quorum) return facts.supplies.length > current.length ? 'supply_outdated' : 'one_node';
   const views = current.map((value) => ({ node: value.source, value }));
   const [first] =
     sameByKey(views, quorum, ({ atoms, decimals, program, mintAuthority }) =>

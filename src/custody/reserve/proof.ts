@@ -3,12 +3,7 @@
  * predecessor. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
  * @module
  */
-import {
-  buildProofMessage,
-  type ProofMessage,
-  parseProofMessage,
-  proofHash,
-} from '../../chain/bitcoin/proof-message.ts';
+import { buildProofMessage, parseProofMessage, proofHash } from '../../chain/bitcoin/proof-message.ts';
 import { verifyMessage } from '../../chain/bitcoin/signed-message.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -17,10 +12,7 @@ import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
-import { agreeAtTip, type ReserveView } from './reserve-views.ts';
-
-/** One Solana node's figures for the reserve, all read at commitment `finalized`. */
-export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
+import { agreeAtTip, type ReserveView, type SolanaFigures } from './reserve-views.ts';
 
 export type ProofPorts = {
   /** Host of the service, with its port if it has one. */
@@ -65,9 +57,9 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
 /**
  * A block that arrives between the reads of two indexes is shown by only one of them, so both are read again.
  */
-async function agreedReserve(p: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
+async function agreedReserve(ports: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
   for (let attempt = 1; ; attempt += 1) {
-    const agreed = agreeAtTip(await p.reserveViews(0), p.indexes);
+    const agreed = agreeAtTip(await ports.reserveViews(0), ports.indexes);
     if (agreed.ok) return agreed;
     if (agreed.reason !== 'tips_apart' || attempt === TIP_ATTEMPTS) {
       throw upstreamFailed('esplora', agreed.reason);
@@ -76,12 +68,12 @@ async function agreedReserve(p: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
 }
 
 /** The text of the proof that follows `previous`. @throws AppError UPSTREAM_FAILED */
-async function proofText(p: ProofPorts, previous: ProofRecord | undefined, now: () => number) {
-  const [agreed, solana] = await Promise.all([agreedReserve(p), p.solanaFigures()]);
+async function proofText(ports: ProofPorts, previous: ProofRecord | undefined, now: () => number) {
+  const [agreed, solana] = await Promise.all([agreedReserve(ports), ports.solanaFigures()]);
   return buildProofMessage({
-    service: p.service,
-    bitcoinAddress: p.bitcoinAddress,
-    solanaAddress: p.signer.solanaAddress,
+    service: ports.service,
+    bitcoinAddress: ports.bitcoinAddress,
+    solanaAddress: ports.signer.solanaAddress,
     reserveSats: agreed.sats,
     bitcoinTip: agreed.tip,
     ...solana,
@@ -108,14 +100,14 @@ function proofOf(
 
 export class Proofs implements CustodyModule {
   readonly #tools: ModuleTools;
-  readonly #p: ProofPorts;
+  readonly #ports: ProofPorts;
   #retryAt = 0;
   #failure: string | undefined;
   #signing: Promise<void> | undefined;
 
-  constructor(tools: ModuleTools, p: ProofPorts) {
+  constructor(tools: ModuleTools, ports: ProofPorts) {
     this.#tools = tools;
-    this.#p = p;
+    this.#ports = ports;
   }
 
   /** The newest proof, the only one that the journal keeps. D1 alone keeps the earlier ones. */
@@ -157,17 +149,17 @@ export class Proofs implements CustodyModule {
   }
 
   #includesLastMint(message: string): boolean {
-    return parseProofMessage(message).solanaTip.slot >= this.#p.lastMintSlot();
+    return parseProofMessage(message).solanaTip.slot >= this.#ports.lastMintSlot();
   }
 
   async #sign(): Promise<void> {
     const previous = this.#stored();
     if (previous && !this.#isDue(previous)) return;
-    const text = await proofText(this.#p, previous, this.#tools.now);
+    const text = await proofText(this.#ports, previous, this.#tools.now);
     if (!this.#includesLastMint(text)) throw upstreamFailed('solana', 'supply_outdated');
-    const { solana, bitcoin } = await this.#p.signer.sign(text);
+    const { solana, bitcoin } = await this.#ports.signer.sign(text);
     // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
-    if (!bitcoin || this.#p.stop()) return;
+    if (!bitcoin || this.#ports.stop()) return;
     const { scheme, signature, signatureUnprefixed: unprefixed = null } = bitcoin;
     this.#keep(proofOf(text, { scheme, signature, unprefixed }, solana, false), previous);
   }
@@ -195,13 +187,13 @@ export class Proofs implements CustodyModule {
   /** Signs the hour's proof once it is due. After a failure the next tick retries. */
   async onCron(): Promise<void> {
     const proof = this.#stored();
-    if (!this.#p.signer.holdsBitcoinKey || this.#p.stop() || (proof && !this.#isDue(proof))) return;
+    if (!this.#ports.signer.holdsBitcoinKey || this.#ports.stop() || (proof && !this.#isDue(proof))) return;
     await this.#signOnce();
   }
 
   /** The newest proof; the first call signs one. */
   async proof(): Promise<ProofAnswer> {
-    const { signer, stop } = this.#p;
+    const { signer, stop } = this.#ports;
     const known = this.#stored();
     if (known && (!signer.holdsBitcoinKey || !this.#isDue(known))) return { type: 'proof', proof: known };
     const why = stop();
@@ -224,12 +216,12 @@ export class Proofs implements CustodyModule {
    */
   async draft(): Promise<ProofDraft> {
     const { journal, now } = this.#tools;
-    const why = this.#p.stop();
+    const why = this.#ports.stop();
     if (why) return refused(signingStopped(why));
     const previous = this.#stored();
     const kept = journal.getMeta(DRAFT);
     if (kept && this.#isCurrent(kept, previous)) return { type: 'draft', message: kept };
-    const text = await proofText(this.#p, previous, now);
+    const text = await proofText(this.#ports, previous, now);
     journal.setMeta(DRAFT, text);
     return { type: 'draft', message: text };
   }
@@ -237,7 +229,7 @@ export class Proofs implements CustodyModule {
   /** Checks an offline signature of the draft, adds the Solana one and archives both. */
   async submit(signature: string): Promise<ProofAnswer> {
     const { journal, storage } = this.#tools;
-    const { bitcoinAddress, signer, stop } = this.#p;
+    const { bitcoinAddress, signer, stop } = this.#ports;
     const text = journal.getMeta(DRAFT);
     const previous = this.#stored();
     if (!text || !this.#isCurrent(text, previous)) {
@@ -273,9 +265,9 @@ export class Proofs implements CustodyModule {
     return (
       previousProof === (previous?.hash ?? null) &&
       Date.parse(time) + DRAFT_LIFE_MS > this.#tools.now() &&
-      service === this.#p.service &&
-      bitcoinAddress === this.#p.bitcoinAddress &&
-      solanaAddress === this.#p.signer.solanaAddress
+      service === this.#ports.service &&
+      bitcoinAddress === this.#ports.bitcoinAddress &&
+      solanaAddress === this.#ports.signer.solanaAddress
     );
   }
 }

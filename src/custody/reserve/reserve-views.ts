@@ -3,7 +3,9 @@
  * nothing. Two views that differ prove that one is wrong, so neither is used.
  * @module
  */
+
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
+import type { ProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { decodeMint } from '../../chain/solana/token-program.ts';
 import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
@@ -11,8 +13,19 @@ import { stringifyJson } from '../../core/json.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
 import { quorumOf, sameByKey, succeeded } from '../kernel/quorum.ts';
-import type { SupplyView } from './daily-mint.ts';
-import type { SolanaFigures } from './proof.ts';
+
+/** One node's finalized view of the mint. */
+export type SupplyView = {
+  readonly source: string;
+  readonly slot: bigint;
+  readonly program: string;
+  readonly mintAuthority: string | null;
+  readonly atoms: bigint;
+  readonly decimals: number;
+};
+
+/** One Solana node's figures for the reserve, all read at commitment `finalized`. */
+export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
 
 type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash' | 'isBlockhashValid'>;
 

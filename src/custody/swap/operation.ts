@@ -4,10 +4,16 @@
  */
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { type Operation, type OperationKind, type Prepared, plainlyPrepared } from '../kernel/operation.ts';
+import {
+  type KindRules,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+} from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
-import type { KindRules } from '../kernel/state-machine.ts';
-import { type SettlementPorts, settleSwap } from './settlement.ts';
+import type { SettlementPorts } from './refund-search.ts';
+import { settleSwap } from './settlement.ts';
 import type { QuotePorts, SwapQuotes } from './swap-quotes.ts';
 
 const SWAP_RULES: KindRules = {

@@ -3,17 +3,33 @@
  * a part of what is listed, and the row keeps the progress.
  * @module
  */
-import type { BridgeReport } from '../../bridges/route.ts';
+import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
-import { type HistoryNode, pagesDown, readLists } from '../kernel/quorum.ts';
+import { type History, type HistoryNode, pagesDown, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
-import type { IsTaken, SettlementPorts } from './settlement.ts';
+
+export type SettlementPorts = {
+  readonly bitcoinAddress: string;
+  /** Most that a swap may cost, in basis points of its amount. */
+  readonly maxCostBps: number;
+  readonly route: SwapRoute;
+  /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
+  bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
+  /** The transactions of an address. */
+  historyOf(address: string): History;
+  transaction(signature: string): Promise<ChainTransaction | null>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+};
+
+export type IsTaken = (name: string) => boolean;
 
 /**
  * Limits of the search for a refund: pages per check, transactions read per check, and those read at

@@ -3,32 +3,14 @@
  * own view of Bitcoin shows it, and a refund when our view of Solana shows it.
  * @module
  */
-import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
+import type { BridgeReport } from '../../bridges/route.ts';
 import { type Lamports, lamports, type Sats } from '../../core/amount.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
-import type { History } from '../kernel/quorum.ts';
 import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
 import { statusesOf } from './evidence.ts';
-import { findRefund, isWhole, pending } from './refund-search.ts';
-
-export type SettlementPorts = {
-  readonly bitcoinAddress: string;
-  /** Most that a swap may cost, in basis points of its amount. */
-  readonly maxCostBps: number;
-  readonly route: SwapRoute;
-  /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
-  bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
-  /** The transactions of an address. */
-  historyOf(address: string): History;
-  transaction(signature: string): Promise<ChainTransaction | null>;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-};
-
-export type IsTaken = (name: string) => boolean;
+import { findRefund, type IsTaken, isWhole, pending, type SettlementPorts } from './refund-search.ts';
 
 const TXID = /^[0-9a-f]{64}$/;
 /** Transactions of a report that are checked: one pays a swap, and each costs a call to every index. */

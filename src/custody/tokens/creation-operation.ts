@@ -13,9 +13,14 @@ import {
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
 import { SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
-import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/operation.ts';
+import {
+  type KindRules,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
-import type { KindRules } from '../kernel/state-machine.ts';
 
 const TOKEN_RULES: KindRules = {
   maxAttempts: 20,

@@ -1,4 +1,3 @@
-import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
@@ -22,17 +21,17 @@ export type Pageview = {
 };
 
 /** Logs and counts one view in the object of its visitor. @throws AppError ANALYTICS_WRITE_FAILED */
-export async function countPageview(d: CountPageviewDeps, view: Pageview): Promise<void> {
+export async function countPageview(deps: CountPageviewDeps, view: Pageview): Promise<void> {
   const referrer = referrerOf(view.referrer);
   const visitor = visitorOf(view.ip, view.userAgent);
-  const objects = d.pageViews();
+  const objects = deps.pageViews();
   const object = objects[Number.parseInt(visitor.slice(0, 8), 16) % objects.length];
   const counted = isCrawler(view.userAgent)
     ? null
     : {
         path: pathOf(view.path),
         referrer: referrer?.url ?? '',
-        referrerHost: referrer && referrer.host !== d.siteHost ? referrer.host : undefined,
+        referrerHost: referrer && referrer.host !== deps.siteHost ? referrer.host : undefined,
         ip: view.ip,
         visitor,
       };
@@ -70,12 +69,6 @@ export function visitorIp(c: Context): string | null {
   );
 }
 
-/** An address for public display: its IPv4 /24 or IPv6 /48. */
-export function redactIp(ip: string): string {
-  if (!ip.includes(':')) return `${ip.split('.').slice(0, 3).join('.')}.0/24`;
-  return `${ipv6Prefix(ip).split(':').slice(0, 3).join(':')}::/48`;
-}
-
 /**
  * Identifies a visitor by network and user agent. The value selects the visitor's object and is never stored.
  * @param ip IPv6 is reduced to its /64
@@ -84,13 +77,6 @@ export function visitorOf(ip: string | null, userAgent: string): string {
   const network = ip?.includes(':') ? ipv6Prefix(ip) : (ip ?? '');
   return bytesToHex(sha256(utf8ToBytes(`${network}\n${userAgent}`)));
 }
-
-/**
- * The key that is stored for a visitor for one day. The salt is random and is deleted after the day, so that no key
- * can be traced to an address.
- */
-export const visitorKey = (salt: string, visitor: string): string =>
-  bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));
 
 /** User agents of HTTP libraries. A program that posts a view reports the view of a person. */
 const LIBRARY =

@@ -3,9 +3,12 @@
  * costs the same number of rows at any size of the log, and they still include views that the log has deleted.
  * @module
  */
-import { bytesToHex } from '@noble/hashes/utils.js';
+
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { ipv6Prefix } from '../../core/client-network.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import { redactIp, visitorKey } from './count-pageview.ts';
 
 export type View = {
   readonly path: string;
@@ -340,3 +343,16 @@ export class PageViewStore {
     return next !== undefined && next.at_ms < before;
   }
 }
+
+/** An address for public display: its IPv4 /24 or IPv6 /48. */
+export function redactIp(ip: string): string {
+  if (!ip.includes(':')) return `${ip.split('.').slice(0, 3).join('.')}.0/24`;
+  return `${ipv6Prefix(ip).split(':').slice(0, 3).join(':')}::/48`;
+}
+
+/**
+ * The key that is stored for a visitor for one day. The salt is random and is deleted after the day, so that no key
+ * can be traced to an address.
+ */
+export const visitorKey = (salt: string, visitor: string): string =>
+  bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));

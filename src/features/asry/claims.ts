@@ -93,12 +93,12 @@ export type GetClaimDeps = {
  * The record of a claimed deposit; read from the custodian if D1 does not have it yet.
  * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for a claim that a lost journal left unpaid
  */
-export async function getClaim(d: GetClaimDeps, text: string): Promise<ClaimView> {
+export async function getClaim(deps: GetClaimDeps, text: string): Promise<ClaimView> {
   const signature = canonicalSignature(text);
-  const mirrored = signature ? await d.claims.claim(signature).catch(() => undefined) : undefined;
+  const mirrored = signature ? await deps.claims.claim(signature).catch(() => undefined) : undefined;
   if (mirrored && mirrored.bornAt !== null && !isPaid(mirrored.claim))
-    throw refusalError(olderThanRecords(mirrored.bornAt, d.contact));
-  const claim = mirrored?.claim ?? (signature && (await d.custody.findClaim(signature)));
+    throw refusalError(olderThanRecords(mirrored.bornAt, deps.contact));
+  const claim = mirrored?.claim ?? (signature && (await deps.custody.findClaim(signature)));
   if (!claim) throw new AppError('NOT_FOUND', 'No claim was made with this payment.');
   return claim;
 }

@@ -334,12 +334,12 @@ const epochOf = (epoch: AsryEpochView) => ({
 const LIMIT = 100;
 
 /** The current epoch (null before the first) and the past ones. */
-async function listEpochs(d: AsryDeps) {
-  const seconds = Math.floor(d.now() / 1_000);
+async function listEpochs(deps: AsryDeps) {
+  const seconds = Math.floor(deps.now() / 1_000);
   const isCurrent = ({ startsAt, endsAt }: AsryEpochView) => startsAt <= seconds && seconds < endsAt;
-  const mirrored = await d.claims.epochs(LIMIT).catch(() => []);
+  const mirrored = await deps.claims.epochs(LIMIT).catch(() => []);
   // The first read after an epoch's start opens it in the custodian.
-  const epochs = mirrored.some(isCurrent) ? mirrored : await d.custody.listAsryEpochs(LIMIT);
+  const epochs = mirrored.some(isCurrent) ? mirrored : await deps.custody.listAsryEpochs(LIMIT);
   return {
     current: epochs.find(isCurrent) ?? null,
     past: epochs.filter(({ endsAt }) => endsAt <= seconds),

@@ -58,11 +58,11 @@ const UNKNOWN_ID = /^status_40[04]$|not_found|not_valid|not_exist|invalid_id|unk
 
 /** @throws AppError NOT_FOUND when the provider does not have the id */
 export async function getExchangeStatus(
-  d: GetStatusDeps,
+  deps: GetStatusDeps,
   id: string,
 ): Promise<z.infer<typeof ExchangeStatusBody>> {
-  const { value, ...read } = await d.memory.read(`exchange:${id}`, POLL_POLICY, async () => {
-    const answer = await d.changenow.status(id);
+  const { value, ...read } = await deps.memory.read(`exchange:${id}`, POLL_POLICY, async () => {
+    const answer = await deps.changenow.status(id);
     if (!answer.ok && UNKNOWN_ID.test(answer.code)) {
       throw new AppError('NOT_FOUND', 'The provider has no exchange with this id.');
     }

@@ -73,8 +73,8 @@ const readCurrencies = ({ cache, changenow }: CurrencyDeps, policy = LIST_POLICY
   cache.read('changenow:currencies', policy, () => changenow.currencies());
 
 /** Refreshes the list in the shared cache if it is an hour old. */
-export const prewarmCurrencies = (d: CurrencyDeps, now: number): Promise<unknown> =>
-  readCurrencies(d, owned(LIST_POLICY, now - HOUR_MS));
+export const prewarmCurrencies = (deps: CurrencyDeps, now: number): Promise<unknown> =>
+  readCurrencies(deps, owned(LIST_POLICY, now - HOUR_MS));
 
 /**
  * The assets of two currency codes. A code is the provider's legacy ticker, which names coin and network in
@@ -121,8 +121,8 @@ const cachedRange = ({ memory, changenow }: QuoteDeps, pair: Pair): Promise<Cach
   memory.read(`range:${nameOf(pair)}`, QUOTE_POLICY, async () => orInactive(await changenow.range(pair)));
 
 /** Smallest and largest amount of a pair, null when it is inactive. */
-export async function getRange(d: QuoteDeps, from: string, to: string): Promise<Cached<Range | null>> {
-  return cachedRange(d, await getPair(d, from, to));
+export async function getRange(deps: QuoteDeps, from: string, to: string): Promise<Cached<Range | null>> {
+  return cachedRange(deps, await getPair(deps, from, to));
 }
 
 /**
@@ -130,18 +130,18 @@ export async function getRange(d: QuoteDeps, from: string, to: string): Promise<
  * @throws AppError EXCHANGE_AMOUNT_OUT_OF_RANGE with both bounds
  */
 export async function getEstimate(
-  d: QuoteDeps,
+  deps: QuoteDeps,
   from: string,
   to: string,
   amount: AttoCoins,
 ): Promise<Cached<Estimate | null>> {
-  const pair = await getPair(d, from, to);
-  const estimate = d.memory.read(`estimate:${nameOf(pair)}:${amount}`, QUOTE_POLICY, async () =>
-    orInactive(await d.changenow.estimate(pair, amount)),
+  const pair = await getPair(deps, from, to);
+  const estimate = deps.memory.read(`estimate:${nameOf(pair)}:${amount}`, QUOTE_POLICY, async () =>
+    orInactive(await deps.changenow.estimate(pair, amount)),
   );
   // The range is checked before the estimate is awaited, because the range check's error names both bounds.
   estimate.catch(() => undefined);
-  const range = await cachedRange(d, pair);
+  const range = await cachedRange(deps, pair);
   if (range.value === null) return { ...range, value: null };
   assertInRange(amount, range.value, from);
   return estimate;

@@ -2,7 +2,7 @@ import { findAta } from '../../chain/solana/token-instructions.ts';
 import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { OpsRow } from './routes.ts';
+import type { OpsRow } from './refund-store.ts';
 
 export type BalancesDeps = {
   readonly reserve: { readonly solanaAddress: string | null; readonly bitcoinAddress: string | null };
@@ -27,11 +27,11 @@ export type BalancesDeps = {
  * The balances of reserve and treasury, read from the chains now. A part that cannot be read shows the
  * reason, never zero.
  */
-export async function listBalances(d: BalancesDeps): Promise<{ ok: boolean; rows: OpsRow[] }> {
-  const { bitcoinAddress } = d.reserve;
-  const explorers = bitcoinAddress === null ? [] : d.bitcoinSources;
+export async function listBalances(deps: BalancesDeps): Promise<{ ok: boolean; rows: OpsRow[] }> {
+  const { bitcoinAddress } = deps.reserve;
+  const explorers = bitcoinAddress === null ? [] : deps.bitcoinSources;
   const parts = await Promise.all([
-    part('solana', () => solanaRows(d)),
+    part('solana', () => solanaRows(deps)),
     ...explorers.map((source) => part(source.name, () => bitcoinRows(source, bitcoinAddress ?? ''))),
   ]);
   return { ok: parts.every(({ ok }) => ok), rows: parts.flatMap(({ rows }) => rows) };

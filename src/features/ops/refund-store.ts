@@ -3,7 +3,9 @@
  * @module
  */
 import * as z from 'zod';
-import type { OpsRow } from './routes.ts';
+
+/** A row of a table for the operator. */
+export type OpsRow = Readonly<Record<string, string | number | null>>;
 
 const Journal = z.object({
   signature: z.string(),

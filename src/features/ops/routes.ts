@@ -22,7 +22,7 @@ import {
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
-import type { RefundStore } from './refund-store.ts';
+import type { OpsRow, RefundStore } from './refund-store.ts';
 
 export type OpsDeps = {
   readonly opsSecret: string | undefined;
@@ -53,12 +53,12 @@ type Command = z.output<typeof Command>;
 
 const MINTS = 30;
 
-async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
+async function runCommand(deps: OpsDeps, command: Command): Promise<OpsReport> {
   switch (command.name) {
     case 'state':
-      return d.readState();
+      return deps.readState();
     case 'refund-due': {
-      const rows = await d.refunds.due(command.page);
+      const rows = await deps.refunds.due(command.page);
       const total = rows.reduce((sum, { lamports }) => sum + BigInt(lamports ?? 0), 0n);
       return {
         ok: true,
@@ -67,9 +67,9 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       };
     }
     case 'mint-preview':
-      return showMint(d);
+      return showMint(deps);
     case 'probe': {
-      const [rows, { quotes }] = await Promise.all([d.probeUpstreams(), d.custody.report()]);
+      const [rows, { quotes }] = await Promise.all([deps.probeUpstreams(), deps.custody.report()]);
       const failed = rows.filter(({ failure }) => failure !== null).length;
       return {
         ok: failed === 0,
@@ -78,9 +78,9 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       };
     }
     case 'test-alarm':
-      return testAlarm(d);
+      return testAlarm(deps);
     case 'proof-message': {
-      const draft = await d.custody.draftProof();
+      const draft = await deps.custody.draftProof();
       if (draft.type === 'refused') return refused(draft.refusal);
       return {
         ok: true,
@@ -89,7 +89,7 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       };
     }
     case 'proof-submit': {
-      const answer = await d.custody.submitProof(command.signature);
+      const answer = await deps.custody.submitProof(command.signature);
       if (answer.type === 'refused') return refused(answer.refusal);
       const { timestamp, hash, bitcoin } = answer.proof;
       return {
@@ -98,7 +98,7 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       };
     }
     default:
-      return d.custody.ops(commandOf(command));
+      return deps.custody.ops(commandOf(command));
   }
 }
 
@@ -122,9 +122,9 @@ async function testAlarm({ sendTestAlarm }: OpsDeps): Promise<OpsReport> {
 }
 
 /** @throws AppError NOT_CONFIGURED */
-async function showMint(d: OpsDeps): Promise<OpsReport> {
-  if (d.missingForMint.length > 0) throw notConfigured(d.missingForMint);
-  const [preview, history] = await Promise.all([d.custody.previewMint(), d.custody.listMints(MINTS)]);
+async function showMint(deps: OpsDeps): Promise<OpsReport> {
+  if (deps.missingForMint.length > 0) throw notConfigured(deps.missingForMint);
+  const [preview, history] = await Promise.all([deps.custody.previewMint(), deps.custody.listMints(MINTS)]);
   const { indexes, nodes, ...figures } = preview;
   return {
     ok: preview.verdict !== 'wait',
@@ -179,8 +179,6 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
     if (!command.success) throw new AppError('INVALID_INPUT', 'No such operator command.');
     return c.json(await runCommand(c.var.deps.ops, command.data));
   });
-
-export type OpsRow = Readonly<Record<string, string | number | null>>;
 
 /** The result of an operator's command. With `text`, only the text is printed to standard output. */
 export type OpsReport = OpsAnswer & {

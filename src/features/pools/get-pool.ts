@@ -67,26 +67,26 @@ export type NonJson = Pick<PoolAnswer, 'status' | 'retryAfter'> & { readonly pre
  * @param refresh true: the cron reads a configured pool for all isolates
  * @throws AppError like `getPool`
  */
-export const findPool = (d: ConfiguredPoolDeps, address: string, refresh = false) =>
-  Object.values(d.addresses).includes(address)
-    ? readPool(d, d.cache, refreshing(CONFIGURED_POLICY, refresh), address)
-    : getPool(d, address);
+export const findPool = (deps: ConfiguredPoolDeps, address: string, refresh = false) =>
+  Object.values(deps.addresses).includes(address)
+    ? readPool(deps, deps.cache, refreshing(CONFIGURED_POLICY, refresh), address)
+    : getPool(deps, address);
 
 /**
  * A pool from the upstream, else from the chain, else the upstream's refusal.
  * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not answer
  */
-export const getPool = (d: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
-  readPool(d, d.memory, OTHER_POLICY, address);
+export const getPool = (deps: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
+  readPool(deps, deps.memory, OTHER_POLICY, address);
 
 async function readPool(
-  d: PoolDeps,
+  deps: PoolDeps,
   kept: Pick<Cache, 'read'>,
   policy: CachePolicy,
   address: string,
 ): Promise<PoolAnswer | NonJson> {
   try {
-    const { value, asOf, stale } = await kept.read(`pool:${address}`, policy, () => load(d, address));
+    const { value, asOf, stale } = await kept.read(`pool:${address}`, policy, () => load(deps, address));
     return { status: 200, ...value, asOf, stale };
   } catch (error) {
     if (error instanceof NotKept) return error.answer;
@@ -94,19 +94,19 @@ async function readPool(
   }
 }
 
-async function load(d: PoolDeps, address: string): Promise<Kept> {
-  const upstream = await askUpstream(d, address);
+async function load(deps: PoolDeps, address: string): Promise<Kept> {
+  const upstream = await askUpstream(deps, address);
   if ('status' in upstream && isSuccess(upstream.status)) {
     const pool = readUpstreamPool(upstream.text, address);
     if (pool) {
-      if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, d.now());
-      const corrected = await orLog(d, address, () => correctBalances(d, upstream.text, pool));
-      if (corrected !== undefined) return kept({ text: corrected, source: 'orca' }, d.now());
-      throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: d.now() });
+      if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, deps.now());
+      const corrected = await orLog(deps, address, () => correctBalances(deps, upstream.text, pool));
+      if (corrected !== undefined) return kept({ text: corrected, source: 'orca' }, deps.now());
+      throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: deps.now() });
     }
   }
-  const found = await orLog(d, address, async () => ({ text: await readPoolFromChain(d, address) }));
-  if (found?.text !== undefined) return kept({ text: found.text, source: 'chain_rpc' }, d.now());
+  const found = await orLog(deps, address, async () => ({ text: await readPoolFromChain(deps, address) }));
+  if (found?.text !== undefined) return kept({ text: found.text, source: 'chain_rpc' }, deps.now());
   if (!('status' in upstream)) throw upstream.failure;
   const refusal = refusalOf(upstream, address);
   // Both sources know that there is no such pool. Any other refusal may pass.
@@ -114,9 +114,12 @@ async function load(d: PoolDeps, address: string): Promise<Kept> {
   throw isMiss ? new Miss(refusal) : refusal;
 }
 
-async function askUpstream(d: PoolDeps, address: string): Promise<UpstreamResponse | { failure: AppError }> {
+async function askUpstream(
+  deps: PoolDeps,
+  address: string,
+): Promise<UpstreamResponse | { failure: AppError }> {
   try {
-    return await d.orca.pool(address);
+    return await deps.orca.pool(address);
   } catch (error) {
     if (error instanceof AppError) return { failure: error };
     throw error;
@@ -124,12 +127,12 @@ async function askUpstream(d: PoolDeps, address: string): Promise<UpstreamRespon
 }
 
 /** The chain is the second choice: if it fails too, the caller gets the upstream's response. */
-async function orLog<T>(d: PoolDeps, address: string, read: () => Promise<T>): Promise<T | undefined> {
+async function orLog<T>(deps: PoolDeps, address: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    d.log({ level: 'warn', pool: address, chain_read: error.message });
+    deps.log({ level: 'warn', pool: address, chain_read: error.message });
     return undefined;
   }
 }

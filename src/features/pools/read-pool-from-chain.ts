@@ -25,15 +25,15 @@ import { type ChainReads, vaultAtoms } from './upstream-pool.ts';
  * @throws AppError UPSTREAM_FAILED when the chain cannot be read, or a vault or mint does not match the pool
  */
 export async function readPoolFromChain(
-  d: ChainReads & { now: () => number },
+  chain: ChainReads & { now: () => number },
   address: string,
 ): Promise<string | undefined> {
-  const first = await d.readAccounts([address, oracleAddress(address)]);
+  const first = await chain.readAccounts([address, oracleAddress(address)]);
   const [account, oracleAccount] = first.accounts;
   const pool = account?.owner === WHIRLPOOL_PROGRAM ? decodeWhirlpool(account.data) : undefined;
   if (!pool) return undefined;
 
-  const { slot, accounts } = await d.readAccounts([
+  const { slot, accounts } = await chain.readAccounts([
     pool.tokenVaultA,
     pool.tokenVaultB,
     pool.tokenMintA,
@@ -60,7 +60,7 @@ export async function readPoolFromChain(
       adaptiveFeeEnabled: adaptive,
       adaptiveFee: oracle ? adaptiveFeeOf(oracle) : null,
       tradeEnableTimestamp: isoTime(oracle?.tradeEnableTimestamp ?? 0n),
-      updatedAt: new Date(d.now()).toISOString(),
+      updatedAt: new Date(chain.now()).toISOString(),
       updatedSlot: Number(slot),
       poolDataSource: 'chain_rpc',
     },

@@ -73,10 +73,10 @@ export type ChainReads = {
  * its digits.
  * @throws AppError UPSTREAM_FAILED when the vaults cannot be read
  */
-export async function correctBalances(d: ChainReads, text: string, pool: UpstreamPool): Promise<string> {
+export async function correctBalances(chain: ChainReads, text: string, pool: UpstreamPool): Promise<string> {
   const { tokenVaultA, tokenVaultB } = pool;
   if (tokenVaultA === undefined || tokenVaultB === undefined) throw upstreamFailed('orca', 'no_vaults');
-  const { accounts } = await d.readAccounts([tokenVaultA, tokenVaultB]);
+  const { accounts } = await chain.readAccounts([tokenVaultA, tokenVaultB]);
   const [vaultA, vaultB] = accounts;
   const { data, ...others } = Corrected.parse(parseJson(text));
   return stringifyJson({

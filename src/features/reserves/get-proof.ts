@@ -21,18 +21,18 @@ const OVERDUE_MS = HOUR_MS + 5 * 60_000;
  * one.
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE
  */
-export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
-  const read = await d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
-    const archived = await d.proofs.newest();
-    if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
+export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
+  const read = await deps.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
+    const archived = await deps.proofs.newest();
+    if (archived && deps.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
     // If the custodian fails, the old proof is returned: it shows its own time.
-    const answer = archived ? await d.custody.proof().catch(() => undefined) : await d.custody.proof();
+    const answer = archived ? await deps.custody.proof().catch(() => undefined) : await deps.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
     if (archived) return archived;
     throw refused(answer?.refusal);
   });
   // An offline proof is signed whenever the operator likes.
-  const isOverdue = !read.value.offline && d.now() - Date.parse(read.value.timestamp) >= OVERDUE_MS;
+  const isOverdue = !read.value.offline && deps.now() - Date.parse(read.value.timestamp) >= OVERDUE_MS;
   return { ...read, stale: read.stale || isOverdue };
 }
 

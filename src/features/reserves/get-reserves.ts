@@ -80,12 +80,12 @@ type SolanaDeps = Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep' | 'absr
  * answers
  */
 export function readBitcoinReserve(
-  d: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
+  deps: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
   address: string,
   refresh: boolean,
 ): Promise<Cached<StoredBitcoin>> {
-  return d.cache.read('reserves:bitcoin', refreshing(CHAIN_POLICY, refresh), async () => {
-    const results = await querySources(d.bitcoinSources, d.sleep, (source) => source.balance(address));
+  return deps.cache.read('reserves:bitcoin', refreshing(CHAIN_POLICY, refresh), async () => {
+    const results = await querySources(deps.bitcoinSources, deps.sleep, (source) => source.balance(address));
     const balance = chooseBalance(results);
     if (!balance) throw failureOf(results);
     return balance;
@@ -93,10 +93,14 @@ export function readBitcoinReserve(
 }
 
 /** The reserve's finalized lamports, and who can mint ABSR, from the node at the highest slot. */
-function readSolanaReserve(d: SolanaDeps, address: string, refresh: boolean): Promise<Cached<StoredSolana>> {
-  return d.cache.read('reserves:solana', refreshing(CHAIN_POLICY, refresh), async () => {
-    const ask = (node: ReservesNode) => readAccounts(node, address, d);
-    const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isNewer);
+function readSolanaReserve(
+  deps: SolanaDeps,
+  address: string,
+  refresh: boolean,
+): Promise<Cached<StoredSolana>> {
+  return deps.cache.read('reserves:solana', refreshing(CHAIN_POLICY, refresh), async () => {
+    const ask = (node: ReservesNode) => readAccounts(node, address, deps);
+    const { name, value } = bestOf(await querySources(deps.solanaSources, deps.sleep, ask), isNewer);
     return { ...value, lamports: value.lamports.toString(), slot: value.slot.toString(), source: name };
   });
 }
@@ -133,12 +137,12 @@ async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'c
 }
 
 /** @throws AppError UPSTREAM_FAILED (503) when no configured part can be read */
-async function readParts(d: ReservesDeps, refresh: boolean) {
-  const { bitcoinAddress, solanaAddress } = d.reserve;
+async function readParts(deps: ReservesDeps, refresh: boolean) {
+  const { bitcoinAddress, solanaAddress } = deps.reserve;
   const [btc, sol, watchOnly] = await Promise.all([
-    bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),
-    solanaAddress === null ? absent : attempt('solana', readSolanaReserve(d, solanaAddress, refresh)),
-    readWatchOnly(d),
+    bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(deps, bitcoinAddress, refresh)),
+    solanaAddress === null ? absent : attempt('solana', readSolanaReserve(deps, solanaAddress, refresh)),
+    readWatchOnly(deps),
   ]);
   const errors = errorsOf<'bitcoin' | 'solana'>([btc, sol]);
   if (errors.length > 0 && !btc.value && !sol.value) {
@@ -156,16 +160,16 @@ async function readParts(d: ReservesDeps, refresh: boolean) {
  * error.
  * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
  */
-export async function getReserves(d: ReservesDeps, refresh = false): Promise<ReserveReport> {
-  return reportOf(d.reserve, await readParts(d, refresh));
+export async function getReserves(deps: ReservesDeps, refresh = false): Promise<ReserveReport> {
+  return reportOf(deps.reserve, await readParts(deps, refresh));
 }
 
 /** The same as the body of a response, which is kept until a balance is read again. @throws as `getReserves` */
-export async function reservesBody(d: ReservesDeps): Promise<Body<ReserveReport>> {
-  const parts = await readParts(d, false);
+export async function reservesBody(deps: ReservesDeps): Promise<Body<ReserveReport>> {
+  const parts = await readParts(deps, false);
   const { bitcoin, solana, watchOnly, errors } = parts;
   const from = [bitcoin, solana, watchOnly, errors.length === 0 || errors];
-  return d.cache.body('reserves', from, () => reportOf(d.reserve, parts));
+  return deps.cache.body('reserves', from, () => reportOf(deps.reserve, parts));
 }
 
 type ReserveReport = ReturnType<typeof reportOf>;

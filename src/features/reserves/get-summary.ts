@@ -26,9 +26,9 @@ const VENUES_POLICY = prewarmed(120_000);
 const PRICE_POLICY = prewarmed(HOUR_MS);
 
 /** The current prices of all venues. @throws AppError UPSTREAM_FAILED when none answers */
-export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {
-  return d.cache.read('prices:venues', refreshing(VENUES_POLICY, refresh), async () => {
-    const reports = await d.readPrices();
+export function readVenues(deps: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {
+  return deps.cache.read('prices:venues', refreshing(VENUES_POLICY, refresh), async () => {
+    const reports = await deps.readPrices();
     if (reports.length === 0) throw upstreamFailed('prices', 'no_venue');
     return reports.map(({ source, btcUsd, solUsd }) => ({
       source,
@@ -43,10 +43,10 @@ export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<V
  * refused: the last good price is then shown as stale.
  * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED when no recent price is known either
  */
-export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
+export function readPrice(deps: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
   const policy = refreshing(PRICE_POLICY, refresh);
-  return d.cache.read('prices:agreed', policy, async () => {
-    const venues = await readVenues(d, false);
+  return deps.cache.read('prices:agreed', policy, async () => {
+    const venues = await readVenues(deps, false);
     return new Dated({ ...venues, value: choose(venues.value) });
   });
 }
@@ -84,10 +84,10 @@ type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
 /** The finalized supply from the node at the highest slot. */
-function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
-  return d.cache.read('absr:supply', refreshing(CHAIN_POLICY, refresh), async () => {
-    const ask = (node: (typeof d.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
-    const { value } = bestOf(await querySources(d.supplySources, d.sleep, ask), isNewer);
+function readSupply(deps: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
+  return deps.cache.read('absr:supply', refreshing(CHAIN_POLICY, refresh), async () => {
+    const ask = (node: (typeof deps.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
+    const { value } = bestOf(await querySources(deps.supplySources, deps.sleep, ask), isNewer);
     return { atoms: value.atoms.toString(), decimals: value.decimals };
   });
 }
@@ -97,15 +97,15 @@ function readSupply(d: SummaryDeps, mint: string, refresh: boolean): Promise<Cac
  * with its error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
-export async function readSummary(d: SummaryDeps, refresh = false) {
-  const { absrMint, readReserve } = d;
+export async function readSummary(deps: SummaryDeps, refresh = false) {
+  const { absrMint, readReserve } = deps;
   // The venues are read first: the price is chosen from their newest responses.
-  const venuesRead = readVenues(d, refresh).catch(() => null);
+  const venuesRead = readVenues(deps, refresh).catch(() => null);
   const [venues, price, reserve, supply] = await Promise.all([
     venuesRead,
-    venuesRead.then(() => attempt('prices', readPrice(d, refresh))),
+    venuesRead.then(() => attempt('prices', readPrice(deps, refresh))),
     readReserve === null ? absent : attempt('reserve', readReserve(refresh)),
-    absrMint === null ? absent : attempt('supply', readSupply(d, absrMint, refresh)),
+    absrMint === null ? absent : attempt('supply', readSupply(deps, absrMint, refresh)),
   ]);
   const parts = [price, reserve, supply];
   if (parts.every(({ value }) => value === null)) {
@@ -121,7 +121,7 @@ export async function readSummary(d: SummaryDeps, refresh = false) {
   const coverage = coverageOf(reserve.value, supply.value, absrMint !== null);
   return {
     absrMint,
-    asryMint: d.asryMint,
+    asryMint: deps.asryMint,
     venues,
     price: price.value,
     supply: supply.value,
@@ -174,14 +174,15 @@ export function summaryOf({
 }
 
 /** @throws like {@link readSummary} */
-export const getSummary = async (d: SummaryDeps, refresh = false) => summaryOf(await readSummary(d, refresh));
+export const getSummary = async (deps: SummaryDeps, refresh = false) =>
+  summaryOf(await readSummary(deps, refresh));
 
 /** The comparison alone; unknown if no part of the summary can be read. */
-export async function readCoverage(d: SummaryDeps): Promise<Coverage> {
-  const { absrMint, readReserve } = d;
+export async function readCoverage(deps: SummaryDeps): Promise<Coverage> {
+  const { absrMint, readReserve } = deps;
   const [reserve, supply] = await Promise.all([
     readReserve?.(false).catch(() => null) ?? null,
-    absrMint === null ? null : readSupply(d, absrMint, false).catch(() => null),
+    absrMint === null ? null : readSupply(deps, absrMint, false).catch(() => null),
   ]);
   return coverageOf(reserve, supply, absrMint !== null);
 }
@@ -207,8 +208,8 @@ export type AlertDeps = SummaryDeps & {
  * Reads the summary again and alerts the operator when tokens are not covered. Callers of the next minute get the same
  * summary.
  */
-export async function alertUndercollateralized(d: AlertDeps): Promise<void> {
-  const { state, gapSatoshis, reserveSatoshis, supplyAtoms } = (await readSummary(d, true)).coverage;
+export async function alertUndercollateralized(deps: AlertDeps): Promise<void> {
+  const { state, gapSatoshis, reserveSatoshis, supplyAtoms } = (await readSummary(deps, true)).coverage;
   if (state === 'short')
-    d.log({ level: 'alarm', event: 'supply_above_reserve', gapSatoshis, reserveSatoshis, supplyAtoms });
+    deps.log({ level: 'alarm', event: 'supply_above_reserve', gapSatoshis, reserveSatoshis, supplyAtoms });
 }

@@ -36,10 +36,13 @@ const MAX_PAGES = LIST_LIMIT;
  * used, or that of the next index.
  * @throws AppError UPSTREAM_FAILED when no index gives a complete list; NOT_CONFIGURED without an address
  */
-export async function listBitcoin(d: ListBitcoinDeps, refresh = false): Promise<Cached<List<BitcoinEntry>>> {
-  const address = bitcoinAddress(d);
+export async function listBitcoin(
+  deps: ListBitcoinDeps,
+  refresh = false,
+): Promise<Cached<List<BitcoinEntry>>> {
+  const address = bitcoinAddress(deps);
   const policy = refreshing(CHAIN_POLICY, refresh);
-  return d.cache.read('reserves:bitcoin-transactions', policy, () => readBitcoinList(d, address));
+  return deps.cache.read('reserves:bitcoin-transactions', policy, () => readBitcoinList(deps, address));
 }
 
 function bitcoinAddress({ reserve }: ListBitcoinDeps): string {
@@ -69,17 +72,17 @@ const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS /
  * `listBitcoin`
  */
 export async function bitcoinAfter(
-  d: ListBitcoinDeps & { readonly memory: Cache },
+  deps: ListBitcoinDeps & { readonly memory: Cache },
   after: string,
 ): Promise<Cached<List<BitcoinEntry>>> {
-  const address = bitcoinAddress(d);
-  const head = await listBitcoin(d);
+  const address = bitcoinAddress(deps);
+  const head = await listBitcoin(deps);
   const at = head.value.transactions.findIndex(({ txid }) => txid === after);
   const rest = restOf(head, at);
   if (rest) return rest;
-  return d.memory.read(`bitcoin-after:${after}`, LATER_POLICY, async () => {
+  return deps.memory.read(`bitcoin-after:${after}`, LATER_POLICY, async () => {
     let failure: unknown;
-    for (const source of d.bitcoinSources) {
+    for (const source of deps.bitcoinSources) {
       try {
         const entries = await readAfter(source, address, after);
         // An index that does not know the txid `after` returns its list from the newest transaction on.
@@ -117,8 +120,8 @@ async function readAfter(
   return entries.slice(0, LIST_LIMIT);
 }
 
-async function readBitcoinList(d: ListBitcoinDeps, address: string): Promise<List<BitcoinEntry>> {
-  const results = await querySources(d.bitcoinSources, d.sleep, async (source) => ({
+async function readBitcoinList(deps: ListBitcoinDeps, address: string): Promise<List<BitcoinEntry>> {
+  const results = await querySources(deps.bitcoinSources, deps.sleep, async (source) => ({
     source,
     ...(await source.balance(address)),
   }));
@@ -192,10 +195,10 @@ export type SolanaEntry = z.infer<typeof SolanaEntry>;
  * the nodes' lists is shown, because a node may lag or store no history.
  * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
  */
-export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Cached<List<SolanaEntry>>> {
-  const address = solanaAddress(d);
+export async function listSolana(deps: ListSolanaDeps, refresh = false): Promise<Cached<List<SolanaEntry>>> {
+  const address = solanaAddress(deps);
   const policy = refreshing(CHAIN_POLICY, refresh);
-  return d.cache.read('reserves:solana-transactions', policy, () => readSolanaList(d, address));
+  return deps.cache.read('reserves:solana-transactions', policy, () => readSolanaList(deps, address));
 }
 
 /**
@@ -204,15 +207,15 @@ export async function listSolana(d: ListSolanaDeps, refresh = false): Promise<Ca
  * @throws AppError like `listSolana`
  */
 export async function solanaAfter(
-  d: ListSolanaDeps & { readonly memory: Cache },
+  deps: ListSolanaDeps & { readonly memory: Cache },
   after: string,
 ): Promise<Cached<List<SolanaEntry>>> {
-  const address = solanaAddress(d);
-  const head = await listSolana(d);
+  const address = solanaAddress(deps);
+  const head = await listSolana(deps);
   const at = head.value.transactions.findIndex(({ signature }) => signature === after);
   const rest = restOf(head, at);
   if (rest) return rest;
-  return d.memory.read(`solana-after:${after}`, LATER_POLICY, () => readSolanaList(d, address, after));
+  return deps.memory.read(`solana-after:${after}`, LATER_POLICY, () => readSolanaList(deps, address, after));
 }
 
 function solanaAddress({ reserve }: ListSolanaDeps): string {
@@ -221,13 +224,13 @@ function solanaAddress({ reserve }: ListSolanaDeps): string {
 }
 
 async function readSolanaList(
-  d: ListSolanaDeps,
+  deps: ListSolanaDeps,
   address: string,
   before?: string,
 ): Promise<List<SolanaEntry>> {
   const page = { limit: LIST_LIMIT, commitment: 'finalized' as const, ...(before ? { before } : {}) };
-  const ask = (node: (typeof d.solanaSources)[number]) => node.signaturesFor(address, page);
-  const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isFuller);
+  const ask = (node: (typeof deps.solanaSources)[number]) => node.signaturesFor(address, page);
+  const { name, value } = bestOf(await querySources(deps.solanaSources, deps.sleep, ask), isFuller);
   return { transactions: value.map(solanaEntry), source: name };
 }
 

@@ -90,12 +90,12 @@ function changeOf({ count = 1, isOfCallers }: Alarm, row: AlarmRow, nowMs: numbe
 }
 
 /** Compares the current alarms with the stored ones. The next run repeats a failed webhook call. */
-export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
-  const facts = await d.readFacts();
+export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
+  const facts = await deps.readFacts();
   const at = new Date(facts.nowMs).toISOString();
   const { raised: active, unread } = alarmsOf(facts);
   const names = active.map(({ name }) => name);
-  const rows = await d.alarms.note(
+  const rows = await deps.alarms.note(
     active.map(({ name, count = 1 }) => ({ name, count })),
     at,
   );
@@ -110,7 +110,7 @@ export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const ended = rows.filter(({ name }) => !lasting.includes(name));
   if (changes.length === 0 && ended.length === 0) return;
   const sent = changes.map(({ name }) => name);
-  d.log({
+  deps.log({
     level: sent.length > 0 ? 'alarm' : 'info',
     event: 'alarms_changed',
     raised: sent,
@@ -120,8 +120,8 @@ export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const cleared = ended.map(({ name, since }): Line => {
     return { name, change: 'cleared', reason: 'The condition is over.', since, figures: {} };
   });
-  await d.notify?.(messageOf(d.reporter, [...changes, ...cleared], names, at));
-  await d.alarms.settle(
+  await deps.notify?.(messageOf(deps.reporter, [...changes, ...cleared], names, at));
+  await deps.alarms.settle(
     active.filter(({ name }) => sent.includes(name)).map(({ name, count = 1 }) => ({ name, count })),
     ended.map(({ name }) => name),
     at,

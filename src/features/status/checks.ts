@@ -20,11 +20,11 @@ export type ReadyDeps = {
 /** @param reason of the failure, or null */
 const check = (name: string, reason: string | null): Check => ({ name, ok: reason === null, reason });
 
-export async function checkReady(d: ReadyDeps): Promise<Check[]> {
-  const signing = d.signingState();
+export async function checkReady(deps: ReadyDeps): Promise<Check[]> {
+  const signing = deps.signingState();
   const [database, custody, keys] = await Promise.all([
     outcome('database', async () => {
-      await d.pingDatabase();
+      await deps.pingDatabase();
       return null;
     }),
     outcome('custody', async () => {
@@ -35,7 +35,7 @@ export async function checkReady(d: ReadyDeps): Promise<Check[]> {
     }),
     signing.then(() => [], namedBy),
   ]);
-  const missing = [...new Set([...d.missingVariables, ...keys])];
+  const missing = [...new Set([...deps.missingVariables, ...keys])];
   const absent = missing.length > 0 ? `missing or invalid: ${missing.join(', ')}` : null;
   return [check('config', absent), database, custody];
 }

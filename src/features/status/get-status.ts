@@ -113,10 +113,10 @@ async function custodyPart(custody: StatusReportDeps['custody']) {
   return { shown: custodyStatus(report), openCircuits: report.openCircuits ?? [] };
 }
 
-async function databaseStatus(d: Pick<StatusReportDeps, 'database'>) {
+async function databaseStatus(deps: Pick<StatusReportDeps, 'database'>) {
   const [columns, operations] = await Promise.all([
-    d.database.columns(),
-    d.database.latestOperations(OPERATIONS),
+    deps.database.columns(),
+    deps.database.latestOperations(OPERATIONS),
   ]);
   return { schema: schemaFingerprint(columns), operations };
 }
@@ -128,22 +128,22 @@ export type State = { readonly status: StatusReport; readonly checks: readonly C
  * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
  * @param refresh true for the cron, which probes the upstreams for all isolates and reports nothing that is older than its run
  */
-export async function readState(d: StatusReportDeps, refresh = false): Promise<State> {
+export async function readState(deps: StatusReportDeps, refresh = false): Promise<State> {
   const [ready, release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
-    d.checkReady(),
-    d.readRelease(),
-    d.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => d.probeUpstreams()),
-    d.memory
-      .read('status:custody', refreshing(CUSTODY_POLICY, refresh), () => custodyPart(d.custody))
+    deps.checkReady(),
+    deps.readRelease(),
+    deps.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => deps.probeUpstreams()),
+    deps.memory
+      .read('status:custody', refreshing(CUSTODY_POLICY, refresh), () => custodyPart(deps.custody))
       .catch(() => null),
-    d.memory
-      .read('status:database', refreshing(CUSTODY_POLICY, refresh), () => databaseStatus(d))
+    deps.memory
+      .read('status:database', refreshing(CUSTODY_POLICY, refresh), () => databaseStatus(deps))
       .catch(() => null),
-    d.heartbeat.read(d.now()).catch(() => null),
-    d.readCoverage(),
-    d.readAlarms().catch(() => null),
+    deps.heartbeat.read(deps.now()).catch(() => null),
+    deps.readCoverage(),
+    deps.readAlarms().catch(() => null),
   ]);
-  const skipped = [...d.openCircuits(), ...(custody?.value.openCircuits ?? [])];
+  const skipped = [...deps.openCircuits(), ...(custody?.value.openCircuits ?? [])];
   const reads = [upstreams, custody, database].filter((read) => read !== null);
   const ages = [...reads.map(({ asOf }) => asOf), ...(coverage.as_of ? [Date.parse(coverage.as_of)] : [])];
   const shown = {

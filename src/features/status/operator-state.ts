@@ -55,18 +55,18 @@ export type OperatorState = {
   readonly calls: Readonly<Record<Outside, OutsideCall | null>> | null;
 };
 
-export async function readOperatorState(d: OperatorStateDeps): Promise<OperatorState> {
-  const { status, checks } = await d.readState();
+export async function readOperatorState(deps: OperatorStateDeps): Promise<OperatorState> {
+  const { status, checks } = await deps.readState();
   const [facts, nodes, balances, databaseBytes, calls] = await Promise.all([
-    d.readFacts(status),
-    d.probeNodes().catch(() => null),
-    d.readBalances(),
-    d.databaseBytes().catch(() => null),
-    d.readCalls().catch(() => null),
+    deps.readFacts(status),
+    deps.probeNodes().catch(() => null),
+    deps.readBalances(),
+    deps.databaseBytes().catch(() => null),
+    deps.readCalls().catch(() => null),
   ]);
   const { view, level, nowMs } = facts;
   return {
-    service: d.service,
+    service: deps.service,
     at: new Date(nowMs).toISOString(),
     ok: status.ok,
     checks,
@@ -80,7 +80,7 @@ export async function readOperatorState(d: OperatorStateDeps): Promise<OperatorS
     balances: balances.rows,
     isComplete: balances.ok && view !== null && nodes !== null && databaseBytes !== null && calls !== null,
     floorLamports: level.floor.toString(),
-    operatingFloatLamports: d.operatingFloat.toString(),
+    operatingFloatLamports: deps.operatingFloat.toString(),
     databaseBytes,
     calls,
   };

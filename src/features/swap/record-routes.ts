@@ -169,11 +169,12 @@ const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
  * unknown.
  * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for a swap that a lost journal left open
  */
-export async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
-  const row = await d.swaps.bySignature(signature).catch(() => undefined);
-  if (row && row.bornAt !== null && !row.final) throw refusalError(olderThanRecords(row.bornAt, d.contact));
+export async function readSwap(deps: SwapStatusDeps, signature: string): Promise<SwapRow> {
+  const row = await deps.swaps.bySignature(signature).catch(() => undefined);
+  if (row && row.bornAt !== null && !row.final)
+    throw refusalError(olderThanRecords(row.bornAt, deps.contact));
   if (row) return row;
-  const swap = await d.custody.findSwap(signature);
+  const swap = await deps.custody.findSwap(signature);
   if (!swap) throw notFound();
   return { ...swap, seq: null, blockTime: null, final: false, bornAt: null };
 }

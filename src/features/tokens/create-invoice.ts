@@ -43,16 +43,16 @@ export type Invoice = { readonly request: RequestView; readonly fee: FeeBreakdow
  * @throws AppError
  */
 export async function createInvoice(
-  d: CreateInvoiceDeps,
+  deps: CreateInvoiceDeps,
   order: TokenRequest,
   client: string,
 ): Promise<Invoice> {
-  const design = designOf(d, order);
-  if (d.ownAddresses.has(design.creator) || PROGRAMS.has(design.creator)) throw notAWallet(design.creator);
-  await checkWallet(d, design.creator);
-  const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
-  await simulateCreation(d, design, fee);
-  const opened = await d.custody.openRequest({
+  const design = designOf(deps, order);
+  if (deps.ownAddresses.has(design.creator) || PROGRAMS.has(design.creator)) throw notAWallet(design.creator);
+  await checkWallet(deps, design.creator);
+  const fee = await creationFee(design, deps.invoiceMargin, deps.rentExemption);
+  await simulateCreation(deps, design, fee);
+  const opened = await deps.custody.openRequest({
     kind: 'token',
     client,
     baseFeeLamports: chargedFee(fee),
@@ -70,9 +70,9 @@ export async function createInvoice(
 }
 
 /** The token of a valid request. @throws AppError */
-export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: TokenRequest): TokenDesign {
+export function designOf(deps: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: TokenRequest): TokenDesign {
   const { description: _description, image: _image, ...design } = order;
-  const uri = `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`;
+  const uri = `${deps.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`;
   return { ...design, program: checkedProgram(order), uri };
 }
 
@@ -100,19 +100,23 @@ const notAWallet = (creator: string): AppError =>
     creator,
   );
 
-async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: FeeBreakdown): Promise<void> {
-  const reserve = d.reserve.solanaAddress;
+async function simulateCreation(
+  deps: CreateInvoiceDeps,
+  design: TokenDesign,
+  fee: FeeBreakdown,
+): Promise<void> {
+  const reserve = deps.reserve.solanaAddress;
   if (reserve === null) return;
-  if (design.metaplex && !(await d.isProgram(METAPLEX_PROGRAM))) {
+  if (design.metaplex && !(await deps.isProgram(METAPLEX_PROGRAM))) {
     throw new AppError(
       'METAPLEX_UNAVAILABLE',
       'The Metaplex metadata program does not exist on this chain. Omit metaplex_metadata.',
     );
   }
-  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), version: d.messageVersion };
-  const mint = d.randomAddress();
+  const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), version: deps.messageVersion };
+  const mint = deps.randomAddress();
   const message = creationMessage({ design, mint, reserve, mintRent: fee.mintRent, lifetime });
-  const why = await d.simulate(message);
+  const why = await deps.simulate(message);
   if (why === null) return;
   throw new AppError('CREATION_REFUSED', 'The chain rejects this creation in a simulation.', {
     details: { reason: why },

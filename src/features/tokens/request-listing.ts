@@ -33,18 +33,19 @@ export type TokenName = { readonly tokenId: number } | { readonly mint: string }
  * @throws AppError
  */
 export async function requestListing(
-  d: RequestListingDeps,
+  deps: RequestListingDeps,
   asked: TokenName,
   client: string,
 ): Promise<RequestView> {
-  const token = 'mint' in asked ? await d.tokens.byMint(asked.mint) : await knownToken(d, asked.tokenId);
-  const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
+  const token =
+    'mint' in asked ? await deps.tokens.byMint(asked.mint) : await knownToken(deps, asked.tokenId);
+  const listing = token?.listedAt == null ? undefined : await listingOf(deps, token.tokenId);
   if (listing) return listing;
-  const subject = await readToken(d, 'mint' in asked ? asked.mint : (token?.mint ?? ''));
-  const opened = await d.custody.openRequest({
+  const subject = await readToken(deps, 'mint' in asked ? asked.mint : (token?.mint ?? ''));
+  const opened = await deps.custody.openRequest({
     kind: 'listing',
     subject,
-    baseFeeLamports: d.listingFee,
+    baseFeeLamports: deps.listingFee,
     client,
   });
   if (opened.type === 'refused') throw refusalError(opened.refusal);
@@ -52,13 +53,13 @@ export async function requestListing(
 }
 
 /** The record that listed a token: of its creation, or of a paid request. */
-async function listingOf(d: RequestListingDeps, tokenId: number): Promise<RequestView | undefined> {
-  const records = await d.tokens.listings(tokenId, MAX_RECORDS);
+async function listingOf(deps: RequestListingDeps, tokenId: number): Promise<RequestView | undefined> {
+  const records = await deps.tokens.listings(tokenId, MAX_RECORDS);
   return records.find(({ status }) => status === 'completed');
 }
 
-async function knownToken(d: RequestListingDeps, tokenId: number): Promise<TokenRow> {
-  const token = await d.tokens.byId(tokenId);
+async function knownToken(deps: RequestListingDeps, tokenId: number): Promise<TokenRow> {
+  const token = await deps.tokens.byId(tokenId);
   if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id.');
   return token;
 }
@@ -67,9 +68,9 @@ async function knownToken(d: RequestListingDeps, tokenId: number): Promise<Token
 const POLICY = { freshMs: 0, revalidateMs: 0, staleMs: 0 };
 
 /** @throws AppError why the token cannot be listed */
-async function readToken(d: RequestListingDeps, mint: string): Promise<ListedToken> {
-  const { value } = await d.memory.read(`listing:${mint}`, POLICY, async () => {
-    const [account, metaplex] = (await d.readAccounts(listingAccounts(mint))).accounts;
+async function readToken(deps: RequestListingDeps, mint: string): Promise<ListedToken> {
+  const { value } = await deps.memory.read(`listing:${mint}`, POLICY, async () => {
+    const [account, metaplex] = (await deps.readAccounts(listingAccounts(mint))).accounts;
     const facts = listingFacts(mint, account, metaplex);
     if (facts.type === 'listable') return facts.token;
     const error = faultError(facts.fault);

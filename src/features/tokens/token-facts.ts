@@ -55,14 +55,14 @@ export type FactsSubject = Pick<TokenRow, 'mint' | 'program' | 'requestId'>;
  * @param changedByOperations the service itself mints or burns these tokens
  */
 export async function readTokenFacts(
-  d: TokenFactsDeps,
+  deps: TokenFactsDeps,
   tokens: readonly FactsSubject[],
   changedByOperations = false,
 ): Promise<ReadonlyMap<string, TokenFacts | null>> {
   const mints = tokens.map(({ mint }) => mint);
-  const found = await d.memory.readMany(mints, { ...POLICY, changedByOperations }, (missing) =>
+  const found = await deps.memory.readMany(mints, { ...POLICY, changedByOperations }, (missing) =>
     readFacts(
-      d,
+      deps,
       tokens.filter(({ mint }) => missing.includes(mint)),
     ),
   );
@@ -71,14 +71,14 @@ export async function readTokenFacts(
 
 /** Who can mint a token, from the account of its mint authority. Undefined while it cannot be read. */
 export async function readMintKeys(
-  d: TokenFactsDeps,
+  deps: TokenFactsDeps,
   { program, mintAuthority }: TokenFacts,
 ): Promise<MintKeys | undefined> {
   if (mintAuthority === null) return { authority: null };
   const owner = program === 'token-2022' ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM;
   const key = `keys:${owner}:${mintAuthority}`;
-  const found = await d.memory.readMany([key], POLICY, async () => {
-    const [account = null] = (await d.readAccounts([mintAuthority])).accounts;
+  const found = await deps.memory.readMany([key], POLICY, async () => {
+    const [account = null] = (await deps.readAccounts([mintAuthority])).accounts;
     return new Map([[key, mintKeysOf(owner, mintAuthority, account)]]);
   });
   return found.get(key)?.value;

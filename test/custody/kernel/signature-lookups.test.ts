@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Lookup,
-  SignatureLookups,
-  type SignatureState,
-} from '../../../src/custody/kernel/signature-lookups.ts';
+import { type Lookup, SignatureLookups } from '../../../src/custody/kernel/signature-lookups.ts';
+import type { SignatureState } from '../../../src/custody/kernel/solana-view.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';

@@ -9,7 +9,6 @@ import {
   mintDueAt,
   type PreviousMints,
   previousMintsOf,
-  type SupplyView,
   utcDay,
 } from '../../../src/custody/reserve/daily-mint.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type BitcoinIndex,
   type ReserveView,
   readReserveView,
+  type SupplyView,
   type YoungTx,
 } from '../../../src/custody/reserve/reserve-views.ts';
 
