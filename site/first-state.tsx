@@ -31,6 +31,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
     message: ['getProof', SignedMessage],
     mints: ['getAbsrSummary', OfficialMints],
   },
+  '/trust': { mints: ['getAbsrSummary', OfficialMints] },
   '/status': { status: ['getStatus', StatusLive] },
   '/tokens': { browser: ['listTokens', TokenBrowser] },
   '/token': { token: ['getToken', TokenDetail] },

@@ -51,7 +51,7 @@ describe('the document', () => {
   });
 
   it('the document lists every mounted route except the operator’s and the pages, and no other route', () => {
-    const pages = ['/', '/reserves', '/status', '/tokens', '/asry', '/read'];
+    const pages = ['/', '/reserves', '/trust', '/status', '/tokens', '/asry', '/read'];
     const mounted = app.routes
       .filter(({ method, path }) => method !== 'ALL' && !path.includes('*') && !pages.includes(path))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^}]*\})?/g, '{$1}')}`);

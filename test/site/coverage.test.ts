@@ -54,7 +54,7 @@ function service() {
 }
 
 /** The pages that the Worker renders. */
-const PAGES = ['/', '/reserves', '/status', '/tokens', '/token', '/asry'];
+const PAGES = ['/', '/reserves', '/trust', '/status', '/tokens', '/token', '/asry'];
 
 /** What the tool of an agent shows of the status. */
 async function toolText(status: Status): Promise<string> {

@@ -60,7 +60,7 @@ describe('the site’s functions, built as for the platform', () => {
   it("the site's functions run for exactly the paths of the two Workers; all other paths are files", () => {
     const worker = /run_worker_first = (\[.*\])/.exec(readFileSync('wrangler.toml', 'utf8'))?.[1] ?? '[]';
     // At Pages the pages with first figures are files, so that they do not depend on the Worker.
-    const files = ['/', '/reserves', '/status', '/tokens', '/asry'];
+    const files = ['/', '/reserves', '/trust', '/status', '/tokens', '/asry'];
     const forwarded = (JSON.parse(worker) as string[]).filter((path) => !files.includes(path));
     expect([...routes.include].sort()).toEqual([...forwarded, '/mcp/*'].sort());
   });

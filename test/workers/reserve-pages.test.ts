@@ -115,7 +115,7 @@ it.each([
   expect((await page('/reserves')).text).toContain('7 sats');
 });
 
-it.each(['/', '/reserves'])(
+it.each(['/', '/reserves', '/trust', '/asry'])(
   'the HTML of %s names the mints of ABSR and ASRY, also while a source hangs',
   async (path) => {
     const { text } = await service({ sats: 1n, now: NOW, isHung: true })(path);
