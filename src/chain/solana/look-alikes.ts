@@ -6,30 +6,30 @@
  */
 import { CONFUSABLES } from './confusables.ts';
 
-/** Letters that Unicode's table leaves out, because a reader recognizes the letter without mistaking it for the other. */
+/** Letters that Unicode's table leaves out: a reader recognizes them by their shape or, in another alphabet, by their sound. */
 const STYLED: Readonly<Record<string, string>> = {
-  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4',
-  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8',
-  c: 'Ȼɕ匚ᑕ©',
+  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4𐤠ꬰ∧𐒰𐓘ለꍏꋫᏗԹ𐐈𐐰𐊀𐤀',
+  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8𐤡ᗺ๒๖ษƁꌃꃃᏰჃႦՅ𐐒𐐺',
+  c: 'Ȼɕ匚ᑕ©ςꉓꏸᏣ',
   d: 'ᵭᶁ𐌳ᴅ∂',
-  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3',
+  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3𐌄ᛖꏂᏋⲈⲉ',
   g: 'ᶃ𐌲ɢ₲',
   h: 'ⱨ卄ʜ',
   I: 'Il1|',
-  i: 'ᶖ丨ɪ!¡',
+  i: 'ᶖ丨ɪ!¡ᴉเИиᓰᓮꀤꂑⲒⲓ',
   j: 'ﾌᴊ',
   k: 'ⱪᶄ𐌺Ҝᴋк',
-  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£',
+  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£Լլ𐤩𐌋ᛚλΛⲖⲗЛлꝉʅ꒒꒓Ꮭ𐐢𐑊𐊍𐊏',
   m: 'Ɱᶆ𐌼爪ᗰᴍм',
   n: 'ɲȠᶇŋŊ𐌽几ᑎɴИип',
   o: 'ⱺᴓㄖ口0●◯○◎',
   p: 'Ᵽᵱᶈ𐍀卩ᴘ₱',
-  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ',
-  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5',
+  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ𐌓𐊕𐤭ГгΓΡρⲢⲣРрɹɻʁᴚꞂꞃ₽ꋪꌅՐ𐐡𐑉รⵔ',
+  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5Ⴝⴝ𐌔ꞨꞩꞄꞅ∫ʃऽነΣσςСс₴ꌗꌚᏕⲤⲥ𐐝𐑅ש𐤳𐊖ⵙ',
   t: 'ʈⱦƫ𐍄ᛏㄒ丅ᴛт†7',
-  u: 'ʉᶙ𐌿ㄩµμцЦ',
+  u: 'ʉᶙ𐌿ㄩµμцЦሀʊƱยᚢꀎꐇᏌᏬⲨⲩ𐌖',
   w: 'Ⱳⱳ山ᗯ₩шШ',
-  y: 'ㄚ¥',
+  y: 'ㄚ¥ᖻץ⅄ʎ𐍅Ỿỿ丫ꌩꐟՎⲨⲩ𐐏𐐷',
 };
 
 /** Reads as i or as l. */
@@ -54,6 +54,7 @@ function drawnLetter(character: string): string | undefined {
 const UNSEEN_ONLY = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const NO_LETTER = /[^\p{L}\p{N}]/gu;
+const SIGN = /^[^\p{L}\p{N}]$/u;
 
 /** The forms of a character that may look like Latin letters: some small letters look like one only as a capital. */
 function formsOf(character: string): readonly string[] {
@@ -91,7 +92,8 @@ function readingsFrom(character: string): readonly string[] {
     readings.add(letters.join('').toLowerCase().replace(NO_LETTER, ''));
   }
   readings.delete('');
-  return [...readings];
+  // A sign such as | or ! is a letter or an ornament between letters.
+  return readings.size > 0 && SIGN.test(character) ? ['', ...readings] : [...readings];
 }
 
 /** What is read of a word, character by character. */
