@@ -1,12 +1,10 @@
 /** Work that is due at a time far ahead, because the clock was set back. */
 import { expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
-import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Quorum } from '../../src/custody/kernel/quorum.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
-import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,30 +14,6 @@ it('a stored time is replaced by the current time only if it lies further ahead 
   const times = [-DAY_MS, 0, 5_000, 5_001, DAY_MS].map((ms) => dueTime(NOW + ms, 5_000, NOW) - NOW);
   expect(times).toEqual([-DAY_MS, 0, 5_000, 0, 0]);
 });
-
-it.each([
-  ['unread', 60 * MINUTE],
-  ['payout_failed', DAY_MS],
-] as const)(
-  'after the clock went back, an owed payout with reason %s is checked at once, although another is not yet due',
-  async (reason, back) => {
-    const w = createStoredClaims();
-    const store = new AsryStore(w.storage, w.now);
-    w.state.unread = true;
-    await w.claims.claim(CLAIM);
-    w.state.unread = false;
-    const [first] = store.payouts(DEPOSIT.signature);
-    if (first) store.putPayout({ ...first, reason });
-    w.state.now -= back;
-    const [payout] = store.payouts(DEPOSIT.signature);
-    if (!payout) throw new Error('no payout');
-    store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
-    expect(w.agenda.next()).toBe(w.now());
-    await w.run();
-    expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
-    expect(w.agenda.dueAt('payout', `${DEPOSIT.signature}:2`)).toBe(w.now() + MINUTE);
-  },
-);
 
 it('the alarm and the cron search for payments at once after the clock went back', async () => {
   const world = createPaymentWorld();

@@ -1,10 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { bitcoinTx } from '../kit/fake-bridge.ts';
 import { land } from '../kit/fake-chain.ts';
-import { FEE, NOW, SOL } from '../kit/sample-operations.ts';
+import { NOW, SOL } from '../kit/sample-operations.ts';
 
 const TXID = 'a'.repeat(64);
 
@@ -230,20 +229,4 @@ describe('rows that D1 refuses while it accepts others', () => {
       refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
     });
   });
-});
-
-it('a landed transaction that took more than was reserved stops all signing, and the report shows it', async () => {
-  const w = createCustodianWorld();
-  await w.custody.createSwap(keyed('a'));
-  land(w.chain, { debit: lamports(SOL + FEE + 1n) });
-  w.clock.now += 1_000;
-  await w.custody.alarm();
-  expect((await w.custody.report()).frozen).toBe('unexpected_debit');
-  expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
-    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'unexpected_debit' } },
-  });
-  // Earlier signed operations continue, and the mirror receives their changes.
-  pay(w);
-  await w.passUntil(() => stateOf(w) === 'done');
-  expect(w.mirror.operation('swap:key-a')?.state).toBe('done');
 });

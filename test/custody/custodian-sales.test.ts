@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
-import { createCustodianWorld, request } from '../kit/custodian.ts';
-import { planned, SOL } from '../kit/sample-operations.ts';
+import { createCustodianWorld } from '../kit/custodian.ts';
+import { SOL } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 const COST = SOL / 10n;
@@ -43,19 +43,6 @@ it('refuses an invoice when open invoices already need the rest of the balance',
   ]);
 });
 
-it('refuses an invoice when open invoices and a creation use up the daily limit on creations', async () => {
-  const w = selling(10n * SOL, { creations_day: 2n });
-  expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
-  w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
-  expect(await w.open()).toMatchObject({
-    refusal: {
-      code: 'SPENDING_LIMIT_REACHED',
-      retryAfterSeconds: 600,
-      details: { limit: 'creations_day' },
-    },
-  });
-});
-
 it('refuses an invoice while the balance cannot be read', async () => {
   const w = selling(10n * SOL);
   w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
@@ -65,13 +52,4 @@ it('refuses an invoice while the balance cannot be read', async () => {
 
 it('a listing is sold at any balance of the reserve, because it costs the reserve nothing', async () => {
   expect(await selling(0n).open('listing')).toMatchObject({ type: 'opened' });
-});
-
-it('a swap leaves the operating float in the balance', async () => {
-  const fee = 5_900n;
-  const enough = limits.floor + SOL + SOL + fee;
-  expect(await selling(enough - 1n).custody.createSwap(request())).toMatchObject({
-    refusal: { code: 'INSUFFICIENT_BALANCE' },
-  });
-  expect(await selling(enough).custody.createSwap(request())).toMatchObject({ type: 'created' });
 });

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
 import { withAnswers } from '../../site/api/query.ts';
-import { asry } from '../../site/pages/asry.tsx';
-import { coverageOf, coverageText } from '../../site/parts/coverage.tsx';
+import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
 import { worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
-import { npubOf } from '../../site/parts/nostr-key.ts';
 import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
-import { Agreement } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
@@ -21,7 +18,6 @@ import { contactOf, keyRows, witnessOf } from '../../site/parts/trust-facts.tsx'
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
-import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
 
 it.each([
@@ -64,21 +60,6 @@ it('combined figures have the age of the oldest and the state of the least certa
   expect(together(answer(null), answer(null))).toEqual({ at: null, stale: false, away: false });
 });
 
-const bitcoin = (balances: (string | null)[], agreed: boolean | null) => ({
-  ...exampleOf('getReserves').bitcoin,
-  agreed,
-  sources: balances.map((balanceSatoshis, at) => ({ name: `esplora-${at}`, balanceSatoshis })),
-});
-it.each([
-  [['1', '1'], true, '2 agree'],
-  [['1', '1', '1'], true, '3 agree'],
-  [['1', '2'], false, 'they differ, the lower is shown'],
-  [['1', null], null, 'only one responds'],
-  [[null, null], null, 'none responds'],
-])('describes whether the Bitcoin sources agree for the balances %j', (balances, agreed, text) => {
-  expect(String(Agreement({ bitcoin: bitcoin(balances, agreed) }))).toContain(text);
-});
-
 it('a row of the archive links to its own proof, or has no link', () => {
   const [proof] = exampleOf('listProofs').proofs;
   const times = ['2026-11-21T01:00', '2026-11-21T00:00', '2026-11-20T23:00', '2026-11-20T22:00'];
@@ -88,21 +69,6 @@ it('a row of the archive links to its own proof, or has no link', () => {
     ['/api/proof/2026-11-21', '2026-11-21T01:00:00.000Z'],
     ['/api/proof/2026-11-20', '2026-11-20T23:00:00.000Z'],
   ]);
-});
-
-const release = { version: '1.0.0', commit: null, source: 'https://source.test' };
-const assets = { origin: '', release, style: '', font: '', scripts: {} };
-
-it('the ASRY page says that an earlier claim earns more and that splitting gains nothing', () => {
-  const curve = { cap: 10n ** 15n, depth: 90_000_000_000n };
-  const net = 1_000_000_000n;
-  const [first, second] = [entitlementOf(curve, 0n, net), entitlementOf(curve, net, net)];
-  expect(first).toBeGreaterThan(second);
-  expect(first + second).toBe(entitlementOf(curve, 0n, 2n * net));
-  const text = String(asry.Content({ assets }));
-  expect(text).toContain('The sooner a payment is claimed, the more each dollar earns.');
-  expect(text).toContain('Splitting a payment gains nothing.');
-  expect(text).not.toContain('order');
 });
 
 it.each([
@@ -116,29 +82,6 @@ it.each([
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
   const titles = ['No new swap begins.', 'Nothing is being signed.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
-});
-
-it.each([
-  ['0', 'exactly one sat for each'],
-  ['49500', '49,500 sats more than the supply'],
-  ['-1', '1 sat missing'],
-  [null, 'compared on both chains'],
-])('the status for a gap of %s sats says: %s', (gap, text) => {
-  const status = exampleOf('getStatus');
-  const state = gap?.startsWith('-') ? ('short' as const) : ('covered' as const);
-  const backing = { ...status.backing, state, gapSatoshis: gap };
-  expect(String(StatusReport({ status: { ...status, backing } }))).toContain(text);
-});
-
-it('the status names the kinds of operations in words', () => {
-  const status = exampleOf('getStatus');
-  const operations = ['swap', 'token', 'absr', 'asry', 'refund', 'later'].map((kind) => ({
-    ...{ kind, status: 'finished', detail: 'done', reason: null, signature: null, amountLamports: null },
-    ...{ createdAt: '2026-11-20T10:00:00.000Z', updatedAt: '2026-11-20T10:00:00.000Z' },
-  }));
-  const html = String(StatusReport({ status: { ...status, operations } }));
-  for (const name of ['swap', 'creation of a token', 'mint of ABSR', 'reward in ASRY', 'refund', 'later'])
-    expect(html).toContain(`>${name}</td>`);
 });
 
 const MINT = 'So11111111111111111111111111111111111111112';
@@ -217,13 +160,6 @@ it('the overview shows no token with a warning, with a power of an extension, or
   for (const change of hidden) expect(front(change)).not.toContain('Heron');
 });
 
-it('shows an author’s key as Nostr clients do, and any other text unchanged', () => {
-  expect(npubOf('7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e')).toBe(
-    'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg',
-  );
-  expect(npubOf('not a key')).toBe('not a key');
-});
-
 describe('the coverage of the overview', () => {
   const example = exampleOf('getAbsrSummary');
   const summary = (
@@ -232,20 +168,6 @@ describe('the coverage of the overview', () => {
     state: typeof example.coverage.state = 'covered',
   ) => ({ ...example, coverage: { ...example.coverage, supplySatoshis, reserveSatoshis, state } });
   const read = (value: typeof example | null, failure: Failure | null = null) => ({ value, failure });
-  it.each([
-    ['1000000', '1061975', 'Covered: 1,061,975 sats for 1,000,000 ABSR.'],
-    ['1000000', '1000000', 'Covered: 1,000,000 sats for 1,000,000 ABSR.'],
-    ['1000000', '999995', 'Not covered: 999,995 sats for 1,000,000 ABSR.'],
-    ['0', '1000000', 'No ABSR exists yet, so nothing is owed.'],
-  ])('the coverage for a supply of %s and a reserve of %s shows: %s', (supply, reserve, text) => {
-    const covered = coverageOf(read(summary(supply, reserve)));
-    expect(covered && coverageText(covered)).toBe(text);
-  });
-
-  it('says that no ABSR exists while no token is configured', () => {
-    const covered = coverageOf(read(summary(null, '1000000', 'no_token')));
-    expect(covered && coverageText(covered)).toBe('No ABSR exists yet, so nothing is owed.');
-  });
 
   it('the coverage is unknown while a figure is unknown or old, and while the service does not respond', () => {
     for (const value of [summary(null, '1'), summary('1', null), summary('1', '2', 'unknown'), null])

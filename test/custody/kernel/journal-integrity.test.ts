@@ -144,14 +144,6 @@ describe('a later start', () => {
     w.ports.mirror = createFakeMirror();
     expect([await checkJournal(w.ports), frozenReason(w.journal)]).toEqual([false, 'journal_behind_mirror']);
   });
-
-  it('an emptied journal is frozen because D1 still has its rows', async () => {
-    const w = setUp();
-    w.write('a');
-    await w.deliver();
-    const emptied = { ...setUp().ports, mirror: w.mirror };
-    expect(await checkJournal(emptied)).toBe(false);
-  });
 });
 
 describe('frozen', () => {
@@ -182,11 +174,5 @@ describe('frozen', () => {
     const { journal } = setUp();
     freeze(journal, 'unexpected_debit', () => {});
     expect(settlesIn(journal, NOW)).toBe(0);
-  });
-
-  it('a freeze survives a restart', () => {
-    const storage = createSqliteStorage();
-    freeze(new Journal(storage), 'unexpected_debit', () => {});
-    expect(frozenReason(new Journal(storage))).toBe('unexpected_debit');
   });
 });

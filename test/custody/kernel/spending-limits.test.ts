@@ -8,7 +8,6 @@ import {
   type Limit,
   limitUse,
   reservedLamports,
-  solText,
   spendable,
 } from '../../../src/custody/kernel/spending-limits.ts';
 import type { CustodyLimits } from '../../../src/custody/limits.ts';
@@ -219,10 +218,6 @@ describe('cost of the day', () => {
     expect(checkCost(used, half, LIMITS, NOW + 59_999).ok).toBe(false);
     expect(usedBy('cost_day', used, NOW)).toBe(LIMITS.cost_day);
   });
-});
-
-it('messages show amounts in SOL, not in lamports', () => {
-  expect(solText(2_500_000_000n)).toBe('2.5 SOL');
 });
 
 it('the oldest swap in the window decides when there is room again, in any order of rows', () => {

@@ -7,53 +7,70 @@ import {
   withLateWitnesses,
 } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
+import { scenes } from '../../kit/scenes.ts';
 
-const judge = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 1);
-const judgeByTwo = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 2);
-
-describe('an attempt has provably expired', () => {
-  it('the complete sequence of reads of one node proves that an attempt has expired', () => {
-    expect(judge(deathProof())).toBe('dead');
+/** One node's view as its scene writes it: `node proof|view [member=value] [commitment] [failed|free|unread]`. */
+function viewOf(text: string): NodeView {
+  const [node = '', kind, ...words] = text.split(' ');
+  const members = words.flatMap((word) => {
+    const [name = '', value] = word.split('=');
+    return value === undefined ? [] : [[name, value === 'null' ? null : BigInt(value)]];
   });
+  const commitment = (['processed', 'confirmed', 'finalized'] as const).find((each) => words.includes(each));
+  const isFailed = ['failed', 'free', 'unread'].some((word) => words.includes(word));
+  const charged = words.includes('free') ? false : words.includes('unread') ? null : undefined;
+  const status = commitment ? { status: statusOf(commitment, isFailed, charged) } : {};
+  return { ...(kind === 'proof' ? deathProof : view)({ node, ...status }), ...Object.fromEntries(members) };
+}
 
-  it('an attempt has provably expired when one of several nodes has the complete proof and none has a status', () => {
-    expect(judge(view(), deathProof(), view())).toBe('dead');
-  });
-
-  it('an attempt has provably expired if the status was read at the same slot as the finalized block height', () => {
-    expect(judge(deathProof({ finalizedSlot: 1_200n, statusSlot: 1_200n }))).toBe('dead');
-  });
-
-  it("an attempt has provably expired if the node's history starts exactly at the slot of the signing", () => {
-    expect(judge(deathProof({ firstAvailableSlot: 900n }))).toBe('dead');
-  });
-});
-
-describe('with a quorum of two, an attempt', () => {
-  const second = (change: Partial<NodeView> = {}) => deathProof({ node: 'two', ...change });
-
-  it('an attempt has expired with a quorum of two when both nodes prove it, each with its own height', () => {
-    expect(judgeByTwo(deathProof(), second())).toBe('dead');
-  });
-
-  it.each([
-    ['one node alone proves it', [deathProof()]],
-    ['one node proves it twice', [deathProof(), deathProof()]],
-    ['the second node has not passed its own height', [deathProof(), second({ finalizedHeight: 1_000n })]],
-    ['no height was recorded for the second node', [deathProof(), second({ node: 'three' })]],
-  ])('an attempt has not provably expired with a quorum of two when %s', (_name, views) => {
-    expect(judgeByTwo(...views)).toBe('unseen');
-  });
-
-  it('with a quorum of two, an attempt is rejected only when both nodes show the failure as final', () => {
-    const failed = statusOf('finalized', true);
-    expect(judgeByTwo(view({ status: failed }), view({ node: 'two' }))).toBe('seen');
-    expect(judgeByTwo(view({ status: failed }), view({ node: 'two', status: failed }))).toBe('rejected');
-  });
-
-  it('with a quorum of two, an attempt is not signed again when one node shows a finalized success', () => {
-    expect(judgeByTwo(view({ status: statusOf('finalized') }), second())).toBe('landed');
-  });
+it.each(
+  scenes(`
+    one node has read everything                          | 1 | one proof                                             | dead
+    one of several nodes has, and none shows a status     | 1 | one view, two proof, three view                       | dead
+    one of several witnesses has                          | 1 | one proof, two view, three view                       | dead
+    the status is as old as the finalized height          | 1 | one proof finalizedSlot=1200 statusSlot=1200          | dead
+    the history begins at the slot of the signing         | 1 | one proof firstAvailableSlot=900                      | dead
+    the history begins one slot later                     | 1 | one proof firstAvailableSlot=901                      | unseen
+    the start of the history is not read                  | 1 | one proof firstAvailableSlot=null                     | unseen
+    a block at the last valid height may hold it          | 1 | one proof finalizedHeight=1000                        | unseen
+    the height is below the last valid one                | 1 | one proof finalizedHeight=999                         | unseen
+    the status is older than the height                   | 1 | one proof statusSlot=1199                             | unseen
+    two nodes have a piece of the proof each              | 1 | one proof firstAvailableSlot=null, two proof finalizedHeight=1000, two proof finalizedHeight=900 finalizedSlot=900 | unseen
+    another node has the newer status                     | 1 | one proof statusSlot=1199, two view statusSlot=5000   | unseen
+    no node responds                                      | 1 |                                                       | unseen
+    any node has seen it processed                        | 1 | one proof, two view processed, three proof            | seen
+    any node has seen it confirmed                        | 1 | one proof, two view confirmed                         | seen
+    any node has seen it finalized                        | 1 | one proof, two view finalized                         | landed
+    a failure that is confirmed may be undone             | 1 | one view confirmed failed                             | seen
+    a failure that is processed may be undone             | 1 | one view processed failed, two proof                  | seen
+    a finalized success                                   | 1 | one view finalized                                    | landed
+    a finalized failure                                   | 1 | one view finalized failed                             | rejected
+    a finalized status outranks others                    | 1 | one view confirmed failed, two view finalized         | landed
+    finalized statuses that contradict decide nothing     | 1 | one view finalized, two view finalized failed         | seen
+    both of two nodes prove it, each with its own height  | 2 | one proof, two proof                                  | dead
+    one node alone proves it                              | 2 | one proof                                             | unseen
+    one node proves it twice                              | 2 | one proof, one proof                                  | unseen
+    the second has not passed its own height              | 2 | one proof, two proof finalizedHeight=1000             | unseen
+    no height was recorded for the second                 | 2 | one proof, three proof                                | unseen
+    one of two nodes shows the failure                    | 2 | one view finalized failed, two view                   | seen
+    both show the failure                                 | 2 | one view finalized failed, two view finalized failed  | rejected
+    one shows a success, the other proves its end         | 2 | one view finalized, two proof                         | landed
+    the fee of a failure is not read                      | 2 | one proof finalized unread, two proof finalized unread | seen
+    a failure took no fee                                 | 2 | one proof finalized free, two proof finalized free    | seen
+    a failure took a fee at one of two nodes              | 2 | one proof finalized failed, two proof finalized free  | seen
+    its fee is unread at one of two nodes                 | 2 | one proof finalized failed, two proof finalized unread | seen
+    two of three show a fee                               | 2 | one proof finalized free, two proof finalized failed, three proof finalized failed | rejected
+    no fee at one node, a success at another              | 2 | one proof finalized free, two proof finalized         | landed
+    a fee at two nodes, a success at a third              | 2 | one proof finalized failed, two proof finalized failed, three proof finalized | seen
+    an unread fee at one node, a success at another       | 2 | one proof finalized unread, two proof finalized       | seen
+  `),
+)('an attempt by the views of nodes: %s', (_what, quorum, views, verdict) => {
+  const shown = views
+    .split(', ')
+    .filter((each) => each !== '')
+    .map(viewOf);
+  expect(attemptVerdict(signingOf('one'), shown, Number(quorum))).toBe(verdict);
+  expect(attemptVerdict(signingOf('one'), shown.toReversed(), Number(quorum))).toBe(verdict);
 });
 
 describe('a witness', () => {
@@ -118,84 +135,5 @@ describe('a node has pruned the history of an attempt', () => {
     ['did not report its history', { firstAvailableSlot: null }],
   ])('does not assume that a node has pruned an attempt if the node %s', (_name, change) => {
     expect(pruned(view(change))).toEqual([]);
-  });
-});
-
-describe('an attempt has not provably expired', () => {
-  it.each([
-    ['at its last valid height: a block of that height may hold it', { finalizedHeight: 1_000n }],
-    ['below its last valid height', { finalizedHeight: 999n }],
-    ['with a status view that is older than the height', { statusSlot: 1_199n }],
-    ['when the start of the history was not read', { firstAvailableSlot: null }],
-    ['with a history that begins one slot after the signing', { firstAvailableSlot: 901n }],
-  ])('an attempt has not provably expired %s', (_name, missing) => {
-    expect(judge(deathProof(missing))).toBe('unseen');
-  });
-
-  it('pieces of a proof from different nodes never prove that an attempt has expired', () => {
-    const height = deathProof({ firstAvailableSlot: null });
-    const history = deathProof({ node: 'two', finalizedHeight: 1_000n });
-    const status = deathProof({ node: 'two', finalizedHeight: 900n, finalizedSlot: 900n });
-    expect(judge(height, history, status)).toBe('unseen');
-    expect(judge(deathProof({ statusSlot: 1_199n }), view({ statusSlot: 5_000n }))).toBe('unseen');
-  });
-
-  it('an attempt has not provably expired while no node has reported anything', () => {
-    expect(judge()).toBe('unseen');
-  });
-
-  it.each([
-    ['processed', 'seen'],
-    ['confirmed', 'seen'],
-    ['finalized', 'landed'],
-  ] as const)(
-    'an attempt has not provably expired when any node has seen it %s, regardless of the proof by the others',
-    (commitment, verdict) => {
-      const seen = view({ status: statusOf(commitment) });
-      expect(judge(deathProof(), seen)).toBe(verdict);
-      expect(judge(seen, deathProof(), deathProof())).toBe(verdict);
-    },
-  );
-
-  it('a failure that is not final does not prove that an attempt has expired, because a fork may undo it', () => {
-    expect(judge(view({ status: statusOf('confirmed', true) }))).toBe('seen');
-    expect(judge(view({ status: statusOf('processed', true) }), deathProof())).toBe('seen');
-  });
-});
-
-describe('a finalized status decides', () => {
-  it('a finalized success means that an attempt has landed, and a finalized failure that it is rejected', () => {
-    expect(judge(view({ status: statusOf('finalized') }))).toBe('landed');
-    expect(judge(view({ status: statusOf('finalized', true) }))).toBe('rejected');
-  });
-
-  it.each<[string, string, readonly (boolean | null | undefined)[]]>([
-    ['is seen', 'not read', [null, null]],
-    ['is seen', 'without a fee', [false, false]],
-    ['is seen', 'without a fee at one of two nodes', [true, false]],
-    ['is seen', 'with its fee unread at one of two nodes', [true, null]],
-    ['is rejected', 'with a fee at a quorum, and without one at a third node', [false, true, true]],
-    ['has landed', 'without a fee at one node, and a success at another', [false, undefined]],
-    ['is seen', 'with a fee at two nodes, and a success at a third', [true, true, undefined]],
-    ['is seen', 'with its fee unread at one node, and a success at another', [null, undefined]],
-  ])('an attempt %s after a finalized failure %s', (verdict, _name, charges) => {
-    const views = charges.map((charged, at) =>
-      deathProof({ node: `${at}`, status: statusOf('finalized', charged !== undefined, charged ?? null) }),
-    );
-    expect(judgeByTwo(...views)).toBe(verdict.split(' ').at(-1));
-    expect(judgeByTwo(...views.toReversed())).toBe(verdict.split(' ').at(-1));
-  });
-
-  it('a finalized status on one node overrides statuses that other nodes have not finalized yet', () => {
-    expect(
-      judge(view({ status: statusOf('confirmed', true) }), view({ status: statusOf('finalized') })),
-    ).toBe('landed');
-  });
-
-  it('two nodes whose finalized statuses contradict each other decide nothing', () => {
-    const yes = view({ node: 'a', status: statusOf('finalized') });
-    const no = view({ node: 'b', status: statusOf('finalized', true) });
-    expect(judge(yes, no)).toBe('seen');
-    expect(judge(no, yes)).toBe('seen');
   });
 });

@@ -393,19 +393,6 @@ describe('the creation that a payment buys', () => {
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
-  it('an ended creation is recorded although any number of older paid requests wait for money', async () => {
-    const world = createPaymentWorld({ creates: 'never' });
-    const waiting = Array.from({ length: 150 }, () => world.open());
-    for (const request of waiting)
-      await world.confirm(request.id, world.pay(fee(request), [request.reference]));
-    const made = world.open();
-    await world.confirm(made.id, world.pay(fee(made), [made.reference]));
-    world.finish(`token:${made.id}`, 'done');
-    await world.payments.run();
-    expect(world.payments.find(made.id)?.status).toBe('completed');
-    expect(world.payments.find(waiting[0]?.id ?? '')?.detail).toBe('creating');
-  });
-
   it('the reason of a failed creation is stored with its request', async () => {
     const world = createPaymentWorld();
     world.state.stopped = 'operator';

@@ -139,18 +139,6 @@ describe('a refund', () => {
   });
 });
 
-it('an ended refund is recorded even if many older refunds are pending', async () => {
-  const world = createPaymentWorld();
-  world.state.refunds = 'never';
-  const hanging = [];
-  for (let n = 0; n < 25; n++) hanging.push(await overpaid(world, 20_000n));
-  for (const { request } of hanging) await world.payments.commands.refund(request.id);
-  const last = hanging.at(-1);
-  world.finish(`refund:${last?.paid}:1`, 'done');
-  await world.payments.run();
-  expect(world.payments.find(String(last?.request.id))?.refunds).toMatchObject([{ status: 'paid' }]);
-});
-
 describe('nothing is paid back', () => {
   it.each([
     [

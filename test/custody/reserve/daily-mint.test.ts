@@ -205,23 +205,6 @@ describe('while something is wrong', () => {
     expect(w.mints()).toEqual([FUNDED * 100n]);
     expect((await w.report())?.ok).toBe(true);
   });
-
-  it('no mint is signed while the operator has paused', async () => {
-    const w = start();
-    await w.wake();
-    await w.custody.ops({ name: 'pause' });
-    await w.until(DUE + DAY_MS);
-    await w.wake();
-    await w.wait(60_000);
-    expect(w.mints()).toHaveLength(1);
-    expect(await w.report()).toMatchObject({ state: 'scheduled', reason: 'STOPPED', ok: false });
-    w.bitcoin.move(10n);
-    w.mine(3);
-    await w.custody.ops({ name: 'resume' });
-    await w.wake();
-    await w.wait(60_000);
-    expect(w.mints()).toHaveLength(2);
-  });
 });
 
 describe('the dry run', () => {

@@ -68,11 +68,6 @@ describe('a swap that ended unsigned', () => {
     });
   });
 
-  it('a swap refused without liquidity shows when to retry', () => {
-    expect(refusalFor('no_route')).toMatchObject({ retryAfterSeconds: 60, details: { reason: 'no_route' } });
-    expect(refusalFor('no_route').message).toContain('liquidity');
-  });
-
   it('a swap refused while swaps are stopped has the reason and the time of the next try', () => {
     expect(swapsStopped('unexpected_debit')).toMatchObject({
       retryAfterSeconds: 300,
