@@ -23,6 +23,7 @@ import {
 
 import { type BitcoinTx, createEsplora } from '../../../src/providers/esplora.ts';
 import { createTools } from '../../kit/kernel.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { RESERVE_BTC } from './bitcoin-model.ts';
 
@@ -63,131 +64,94 @@ const facts = (change: Partial<MintFacts> = {}): MintFacts => ({
   ...change,
 });
 
-describe('the reserve at depth', () => {
-  const both = (...pair: [ReserveView, ReserveView]) => agreeAtDepth(pair, 3, 2);
-
-  it.each([
-    [900, 'one confirmation', 700n],
-    [899, 'two', 700n],
-    [898, 'three', 1_000n],
-  ])(
-    'an income at height %i has %s at tip 900, so the reserve at depth is %i of 1,000 sats',
-    (height, _, counted) => {
-      const seen = view({ young: [young(height, 300n)] });
-      expect(both(seen, seen)).toMatchObject({ ok: true, sats: counted });
-    },
-  );
-
-  it('a spend reduces the reserve at once, at any depth', () => {
-    const seen = view({ young: [young(900, -300n), young(899, 200n)] });
-    expect(both(seen, seen)).toMatchObject({ ok: true, sats: 800n });
+/** A view as its scene writes it: `tip sats [net@height] [spends sats]`. */
+function viewOf(text: string, at: number): ReserveView {
+  const [tip = '0', confirmed = '0', ...words] = text.split(' ');
+  return view({
+    source: String(at),
+    tip: Number(tip),
+    confirmed: sats(BigInt(confirmed)),
+    pendingSpent: sats(words[0] === 'spends' ? BigInt(words[1] ?? 0) : 0n),
+    young: words.flatMap((word) => {
+      const [net = '', height] = word.split('@');
+      return height === undefined ? [] : [young(Number(height), BigInt(net))];
+    }),
   });
+}
+const listed = (cell: string): string[] => cell.split(', ').filter((each) => each !== '');
+/** Every order of a few views: none of the rules depends on it. */
+const orders = <T>(all: readonly T[]): T[][] =>
+  all.map((_, at) => [...all.slice(at), ...all.slice(0, at)]).concat([all.toReversed()]);
 
-  it('a spend in the mempool of any index prevents an agreement on the reserve', () => {
-    const pending = view({ pendingSpent: sats(1n) });
-    expect(both(view(), pending)).toEqual({ ok: false, reason: 'spend_pending' });
-    expect(both(pending, view())).toEqual({ ok: false, reason: 'spend_pending' });
-  });
-
-  it('depth is counted from the lower tip, so an index that is a block ahead adds no confirmation', () => {
-    const behind = view({ tip: 900, young: [young(899, 300n)] });
-    const ahead = view({ tip: 901, young: [young(899, 300n)] });
-    expect(both(behind, ahead)).toMatchObject({ ok: true, sats: 700n, tip: { height: 900 } });
-  });
-
-  it('an income that only the index with the higher tip shows is not part of the reserve at depth', () => {
-    const ahead = view({ tip: 902, confirmed: sats(1_500n), young: [young(902, 500n)] });
-    expect(both(view({ tip: 900 }), ahead)).toMatchObject({ ok: true, sats: 1_000n });
-  });
-
-  it('indexes agree if their tips are two blocks apart, but not if they are three blocks apart', () => {
-    expect(both(view({ tip: 900 }), view({ tip: 902 })).ok).toBe(true);
-    expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
-  });
-
-  it('the reserve at depth is not agreed if indexes differ by one sat, or if only one index responds', () => {
-    const other = view({ confirmed: sats(1_001n) });
-    expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
-    for (const configured of [1, 2, 3]) {
-      expect(agreeAtDepth([view()], 3, configured)).toEqual({ ok: false, reason: 'one_source' });
-      expect(agreeAtDepth([], 3, configured)).toEqual({ ok: false, reason: 'one_source' });
-    }
-  });
-
-  it.each([
-    ['a higher balance', { confirmed: sats(9_000n) }],
-    ['a lower balance', { confirmed: sats(1n) }],
-    ['a young income', { young: [young(900, 300n)] }],
-    ['a spend in the mempool', { pendingSpent: sats(1n) }],
-    ['a tip far ahead', { tip: 9_000 }],
-    ['a tip far behind', { tip: 2 }],
-  ])('two indexes agree on the reserve at depth although a third one shows %s', (_, lie) => {
-    const views = [view(), view({ source: 'two' })];
-    for (const all of [
-      [...views, view(lie)],
-      [view(lie), ...views],
-    ])
-      expect(agreeAtDepth(all, 3, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
-  });
-
-  it('the reserve at depth never exceeds the confirmed balance, with or without the transactions that are too young', () => {
-    const txs = fc.array(
-      fc.record({
-        height: fc.integer({ min: 895, max: 900 }),
-        net: fc.bigInt({ min: -1_000n, max: 1_000n }),
-      }),
-    );
-    fc.assert(
-      fc.property(txs, fc.integer({ min: 1, max: 6 }), (rows, depth) => {
-        const seen = view({
-          confirmed: sats(100_000n),
-          young: rows.map(({ height, net }) => young(height, net)),
-        });
-        const agreed = agreeAtDepth([seen, seen], depth, 2);
-        const unripe = rows.filter(({ height }) => 900 - height + 1 < depth);
-        const before = 100_000n - unripe.reduce((sum, { net }) => sum + net, 0n);
-        expect(agreed.ok && agreed.sats <= 100_000n && agreed.sats <= before).toBe(true);
-      }),
-    );
-  });
+it.each(
+  scenes(`
+    an income with one confirmation does not count       | 2 | 900 1000 300@900, 900 1000 300@900               | 700 at 900
+    an income with two does not                          | 2 | 900 1000 300@899, 900 1000 300@899               | 700 at 900
+    an income with three does                            | 2 | 900 1000 300@898, 900 1000 300@898               | 1000 at 900
+    a spend counts at once                               | 2 | 900 1000 -300@900 200@899, 900 1000 -300@900 200@899 | 800 at 900
+    a spend in the mempool of any index                  | 2 | 900 1000, 900 1000 spends 1                      | spend_pending
+    an index a block ahead adds no confirmation          | 2 | 900 1000 300@899, 901 1000 300@899               | 700 at 900
+    an income that only the index ahead shows            | 2 | 900 1000, 902 1500 500@902                       | 1000 at 900
+    tips two blocks apart                                | 2 | 900 1000, 902 1000                               | 1000 at 900
+    tips three blocks apart                              | 2 | 900 1000, 903 1000                               | tips_apart
+    indexes differ by one sat                            | 2 | 900 1000, 900 1001                               | sources_disagree
+    one index responds, and two are configured           | 2 | 900 1000                                         | one_source
+    one index is configured                              | 1 | 900 1000                                         | one_source
+    no index responds                                    | 3 |                                                  | one_source
+    the third of three shows a higher balance            | 3 | 900 1000, 900 1000, 900 9000                     | 1000 at 900
+    the third shows a lower balance                      | 3 | 900 1000, 900 1000, 900 1                        | 1000 at 900
+    the third shows a young income                       | 3 | 900 1000, 900 1000, 900 1000 300@900             | 1000 at 900
+    the third shows a spend in the mempool               | 3 | 900 1000, 900 1000, 900 1000 spends 1            | 1000 at 900
+    the third has a tip far ahead                        | 3 | 900 1000, 900 1000, 9000 1000                    | 1000 at 900
+    the third has a tip far behind                       | 3 | 900 1000, 900 1000, 2 1000                       | 1000 at 900
+  `),
+)('the reserve at a depth of three blocks: %s', (_what, configured, shown, expected) => {
+  for (const views of orders(listed(shown).map(viewOf))) {
+    const agreed = agreeAtDepth(views, 3, Number(configured));
+    expect(agreed.ok ? `${agreed.sats} at ${agreed.tip.height}` : agreed.reason).toBe(expected);
+  }
 });
 
-describe('the reserve at the tip, for a proof', () => {
-  it('the reserve at the tip is agreed only if indexes show the same tip and the same balance', () => {
-    expect(agreeAtTip([view(), view()], 2)).toMatchObject({ ok: true, sats: 1_000n });
-    expect(agreeAtTip([view(), view({ tip: 901 })], 2)).toEqual({ ok: false, reason: 'tips_apart' });
-    expect(agreeAtTip([view(), view({ confirmed: sats(1n) })], 2)).toEqual({
-      ok: false,
-      reason: 'sources_disagree',
-    });
-  });
+it.each(
+  scenes(`
+    the same tip and balance                             | 2 | 900 1000, 900 1000           | 1000
+    another tip                                          | 2 | 900 1000, 901 1000           | tips_apart
+    another balance                                      | 2 | 900 1000, 900 1              | sources_disagree
+    the third of three shows another balance             | 3 | 900 1000, 900 1000, 900 9    | 1000
+    the third shows another tip                          | 3 | 900 1000, 900 1000, 9000 1000 | 1000
+    one index responds, and two are configured           | 2 | 900 1000                     | one_source
+    one index is configured                              | 1 | 900 1000                     | 1000
+    no index responds                                    | 1 |                              | one_source
+  `),
+)('the reserve at the tip, for a proof: %s', (_what, configured, shown, expected) => {
+  for (const views of orders(listed(shown).map(viewOf))) {
+    const agreed = agreeAtTip(views, Number(configured));
+    expect(agreed.ok ? String(agreed.sats) : agreed.reason).toBe(expected);
+  }
+});
 
-  it('two indexes agree on the reserve at the tip although a third one shows another balance or tip', () => {
-    for (const lie of [view({ confirmed: sats(9n) }), view({ tip: 9_000 })])
-      for (const all of [
-        [view(), view(), lie],
-        [lie, view(), view()],
-      ])
-        expect(agreeAtTip(all, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
-  });
-
-  it('one index is enough for the reserve at the tip only if no second index is configured', () => {
-    expect(agreeAtTip([view()], 2)).toEqual({ ok: false, reason: 'one_source' });
-    expect(agreeAtTip([view()], 1)).toMatchObject({ ok: true });
-    expect(agreeAtTip([], 1)).toEqual({ ok: false, reason: 'one_source' });
-  });
+it('the reserve at depth never exceeds the confirmed balance, with or without the transactions that are too young', () => {
+  const txs = fc.array(
+    fc.record({
+      height: fc.integer({ min: 895, max: 900 }),
+      net: fc.bigInt({ min: -1_000n, max: 1_000n }),
+    }),
+  );
+  fc.assert(
+    fc.property(txs, fc.integer({ min: 1, max: 6 }), (rows, depth) => {
+      const seen = view({
+        confirmed: sats(100_000n),
+        young: rows.map(({ height, net }) => young(height, net)),
+      });
+      const agreed = agreeAtDepth([seen, seen], depth, 2);
+      const unripe = rows.filter(({ height }) => 900 - height + 1 < depth);
+      const before = 100_000n - unripe.reduce((sum, { net }) => sum + net, 0n);
+      expect(agreed.ok && agreed.sats <= 100_000n && agreed.sats <= before).toBe(true);
+    }),
+  );
 });
 
 describe('the decision', () => {
-  it('the amount to mint is the reserve minus the supply, scaled by the decimals', () => {
-    expect(decideMint(facts())).toMatchObject({ verdict: 'mint', atoms: 600n });
-    const scaled = supply({ atoms: 40_001n, decimals: 2 });
-    expect(decideMint(facts({ supplies: [scaled, scaled] }))).toMatchObject({
-      verdict: 'mint',
-      atoms: 59_999n,
-    });
-  });
-
   it('a mint brings the supply to exactly the reserve, never above it', () => {
     fc.assert(
       fc.property(u53, u53, fc.integer({ min: 0, max: 3 }), (reserve, atoms, decimals) => {
@@ -201,56 +165,55 @@ describe('the decision', () => {
     );
   });
 
-  it.each([
-    ['nothing_to_mint', { atoms: 1_000n }],
-    ['supply_above_reserve', { atoms: 1_001n }],
-    ['not_mint_authority', { mintAuthority: 'somebody' }],
-    ['not_mint_authority', { mintAuthority: null }],
-    ['supply_overflow', { decimals: 18, atoms: 0n }],
-  ] as const)('nothing is minted today: %s', (reason, change) => {
-    const seen = supply(change);
-    expect(decideMint(facts({ supplies: [seen, seen] }))).toMatchObject({ verdict: 'none', reason });
+  /** A supply as its scene writes it: `atoms [member=value]`. */
+  function supplyOf(text: string, at: number): SupplyView {
+    const [atoms = '0', ...words] = text.split(' ');
+    const change = Object.fromEntries(words.map((word) => word.split('=')));
+    return supply({
+      source: `rpc-${at}`,
+      atoms: BigInt(atoms),
+      decimals: Number(change.decimals ?? 0),
+      slot: BigInt(change.slot ?? 100),
+      ...(change.program ? { program: change.program } : {}),
+      ...(change.authority ? { mintAuthority: change.authority === 'none' ? null : change.authority } : {}),
+    });
+  }
+
+  it.each(
+    scenes(`
+      the difference of reserve and supply                | 2 | 400, 400                                   | mint 600
+      the difference, scaled by the decimals              | 2 | 40001 decimals=2, 40001 decimals=2         | mint 59999
+      no difference                                       | 2 | 1000, 1000                                 | none nothing_to_mint
+      more tokens than sats                               | 2 | 1001, 1001                                 | none supply_above_reserve
+      another mint authority                              | 2 | 400 authority=other, 400 authority=other   | none not_mint_authority
+      no mint authority                                   | 2 | 400 authority=none, 400 authority=none     | none not_mint_authority
+      more atoms than the chain can count                 | 2 | 0 decimals=18, 0 decimals=18               | none supply_overflow
+      nodes differ in the atoms                           | 2 | 400, 401                                   | wait supplies_disagree
+      nodes differ in the decimals                        | 2 | 400, 400 decimals=1                        | wait supplies_disagree
+      nodes differ in the program                         | 2 | 400, 400 program=other                     | wait supplies_disagree
+      nodes differ in the authority                       | 2 | 400, 400 authority=none                    | wait supplies_disagree
+      the third of three shows more atoms                 | 3 | 400, 400, 999                              | mint 600
+      the third shows fewer atoms                         | 3 | 400, 400, 0                                | mint 600
+      the third shows other decimals                      | 3 | 400, 400, 400 decimals=8                   | mint 600
+      the third shows another authority                   | 3 | 400, 400, 400 authority=none               | mint 600
+      the third shows a slot far ahead                    | 3 | 400, 400, 0 slot=1000000000000             | mint 600
+      one node responds, and two are configured           | 2 | 400                                        | wait one_node
+      no node responds                                    | 2 |                                            | wait one_node
+      one node is configured                              | 1 | 400                                        | mint 600
+      after a mint in slot 100, all supplies are as new   | 2 | 400, 400                                   | mint 600       | after
+      after a mint, the supply of one node is older       | 2 | 400, 400 slot=99                           | wait supply_outdated | after
+      after a mint, the only supply is older              | 1 | 400 slot=99                                | wait supply_outdated | after
+    `),
+  )('the decision about a mint: %s', (_what, nodes, shown, expected, ...after) => {
+    const earlier = after[0] === 'after' ? { open: false, last: { slot: 100n, day: '2026-01-01' } } : NEVER;
+    for (const supplies of orders(listed(shown).map(supplyOf))) {
+      const decision = decideMint(facts({ supplies, nodes: Number(nodes), earlier }));
+      const { verdict } = decision;
+      expect(`${verdict} ${verdict === 'mint' ? decision.atoms : decision.reason}`).toBe(expected);
+    }
   });
 
   const wait = (reason: string) => ({ verdict: 'wait', reason });
-
-  it.each([
-    ['the atoms', { atoms: 401n }],
-    ['the decimals', { decimals: 1 }],
-    ['the program', { program: 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' }],
-    ['the authority', { mintAuthority: null }],
-  ])('a mint is not decided while two nodes differ in %s', (_, change) => {
-    expect(decideMint(facts({ supplies: [supply(), supply(change)] }))).toEqual(wait('supplies_disagree'));
-  });
-
-  it.each([
-    ['more atoms', { atoms: 999n }],
-    ['fewer atoms', { atoms: 0n }],
-    ['other decimals', { decimals: 8 }],
-    ['another authority', { mintAuthority: null }],
-    ['a slot far ahead', { atoms: 0n, slot: 10n ** 12n }],
-  ])('a mint is decided on the figures of two nodes when the third of three shows %s', (_, lie) => {
-    const honest = [supply(), supply({ source: 'rpc-2' })];
-    for (const supplies of [
-      [...honest, supply(lie)],
-      [supply(lie), ...honest],
-    ])
-      expect(decideMint(facts({ supplies, nodes: 3 }))).toMatchObject({ verdict: 'mint', atoms: 600n });
-  });
-
-  it('a mint is not decided with one node where two are configured', () => {
-    expect(decideMint(facts({ supplies: [supply()] }))).toEqual(wait('one_node'));
-    expect(decideMint(facts({ supplies: [] }))).toEqual(wait('one_node'));
-    expect(decideMint(facts({ supplies: [supply()], nodes: 1 }))).toMatchObject({ verdict: 'mint' });
-  });
-
-  it('a mint is not decided on a supply that was read before the last mint', () => {
-    const earlier: PreviousMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
-    const late = supply({ slot: 99n, source: 'rpc-2' });
-    expect(decideMint(facts({ earlier }))).toMatchObject({ verdict: 'mint' });
-    expect(decideMint(facts({ earlier, supplies: [supply(), late] }))).toEqual(wait('supply_outdated'));
-    expect(decideMint(facts({ earlier, supplies: [late], nodes: 1 }))).toEqual(wait('supply_outdated'));
-  });
 
   it('a mint is not decided while an earlier mint is in flight', () => {
     expect(decideMint(facts({ earlier: { open: true, last: null } }))).toEqual(wait('earlier_mint_open'));
