@@ -10,7 +10,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   bridges: ['core', 'chain', 'providers'],
   custody: ['core', 'chain', 'providers', 'bridges'],
   http: ['core'],
-  features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
+  // The routes of every product that callers pay for share the payment's instructions and confirmation.
+  features: [
+    ...['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
+    'features/payments/paid-request.ts',
+  ],
   mcp: ['core', 'chain', 'providers', '../packages/client/src/index.ts'],
   // A Worker of its own. It shares the custodian's rules of agreement, and none of its sources.
   witness: [

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { refusalError } from '../../src/core/errors.ts';
 import type { CustodianApi } from '../../src/custody/api.ts';
 import { FINALITY_WAIT_MS } from '../../src/features/asry/claims.ts';
-import { confirmPayment } from '../../src/features/tokens/paid-request.ts';
+import { confirmPayment } from '../../src/features/payments/paid-request.ts';
 import { depositSignature, wallet } from '../kit/addresses.ts';
 import { simulateCustodian } from '../kit/simulated-custodian.ts';
 

@@ -13,21 +13,21 @@ import { BOOKMARK_HEADER } from '../../http/read-session.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { preferHeaders, preferredWaitMs, type Waiting } from '../../http/wait.ts';
-import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
-import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
   address,
   type ConfirmPaymentDeps,
   confirmErrors,
   confirmPayment,
   instant,
-  nameFields,
   PaymentRequest,
   paymentBody,
   paymentSignature,
   requestErrors,
   requestId,
-} from './paid-request.ts';
+} from '../payments/paid-request.ts';
+import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
+import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
+import { nameFields } from './token-request.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
   ConfirmPaymentDeps &

@@ -20,7 +20,7 @@ import {
   paymentSignature,
   requestErrors,
   requestId,
-} from './paid-request.ts';
+} from '../payments/paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
 import { pageOfTokens, Token, tokenBodies } from './routes.ts';
 import type { SearchStore } from './search-store.ts';

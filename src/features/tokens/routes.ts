@@ -19,8 +19,8 @@ import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
 import { limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
+import { address, instant, priceOf } from '../payments/paid-request.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf, feeParts } from './create-invoice.ts';
-import { address, instant, nameFields, priceOf } from './paid-request.ts';
 import {
   type FactsSubject,
   readMintKeys,
@@ -28,6 +28,7 @@ import {
   type TokenFacts,
   type TokenFactsDeps,
 } from './token-facts.ts';
+import { nameFields } from './token-request.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin' | 'publicBaseUrl'> & {

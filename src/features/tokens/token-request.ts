@@ -2,6 +2,7 @@
  * Pure functions that check a creator's request before anything is charged.
  * @module
  */
+import { z } from '@hono/zod-openapi';
 import { isOnCurve } from '../../chain/solana/address.ts';
 import type { TokenDesign } from '../../chain/solana/token-creation.ts';
 import {
@@ -21,6 +22,18 @@ export type TokenRequest = Omit<TokenDesign, 'uri' | 'program'> & {
   readonly description: string;
   readonly image: string | null;
   readonly program: TokenDesign['program'] | undefined;
+};
+
+/** The limit is in bytes of UTF-8; `maxLength` counts characters, and each of them has at least one byte. */
+const textMember = (maxLength: number, example: string) =>
+  z
+    .string()
+    .openapi({ minLength: 1, maxLength, description: `At most ${maxLength} bytes of UTF-8`, example });
+
+/** Members of each request for a token; `checkedProgram` checks the texts. */
+export const nameFields = {
+  name: textMember(MAX_NAME_BYTES, 'Moon Cat'),
+  symbol: textMember(MAX_SYMBOL_BYTES, 'MCAT'),
 };
 
 /** The token program of a valid request. @throws AppError */

@@ -1,5 +1,5 @@
 /**
- * Shared by invoices and listing requests: the payment instructions, the confirmation of a payment, and their
+ * What the routes of every product share that callers pay for: the payment instructions, the confirmation of a payment, and their
  * errors.
  * @module
  */
@@ -7,7 +7,6 @@
 import { z } from '@hono/zod-openapi';
 
 import { isAddress } from '../../chain/solana/address.ts';
-import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
@@ -78,18 +77,6 @@ export const confirmErrors = [
   'REFUND_DUE',
   'INVOICE_IN_PROGRESS',
 ] as const;
-
-/** The limit is in bytes of UTF-8; `maxLength` counts characters, and each of them has at least one byte. */
-const textMember = (maxLength: number, example: string) =>
-  z
-    .string()
-    .openapi({ minLength: 1, maxLength, description: `At most ${maxLength} bytes of UTF-8`, example });
-
-/** Members of each request for a token; `checkedProgram` checks the texts. */
-export const nameFields = {
-  name: textMember(MAX_NAME_BYTES, 'Moon Cat'),
-  symbol: textMember(MAX_SYMBOL_BYTES, 'MCAT'),
-};
 
 export const address = z.string().refine(isAddress, 'must be a Solana address').openapi(ADDRESS);
 
