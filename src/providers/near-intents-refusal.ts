@@ -51,12 +51,19 @@ function messageOf(body: string): string | undefined {
 
 /** Members of our request that are settings or constants. */
 const OUR_MEMBERS =
-  /\b(token_?(in|out)|(origin|destination)_?asset|recipient|refund_?to|deadline|slippage\w*|dry|\w+_?type|deposit_?mode|quote_?waiting\w*|app_?fees|referral)\b.*\b(valid|invalid|must|should|supported|unsupported|required|missing|unknown|empty)\b/i;
+  /\b(token_?(in|out)|(origin|destination)_?asset|recipient|refund_?to|deadline|slippage\w*|dry|\w+_?type|deposit_?mode|quote_?waiting\w*|app_?fees|referral)\b/i;
+const WRONG =
+  /\b((in|un)?valid|must|should|(un)?supported|required|missing|unknown|empty|past|expired|short|long|far|exceeds?|allowed|blocked|sanction\w*)\b/i;
+/** Whether a text rejects such a member. A text that also speaks of the amount is about the amount. */
+const isOurs = (message: string): boolean =>
+  OUR_MEMBERS.test(message) && WRONG.test(message) && !/\bamount/i.test(message);
 
 /** The first pattern that matches decides. */
 const MEANINGS: readonly (readonly [RefusalReason, RegExp])[] = [
-  ['request_invalid', OUR_MEMBERS],
-  ['amount_too_low', /too (low|small|little)|\bmin(imum)?\b|below|at least|insufficient amount/i],
+  [
+    'amount_too_low',
+    /too (low|small|little)|\bmin(imum)?\b|below|at least|less than|not cover|insufficient amount/i,
+  ],
   ['amount_too_high', /too (high|large|big|much)|\bmax(imum)?\b|at most|exceed|above/i],
   [
     'no_route',
@@ -66,7 +73,7 @@ const MEANINGS: readonly (readonly [RefusalReason, RegExp])[] = [
     'pair_paused',
     /\bpair\b|paused|disabled|suspended|maintenance|not (currently )?available|unavailable|halted/i,
   ],
-  ['request_invalid', /\b(not valid|invalid|must be|should be|validation)\b/i],
+  ['request_invalid', /\b(not valid|invalid|must be|should( not)? (be|exist)|validation|bad request)\b/i],
 ];
 
 const INTERNAL = /internal[ _-]?(server[ _-]?)?error/i;
@@ -80,14 +87,15 @@ export function refusalOf(response: UpstreamResponse): BridgeRefusal | undefined
   if (response.status !== 400 && response.status !== 422) return undefined;
   const message = messageOf(response.text);
   if (message === undefined || INTERNAL.test(message)) return undefined;
-  const reason = MEANINGS.find(([, pattern]) => pattern.test(message))?.[0] ?? 'bridge_refused';
+  const meaning = MEANINGS.find(([, pattern]) => pattern.test(message))?.[0] ?? 'bridge_refused';
+  const reason = isOurs(message) ? 'request_invalid' : meaning;
   const least = reason === 'amount_too_low' ? leastOf(message) : undefined;
   return { reason, text: message, ...(least ? { least } : {}) };
 }
 
 /** A number after the words for a minimum, with its unit before or after it. */
 const STATED =
-  /(?:at least|\bmin(?:imum)?\b|less than|below)\D*?(\$|usd[ct]?|sol)?\s*(\d+(?:[,_\u00a0\u202f ]\d{3})*(?:\.\d+)?)\s*(\$|[a-z]+)?/i;
+  /(?:at least|\bmin(?:imum)?\b|less than|below)\D*?(\$|usd[ct]?|sol)?\s*(\d+(?:[,_\u00a0\u202f ]\d{3})*(?:\.\d+)?)(?!\d|\.\d|e\d|[km]\b)\s*(\$|[a-z]+)?/i;
 const USD = /^(\$|usd[ct]?|dollars?)$/i;
 const SOL = /^w?sol$/i;
 const ATOMS = /^(lamports?|atoms?|units?)$/i;

@@ -26,6 +26,14 @@ it.each([
   ['deadline must be a valid ISO 8601 date string', 'request_invalid'],
   ['originAsset should not be empty', 'request_invalid'],
   ['Invalid request body', 'request_invalid'],
+  ['Bad Request', 'request_invalid'],
+  ['Unsupported destinationAsset', 'request_invalid'],
+  ['deadline is too short, at least 60 s', 'request_invalid'],
+  ['appFees exceed the maximum', 'request_invalid'],
+  ['property foo should not exist', 'request_invalid'],
+  ['The recipient is on a sanctions list', 'request_invalid'],
+  ['Amount is less than the withdrawal fee', 'amount_too_low'],
+  ['Amount exceeds the maximum of the recipient', 'amount_too_high'],
   ['The moon is in the wrong phase', 'bridge_refused'],
 ])('the text "%s" means %s, as message or error, alone or in a list', (text, reason) => {
   for (const body of [{ message: text }, { message: [text] }, { error: text }, { error: { message: text } }])
@@ -48,13 +56,17 @@ it.each<[string, string, bigint]>([
   expect(refused({ message: text })?.least).toEqual({ unit, value });
 });
 
-it.each(['Amount is too low', 'try at least 0.0001 BTC', 'try at least 0', 'the minimum is 10 sats'])(
-  'the text "%s" names no amount of the origin asset',
-  (text) => {
-    expect(refused({ message: text })).toMatchObject({ reason: 'amount_too_low' });
-    expect(refused({ message: text })?.least).toBeUndefined();
-  },
-);
+it.each([
+  'Amount is too low',
+  'minimum of $1k',
+  'minimum 1.264e6',
+  'try at least 0.0001 BTC',
+  'try at least 0',
+  'the minimum is 10 sats',
+])('the text "%s" names no amount of the origin asset', (text) => {
+  expect(refused({ message: text })).toMatchObject({ reason: 'amount_too_low' });
+  expect(refused({ message: text })?.least).toBeUndefined();
+});
 
 it.each([200, 201, 401, 403, 404, 429, 500, 503])('a response with status %i is no refusal', (status) => {
   expect(refused({ message: 'No liquidity available' }, status)).toBeUndefined();
