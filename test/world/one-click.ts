@@ -134,19 +134,15 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
     ].map((fee) => (asked.dry ? fee : { ...fee, limitOrderId: null }));
     const bps = SPREAD_BPS + BigInt(sumOf(appFees));
     const amountIn = BigInt(asked.amount);
-    const low = take('lowOutput');
-    const gross = (satsFor(amountIn, bps) * BigInt(10_000 - (low === null ? 0 : (low.by ?? 1000)))) / 10_000n;
+    const gross = satsFor(amountIn, bps);
     if (gross < 2n * WITHDRAW_FEE_SATS) {
       const least = (2n * WITHDRAW_FEE_SATS * amountIn) / (gross === 0n ? 1n : gross) + 1n;
       return message(400, `Amount is too low for bridge, try at least ${least}`, request.path);
     }
     const amountOut = gross - WITHDRAW_FEE_SATS;
     const minAmountOut = (amountOut * (10_000n - BigInt(asked.slippageTolerance))) / 10_000n;
-    const shownIn = amountIn + shift(take('wrongDeposit'));
-    const expired = take('expiredDeadline') !== null;
-    const deadline = expired ? Date.now() - 60_000 : Date.parse(asked.deadline) + GRACE_MS;
+    const deadline = Date.parse(asked.deadline) + GRACE_MS;
     const deposit = await createSolanaKey();
-    const withAddress = !asked.dry && take('noDeposit') === null;
 
     const quoteRequest: QuoteRequest = {
       depositMode: 'SIMPLE',
@@ -156,15 +152,14 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       ...asked,
       appFees,
       recipient: lie(take('wrongRecipient'), asked.recipient, () => createBitcoinKey().address),
-      refundTo: lie(take('wrongRefundTo'), asked.refundTo, () => options.solanaBank.address),
-      destinationAsset: lie(take('wrongAsset'), BTC_ASSET, () => 'nep141:eth.omft.near'),
-      amount: (amountIn + shift(take('wrongAmount'))).toString(),
+      destinationAsset: BTC_ASSET,
+      amount: amountIn.toString(),
     };
     const shown = {
-      amountIn: shownIn.toString(),
-      amountInFormatted: formatUnits(shownIn, 9),
-      amountInUsd: usd(shownIn, 9, 'SOL'),
-      minAmountIn: shownIn.toString(),
+      amountIn: amountIn.toString(),
+      amountInFormatted: formatUnits(amountIn, 9),
+      amountInUsd: usd(amountIn, 9, 'SOL'),
+      minAmountIn: amountIn.toString(),
       amountOut: amountOut.toString(),
       amountOutFormatted: formatUnits(amountOut, 8),
       amountOutUsd: usd(amountOut, 8, 'BTC'),
@@ -175,7 +170,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       ...(asked.dry
         ? {}
         : { deadline: new Date(deadline).toISOString(), timeWhenInactive: new Date(deadline).toISOString() }),
-      ...(withAddress ? { depositAddress: deposit.address } : {}),
+      ...(asked.dry ? {} : { depositAddress: deposit.address }),
     };
     const timestamp = new Date().toISOString();
     const signer = take('wrongSignature') === null ? quoteKey : otherKey;
@@ -186,11 +181,10 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       timestamp,
       correlationId: randomUUID(),
     };
-    if (withAddress) {
-      const isBtc = quoteRequest.destinationAsset === BTC_ASSET;
+    if (!asked.dry) {
       const swap: Swap = {
         answer,
-        askedDestination: isBtc ? asked.destinationAsset : quoteRequest.destinationAsset,
+        askedDestination: asked.destinationAsset,
         deposit,
         amountIn,
         amountOut,
@@ -261,6 +255,3 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
 
 const lie = (fault: { readonly value?: string } | null, right: string, wrong: () => string): string =>
   fault === null ? right : (fault.value ?? wrong());
-
-const shift = (fault: { readonly by?: number } | null): bigint =>
-  fault === null ? 0n : BigInt(fault.by ?? 1);

@@ -52,17 +52,11 @@ async function optionsOf(
   return readWorkerOptions(configPath, schemaPath);
 }
 
-/** Name of the Worker that runs the custodian's object if the object has another release. */
-const OBJECT = 'sluice-object';
 const WITNESS = 'sluice-witness';
-const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
-  className: 'Custodian',
-  scriptName: objectBundlePath === undefined ? 'sluice' : OBJECT,
-  useSQLite: true,
-});
+const CUSTODIAN = { className: 'Custodian', scriptName: 'sluice', useSQLite: true };
 
 /** The helper Worker, which listens on its own port. */
-const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOptions) => ({
+const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
   name: 'inside',
   ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
   // Without this flag, a binding's `scheduled` is an ordinary method and not the handler.
@@ -73,7 +67,7 @@ const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOpti
   serviceBindings: { SLUICE: 'sluice' },
   durableObjects: {
     PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true },
-    CUSTODIAN: custodianOf(setup),
+    CUSTODIAN,
   },
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
@@ -114,9 +108,9 @@ const versionOf = (bundlePath: string) => ({
 });
 
 /** The service's Worker. */
-const serviceWorker = (setup: WorkerSetup, options: WorkerOptions, name: string, bundlePath: string) => ({
+const serviceWorker = ({ bundlePath, bindings }: WorkerSetup, options: WorkerOptions) => ({
   ...options.worker,
-  name,
+  name: 'sluice',
   // workerd refuses a module whose path leads out of this folder.
   modulesRoot: dirname(bundlePath),
   modules: [
@@ -124,13 +118,12 @@ const serviceWorker = (setup: WorkerSetup, options: WorkerOptions, name: string,
     { type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') },
   ],
   // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be used here.
-  bindings: { ...options.vars, ...setup.bindings, VERSION: versionOf(bundlePath) },
+  bindings: { ...options.vars, ...bindings, VERSION: versionOf(bundlePath) },
   versionMetadata: undefined,
 });
 
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const options = await optionsOf(setup, setup.schemaPath);
-  const { objectBundlePath } = setup;
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: '127.0.0.1',
@@ -144,21 +137,10 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
       },
       workers: [
         {
-          ...serviceWorker(setup, options, 'sluice', setup.bundlePath),
+          ...serviceWorker(setup, options),
           ...withSite(options.worker, setup.sitePath),
-          ...(objectBundlePath === undefined
-            ? {}
-            : {
-                durableObjects: {
-                  ...(Reflect.get(options.worker, 'durableObjects') as Record<string, unknown>),
-                  CUSTODIAN: custodianOf(setup),
-                },
-              }),
         },
-        ...(objectBundlePath === undefined
-          ? []
-          : [{ ...serviceWorker(setup, options, OBJECT, objectBundlePath), assets: undefined }]),
-        inside(setup, options),
+        inside(options),
         ...(setup.witness === undefined ? [] : [await witnessWorker(setup.witness)]),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
       ],
