@@ -116,7 +116,7 @@ describe('the pool API answers', () => {
     ['are not there', () => upstreams.chain.clear()],
     ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
   ])(
-    "returns the pool API's body unchanged, without vault_balances_source, if the vaults %s",
+    "returns the pool API's body unchanged, marked stale, if its balances are zero and the vaults %s",
     async (_name, spoil) => {
       plantPools();
       spoil();
@@ -125,6 +125,7 @@ describe('the pool API answers', () => {
       const service = upstreams.service();
       const response = await service.get(PATH);
       expect(await response.text()).toBe(body);
+      expect(response.headers.get('x-data-stale')).toBe('true');
       expect(service.logged).toHaveLength(1);
     },
   );

@@ -102,7 +102,8 @@ async function load(deps: PoolDeps, address: string): Promise<Kept> {
       if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, deps.now());
       const corrected = await orLog(deps, address, () => correctBalances(deps, upstream.text, pool));
       if (corrected !== undefined) return kept({ text: corrected, source: 'orca' }, deps.now());
-      throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: deps.now() });
+      // The zeros are passed on as they are. They are no reading of the vaults.
+      throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: deps.now(), stale: true });
     }
   }
   const found = await orLog(deps, address, async () => ({ text: await readPoolFromChain(deps, address) }));
