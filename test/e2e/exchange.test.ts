@@ -126,20 +126,3 @@ it('minimum and estimate return figures for an active pair, and null for an inac
   const { status, body } = await create({ ...order, from: 'luna', amount: 5 });
   expect([status, body.error_code]).toEqual([400, 'EXCHANGE_PAIR_INACTIVE']);
 });
-
-it.each([
-  ['fails', '500', 'btc', 'xrp', 'The upstream service changenow failed.'],
-  ['limits the rate', '429', 'xrp', 'btc', 'The upstream service changenow limits our requests.'],
-])(
-  'returns 502 for every read while the provider %s, with an error that old clients understand',
-  async (_name, kind, from, to, error) => {
-    const made = await create(order);
-    world.faults.set('changenow', { kind });
-    // A different pair each time, because a response is cached for some seconds.
-    const pair = `from=${from}&to=${to}`;
-    for (const path of [`min?${pair}`, `estimate?${pair}&amount=12`, `status/${made.body.id}`]) {
-      const { status, body } = await get(`/api/exchange/${path}`);
-      expect([path, status, body]).toMatchObject([path, 502, { error_code: 'UPSTREAM_FAILED', error }]);
-    }
-  },
-);
