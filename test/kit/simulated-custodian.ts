@@ -4,7 +4,7 @@
  */
 import { expect, onTestFinished } from 'vitest';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import type { OpsAnswer, OpsCommand, RequestView } from '../../src/custody/api.ts';
+import type { OpsAnswer, OpsCommand, RequestKind, RequestView } from '../../src/custody/api.ts';
 import type { Custodian } from '../../src/custody/custodian.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
 import type { Contents } from '../simulator/disk.ts';
@@ -180,10 +180,10 @@ export function simulateCustodian({
       ledger.transfer(world.signature(), { from: wallet(900_006), to: RESERVE, lamports }),
 
     /** Opens a request; throws if it is refused. @param by `ask` while something else advances the time */
-    async open(kind: 'token' | 'listing', client = `ip-${++clients}`, by = call): Promise<RequestView> {
+    async open(kind: RequestKind, client = `ip-${++clients}`, by = call): Promise<RequestView> {
       const mint = wallet(900_100 + clients);
-      if (kind === 'listing') ledger.nameMint(mint, { name: SUBJECT.name, symbol: SUBJECT.symbol });
-      const subject = { ...SUBJECT, ...(kind === 'listing' && { mint }) };
+      if (kind !== 'token') ledger.nameMint(mint, { name: SUBJECT.name, symbol: SUBJECT.symbol });
+      const subject = { ...SUBJECT, ...(kind !== 'token' && { mint }) };
       const asked = { kind, subject, baseFeeLamports: 20_000_000n, client };
       const opened = await by((custody) => custody.openRequest(asked));
       if (opened?.type !== 'opened') throw new Error(`not opened: ${opened?.refusal.code}`);

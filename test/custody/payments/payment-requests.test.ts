@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RequestView } from '../../../src/custody/api.ts';
+import { RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
+import { wallet } from '../../kit/addresses.ts';
+import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 it('a confirm refuses a text that is no signature, and an id that no request has', async () => {
@@ -9,6 +11,17 @@ it('a confirm refuses a text that is no signature, and an id that no request has
   expect(await confirm(open().id, 'abc')).toMatchObject({ refusal: { code: 'INVALID_SIGNATURE' } });
   expect(await confirm('unknown', signature(99))).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
 });
+
+it.each(RequestView.shape.kind.options)(
+  'the exact payment of a request of the kind %s completes it',
+  async (kind) => {
+    const run = simulateCustodian({});
+    const { id, feeLamports, reference } = await run.open(kind);
+    run.pay(wallet(70_001), BigInt(feeLamports), [reference]);
+    await run.pass(120_000);
+    expect(await run.call((custody) => custody.findRequest(id))).toMatchObject({ kind, detail: 'completed' });
+  },
+);
 
 it.each([
   ['with', 5_000n],
