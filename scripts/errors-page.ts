@@ -15,9 +15,9 @@ export function withErrors(page: string, errors: ErrorTable, document: ApiDocume
   const actions = [...new Set(Object.values(errors).map(({ action }) => action))].sort();
   const rows = Object.entries(errors)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, { status, action, retryable, meaning }]) => {
+    .map(([code, { status, action, meaning }]) => {
       const sent = [...(statuses.get(code) ?? [String(status)])].sort().join(', ');
-      return `| \`${code}\` | ${sent} | \`${action}\` | ${retryable ? 'yes' : 'no'} | ${cell(meaning)} |`;
+      return `| \`${code}\` | ${sent} | \`${action}\` | ${cell(meaning)} |`;
     });
   const steps = actions.map((action) => `| \`${action}\` | ${cell(ERROR_ACTIONS[action])} |`);
   return withRows(withRows(page, '| action |', steps), '| code |', rows);

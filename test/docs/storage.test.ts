@@ -39,36 +39,6 @@ it('docs/run/storage.md lists every table of the journal', () => {
   expect([...new Set(declared)].sort()).toEqual(namesBelow('## Journal tables').sort());
 });
 
-it('docs/run/storage.md lists every key of the journal’s meta table', () => {
-  const constantsOf = (text: string) =>
-    [...text.matchAll(/^(?:export )?const (\w+) = '([^']+)';/gm)].map(
-      ([, name, value]) => [name, value] as const,
-    );
-  const exported = source.flatMap((text) => constantsOf(text));
-  const keys = source.flatMap((text) => {
-    const constants = new Map([...exported, ...constantsOf(text)]);
-    const prefixes = [...text.matchAll(/^ *const key(?:Of)? = (?:.*=> )?`(\w+:)\$\{/gm)].map(
-      ([, prefix]) => prefix,
-    );
-    return [
-      ...(/\b[gs]et(?:Meta|Time)\(key/.test(text) ? prefixes : []),
-      ...[...text.matchAll(/\b[gs]etMeta\(['`](\w+:?)/g)].map(([, key]) => key),
-      ...[...text.matchAll(/\b[gs]et(?:Meta|Time)\(([A-Z]\w*)/g)].map(([, name]) => constants.get(name)),
-      ...[...text.matchAll(/#known\('(\w+)'/g)].map(([, key]) => key),
-      ...[...text.matchAll(/INTO meta \(key, value\) VALUES \('(\w+)'/g)].map(([, key]) => key),
-    ];
-  });
-  const shown = namesBelow('### Keys of `meta`').map((key) => key.replace(/<.*/, ''));
-  expect([...new Set(keys)].sort()).toEqual(shown.sort());
-});
-
-it('src/custody uses each kind of name that docs/run/storage.md lists for the table `claims`', () => {
-  const names = source.flatMap((text) =>
-    [...text.matchAll(/`([a-z-]+):\$\{[^`]*`/g)].map(([, kind]) => kind),
-  );
-  for (const name of namesBelow('### Names of `claims`')) expect(names).toContain(name.split(':')[0]);
-});
-
 it('docs/run/storage.md lists every table of D1', () => {
   const schema = readFileSync('schema.sql', 'utf8');
   const tables = [...schema.matchAll(/^CREATE (?:VIRTUAL )?TABLE IF NOT EXISTS (\w+)/gm)].map(

@@ -24,7 +24,7 @@ const REQUEST_LIFE = 45 * MINUTE;
 const CALM_CRON = 20_000;
 /** Time in which the last payments become final and the cron finds them. */
 const CALM_LEAST = 2 * CALM_CRON;
-/** The same without a cron: the alarm searches when the cron has been silent for ten minutes. */
+/** The same without a cron: the object's timer searches when the cron has been silent for ten minutes. */
 const CALM_LEAST_ALONE = 25 * MINUTE;
 /** Longer than any delay of a bridge, and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;

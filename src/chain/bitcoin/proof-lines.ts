@@ -91,7 +91,7 @@ const warned = lineWith('warned');
 const contradicted = lineWith('contradicted');
 const unchecked = lineWith('unchecked');
 
-/** The message of a proof, or the six lines about a text that is none. */
+/** The parsed message of a proof; if it cannot be parsed, the six report lines that say so. */
 export function readOrContradict(text: string): ProofMessage | CheckLine[] {
   try {
     return parseProofMessage(text);

@@ -98,7 +98,10 @@ const STEP = 10n;
 
 const TRIES = 50;
 
-/** A base fee rounded up to 100,000 lamports, plus digits that no other open request has: a multiple of ten lamports. */
+/**
+ * The base fee rounded up to a multiple of 100,000 lamports, plus a number below 100,000 that no other open request has. It
+ * is a multiple of ten lamports.
+ */
 export function ownFee(
   base: bigint,
   draw: {

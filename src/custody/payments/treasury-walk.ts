@@ -39,7 +39,7 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
   return entry.slot < slot || (entry.slot === slot && entry.signature === end.signature);
 }
 
-/** Whether a node's history begins above a head, so that its list lacks the transactions between the two. */
+/** True if the node's oldest slot is later than `head`: its list then misses transactions. */
 const isPruned = async (node: TreasuryNode, head: Head): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(head.slot);
 

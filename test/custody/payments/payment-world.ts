@@ -203,7 +203,7 @@ export function createPaymentWorld(
       await runDue(this, tools.agenda);
     }
   }
-  /** When the alarm searches next, in Unix milliseconds. */
+  /** When the timer of the Durable Object searches next, in Unix milliseconds. */
   const nextSearchAt = () => tools.agenda.dueAt('search', 'treasury');
   const tokens = new Tokens(tools, ports);
   const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n) });
