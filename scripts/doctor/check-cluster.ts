@@ -8,7 +8,7 @@ const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const TIMEOUT_MS = 10_000;
 const Genesis = z.object({ result: z.string() });
 
-/** A node that does not answer has its own finding. */
+/** A node that does not respond has its own finding. */
 export async function checkCluster(config: Config): Promise<Finding[]> {
   const named = (['SOLANA_RPC_URL', 'SOLANA_READ_RPC_URL'] as const).flatMap((name) =>
     config[name].map((url) => ({ name, url })),

@@ -16,7 +16,7 @@ export const Figure = ({
   asset: 'sol' | 'btc' | 'absr';
   name: string;
   atoms: string | null | undefined;
-  /** Whether the service has answered: a missing value is then unknown, otherwise still loading. */
+  /** Whether the service has responded: a missing value is then unknown, otherwise still loading. */
   known: boolean;
   unit: string;
   show: (atoms: string) => string;

@@ -172,7 +172,7 @@ export class Cache {
     return { value, asOf, stale } as Cached<T>;
   }
 
-  /** Unix ms before which a value was read too early. */
+  /** A value that was read before this time is outdated. Unix milliseconds. */
   async #validFrom({
     changedByOperations = false,
     notBefore = 0,

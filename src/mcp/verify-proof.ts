@@ -28,7 +28,7 @@ export type ProofSources = {
 export const PUBLIC_EXPLORERS = 'https://mempool.space/api,https://blockstream.info/api';
 export const PUBLIC_RPC = 'https://api.mainnet-beta.solana.com';
 
-/** Reads every source in parallel. A source that does not answer is part of the evidence, not an error. */
+/** Reads every source in parallel. A source that does not respond is part of the evidence, not an error. */
 export async function collectEvidence(
   message: ProofMessage,
   { explorerUrls, rpcUrl, fetch }: ProofSources,
@@ -118,7 +118,7 @@ type Evidence = Pick<ProofEvidence, 'explorers' | 'supply' | 'mintKeys'>;
 
 /** Caches the evidence of the last proof; create one per process. */
 export function createProofVerifier() {
-  /** The last evidence. No promise is kept, because the runtime never settles the promises of a cancelled request. */
+  /** The newest evidence, never its promise: the runtime does not settle the promises of a cancelled request. */
   let kept: { readonly message: string; readonly at: number; readonly evidence: Evidence } | undefined;
 
   async function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {

@@ -141,7 +141,7 @@ export async function postJson<T>(asked: Omit<Ask, 'method'>, schema: ZodType<T>
   return shaped(asked.upstream, await ask({ ...asked, method: 'POST' }), schema);
 }
 
-/** The next source starts if the previous one has not answered within this time (hedged read). */
+/** The next source starts if the previous one has not responded within this time (hedged read). */
 const PATIENCE_MS = 1_500;
 
 /**

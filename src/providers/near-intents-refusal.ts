@@ -78,7 +78,7 @@ const MEANINGS: readonly (readonly [RefusalReason, RegExp])[] = [
 
 const INTERNAL = /internal[ _-]?(server[ _-]?)?error/i;
 
-/** Whether the service failed in a way that a repeated request often does not meet. */
+/** True for a failure that often passes when the request is repeated. */
 export const isPassingFailure = ({ status, text: body }: UpstreamResponse): boolean =>
   status >= 500 || (status >= 400 && INTERNAL.test(messageOf(body) ?? ''));
 

@@ -1,5 +1,5 @@
 /**
- * Solana JSON-RPC over a list of nodes. Plain reads use the first node that answers. The evidence that a
+ * Solana JSON-RPC over a list of nodes. Plain reads use the first node that responds. The evidence that a
  * transaction landed or expired is read from each node separately, because responses of different nodes do not
  * combine into a proof. Amounts are bigint, and the commitment is always explicit.
  * @see https://solana.com/docs/rpc

@@ -437,7 +437,7 @@ async function probeAll(sources: Sources): Promise<UpstreamProbed[]> {
   ];
 }
 
-/** @returns the accounts at `confirmed`, from the first node that answers */
+/** @returns the accounts at `confirmed`, from the first node that responds */
 const accountReader =
   ({ rpc }: Sources) =>
   (addresses: readonly string[]) =>

@@ -26,7 +26,7 @@ const OLD = wallet(77);
 const KINDS = ['swap', 'token', 'asry', 'absr', 'refund'];
 
 describe('an operation of an earlier key', () => {
-  it.each(KINDS)('ends without a signature if it is planned: %s', async (kind) => {
+  it.each(KINDS)('a planned operation of an earlier key ends without a signature: %s', async (kind) => {
     const w = createKernel();
     w.add(planned({ id: `${kind}:one`, kind, signer: OLD }));
     await w.executor.drive(`${kind}:one`);
@@ -41,7 +41,7 @@ describe('an operation of an earlier key', () => {
     expect(w.order).toEqual([]);
   });
 
-  it.each(KINDS)('is sent and watched until it lands if it is signed: %s', async (kind) => {
+  it.each(KINDS)('a signed operation of an earlier key is sent until it lands: %s', async (kind) => {
     const w = createKernel();
     land(w.chain);
     w.add(signed({ id: `${kind}:one`, kind, signer: OLD }));
@@ -69,7 +69,7 @@ describe('an operation of an earlier key', () => {
     },
   );
 
-  it('ends without another signature after a failure on the chain that a quorum shows', async () => {
+  it('an operation of an earlier key is not signed again after a failure that a quorum shows', async () => {
     const w = createKernel();
     w.chain.nextViews = () => [view({ status: statusOf('finalized', true) })];
     w.add(signed({ id: 'refund:one', kind: 'refund', signer: OLD, looks: 1 }));

@@ -242,7 +242,7 @@ describe('the hand-over of the mint authority', () => {
   };
   const authority = async () => (await onChain(world.mints.absr, decodeMint))?.mintAuthority;
 
-  it('is shown first, sent only with --send, and done once however often it is repeated', async () => {
+  it('the hand-over of the mint authority is shown first, sent only with --send, and done once for any number of calls', async () => {
     const shown = await handOver();
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was sent') });
     expect(await authority()).toBe(world.reserve.solana);

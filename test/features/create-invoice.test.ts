@@ -136,13 +136,13 @@ describe('the creator of a token', () => {
     expect(service.opened).toEqual([]);
   });
 
-  it.each([null, SYSTEM])('is a wallet if its account is owned by: %s', async (creatorOwner) => {
+  it.each([null, SYSTEM])('the creator is a wallet if its account is owned by: %s', async (creatorOwner) => {
     const service = { ...newTokenService(), creatorOwner };
     await create(service);
     expect(service.opened).toHaveLength(1);
   });
 
-  it('is not accepted while no node shows its account', async () => {
+  it('a creator is not accepted while no node shows its account', async () => {
     const service = newTokenService();
     const deps = { ...invoiceDeps(service), ownerOf: () => Promise.reject(new Error('the node is down')) };
     await expect(createInvoice(deps, asked(), 'client')).rejects.toThrow('the node is down');

@@ -104,7 +104,7 @@ describe('a row that a lost journal left open', () => {
     await expect(read()).rejects.toMatchObject(OLDER);
   });
 
-  it('has a detail that says so in the lists of operations, and is no open listing', async () => {
+  it('an operation that a lost journal left open has a detail of its own in lists, and is no open listing', async () => {
     await store(BIRTH, swapRow(open), swapRow(ended), requestRow('listings', 'pending'));
     const details = (await createDatabaseStore(d1).latestOperations(9)).map(({ detail }) => detail);
     expect(details).toEqual(['done', 'older_than_records']);

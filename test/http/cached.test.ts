@@ -118,7 +118,7 @@ describe('a miss', () => {
     return { time, state, read };
   }
 
-  it('is remembered for a minute in memory only, and its reason is thrown', async () => {
+  it('a miss is remembered for a minute in memory only, and its reason is thrown', async () => {
     const put = vi.fn();
     const kv = { get: async () => null, put } as unknown as KVNamespace;
     const { time, state, read } = cacheWith(kv);
@@ -129,7 +129,7 @@ describe('a miss', () => {
     expect((await read()).value).toBe('there');
   });
 
-  it('takes the place of an older value', async () => {
+  it('a miss replaces an older value', async () => {
     const { time, state, read } = cacheWith();
     state.exists = true;
     await read();
@@ -139,7 +139,7 @@ describe('a miss', () => {
     expect(state.loads).toBe(2);
   });
 
-  it('of more than 500 keys, only the oldest one is forgotten', async () => {
+  it('of more than 500 misses, only the oldest one is forgotten', async () => {
     const { state, read } = cacheWith();
     for (let key = 0; key <= 500; key += 1) await read(String(key)).catch(() => undefined);
     for (const key of ['1', '500', '0']) await read(key).catch(() => undefined);

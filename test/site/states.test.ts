@@ -284,7 +284,7 @@ describe('the verdict of the overview', () => {
     expect(verdict.title).toMatch(title);
   });
 
-  it('is empty while the figures load, and unknown if the service did not respond', () => {
+  it('the verdict is empty while the figures load, and unknown if the service did not respond', () => {
     const verdict = verdictOf({ value: null, failure: null }, IDLE);
     expect(String(VerdictLine({ verdict, asked: true }))).toContain('not known right now');
     expect(String(VerdictLine({ verdict, asked: false }))).not.toContain('known');

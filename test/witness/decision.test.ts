@@ -36,33 +36,33 @@ const decide = (change: Partial<MintFacts> = {}) =>
 const refused = (refusal: string) => ({ type: 'refuse', refusal });
 
 describe('a request for a signature', () => {
-  it('is signed when supply and amount together equal the confirmed sats', () => {
+  it('a mint is signed when supply and amount together equal the confirmed sats', () => {
     expect(decide()).toEqual({ type: 'sign', heights: HEIGHTS });
   });
 
-  it('is refused when supply and amount together exceed the confirmed sats by one atom', () => {
+  it('a mint is refused when supply and amount together exceed the confirmed sats by one atom', () => {
     const request = { program: TOKEN_PROGRAM, atoms: 10_001n, decimals: 2 };
     expect(decide({ request })).toEqual(refused('amount_above_reserve'));
   });
 
-  it('is refused with another code when the supply alone exceeds the confirmed sats', () => {
+  it('a mint is refused with another code when the supply alone exceeds the confirmed sats', () => {
     expect(decide({ reserve: covered(400n) })).toEqual(refused('amount_above_reserve'));
     expect(decide({ reserve: covered(399n) })).toEqual(refused('supply_above_reserve'));
   });
 
-  it('is refused while the Bitcoin indexes do not agree', () => {
+  it('a mint is refused while the Bitcoin indexes do not agree', () => {
     expect(decide({ reserve: { ok: false, reason: 'sources_disagree' } })).toEqual(
       refused('sources_disagree'),
     );
   });
 
-  it('is refused when the mint has other decimals or another program', () => {
+  it('a mint is refused when its token has other decimals or another program', () => {
     const request = { program: TOKEN_PROGRAM, atoms: 1n, decimals: 2 };
     expect(decide({ request: { ...request, decimals: 3 } })).toEqual(refused('other_mint'));
     expect(decide({ request: { ...request, program: TOKEN_2022_PROGRAM } })).toEqual(refused('other_mint'));
   });
 
-  it.each(['custodian', null])('is refused while the mint authority is %s', (authority) => {
+  it.each(['custodian', null])('a mint is refused while the mint authority is %s', (authority) => {
     const [a, b, c] = [view('a', { authority }), view('b', { authority }), view('c')];
     expect(decide({ views: [a, b, c] })).toEqual(refused('not_mint_authority'));
     expect(decide({ views: [a, view('b'), c] })).toMatchObject({ type: 'sign' });

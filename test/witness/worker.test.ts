@@ -234,7 +234,7 @@ describe('the settings of the witness', () => {
     SOLANA_RPC_URL           | https://one.test,https://one.test/    | SOLANA_RPC_URL
     ESPLORA_API_URLS         | https://three.test                    | ESPLORA_API_URLS
   `),
-  )('with %s as "%s" are refused, and %s is named', async (name, value, named) => {
+  )('settings with %s as "%s" are refused, and %s is named', async (name, value, named) => {
     const { send, cosign } = start({ [name]: value });
     const refused = {
       status: 503,

@@ -149,7 +149,7 @@ describe('several reads in one response', () => {
     return { status, body: JSON.parse(text) };
   };
 
-  it('have the status, headers and body of each read, in the order of the request', async () => {
+  it('a response to several reads has the status, headers and body of each, in the order of the request', async () => {
     const { status, body } = await read('of=/api/proof&of=/api/unknown&of=/api/reserves');
     expect(status).toBe(200);
     expect(body.map((part: { status: number }) => part.status)).toEqual([200, 404, 200]);
@@ -166,7 +166,7 @@ describe('several reads in one response', () => {
     ['another origin', 'of=//other.test/api/reserves'],
     ['itself', 'of=/read?of=/api/proof'],
     ['more paths than a page shows', 'of=/api/proof&'.repeat(13)],
-  ])('are refused for %s', async (_what, query) => {
+  ])('a request for several reads is refused for %s', async (_what, query) => {
     const { status, body } = await read(query);
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
   });

@@ -223,7 +223,7 @@ export function limited(
 ): { readonly end: AbortSignal; readonly isEnded: () => boolean } {
   const late = Number.isFinite(limitMs) ? AbortSignal.timeout(limitMs) : undefined;
   const limits = [signal, late].filter((limit) => limit !== undefined);
-  // The function keeps the limits from being collected, which `any` does not.
+  // `any` holds its signals weakly. The closure refers to them, so that they are not garbage-collected.
   return { end: AbortSignal.any(limits), isEnded: () => limits.some(({ aborted }) => aborted) };
 }
 

@@ -82,7 +82,7 @@ export type Operation = {
   readonly updatedAt: number;
   /** When its latest attempt was signed; null before. */
   readonly signedAt: number | null;
-  /** When the alarm checks it next; null when nothing is left to do. `Journal.get` returns what the agenda has; else as of the last change. */
+  /** When it is checked next; null when nothing is left to do. Current only in what `Journal.get` returns, else as of the last change. */
   readonly dueAt: number | null;
   /** Checks without a change; more of them mean longer waits. Kept as `dueAt`. */
   readonly looks: number;

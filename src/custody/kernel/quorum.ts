@@ -22,7 +22,7 @@ export type Given<T> = { readonly node: string; readonly value: T };
 
 /**
  * Decides from the responses so far; undefined while there are too few or they do not agree.
- * @param complete whether every node has answered or failed
+ * @param complete whether every node has responded or failed
  */
 type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonly agreed: R } | undefined;
 
@@ -89,9 +89,9 @@ export class Quorum<N extends { readonly name: string }> {
    *
    * @param differ compares responses that can never differ between honest nodes; absent where nodes at different slots may
    * differ
-   * @returns undefined when all nodes have answered without a quorum, but more of them may agree later
-   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they contradict each
-   * other; a failure that a quorum shares; the first node's failure when none answers
+   * @returns undefined when all nodes have responded without a quorum, but more of them may agree later
+   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few responded, `nodes_disagree` when they contradict each
+   * other; a failure that a quorum shares; the first node's failure when none responds
    */
   async ask<T, R>(
     question: string,
@@ -268,7 +268,7 @@ export const decideTransaction =
     // A contradiction without a majority decides nothing.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
-    // A node that has not answered yet may have the block time or the token balances missing so far.
+    // A node that has not responded yet may have the block time or the token balances missing so far.
     if (!complete && !(timed && tokened)) return undefined;
     return {
       agreed: {
@@ -338,9 +338,9 @@ export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
 }
 
 /**
- * The results of the nodes that answer.
+ * The results of the nodes that respond.
  * @param least minimum number of nodes: a quorum where the absence of an entry matters
- * @throws the first failure when fewer nodes answer
+ * @throws the first failure when fewer nodes respond
  */
 export async function readLists<T>(
   { nodes }: Pick<History, 'nodes'>,

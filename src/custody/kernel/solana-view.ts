@@ -226,7 +226,7 @@ export class SolanaView implements ChainPort {
     return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
   }
 
-  /** The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED when no node answers */
+  /** The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED when no node responds */
   async signatureStates(signatures: readonly string[]): Promise<SignatureState[]> {
     const reads = await this.#fromMost((node) => node.signatureStatuses(signatures));
     const seen = valuesOf(reads);

@@ -62,8 +62,9 @@ export type UnreadTransaction = {
   readonly source: string;
   /** queued: never read; absent: no quorum shows it; waiting: it cannot be read or booked yet. */
   readonly state: 'queued' | 'absent' | 'waiting';
-  /** Unix milliseconds: it was not final before, and was first listed. */
+  /** It was not final before this time. Unix milliseconds. */
   readonly finalAt: number;
+  /** When a node first listed it. */
   readonly firstAt: number;
 };
 

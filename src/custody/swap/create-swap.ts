@@ -285,7 +285,7 @@ const REFUSED = 'swaps_refused';
 
 /** The refusal of every swap at the last wake. */
 type Watched = SwapsRefused & {
-  /** Whether a source refused it: only a wake finds out whether it still does. */
+  /** True if an upstream was the reason. Only the next wake shows whether it still is. */
   readonly isOfSource: boolean;
 };
 

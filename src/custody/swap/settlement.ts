@@ -164,7 +164,7 @@ const outcomeOf = ({ txid, vout, value }: Output) => ({
 });
 
 /**
- * Outputs to `address` of a transaction that every answering index shows in a block. Undefined while one of
+ * Outputs to `address` of a transaction that every responding index shows in a block. Undefined while one of
  * them lacks it or shows other outputs; failing indexes are left out. A block from before `since`, in Unix
  * seconds, belongs to another payment.
  */

@@ -1,6 +1,5 @@
 /**
- * The bridge's quotes, compared with independent prices. Creates and estimates get them here, and here the smallest swap
- * is learned from them.
+ * The bridge's quotes of creates and estimates, compared with independent prices. They also show the smallest swap.
  * @module
  */
 import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';

@@ -74,7 +74,7 @@ export const findPool = (deps: ConfiguredPoolDeps, address: string, refresh = fa
 
 /**
  * A pool from the upstream, else from the chain, else the upstream's refusal.
- * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not answer
+ * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not respond
  */
 export const getPool = (deps: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
   readPool(deps, deps.memory, OTHER_POLICY, address);

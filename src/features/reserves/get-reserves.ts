@@ -77,7 +77,7 @@ type SolanaDeps = Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep' | 'absr
 
 /**
  * The reserve's confirmed sats: the lowest of the views. @throws AppError UPSTREAM_FAILED when no index
- * answers
+ * responds
  */
 export function readBitcoinReserve(
   deps: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
@@ -224,7 +224,7 @@ type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint }
 
 /**
  * The lowest confirmed balance of all sources, so that the figure is never too high; null when none has
- * answered.
+ * responded.
  */
 function chooseBalance(results: readonly SourceResult<BitcoinView>[]) {
   const known = results.flatMap((result) => (result.ok ? [{ source: result.name, ...result.value }] : []));
@@ -235,7 +235,7 @@ function chooseBalance(results: readonly SourceResult<BitcoinView>[]) {
     confirmed: lowest.confirmed.toString(),
     pendingDelta: lowest.pendingDelta.toString(),
     source: lowest.source,
-    /** Whether all answering sources agree; null when only one answered. */
+    /** Whether all responding sources agree; null when only one responded. */
     agreed: known.length < 2 ? null : known.every((view) => view.confirmed === first.confirmed),
     views: results.map((result) => ({
       name: result.name,

@@ -193,7 +193,7 @@ export type SolanaEntry = z.infer<typeof SolanaEntry>;
 /**
  * Finalized transactions that name the reserve's address, newest first, including failed ones. The newest of
  * the nodes' lists is shown, because a node may lag or store no history.
- * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
+ * @throws AppError UPSTREAM_FAILED when no node responds; NOT_CONFIGURED without an address
  */
 export async function listSolana(deps: ListSolanaDeps, refresh = false): Promise<Cached<List<SolanaEntry>>> {
   const address = solanaAddress(deps);

@@ -38,14 +38,14 @@ export async function querySources<S extends { readonly name: string }, T>(
   return [...results];
 }
 
-/** The failure to report when no source has answered: the first one's. */
+/** The failure to report when no source has responded: the first one's. */
 export const failureOf = (results: readonly SourceResult<unknown>[]): unknown =>
   results.map((result) => (result.ok ? undefined : result.error)).find((error) => error !== undefined);
 
 /**
  * The response that no other node's response exceeds; among equals, the first node's.
  * @param exceeds whether `a` is to be used rather than `b`
- * @throws AppError UPSTREAM_FAILED when no node answered
+ * @throws AppError UPSTREAM_FAILED when no node responded
  */
 export function bestOf<T>(
   results: readonly SourceResult<T>[],

@@ -9,7 +9,7 @@ import type { Debt, OperatorView } from '../../custody/api.ts';
 import type { StatusReport } from './get-status.ts';
 
 export type SolLevel = {
-  /** Finalized lamports of the reserve; null when no node answered. */
+  /** Finalized lamports of the reserve; null when no node responded. */
   readonly balance: bigint | null;
   /** Lamports that never leave. */
   readonly floor: bigint;

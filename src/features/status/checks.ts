@@ -12,7 +12,7 @@ export type Check = { readonly name: string; readonly ok: boolean; readonly reas
 export type ReadyDeps = {
   /** Names of missing or invalid settings; the secret keys are the custodian's. */
   readonly missingVariables: readonly string[];
-  /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
+  /** One statement that reads no row. @throws Error when D1 does not respond or a table is missing */
   pingDatabase(): Promise<void>;
   signingState(): Promise<SigningState>;
 };

@@ -44,7 +44,7 @@ const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FR
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
 export const createDatabaseStore = (db: D1Reads) => ({
-  /** Reads no row. @throws Error when the database does not answer, or `no such table` before its migrations */
+  /** Reads no row. @throws Error when the database does not respond, or `no such table` before its migrations */
   async ping(): Promise<void> {
     await db.prepare(NAME_TABLES).run();
   },

@@ -195,13 +195,13 @@ describe('who can mint', () => {
   const minting = (mintKeys: ProofEvidence['mintKeys']) =>
     checkProof(evidence({ mintKeys })).find(({ name }) => name === 'minting')?.result;
 
-  it('is green for a multisig of the custodian and a witness, in either order, and for nobody', () => {
+  it('the line about minting is green for a multisig of the custodian and a witness, in either order, and for nobody', () => {
     expect(minting(PAIR)).toBe('confirmed');
     expect(minting({ ...PAIR, signers: [WITNESS, solanaAddress] })).toBe('confirmed');
     expect(minting({ authority: null })).toBe('confirmed');
   });
 
-  it('is a warning for the key of the reserve alone', () => {
+  it('the line about minting warns if the key of the reserve mints alone', () => {
     expect(minting({ authority: solanaAddress, required: 1, signers: [solanaAddress] })).toBe('warned');
   });
 
@@ -215,7 +215,7 @@ describe('who can mint', () => {
     expect(minting({ ...PAIR, ...change })).toBe('contradicted');
   });
 
-  it('is unchecked when no node responds', () => {
+  it('the line about minting is unchecked when no node responds', () => {
     expect(minting(null)).toBe('unchecked');
   });
 });

@@ -162,7 +162,7 @@ describe('a claim', () => {
 describe('nodes', () => {
   it.each<[string, (one: SimulatedDeposit) => ReturnType<NonNullable<SimulationOptions['see']>>, object]>([
     [
-      'waits for the operator when a node reports another amount',
+      'a claim waits for the operator when a node reports another amount',
       (one) => transactionOf({ ...one, atoms: 2_000n * DOLLAR }),
       { code: 'DEPOSIT_HELD', details: { reason: 'nodes_disagree' } },
     ],

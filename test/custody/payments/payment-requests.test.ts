@@ -316,7 +316,7 @@ describe('how many requests may be open', () => {
         .exec('SELECT row FROM tokens')
         .map(({ row }) => JSON.parse(String(row)) as Record<string, unknown>);
 
-    it('is listed as the chain shows it then, not as an earlier request found it', async () => {
+    it('a paid token is listed as the chain shows it then, not as an earlier request found it', async () => {
       const world = createPaymentWorld();
       world.state.listing = async () => listable;
       const unpaid = world.open(asked);
@@ -330,7 +330,7 @@ describe('how many requests may be open', () => {
       [{ type: 'powers', powers: ['pausable'] }],
       [{ type: 'not_a_mint' }],
       [{ type: 'text', field: 'name', fault: 'reserved', text: 'ABSR' }],
-    ] as const)('is not listed but refunded in full if it may no longer be listed: %j', async (fault) => {
+    ] as const)('a paid token is refunded in full if it may no longer be listed: %j', async (fault) => {
       const world = createPaymentWorld();
       world.state.listing = async () => ({ type: 'refused', fault });
       const request = world.open(asked);
@@ -349,7 +349,7 @@ describe('how many requests may be open', () => {
       });
     });
 
-    it('waits with its payment until the chain can be read, and delays no other payment', async () => {
+    it('a paid listing waits until the chain can be read, and delays no other payment', async () => {
       const world = createPaymentWorld();
       world.state.listing = () => Promise.reject(new Error('no quorum'));
       const { request, paid } = world.openPaid(asked);
@@ -363,7 +363,7 @@ describe('how many requests may be open', () => {
       expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
     });
 
-    it('is not read for a payment that does not complete the fee', async () => {
+    it('a token is not read for a payment that does not complete the fee', async () => {
       const world = createPaymentWorld();
       world.state.listing = () => Promise.reject(new Error('not asked'));
       const request = world.open(asked);

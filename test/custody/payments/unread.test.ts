@@ -168,7 +168,7 @@ describe('a booked transaction', () => {
     return { purpose: context.treasury.purposeOf(transaction.signature), logged };
   };
 
-  it.each(['treasury', 'reserve'])('has no purpose, and is not reported, when the %s signed it', (own) => {
+  it.each(['treasury', 'reserve'])('a transaction that the %s signed has no purpose', (own) => {
     const changes = { payer: -20_001n - FEE, treasury: 20_001n };
     expect(booked(transactionOf('one', changes, ['payer', own]))).toEqual({ purpose: null, logged: [] });
   });

@@ -391,7 +391,7 @@ describe('a refund that the bridge does not report', () => {
     [6, 'settling'],
     [7, 'refunded'],
   ])(
-    'is found if SUCCESS names no transaction of Bitcoin for more than six hours: after %i',
+    'a refund is found if SUCCESS names no transaction of Bitcoin for more than six hours: after %i',
     async (hours, end) => {
       const { settle, ports } = settleSwap({ state: 'delivered', txids: ['a near hash'] });
       ports.now = () => NOW + hours * HOUR_MS;
@@ -402,7 +402,7 @@ describe('a refund that the bridge does not report', () => {
     },
   );
 
-  it('is found if the bridge still reports FAILED', async () => {
+  it('a refund is found if the bridge still reports FAILED', async () => {
     const w = createCustodianWorld();
     w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
     await w.custody.createSwap(keyed('a'));
