@@ -32,7 +32,7 @@ const decimalAmount = (decimals: number, description: string) =>
   textOrNumber(
     z
       .string()
-      .describe(`${description}, such as "0.5"; at most ${decimals} digits after the point`)
+      .describe(`${description}, such as "0.5", with up to ${decimals} decimals`)
       .transform((value, context) => {
         const parsed = parseWrittenAmount(value.trim(), decimals, 'refuse');
         if (parsed.ok) return formatAmount(parsed.atoms, decimals);
@@ -44,7 +44,7 @@ const decimalAmount = (decimals: number, description: string) =>
       }),
   );
 
-export const amountSol = decimalAmount(SOL_DECIMALS, 'SOL from minAmountSol to maxAmountSol of swap_min');
+export const amountSol = decimalAmount(SOL_DECIMALS, 'SOL within the bounds of swap_min');
 export const coinAmount = decimalAmount(18, 'Whole coins of `from`');
 export const dollarAmount = decimalAmount(6, 'Expected payment in whole USDC or USDT');
 

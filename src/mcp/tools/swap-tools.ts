@@ -28,7 +28,7 @@ const swapEstimate = tool({
   title: 'Estimate a swap',
   description:
     "Expected sats for an amount of SOL, after the bridge's fees, and whether swap_create would be accepted now; if not, its error. " +
-    'Makes every check of swap_create. Moves and reserves nothing.',
+    'Moves and reserves nothing.',
   annotations: READS,
   input: z.strictObject({ amountSol }),
   example: { amountSol: '0.5' },
@@ -39,7 +39,7 @@ const swapEstimate = tool({
     estimatedSatoshis: z.string(),
     minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
-    creatable: z.boolean().describe('Whether swap_create would be accepted now'),
+    creatable: z.boolean(),
     error_code: z.string().optional().describe('The code that it would get, if it is not creatable'),
     ...freshness,
   }),
@@ -51,8 +51,7 @@ const swapCreate = tool({
   title: 'Swap SOL of the reserve into BTC',
   description:
     "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
-    'Call swap_estimate first: it makes the same checks and moves nothing. When the outcome is unknown, ' +
-    'repeat the call with the same key: the swap happens at most once. Then call swap_status.',
+    'Call swap_estimate first. While the outcome is unknown, repeat with the same key: it swaps at most once. Then call swap_status.',
   // A repeat with another key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({ amountSol, idempotencyKey }),
