@@ -25,7 +25,7 @@ const VENUES_POLICY = prewarmed(120_000);
 /** A price of the last hour may still be shown, marked stale. */
 const PRICE_POLICY = prewarmed(HOUR_MS);
 
-/** The current prices of all venues. @throws AppError UPSTREAM_FAILED when none answers */
+/** The current prices of all venues. @throws AppError UPSTREAM_FAILED when none responds */
 export function readVenues(deps: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice[]>> {
   return deps.cache.read('prices:venues', refreshing(VENUES_POLICY, refresh), async () => {
     const reports = await deps.readPrices();
