@@ -6,6 +6,8 @@ import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
 
+const command = document.querySelector<HTMLElement>('[data-island="command"]');
+
 mount({
   mints: OfficialMints,
   wallets: Wallets,
@@ -14,7 +16,7 @@ mount({
   archive: ProofArchive,
   transactions: ChainTransactions,
   badge: BadgeCode,
-  command: VerifyCommand,
+  command: () => <VerifyCommand source={command?.dataset.source ?? ''} />,
 });
 // The element of the URL's fragment has just been rendered.
 if (location.hash === '#verify') document.getElementById('verify')?.scrollIntoView();

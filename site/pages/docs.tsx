@@ -11,6 +11,8 @@ import { toolCallOf, valuesIn } from '../build/call-examples.ts';
 import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';
 import { type Page, Title } from '../layout.tsx';
 import { UNKNOWN_ORIGIN } from '../parts/agent-snippets.ts';
+import { Folded } from '../parts/folded.tsx';
+import { counted } from '../parts/format.ts';
 import { OperationSearch } from '../parts/operation-search.tsx';
 import { type Callable, curlOf } from '../parts/try-operation.tsx';
 
@@ -253,9 +255,11 @@ export function docsPage(document: ApiDocument): Page {
               <section class="area" id={`area-${name}`}>
                 <h2>{nameOf(name)}</h2>
                 <p>{description}</p>
-                {listed.map((one) => (
-                  <Card listed={one} schemas={schemas} />
-                ))}
+                <Folded summary={counted(listed.length, 'operation')}>
+                  {listed.map((one) => (
+                    <Card listed={one} schemas={schemas} />
+                  ))}
+                </Folded>
               </section>
             ))}
           </div>

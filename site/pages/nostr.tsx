@@ -1,4 +1,5 @@
 import { Live, type Page, Title } from '../layout.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { NostrFeedView, OwnPosts } from '../parts/nostr-live.tsx';
 
 export const nostr: Page = {
@@ -22,9 +23,11 @@ export const nostr: Page = {
         </section>
         <section>
           <h2>Posts of this service</h2>
-          <Live name="own" json="/api/nostr/posts">
-            <OwnPosts />
-          </Live>
+          <Folded summary="Show its posts">
+            <Live name="own" json="/api/nostr/posts">
+              <OwnPosts />
+            </Live>
+          </Folded>
         </section>
       </div>
     </>

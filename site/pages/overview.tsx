@@ -1,5 +1,6 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
+import { CheckSource } from '../parts/check-source.tsx';
 import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
@@ -114,7 +115,7 @@ export const overview: Page = {
   description:
     'A public Bitcoin reserve funded from Solana. See what it holds, verify the proof in your browser, and use it through a JSON API or MCP.',
   script: 'overview',
-  Content: () => (
+  Content: ({ assets }) => (
     <>
       <div class="hero">
         <h1>A Bitcoin reserve that anyone can check</h1>
@@ -127,7 +128,11 @@ export const overview: Page = {
         <Hero />
       </Live>
       <p class="row after-hero">
-        <a href="#how">How it works</a> <a href="/trust">Whom you trust</a>{' '}
+        <span>
+          Read <CheckSource source={assets.release.source} />
+        </span>
+        <a href="/reserves#terminal">Check from a terminal</a>
+        <a href="/trust">Whom you trust</a>
         <span class="fine">Sluice offers no redemption of ABSR.</span>
       </p>
       <Live name="flow" json="/api/reserves">

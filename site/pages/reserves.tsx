@@ -1,5 +1,6 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
+import { CheckSource } from '../parts/check-source.tsx';
 import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
@@ -14,22 +15,15 @@ const Verify = ({ source }: { source: string }) => (
     <Live name="verify" json="/api/proof">
       <VerifyPanel />
     </Live>
-    <details class="more">
-      <summary>The same from a terminal</summary>
-      <p>
-        A copy of the source checks any service of this kind, with the explorers and the node of your choice:
+    <div id="terminal" class="stack">
+      <h3>The same from a terminal</h3>
+      <p class="soft">
+        With explorers and a node of your choice. Both run <CheckSource source={source} />.
       </p>
-      <div data-island="command">
-        <VerifyCommand />
+      <div data-island="command" data-source={source}>
+        <VerifyCommand source={source} />
       </div>
-      <p>
-        The source of the check:{' '}
-        <a href={`${source}/blob/main/src/chain/bitcoin/proof-lines.ts`} rel="noopener noreferrer">
-          proof-lines.ts
-        </a>
-        , the same for the browser and the terminal.
-      </p>
-    </details>
+    </div>
   </section>
 );
 

@@ -1,4 +1,5 @@
 import { Live, type Page, Title } from '../layout.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Table } from '../parts/table.tsx';
 import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
@@ -63,26 +64,30 @@ const Keys = () => (
 const Powers = () => (
   <section>
     <h2>What the operator could do</h2>
-    <ul class="holders">
-      <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
-      <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
-      <li>Deploy other code than the published source. You cannot check from outside which code runs.</li>
-      <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
-    </ul>
+    <Folded summary="Four things">
+      <ul class="holders">
+        <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
+        <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
+        <li>Deploy other code than the published source. You cannot check from outside which code runs.</li>
+        <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
+      </ul>
+    </Folded>
   </section>
 );
 
 const Unproven = () => (
   <section>
     <h2>What the proof does not show</h2>
-    <ul class="holders">
-      <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
-      <li>That the BTC is free of debts or promises made elsewhere.</li>
-      <li>
-        Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
-      </li>
-      <li>That the service keeps running, or that ABSR has a price.</li>
-    </ul>
+    <Folded summary="Four things">
+      <ul class="holders">
+        <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
+        <li>That the BTC is free of debts or promises made elsewhere.</li>
+        <li>
+          Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
+        </li>
+        <li>That the service keeps running, or that ABSR has a price.</li>
+      </ul>
+    </Folded>
   </section>
 );
 
@@ -113,13 +118,15 @@ export const trust: Page = {
       <Powers />
       <section>
         <h2>What a thief could take</h2>
-        <Table
-          label="What a thief could take"
-          columns={[{ name: 'What' }, { name: 'Worst loss' }]}
-          rows={LOSSES}
-          empty=""
-          isProse
-        />
+        <Folded summary="The worst loss of each thing">
+          <Table
+            label="What a thief could take"
+            columns={[{ name: 'What' }, { name: 'Worst loss' }]}
+            rows={LOSSES}
+            empty=""
+            isProse
+          />
+        </Folded>
       </section>
       <Unproven />
       <section>

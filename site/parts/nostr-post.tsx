@@ -49,7 +49,7 @@ export const NostrPost = ({ post }: { post: Post }) => (
           </span>
         ) : null}
         <Away href={`https://njump.me/${encodeURIComponent(post.nevent)}`}>Open at njump.me</Away>
-        <CopyButton text={post.nevent} label="link of the post" name="Copy link" />
+        <CopyButton text={post.nevent} label="link of the post" />
       </p>
     </article>
   </li>

@@ -31,12 +31,12 @@ export function MintLine({
 export function OfficialMints() {
   const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   return (
-    <dl class="facts">
+    <dl class="facts mints">
       <dt>ABSR token</dt>
       <dd>
         <MintLine asset="ABSR" mint={value?.absrMint} failure={failure} />
       </dd>
-      <dt>ASRY reward token</dt>
+      <dt>ASRY token</dt>
       <dd>
         <MintLine asset="ASRY" mint={value?.asryMint} failure={failure} />
       </dd>

@@ -2,7 +2,7 @@ import { useState } from 'hono/jsx';
 import { Field } from './field.tsx';
 import { counted } from './format.ts';
 
-/** Hides every operation of the page that does not contain all words, and every area without one. */
+/** Hides every operation of the page that does not contain all words, and every area without one; opens the others. */
 function showMatching(words: readonly string[]): number {
   let shown = 0;
   for (const area of document.querySelectorAll<HTMLElement>('.area')) {
@@ -13,6 +13,8 @@ function showMatching(words: readonly string[]): number {
     }
     const visible = operations.filter(({ hidden }) => !hidden).length;
     area.hidden = visible === 0;
+    const folded = area.querySelector('details');
+    if (folded !== null) folded.open = words.length > 0;
     shown += visible;
   }
   return shown;

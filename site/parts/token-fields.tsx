@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { Check, Choice, Field } from './field.tsx';
+import { PictureFile } from './picture-file.tsx';
 import type { DraftFaults, TokenDraft } from './token-draft.ts';
 import { ConnectWallet } from './wallet.tsx';
 
@@ -15,9 +16,11 @@ type TokenFieldsProps = {
   readonly faults: DraftFaults;
   /** Whether the form was submitted: before, an empty field is not marked. */
   readonly tried: boolean;
+  /** Called with the `data:` URL of a picture of this device, null without one. */
+  readonly pictured: (url: string | null) => void;
 };
 
-export function TokenFields({ draft, setDraft, faults, tried }: TokenFieldsProps) {
+export function TokenFields({ draft, setDraft, faults, tried, pictured }: TokenFieldsProps) {
   const entry = (name: Text) => ({
     id: `token-${name}`,
     value: draft[name],
@@ -37,6 +40,7 @@ export function TokenFields({ draft, setDraft, faults, tried }: TokenFieldsProps
         optional
         hint="An https address that wallets load"
       />
+      <PictureFile made={pictured} />
       <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
       <Field {...entry('creator')} label="Your wallet" hint="Receives the supply and the rights you keep" />
       <ConnectWallet label="Fill in from my wallet" quiet />

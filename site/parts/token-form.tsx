@@ -45,13 +45,13 @@ function drafted(draft: TokenDraft): Viewed {
   };
 }
 
-/** The finished page, as far as the form is filled in. */
-export const TokenPreview = ({ draft }: { draft: TokenDraft }) => {
+/** The finished page, as far as the form is filled in. @param file picture of this device, which has no address yet */
+export const TokenPreview = ({ draft, file }: { draft: TokenDraft; file: string | null }) => {
   const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, which you can share</p>
-      <TokenView token={drafted(draft)} isPreview />
+      <TokenView token={drafted(draft)} isPreview file={file} />
       <dl class="facts">
         <dt>Supply</dt>
         <dd>
@@ -79,6 +79,7 @@ export function TokenCreator() {
   const [tried, setTried] = useState(false);
   const { busy, failure, attempt } = useAttempt<'price'>();
   const [invoice, setInvoice] = useState<string | null>(null);
+  const [file, setFile] = useState<string | null>(null);
   const order = useOpenOrder();
   const quote = useTokenQuote(draft);
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
@@ -118,10 +119,10 @@ export function TokenCreator() {
       {order === null ? null : <ResumeOrder order={order} resume={() => open(order.id)} />}
       <div class="split">
         <Form id="token-form" label="New token" submit={submit}>
-          <TokenFields draft={draft} setDraft={setDraft} faults={faults} tried={tried} />
+          <TokenFields draft={draft} setDraft={setDraft} faults={faults} tried={tried} pictured={setFile} />
         </Form>
         <div class="stack">
-          <TokenPreview draft={draft} />
+          <TokenPreview draft={draft} file={file} />
           <TokenPrice quote={quote} />
           <OrderBar price={quote.value === null ? '' : priceText(quote.value)} disabled={busy !== null} />
           {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}

@@ -19,10 +19,24 @@ function remark(loaded: Loaded): string | null {
   return width === height ? `${size}.` : `${size}: wallets crop it to a square.`;
 }
 
-/** The token's picture. It is on another site, so it loads only after the visitor clicks. */
-export function TokenPicture({ symbol, url }: { symbol: string; url: string | null }) {
+type TokenPictureProps = {
+  readonly symbol: string;
+  /** Its address on another site. */
+  readonly url: string | null;
+  /** A picture of this device as a `data:` URL. */
+  readonly file: string | null;
+};
+
+/** The token's picture. One on another site loads only after the visitor clicks. */
+export function TokenPicture({ symbol, url, file }: TokenPictureProps) {
   const [asked, setAsked] = useState<string | null>(null);
   const [loaded, setLoaded] = useState<Loaded>({ type: 'asked' });
+  if (url === null && file !== null)
+    return (
+      <span class="initial">
+        <img src={file} alt={symbol} />
+      </span>
+    );
   if (url === null) return <Initial symbol={symbol} />;
   if (asked !== url)
     return (

@@ -71,10 +71,13 @@ const Standing = ({ token: { official, listed_at: listedAt } }: { token: Viewed 
 export const TokenView = ({
   token,
   isPreview = false,
+  file = null,
   children,
 }: {
   token: Viewed;
   isPreview?: boolean;
+  /** Picture of this device, shown in place of an address. */
+  file?: string | null;
   children?: Child;
 }) => (
   <>
@@ -82,6 +85,7 @@ export const TokenView = ({
       <TokenPicture
         symbol={token.symbol}
         url={token.image !== null && isImageUrl(token.image) ? token.image : null}
+        file={file}
       />
       <div>
         {isPreview ? (

@@ -58,7 +58,7 @@ export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (read
       <Key text={treasury} label="treasury address" />,
       'With the operator',
       'Receives fees, payments for ASRY, and minted ABSR',
-      'never',
+      'signs no proofs',
     ],
   ];
 }
@@ -73,7 +73,7 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
     <>
       {use}. <a href="/reserves#verify">The check “Who can mint”</a> reads the keys from the chain
     </>,
-    key ? 'at each mint' : 'never',
+    key ? 'signs mints only' : 'signs no proofs',
   ];
 }
 

@@ -110,7 +110,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a token on its page', (text) => TokenFacts({ token: { ...token(text), official: null } })],
   [
     'a token that is being made',
-    (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text } }),
+    (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, file: null }),
   ],
   ['the visitors', (text) => VisitorReport({ stats: stats(text) })],
   ['a pool', (text) => PoolCard({ pool: pool(text), headers: new Headers(), away: false })],

@@ -1,0 +1,37 @@
+/** Wallets draw a token's picture in at most this size. */
+const MOST_PX = 512;
+const MOST_BYTES = 100_000;
+const QUALITIES = [0.9, 0.75, 0.6, 0.4];
+
+export type SmallPicture = {
+  /** The picture itself, as a `data:` URL. */
+  readonly url: string;
+  /** A file name whose ending is the type that the browser could write. */
+  readonly name: string;
+  readonly sidePx: number;
+  readonly bytes: number;
+};
+
+/** Bytes behind the base64 text of a `data:` URL. */
+const bytesOf = (url: string): number => Math.floor(((url.length - url.indexOf(',') - 1) * 3) / 4);
+
+/** The middle square of a picture, in this browser only. @throws if the file is no picture that the browser can read */
+export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
+  const bitmap = await createImageBitmap(file);
+  const cut = Math.min(bitmap.width, bitmap.height);
+  const sidePx = Math.min(MOST_PX, cut);
+  const canvas = document.createElement('canvas');
+  canvas.width = sidePx;
+  canvas.height = sidePx;
+  const [left, top] = [(bitmap.width - cut) / 2, (bitmap.height - cut) / 2];
+  canvas.getContext('2d')?.drawImage(bitmap, left, top, cut, cut, 0, 0, sidePx, sidePx);
+  bitmap.close();
+  // A browser that cannot write WebP writes PNG, of one size in every quality.
+  let url = '';
+  for (const quality of QUALITIES) {
+    url = canvas.toDataURL('image/webp', quality);
+    if (bytesOf(url) <= MOST_BYTES) break;
+  }
+  const ending = url.startsWith('data:image/webp') ? 'webp' : 'png';
+  return { url, name: `token.${ending}`, sidePx, bytes: bytesOf(url) };
+}
