@@ -1,22 +1,24 @@
 import { useState } from 'hono/jsx';
-import { type SmallPicture, shrinkPicture } from './shrink-picture.ts';
+import type { SmallPicture } from './shrink-picture.ts';
 
 type Made =
   | { readonly type: 'none' }
   | { readonly type: 'unreadable' }
   | { readonly type: 'made'; readonly picture: SmallPicture };
 
+async function madeFrom(file: File): Promise<Made> {
+  const { shrinkPicture } = await import('./shrink-picture.ts');
+  return shrinkPicture(file).then(
+    (picture) => ({ type: 'made', picture }),
+    () => ({ type: 'unreadable' }),
+  );
+}
+
 /** Makes a picture of this device small, and says where to put it: the service stores none. */
 export function PictureFile({ made: show }: { made: (url: string | null) => void }) {
   const [made, setMade] = useState<Made>({ type: 'none' });
   const take = async (file: File | undefined): Promise<void> => {
-    const next: Made =
-      file === undefined
-        ? { type: 'none' }
-        : await shrinkPicture(file).then(
-            (picture) => ({ type: 'made', picture }) as const,
-            () => ({ type: 'unreadable' }) as const,
-          );
+    const next = file === undefined ? ({ type: 'none' } as const) : await madeFrom(file);
     setMade(next);
     show(next.type === 'made' ? next.picture.url : null);
   };

@@ -77,19 +77,19 @@ const LINES: readonly Line[] = [
     name: 'reserve',
     title: 'The sats are there',
     failed: 'The sats are NOT as signed',
-    how: 'compared with two public Bitcoin explorers',
+    how: 'compared with two Bitcoin explorers',
   },
   {
     name: 'supply',
     title: 'Every ABSR is covered',
     failed: 'The ABSR supply is NOT as signed, or not covered',
-    how: 'compared with a public Solana node',
+    how: 'compared with a Solana node',
   },
   {
     name: 'minting',
     title: 'Who can mint',
     failed: 'Others than the reserve can mint',
-    how: 'read from the token itself at a public Solana node',
+    how: 'read from the token at a Solana node',
   },
   {
     name: 'freshness',

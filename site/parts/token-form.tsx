@@ -19,7 +19,7 @@ import {
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
-import { priceText, TokenPrice, useTokenQuote } from './token-price.tsx';
+import { priceText, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
@@ -124,7 +124,7 @@ export function TokenCreator() {
         <div class="stack">
           <TokenPreview draft={draft} file={file} />
           <TokenPrice quote={quote} />
-          <OrderBar price={quote.value === null ? '' : priceText(quote.value)} disabled={busy !== null} />
+          <OrderBar name={draft.name} quote={quote.value} disabled={busy !== null} />
           {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
           <Failed failure={failure} />
         </div>
@@ -142,9 +142,21 @@ const Ordered = ({ id, another }: { id: string; another: () => void }) => (
   </div>
 );
 
-const OrderBar = ({ price, disabled }: { price: string; disabled: boolean }) => (
+type OrderBarProps = {
+  readonly name: string;
+  readonly quote: TokenQuote | null;
+  readonly disabled: boolean;
+};
+
+/** Stays in reach on a phone, where the preview and the price are below the form. */
+const OrderBar = ({ name, quote, disabled }: OrderBarProps) => (
   <div class="order-bar">
-    <strong class="number">{price}</strong>
+    <span class="ordered">
+      <strong>
+        <Foreign text={name || 'New token'} />
+      </strong>
+      <span class="fine number">{quote === null ? '' : priceText(quote)}</span>
+    </span>
     <button type="submit" form="token-form" disabled={disabled}>
       Continue to payment
     </button>

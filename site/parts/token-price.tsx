@@ -28,7 +28,7 @@ export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, s
   </dl>
 );
 
-type TokenQuote = Answer<'quoteToken'>;
+export type TokenQuote = Answer<'quoteToken'>;
 
 /** The service charges by the byte; names of usual length are used until the form has its own. */
 const USUAL = { name: 'New Token', symbol: 'TOKEN' };

@@ -1,5 +1,16 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { expectAccessible, holdFinality, picture, settled, useBrowser, type Visit, visit } from './visit.ts';
+import {
+  expectAccessible,
+  expectNothingWrong,
+  holdFinality,
+  picture,
+  settled,
+  useBrowser,
+  type Visit,
+  visit,
+} from './visit.ts';
 import { addWallet, foreignBut, type WalletOptions } from './wallet.ts';
 
 useBrowser();
@@ -186,4 +197,26 @@ it.each([
   await load.click();
   await page.getByText(text).waitFor();
   expect(visited.foreign).toEqual([PICTURE]);
+});
+
+it('makes a picture file small for the preview and to save, and says where to put it', async () => {
+  visited = await visit('/tokens/new');
+  const { page } = visited;
+  await page.getByText('My picture is a file on this device').click();
+  await page.getByLabel('File').setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));
+  await page.getByText('512 × 512 pixels').waitFor();
+  const shown = page.getByRole('region', { name: 'Preview' }).locator('img');
+  await expect.poll(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(512);
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Save the small picture' }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe('token.webp');
+  expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
+  await page.getByText('This service stores no pictures.').waitFor();
+  await expectAccessible(page);
+  await page.getByLabel('File').setInputFiles(join(import.meta.dirname, '../../package.json'));
+  await page.getByText('This browser cannot read the file as a picture.').waitFor();
+  expect(await shown.count()).toBe(0);
+  expectNothingWrong(visited);
 });
