@@ -1,5 +1,5 @@
 /**
- * Draws the stored pictures: icons and social card of the site, and the README's screenshot. Needs Chromium.
+ * Draws the stored pictures: icons and social card of the site, and the README's screenshots. Needs Chromium.
  * Usage: node scripts/draw-images.ts [URL of a running world, for the screenshots]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const FONT_URL = `url("data:font/woff2;base64,${FONT.toString('base64')}")`;
 
 const ICON_SIZES = [32, 180, 192, 512];
 const CARD = { width: 1200, height: 630 };
-const SCREEN = { width: 1280, height: 1000 };
+const SCREEN = { width: 1120, height: 940 };
 
 async function drawIcons(browser: Browser): Promise<void> {
   const icon = readFileSync(join(PUBLIC, 'icon.svg'), 'utf8');
@@ -45,7 +45,9 @@ function icoHeader(size: number, bytes: number): Buffer {
 async function drawCard(browser: Browser): Promise<void> {
   const { module } = await runnerImport<{ card(): string }>(join(ROOT, 'site/card.tsx'), prerenderConfig);
   const styles = ['base', 'frame', 'pages'].map((name) =>
-    readFileSync(join(ROOT, `site/styles/${name}.css`), 'utf8').replace(/url\("[^"]*\.woff2"\)/, FONT_URL),
+    readFileSync(join(ROOT, `site/styles/${name}.css`), 'utf8')
+      .replace(/url\("[^"]*\.woff2"\)/, FONT_URL)
+      .replace('font-display: optional', 'font-display: block'),
   );
   const page = await browser.newPage({ viewport: CARD, colorScheme: 'light', reducedMotion: 'reduce' });
   await page.setContent(`<style>${styles.join('\n')}</style>${module.card()}`);
@@ -57,8 +59,8 @@ async function drawCard(browser: Browser): Promise<void> {
 async function drawSite(browser: Browser, url: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ viewport: SCREEN, colorScheme, reducedMotion: 'reduce' });
-    await page.goto(url);
-    await page.locator('.coverage-text').waitFor();
+    await page.goto(url, { waitUntil: 'networkidle' });
+    await page.locator('.verdict-line.good').waitFor();
     await page.screenshot({ path: join(IMAGES, `site-${colorScheme}.png`) });
     await page.close();
   }

@@ -22,7 +22,7 @@ export const changesPage = (changes: readonly Changes[]): Page => ({
               </>
             )}
           </h2>
-          <div class="stack" dangerouslySetInnerHTML={{ __html: html }} />
+          <div class="stack written" dangerouslySetInnerHTML={{ __html: html }} />
         </section>
       ))}
     </>

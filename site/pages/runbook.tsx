@@ -9,7 +9,7 @@ export const runbookPage = (html: string): Page => ({
   Content: () => (
     <>
       <Title name="Runbook">For the operator: what each alarm means, and what to do about it.</Title>
-      <div class="stack" dangerouslySetInnerHTML={{ __html: html }} />
+      <div class="stack written" dangerouslySetInnerHTML={{ __html: html }} />
     </>
   ),
 });

@@ -41,7 +41,10 @@ export function Hero() {
         </Figure>
       </div>
       <VerdictLine verdict={verdictOf(summary, state)} asked={summaryAsked} />
-      <Snapshot />
+      <div class="row">
+        <Snapshot />
+        <AsOf {...together(reserves, summary)} />
+      </div>
       <div class="row">
         <button type="button" onClick={run} disabled={state.type === 'running'}>
           {state.type === 'done' ? 'Check again' : 'Check it now'}
@@ -55,7 +58,6 @@ export function Hero() {
       <div role="status">
         <CheckVerdict state={state} retry={run} />
       </div>
-      <AsOf {...together(reserves, summary)} />
     </section>
   );
 }
