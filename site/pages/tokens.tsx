@@ -50,8 +50,9 @@ export const newToken: Page = {
   Content: () => (
     <>
       <Title name="Create a token">
-        Fill in the form, pay with your wallet or a QR code, and the token is created and listed. The service
-        checks everything on the chain before you pay.
+        Fill in the form, pay with your wallet or a QR code, and the token is created and listed, with{' '}
+        <a href="/tokens">a page like these</a> to share. The service checks everything on the chain before
+        you pay.
       </Title>
       <Live name="creator" json="/llms.txt">
         <TokenCreator />

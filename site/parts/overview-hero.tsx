@@ -43,7 +43,8 @@ export function Hero() {
       <VerdictLine verdict={verdictOf(summary, state)} asked={summaryAsked} />
       <div class="row">
         <Snapshot />
-        <AsOf {...together(reserves, summary)} />
+        {/* Prices may be older; the verdict has the time of the supply. */}
+        <AsOf {...together(reserves, summary)} at={reserves.value?.as_of ?? null} />
       </div>
       <div class="row">
         <button type="button" onClick={run} disabled={state.type === 'running'}>

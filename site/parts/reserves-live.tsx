@@ -1,7 +1,7 @@
 import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
-import { CoverageMark, coverageOf } from './coverage.tsx';
+import { bitcoinSources, CoverageMark, coverageOf } from './coverage.tsx';
 import {
   Away,
   BitcoinTransaction,
@@ -140,16 +140,12 @@ const SolanaWallet = ({ solana, treasury }: { solana: Reserves['solana']; treasu
   </div>
 );
 
-export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agreed' | 'sources'> }) {
-  const known = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null).length;
-  if (known === 0) return <span class="mark bad">none responds</span>;
-  if (bitcoin.agreed === null) return <span class="mark warn">only one responds</span>;
-  return bitcoin.agreed ? (
-    <span class="mark good">{`${known} agree`}</span>
-  ) : (
-    <span class="mark bad">they differ, the lower is shown</span>
-  );
-}
+/** How the sources of the balance stand to each other; a single one confirms nothing. */
+const Agreement = ({ bitcoin }: { bitcoin: Reserves['bitcoin'] }) => (
+  <span class={`mark ${bitcoin.agreed ? 'good' : bitcoin.agreed === null ? 'warn' : 'bad'}`}>
+    {bitcoinSources(bitcoin)}
+  </span>
+);
 
 const WalletAddress = ({
   address,
