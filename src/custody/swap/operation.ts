@@ -34,12 +34,19 @@ export const swapId = (key: string): string => `swap:${key}`;
 /** All lamports that may leave the reserve for a swap: the amount and its costs on the chain. */
 export const swapDebit = (amount: Lamports): Lamports => lamports(amount + TRANSFER_FEE);
 
+/** A blockhash is read again if the quote took longer, because it ages meanwhile. */
+const BLOCKHASH_FRESH_MS = 2_000;
+
 /** Prepares the payment of a new quote. @throws AppError UPSTREAM_FAILED */
 async function prepareSwap(
   ports: SwapPorts,
   quotes: Pick<SwapQuotes, 'quote'>,
   operation: Operation,
 ): Promise<Prepared> {
+  const began = ports.now();
+  // Begins before the quote, whose calls for prices would otherwise be admitted first.
+  const early = ports.latestBlockhash();
+  early.catch(() => undefined);
   const quoted = await quotes.quote(operation.amount, false);
   if (!quoted.ok) {
     const { reason, minimum } = quoted;
@@ -49,8 +56,8 @@ async function prepareSwap(
   const { quote, priced } = quoted;
   const { depositAddress, amount } = quote;
   if (depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
-  // The blockhash is read last, because it ages from here and the quote may have taken seconds.
-  const lifetime = await ports.latestBlockhash();
+  const isFresh = ports.now() - began <= BLOCKHASH_FRESH_MS;
+  const lifetime = await (isFresh ? early : ports.latestBlockhash());
   const message = transferMessage({ from: operation.signer, to: depositAddress, amount, lifetime });
   return {
     ...plainlyPrepared(message, lifetime),

@@ -17,7 +17,7 @@ import {
   quoteFor,
   quotesOf,
 } from '../../kit/fake-bridge.ts';
-import { planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
+import { NOW, planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
 
 const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
 const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>
@@ -134,48 +134,57 @@ describe('quotes of a swap', () => {
 describe('preparing a swap', () => {
   const intent = planned({ id: 'swap:k', amount: oneSol });
 
-  it('a prepared swap transfers the whole amount to the one-time address, with a blockhash read after the quote', async () => {
-    const bridge = createFakeBridge();
-    const ports = createSwapPorts(bridge);
-    const order: string[] = [];
-    const withOrder = {
-      ...ports,
-      route: {
-        ...bridge,
-        async quote(asked: Parameters<typeof bridge.quote>[0]) {
-          order.push('quote');
-          return bridge.quote(asked);
+  it.each([
+    [2_000, ['blockhash', 'quote']],
+    [2_001, ['blockhash', 'quote', 'blockhash']],
+  ])(
+    'a prepared swap transfers the whole amount to the one-time address; a quote that takes %i ms makes these reads: %j',
+    async (quoteMs, reads) => {
+      let now = NOW;
+      const bridge = createFakeBridge();
+      const ports = createSwapPorts(bridge);
+      const order: string[] = [];
+      const withOrder = {
+        ...ports,
+        route: {
+          ...bridge,
+          async quote(asked: Parameters<typeof bridge.quote>[0]) {
+            order.push('quote');
+            now += quoteMs;
+            return bridge.quote(asked);
+          },
         },
-      },
-      async latestBlockhash() {
-        order.push('blockhash');
-        return ports.latestBlockhash();
-      },
-    };
-    const kind = swapKind(withOrder, quotesOf(withOrder));
-    const prepared = await kind.prepare(intent);
-    if (!prepared.ok) throw new Error('not prepared');
-    expect(order).toEqual(['quote', 'blockhash']);
-    const deposit = String(prepared.plan.depositAddress);
-    const message = decodeMessage(prepared.message);
-    expect(message).toMatchObject({ requiredSignatures: 1, blockhash: BLOCKHASH });
-    const [, , transfer] = message.instructions;
-    expect(transfer?.accounts).toEqual([RESERVE, deposit]);
-    expect(new DataView(transfer?.data.buffer ?? new ArrayBuffer(12)).getBigUint64(4, true)).toBe(SOL);
-    expect(prepared).toMatchObject({
-      signedAt: SIGNED_AT,
-      cost: 10_000_000n,
-      claims: [`deposit:${deposit}`],
-    });
-    expect(prepared.plan).toMatchObject({
-      route: 'near-intents',
-      expectedSats: '124375',
-      minimumSats: '123750',
-      priceBtcUsd: '80000000000',
-      priceSolUsd: '100000000',
-    });
-    expect(bridge.quotes).toEqual([{ amount: SOL, dry: false }]);
-  });
+        async latestBlockhash() {
+          order.push('blockhash');
+          return ports.latestBlockhash();
+        },
+        now: () => now,
+      };
+      const kind = swapKind(withOrder, quotesOf(withOrder));
+      const prepared = await kind.prepare(intent);
+      if (!prepared.ok) throw new Error('not prepared');
+      expect(order).toEqual(reads);
+      const deposit = String(prepared.plan.depositAddress);
+      const message = decodeMessage(prepared.message);
+      expect(message).toMatchObject({ requiredSignatures: 1, blockhash: BLOCKHASH });
+      const [, , transfer] = message.instructions;
+      expect(transfer?.accounts).toEqual([RESERVE, deposit]);
+      expect(new DataView(transfer?.data.buffer ?? new ArrayBuffer(12)).getBigUint64(4, true)).toBe(SOL);
+      expect(prepared).toMatchObject({
+        signedAt: SIGNED_AT,
+        cost: 10_000_000n,
+        claims: [`deposit:${deposit}`],
+      });
+      expect(prepared.plan).toMatchObject({
+        route: 'near-intents',
+        expectedSats: '124375',
+        minimumSats: '123750',
+        priceBtcUsd: '80000000000',
+        priceSolUsd: '100000000',
+      });
+      expect(bridge.quotes).toEqual([{ amount: SOL, dry: false }]);
+    },
+  );
 
   it('a firm quote without a deposit address is refused', async () => {
     const bridge = createFakeBridge();
