@@ -10,7 +10,14 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
 import { ALARM_FAILURES, OPERATION, openAgenda, planWork } from './agenda.ts';
-import { columnsOf, decodeOperation, encodeOperation, isTerminal, type Operation } from './operation.ts';
+import {
+  columnsOf,
+  decodeOperation,
+  encodeOperation,
+  type Facts,
+  isTerminal,
+  type Operation,
+} from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 
 /** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
@@ -75,11 +82,11 @@ const mirrorRowOf = (row: SqlRow): MirrorRow => ({
       : (JSON.parse(String(row.columns)) as Columns),
 });
 
-/** Whether two rows of an operation differ at most in the time and number of the checks. */
+/** Whether two rows of an operation differ at most in the time and number of the checks, and in what they have found. */
 function isSameState(stored: Operation, after: Operation): boolean {
-  const { dueAt, looks, updatedAt } = stored;
+  const { dueAt, looks, updatedAt, outcome } = stored;
   if ((dueAt === null) !== (after.dueAt === null)) return false;
-  return encodeOperation({ ...after, dueAt, looks, updatedAt }) === encodeOperation(stored);
+  return encodeOperation({ ...after, dueAt, looks, updatedAt, outcome }) === encodeOperation(stored);
 }
 
 export type JournalEvents = {
@@ -221,7 +228,8 @@ export class Journal {
 
   /**
    * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
-   * caller has decided. If only the time and number of the checks differ, only the agenda is written.
+   * caller has decided. A check that changes no state takes no revision, and the mirror gets what it found with the next
+   * state.
    * @throws what `onEnd` throws; nothing has changed then
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
@@ -229,6 +237,7 @@ export class Journal {
       const stored = this.#operations.first('WHERE seq = ?', before.seq);
       if (stored?.revision !== before.revision) return undefined;
       if (isSameState(stored, after)) {
+        this.#keepFindings(stored, after.outcome);
         this.#plan(after, now);
         return after;
       }
@@ -239,6 +248,12 @@ export class Journal {
     if (written && (written.state !== before.state || written.detail !== before.detail))
       this.#events.onChange?.(written);
     return written;
+  }
+
+  #keepFindings(stored: Operation, outcome: Facts): void {
+    const row = encodeOperation({ ...stored, outcome });
+    if (row !== encodeOperation(stored))
+      this.#exec('UPDATE operations SET row = ? WHERE seq = ?', row, stored.seq);
   }
 
   /** Continues from a revision of the mirror, if it is higher. */

@@ -83,7 +83,7 @@ describe('from intent to send', () => {
     let first = true;
     const w = createKernel({
       prepare: async (op) => {
-        if (first) w.journal.update(op, { ...op, outcome: { touched: true } }, NOW);
+        if (first) w.journal.update(op, { ...op, plan: { touched: true } }, NOW);
         first = false;
         return ready({ message: Uint8Array.of(first ? 1 : 2) });
       },
@@ -91,7 +91,7 @@ describe('from intent to send', () => {
     w.add(planned());
     await w.executor.drive('swap:one');
     expect(w.order.filter((step) => step === 'sign')).toHaveLength(2);
-    expect(w.row()).toMatchObject({ state: 'signed', outcome: { touched: true } });
+    expect(w.row()).toMatchObject({ state: 'signed', plan: { touched: true } });
     expect(w.chain.sent).toEqual(['wire 1']);
   });
 

@@ -170,16 +170,16 @@ describe('due rows', () => {
     expect(agenda.next()).toBeUndefined();
   });
 
-  it('a check that changes no state writes neither the row nor D1, and its time and number are kept', () => {
+  it('a check that changes no state takes no revision and writes nothing to D1; its time, number and findings are kept', () => {
     const { journal, add, agenda } = setUp();
     const waiting = add(at('waits', { dueAt: NOW + 5 }));
     const revision = journal.revision();
     journal.delivered(journal.outbox(9));
-    const checked = { ...waiting, dueAt: NOW + 9, looks: 7, updatedAt: NOW + 6 };
+    const checked = { ...waiting, dueAt: NOW + 9, looks: 7, updatedAt: NOW + 6, outcome: { seen: 1 } };
     expect(journal.update(waiting, checked, NOW)).toEqual(checked);
     expect([journal.revision(), journal.outbox(9)]).toEqual([revision, []]);
     expect(agenda.dueAt('operation', 'waits')).toBe(NOW + 9);
-    expect(journal.get('waits')).toEqual({ ...waiting, dueAt: NOW + 9, looks: 7 });
+    expect(journal.get('waits')).toEqual({ ...waiting, dueAt: NOW + 9, looks: 7, outcome: { seen: 1 } });
   });
 
   it('nothing is due in an empty journal', () => {
