@@ -53,11 +53,13 @@ export const MAX_WAITING = 512;
 /** Interval between reads of a record, regardless of the number of requests for it. */
 const POLL_MS = 1_000;
 const POLICY = { freshMs: POLL_MS, revalidateMs: 0, staleMs: 0 };
+/** The same for a record whose end is near. */
+const NEAR_POLL_MS = 200;
 
 export type Waiting = ReturnType<typeof createWaiting>;
 
 type WaitOptions = {
-  /** Caches each read for `POLL_MS`, so that all requests for one record share it. */
+  /** Caches each read for the interval, so that all requests for one record share it. */
   readonly memory: Pick<Cache, 'read'>;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -71,6 +73,8 @@ export type Poll<T> = {
   readonly read: () => Promise<T>;
   /** The value whose change ends the wait; null when the state is final. */
   readonly stateOf: (value: T) => string | null;
+  /** Whether the end is near, so that a read is older than 200 ms at most. Absent: never. */
+  readonly isNear?: (value: T) => boolean;
 };
 
 type Entry = { readonly until: number };
@@ -93,8 +97,11 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
    */
   const waiting = new Set<Entry>();
 
-  const shared = async <T>({ key, read }: Poll<T>): Promise<T> =>
-    (await memory.read(`wait:${key}`, POLICY, read)).value;
+  async function shared<T>({ key, read, isNear }: Poll<T>): Promise<T> {
+    const { value } = await memory.read(`wait:${key}`, POLICY, read);
+    if (!isNear?.(value)) return value;
+    return (await memory.read(`wait:${key}`, { ...POLICY, freshMs: NEAR_POLL_MS }, read)).value;
+  }
 
   /** @returns the newest value, and whether the wait was granted */
   async function nextChange<T>(
@@ -111,7 +118,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     try {
       let value = first;
       while (stateOf(value) === state && now() < until) {
-        await sleep(Math.min(POLL_MS, until - now()));
+        await sleep(Math.min(poll.isNear?.(value) ? NEAR_POLL_MS : POLL_MS, until - now()));
         // A failed read is not treated as a change: the caller keeps waiting and gets the last known state at
         // the end.
         value = await shared(poll).catch(() => value);
@@ -126,8 +133,8 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     nextChange,
 
     /**
-     * Returns the record, at most a second old; without a wait preference, at once. Sets `Preference-Applied` if the
-     * wait was granted.
+     * Returns the record, at most a second old, or 200 ms near its end; without a wait preference, at once. Sets
+     * `Preference-Applied` if the wait was granted.
      * @throws what `read` throws
      */
     async read<T>(c: Context, poll: Poll<T>): Promise<T> {

@@ -160,6 +160,21 @@ it('reads a record once per second for any number of requests that do not wait',
   expect(reads).toEqual([0, 1_000, 2_000]);
 });
 
+it('reads a record near its end five times a second, for waiting requests and for others', async () => {
+  const { waiting, poll, reads, runTo } = scene([
+    [2_000, 'settling'],
+    [2_700, 'finished'],
+  ]);
+  const near = { ...poll, isNear: ({ state }: { state: string }) => state === 'settling' };
+  const first = waiting.nextChange(near, 55_000);
+  await runTo(2_050);
+  expect((await first).value.state).toBe('settling');
+  const second = waiting.nextChange(near, 55_000);
+  await runTo(5_000);
+  expect((await second).value.state).toBe('finished');
+  expect(reads).toEqual([0, 1_000, 2_000, 2_250, 2_450, 2_650, 2_850]);
+});
+
 describe('the Prefer header', () => {
   const { waiting, poll, runTo } = scene([[1_000, 'finished']]);
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));

@@ -121,13 +121,17 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     deps.requireSwaps();
     const { id } = c.req.valid('param');
     if (!isSignature(id)) throw notFound();
+    let isAdmitted = false;
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       read: async () => {
-        await admitRead(c);
+        // The later reads of a waiting request are shared by all requests for the swap, so none of them pays for them.
+        if (!isAdmitted) await admitRead(c);
+        isAdmitted = true;
         return readSwap(deps, id);
       },
       stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
+      isNear: ({ status, detail }) => status === 'waiting' && detail === 'settling',
     });
     if (swap.final) c.header('Cache-Control', 'public, max-age=31536000, immutable');
     return c.json(statusOf(swap), 200);
