@@ -76,7 +76,7 @@ export function createKernel(
   const clock = { now: NOW };
   const order: string[] = [];
   const logged: string[] = [];
-  const state = { stopped: undefined as string | undefined };
+  const state = { stopped: undefined as string | undefined, isVerified: true };
   let signatures = 0;
   const observed = {
     ...storage,
@@ -118,7 +118,7 @@ export function createKernel(
       },
     },
     kinds: kinds,
-    gate: { isVerified: () => true, stop: () => state.stopped },
+    gate: { isVerified: () => state.isVerified, stop: () => state.stopped },
     within: (work) => work,
     assemble: (message, signature) => ({
       wire: `wire ${message.length}`,

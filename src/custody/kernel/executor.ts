@@ -60,8 +60,6 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'finis
 const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
-/** Shortest pause between two runs of an operation whose end is awaited. */
-const SHORTEST_PAUSE_MS = 10;
 
 /** A reason not to sign now, and the facts that the row stores about it. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
@@ -92,17 +90,18 @@ export class Executor {
 
   /**
    * Drives an operation, each time that it is due, until it has ended or `waitMs` milliseconds have passed. The alarm may
-   * drive it as well: both share one run.
+   * drive it as well: both share one run. Returns at once while no row is processed.
    */
   async finish(id: string, waitMs: number): Promise<void> {
-    const { agenda, journal, now, within } = this.#ports;
-    for (let left = waitMs, deadline = now() + waitMs; left > 0; left = deadline - now()) {
-      await within(this.drive(id), left);
+    const { agenda, journal, now, within, gate } = this.#ports;
+    const deadline = now() + waitMs;
+    while (gate.isVerified() && now() < deadline) {
+      await within(this.drive(id), deadline - now());
       const operation = journal.get(id);
       const dueAt = agenda.dueAt(OPERATION, id);
       if (!operation || isTerminal(operation) || dueAt === undefined) return;
-      const pause = Math.max(Math.min(dueAt, deadline) - now(), SHORTEST_PAUSE_MS);
-      await within(new Promise(() => undefined), pause);
+      const pause = Math.min(dueAt, deadline) - now();
+      if (pause > 0) await within(new Promise(() => undefined), pause);
     }
   }
 
@@ -148,8 +147,9 @@ export class Executor {
   async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     // An instance that was replaced after signing fails at this sync, so its bytes are never sent.
     await this.#ports.storage.sync();
+    const beganAt = this.#ports.now();
     const accepted = await this.#ports.chain.send(signing.wire);
-    this.#observe(op, kind, { type: 'sent', accepted });
+    this.#observe(op, kind, { type: 'sent', accepted, beganAt });
   }
 
   async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {

@@ -248,6 +248,8 @@ export type Settlement =
       readonly progress?: Facts;
       /** Whether the counterpart has moved on since the last check, so that its end may be near. */
       readonly hasMoved?: boolean;
+      /** Only the next block of the counterpart's chain is missing. */
+      readonly awaitsBlock?: boolean;
       /** More is left to read, so the next check follows at once. */
       readonly continues?: boolean;
     }

@@ -46,7 +46,7 @@ const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
 const POLL_MS = 800;
 /** Shortest interval of polls while a node shows one of the signatures: it may be final soon. */
-const NEAR_POLL_MS = 150;
+const NEAR_POLL_MS = 100;
 /** A signature is polled again after this part of the time since its state changed. */
 const POLLED_PART = 1 / 4;
 /** A wait ends when the nodes have failed for this long. */

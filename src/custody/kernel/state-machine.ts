@@ -125,7 +125,8 @@ export type Observation =
       readonly plan: Facts;
       readonly cost: bigint;
     }
-  | { readonly type: 'sent'; readonly accepted: boolean }
+  /** `beganAt`: when the bytes were sent, in Unix milliseconds. Nodes may respond long after they have forwarded them. */
+  | { readonly type: 'sent'; readonly accepted: boolean; readonly beganAt: number }
   /** `landing` is present with a finalized success once the node returns the transaction itself. */
   | {
       readonly type: 'viewed';
@@ -140,18 +141,24 @@ export type Observation =
 /** The next step of the executor for an operation. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
-/** Milliseconds between checks: short at first, then longer, at most `most`. */
-const spaced = (looks: number, first: number, most: number): number => Math.min(first * 1.3 ** looks, most);
+/** The first and the longest interval between checks in milliseconds, and the growth at each of them. */
+type Spacing = readonly [first: number, most: number, growth?: number];
 
-/** Interval between checks of an operation whose end is near. */
-const NEAR_MS = 150;
-const WATCH_MS = [NEAR_MS, 2_000] as const;
-const SETTLE_MS = [NEAR_MS, 60_000] as const;
+/** Milliseconds until the next check. */
+const spaced = (looks: number, [first, most, growth = 1.3]: Spacing): number =>
+  Math.min(first * growth ** looks, most);
+
+/** Interval between checks of an operation whose end is near: a quarter of a slot. */
+const NEAR_MS = 100;
+const WATCH_MS: Spacing = [NEAR_MS, 2_000];
+const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
+/** While a block is missing: it comes at any time, mostly within ten minutes. */
+const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
 /** A quarter of a slot. The checks of a transaction that a node shows are this far apart for each slot that is not final. */
 const MISSING_SLOT_MS = 100n;
 /** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;
-const PREPARE_MS = [2_000, 60_000] as const;
+const PREPARE_MS: Spacing = [2_000, 60_000];
 /**
  * Added to the interval for each waiting operation of the kind, so that the total rate of preparations stays bounded.
  */
@@ -174,7 +181,7 @@ const UNPROVEN_LOOKS = 500;
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 
 /** The shortest and longest wait between two preparations. */
-function preparedAmong(waiting: number): readonly [number, number] {
+function preparedAmong(waiting: number): Spacing {
   const [first, most] = PREPARE_MS;
   return [first, Math.min(Math.max(most, waiting * WAITING_SHARE_MS), RAREST_PREPARE_MS)];
 }
@@ -243,7 +250,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 
     case 'sent':
       if (op.state !== 'signed') return op;
-      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...watchAgain(op, now) };
+      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...watchAgain(op, seen.beganAt) };
 
     case 'viewed':
       return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now) : op;
@@ -285,11 +292,10 @@ const nothingLeft = (op: Operation): Operation => ({
   plan: { ...op.plan, askedLamports: op.amount.toString() },
 });
 
-const lookAgain = (
-  { looks }: Pick<Operation, 'looks'>,
-  [first, most]: readonly [first: number, most: number],
-  now: number,
-) => ({ looks: looks + 1, dueAt: now + spaced(looks, first, most) });
+const lookAgain = ({ looks }: Pick<Operation, 'looks'>, spacing: Spacing, now: number) => ({
+  looks: looks + 1,
+  dueAt: now + spaced(looks, spacing),
+});
 
 const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
@@ -390,9 +396,10 @@ function settled(op: Operation, settlement: Settlement, now: number): Operation 
     case 'pending': {
       const seen = { ...op, outcome: { ...op.outcome, ...settlement.progress } };
       const looks = settlement.hasMoved ? 0 : op.looks;
+      const spacing = settlement.awaitsBlock && !isStuck(op, now) ? BLOCK_MS : SETTLE_MS;
       const next = late
         ? { ...seen, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS }
-        : { ...seen, detail: settlement.detail, ...lookAgain({ looks }, SETTLE_MS, now), ...stuck(op, now) };
+        : { ...seen, detail: settlement.detail, ...lookAgain({ looks }, spacing, now), ...stuck(op, now) };
       return settlement.continues ? { ...next, looks: op.looks, dueAt: now + CONTINUE_MS } : next;
     }
     case 'complete':
@@ -422,5 +429,7 @@ function settled(op: Operation, settlement: Settlement, now: number): Operation 
   }
 }
 
+const isStuck = ({ createdAt }: Operation, now: number): boolean => now - createdAt > STUCK_AFTER_MS;
+
 const stuck = (op: Operation, now: number): Partial<Operation> =>
-  now - op.createdAt > STUCK_AFTER_MS ? { detail: 'held', reason: held('unsettled') } : {};
+  isStuck(op, now) ? { detail: 'held', reason: held('unsettled') } : {};

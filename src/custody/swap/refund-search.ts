@@ -46,8 +46,8 @@ const RETRIES_PER_CHECK = 2;
 /** Transactions of a report that are read: one is the refund. */
 const MOST_NAMED = 5;
 
-export const pending = (detail: string): Settled => ({
-  settlement: { state: 'pending', detail },
+export const pending = (detail: string, awaitsBlock = false): Settled => ({
+  settlement: { state: 'pending', detail, ...(awaitsBlock ? { awaitsBlock } : {}) },
   claims: [],
 });
 

@@ -34,9 +34,12 @@ async function findPayment(
   const since = (operation.landing?.blockTime ?? Math.floor(operation.createdAt / 1_000)) - BLOCK_TIME_SKEW;
   const free: Output[] = [];
   let undecided = false;
+  let awaitsBlock = false;
   for (const txid of txids.filter((text) => TXID.test(text)).slice(0, MAX_TXIDS)) {
-    const outputs = confirmedOutputs(await ports.bitcoinViews(txid), ports.bitcoinAddress, since);
+    const views = await ports.bitcoinViews(txid);
+    const outputs = confirmedOutputs(views, ports.bitcoinAddress, since);
     if (!outputs) undecided = true;
+    if (views.some((view) => isInNoBlock(view, ports.bitcoinAddress))) awaitsBlock = true;
     free.push(
       ...(outputs ?? []).map((paid) => ({ txid, ...paid })).filter((paid) => !isTaken(claimOf(paid))),
     );
@@ -51,7 +54,7 @@ async function findPayment(
   }
   // `partial` is a final state, so every transaction that may contain the whole payment is checked first.
   const part = undecided ? undefined : free.at(-1);
-  if (!part) return pending('settling');
+  if (!part) return pending('settling', awaitsBlock);
   const arrived = isWhole(ports, part.value, minimum);
   const cost = arrived ? { cost: costOfPart(operation, part.value, minimum) } : {};
   return {
@@ -178,6 +181,13 @@ export function confirmedOutputs(
   );
   return others.every((other) => other && stringifyJson(other) === stringifyJson(first)) ? first : undefined;
 }
+
+/** Whether an index shows a payment to the address that no block has yet. */
+const isInNoBlock = (view: BitcoinTx | null | Error, address: string): boolean =>
+  view !== null &&
+  !(view instanceof Error) &&
+  !view.block &&
+  view.outputs.some((output) => output.address === address);
 
 function paidTo(tx: BitcoinTx | null, address: string, since: number): Paid[] | undefined {
   if (!tx?.block) return undefined;

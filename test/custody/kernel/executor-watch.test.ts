@@ -51,6 +51,13 @@ describe('a signed row after a crash', () => {
   });
 });
 
+it('a call that waits for the end of an operation returns at once while the journal is not verified', async () => {
+  const w = watching();
+  w.state.isVerified = false;
+  await w.executor.finish(w.row().id, 25_000);
+  expect(w.row()).toMatchObject({ state: 'signed', looks: 1 });
+});
+
 describe('watching', () => {
   it('alerts the operator when too few nodes keep the history since the signing, and signs nothing', async () => {
     const w = watching();

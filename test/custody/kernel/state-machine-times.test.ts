@@ -23,7 +23,7 @@ const NOT_SEEN: Observation = { type: 'viewed', quorum: 1, views: [view()], land
 describe('checks', () => {
   it('the interval of the checks grows by a factor of 1.3 up to its maximum', () => {
     const waits = [0, 1, 2, 10].map((looks) => Number(next(signed({ looks }), NOT_SEEN).dueAt) - NOW);
-    expect(waits.map(Math.round)).toEqual([150, 195, 254, 2_000]);
+    expect(waits.map(Math.round)).toEqual([100, 130, 169, 1_379]);
   });
 
   it('plans the next check of a transaction that a node shows from the slots that are not final', () => {
@@ -37,9 +37,9 @@ describe('checks', () => {
       }),
     });
     const waitOf = (seen: Observation, looks = 0) => Number(next(signed({ looks }), seen).dueAt) - NOW;
-    expect([waitOf(shown(32n)), waitOf(shown(9n, 5n)), waitOf(shown(1n))]).toEqual([2_000, 500, 150]);
+    expect([waitOf(shown(32n)), waitOf(shown(9n, 5n)), waitOf(shown(1n))]).toEqual([2_000, 500, 100]);
     // A node that never shows it as final is not asked ever more often.
-    expect([waitOf(shown(0n), 9), waitOf(shown(1n), 150)].map(Math.round)).toEqual([1_591, 60_000]);
+    expect([waitOf(shown(0n), 9), waitOf(shown(1n), 150)].map(Math.round)).toEqual([1_060, 60_000]);
   });
 
   it('checks for money that may still arrive are an hour apart, and increase the number of checks', () => {

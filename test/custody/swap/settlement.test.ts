@@ -17,7 +17,10 @@ const TXID = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
 
 const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
-const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, claims: [] });
+const pending = (detail: string, awaitsBlock = false) => ({
+  settlement: { state: 'pending', detail, ...(awaitsBlock ? { awaitsBlock } : {}) },
+  claims: [],
+});
 const paidBy = (txid: string, vout: number, sats: bigint) => ({
   settlement: { state: 'complete', outcome: { btcTxid: txid, btcVout: vout, btcSats: sats.toString() } },
   claims: [`output:${txid}:${vout}`],
@@ -98,13 +101,13 @@ describe('delivery', () => {
   });
 
   it.each([
-    ['unconfirmed', bitcoinTx(TXID, [{ value: 124_500n }], null)],
-    ['to another address', bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
-    ['to no address at all', bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
-  ])('an output %s is not a delivery', async (_name, tx) => {
+    ['in no block', true, bitcoinTx(TXID, [{ value: 124_500n }], null)],
+    ['to another address', false, bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
+    ['to no address at all', false, bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
+  ])('an output %s is not a delivery; a block is awaited: %s', async (_name, awaitsBlock, tx) => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(tx);
-    expect(await settle()).toEqual(pending('settling'));
+    expect(await settle()).toEqual(pending('settling', awaitsBlock));
   });
 
   it('an output that another swap has consumed is not a delivery', async () => {
