@@ -2,12 +2,16 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { lamports } from '../../src/core/amount.ts';
 import { CUSTODIAN_NAME, type SwapAnswer, type SwapRequest } from '../../src/custody/api.ts';
+import { Journal } from '../../src/custody/kernel/journal.ts';
+import type { SqlValue } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { CustodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
+import { done } from '../kit/sample-operations.ts';
 import {
   BITCOIN,
   createUpstreams,
@@ -288,6 +292,47 @@ describe('an object with another name', () => {
     upstreams.isFinal = true;
     await alarms(stateIs('settling'));
   });
+});
+
+it('a create reads at most 150 rows after a day with a thousand operations', async () => {
+  await custodian().findSwap('u'.repeat(88));
+  const cursors = await runInDurableObject(custodian(), (_instance, { storage }) => {
+    const { sql } = storage;
+    const journal = new Journal({
+      exec: (query, ...params) => sql.exec<Record<string, SqlValue>>(query, ...params).toArray(),
+      transaction: (work) => storage.transactionSync(work),
+      sync: () => storage.sync(),
+      setAlarm: async () => undefined,
+    });
+    // About as many as the limits of a day allow.
+    for (const [kind, count] of [
+      ['swap', 20],
+      ['token', 490],
+      ['asry', 490],
+    ] as const)
+      for (let at = 0; at < count; at++)
+        storage.transactionSync(() =>
+          journal.insert(
+            done({
+              id: `${kind}:${at}`,
+              kind,
+              amount: lamports(1n),
+              createdAt: Date.now(),
+              signedAt: null,
+              signing: null,
+              cost: lamports(0n),
+              releasedSlot: null,
+            }),
+          ),
+        );
+    journal.delivered(journal.outbox(1_000));
+    return vi.spyOn(sql, 'exec').mock.results;
+  });
+  const created = await createSwap(request('c1'));
+  expect(created).toMatchObject({ type: 'created' });
+  const read = cursors.map(({ value }) => (value as SqlStorageCursor<Record<string, SqlValue>>).rowsRead);
+  expect(read.length).toBeGreaterThan(20);
+  expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(150);
 });
 
 it('the object exposes only its verbs and the alarm, so no caller can start an operation directly', () =>

@@ -131,7 +131,7 @@ function judge<Declined>(
   // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
   if (balance.slot < journal.releasedSlot()) return 'outdated';
   const { amount, reserved } = decision.intent;
-  const operations = journal.counting(reserveAddress, now());
+  const operations = journal.counting(reserveAddress, now(), kind);
   const verdict = checkIntent({ bounds: boundsOf(kind), amount, reserved, balance, operations, now: now() });
   if (!verdict.ok) return { type: 'refused', why: verdict };
   return { type: 'possible', intent: decision.intent };

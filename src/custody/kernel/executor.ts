@@ -245,7 +245,7 @@ export class Executor {
     const stopped = this.#ports.gate.stop(op.kind);
     if (stopped !== undefined) return { reason: { type: 'stopped', by: stopped } };
     const { limits, keeps } = boundsOf(op.kind);
-    const counted = journal.counting(signer.address, now());
+    const counted = journal.counting(signer.address, now(), op.kind);
     const signed = counted.filter(({ state }) => state !== 'planned');
     const reached = reachedLimit(limits, signed, { amount: op.amount, cost }, now());
     if (reached) {

@@ -7,7 +7,7 @@
 import { lamports } from '../../core/amount.ts';
 import type { BudgetUse } from '../../core/budget.ts';
 import { isTimeOver } from '../../core/due-time.ts';
-import { DAY_MS } from '../../core/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
 import { ALARM_FAILURES, OPERATION, openAgenda, planWork } from './agenda.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type Operation,
 } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
+import type { Entry } from './spending-limits.ts';
 
 /** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
 const SCHEMA = [
@@ -31,10 +32,14 @@ const SCHEMA = [
     signature TEXT UNIQUE,
     counts INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
     row TEXT NOT NULL
   )`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
-  `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
+  // Has every column that the sums of ended operations read.
+  `CREATE INDEX IF NOT EXISTS operations_ended ON operations (kind, created_at, state, amount, cost) WHERE counts = 0`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE INDEX IF NOT EXISTS operations_by_signer ON operations (signer)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
@@ -82,12 +87,27 @@ const mirrorRowOf = (row: SqlRow): MirrorRow => ({
       : (JSON.parse(String(row.columns)) as Columns),
 });
 
+/** What ended reserves nothing, and nothing of it is unsettled. */
+const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
+  kind,
+  state: row.state as Operation['state'],
+  createdAt: integer(row, 'created_at'),
+  signedAt: null,
+  amount: lamports(BigInt(String(row.amount))),
+  cost: lamports(BigInt(String(row.cost))),
+  reserved: lamports(0n),
+  unsettled: lamports(0n),
+});
+
 /** Whether two rows of an operation differ at most in the time and number of the checks, and in what they have found. */
 function isSameState(stored: Operation, after: Operation): boolean {
   const { dueAt, looks, updatedAt, outcome } = stored;
   if ((dueAt === null) !== (after.dueAt === null)) return false;
   return encodeOperation({ ...after, dueAt, looks, updatedAt, outcome }) === encodeOperation(stored);
 }
+
+/** What the limits count: an open operation, which has an id, or the sums of several that ended. */
+type Counted = Entry & { readonly id?: string };
 
 export type JournalEvents = {
   /** An operation began, or its state or detail changed. Must not throw. */
@@ -195,10 +215,11 @@ export class Journal {
     // rows of the last day, regardless of `counts`.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     this.#exec(
-      `INSERT INTO operations (seq, id, kind, signer, signature, counts, created_at, row)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO operations (seq, id, kind, signer, signature, counts, created_at, state, amount, cost, row)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, counts = excluded.counts,
-         created_at = excluded.created_at, row = excluded.row`,
+         created_at = excluded.created_at, state = excluded.state, amount = excluded.amount,
+         cost = excluded.cost, row = excluded.row`,
       row.seq,
       row.id,
       row.kind,
@@ -206,6 +227,10 @@ export class Journal {
       row.signing?.signature ?? null,
       counts,
       row.signedAt ?? row.createdAt,
+      row.state,
+      // The column's affinity makes an integer of the text, and a number would be inexact.
+      row.amount.toString(),
+      row.cost.toString(),
       encodeOperation(row),
     );
     this.#plan(row, now);
@@ -274,15 +299,43 @@ export class Journal {
   }
 
   /**
-   * What the spending limits add up: open operations, and those created or signed in the last day, in any state. An
-   * operation of an earlier key counts against the limits, but it reserves nothing of the balance of `reserveAddress`.
+   * What the spending limits of a kind add up: all open operations, which may reserve lamports, and two sums of those of
+   * the kind that ended, of the last hour and of the day before it. No limit has another window. An operation of an earlier key counts
+   * against the limits, but it reserves nothing of the balance of `reserveAddress`.
    */
-  counting(reserveAddress: string, now: number): Operation[] {
-    // With an OR, SQLite would read the whole table.
-    const closed = this.#operations.all('WHERE counts = 0 AND created_at > ?', now - DAY_MS);
-    return [...this.#operations.all('WHERE counts = 1'), ...closed].map((row) =>
+  counting(reserveAddress: string, now: number, kind: Operation['kind']): Counted[] {
+    const open = this.open().map((row) =>
       row.signer === reserveAddress ? row : { ...row, reserved: lamports(0n) },
     );
+    const hour = now - HOUR_MS;
+    return [
+      ...open,
+      this.#endedSum(kind, hour, Number.MAX_SAFE_INTEGER),
+      this.#endedSum(kind, now - DAY_MS, hour),
+    ];
+  }
+
+  /** One entry for the operations of a kind that ended and count from after `since`, up to `until`. */
+  #endedSum(kind: Operation['kind'], since: number, until: number): Entry {
+    const ended = 'FROM operations WHERE counts = 0 AND kind = ? AND created_at > ? AND created_at <= ?';
+    const [sums = {}] = this.#exec(
+      `SELECT COUNT(*) FILTER (WHERE state <> 'failed') AS landed, CAST(COALESCE(SUM(amount), 0) AS TEXT) AS amount,
+         CAST(COALESCE(SUM(cost), 0) AS TEXT) AS cost ${ended}`,
+      kind,
+      since,
+      until,
+    );
+    return {
+      ...endedEntry(kind, { ...sums, state: 'done', created_at: since + 1 }),
+      rows: integer(sums, 'landed'),
+      each: () =>
+        this.#exec(
+          `SELECT state, created_at, CAST(amount AS TEXT) AS amount, CAST(cost AS TEXT) AS cost ${ended}`,
+          kind,
+          since,
+          until,
+        ).map((row) => endedEntry(kind, row)),
+    };
   }
 
   /** Whether an operation names this address as its signer, so that it is the reserve's address now or was it earlier. */

@@ -202,7 +202,8 @@ export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now
 
 /** Which operations are open, and how much of each limit is used. */
 export function custodyReport({ journal, reserveAddress, now }: OpsPorts, limits: readonly Limit[]) {
-  const entries = journal.counting(reserveAddress, now());
+  const kinds = new Set(limits.map(({ kind }) => kind));
+  const entries = new Map([...kinds].map((kind) => [kind, journal.counting(reserveAddress, now(), kind)]));
   const open = journal.open();
   return {
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
@@ -210,6 +211,6 @@ export function custodyReport({ journal, reserveAddress, now }: OpsPorts, limits
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
     mirrorRestored: isMirrorRestored(journal),
-    limits: limits.map((limit) => limitUse(limit, entries, now())),
+    limits: limits.map((limit) => limitUse(limit, entries.get(limit.kind) ?? [], now())),
   };
 }

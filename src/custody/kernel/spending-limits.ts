@@ -14,13 +14,15 @@ export const areLimits = (limits: object): boolean =>
 /** A balance and its slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
-/** The members of an operation that the sums use; one entry may stand for several open sales. */
+/** The members of an operation that the sums use; one entry may stand for several operations or open sales. */
 export type Entry = Pick<
   Operation,
   'kind' | 'state' | 'createdAt' | 'signedAt' | 'amount' | 'reserved' | 'unsettled' | 'cost'
 > & {
   /** Number of operations; absent for one. */
   readonly rows?: number;
+  /** These operations one by one, if they were counted at different times. All of them are in the same windows. */
+  readonly each?: () => readonly Entry[];
 };
 
 /** An operation that is about to begin or to be signed; its cost is 0 until it is known, immediately before the signature. */
@@ -140,7 +142,7 @@ export function checkLimit(
 function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, now: number): number {
   const { windowMs, maximum } = limit;
   if (windowMs === null) return now + OPEN_RETRY_MS;
-  const counted = countedBy(limit, operations, now);
+  const counted = countedBy(limit, operations, now).flatMap((entry) => entry.each?.() ?? [entry]);
   const oldestFirst = counted.toSorted((a, b) => countedFrom(limit, a, now) - countedFrom(limit, b, now));
   let used: bigint = sum(oldestFirst.map((op) => countOf(limit, op)));
   for (const op of oldestFirst) {

@@ -28,7 +28,7 @@ export async function saleRefusal(
     const balance = await readBalance(journal.releasedSlot());
     if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
     const sale = { kind, cost: lamports(workCost(subject)), open: requests.openSales(kind) };
-    return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now()), now());
+    return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), 'token'), now());
   } catch (error) {
     return upstreamRefusal(upstreamFailure(error));
   }

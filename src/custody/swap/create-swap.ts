@@ -35,6 +35,7 @@ import {
   spendable,
 } from '../kernel/spending-limits.ts';
 import { EstimateQuotes } from './estimate-quotes.ts';
+import type { SwapMinimum } from './minimum.ts';
 import { swapDebit, swapId } from './operation.ts';
 import { SwapQuotas } from './quotas.ts';
 import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
@@ -93,7 +94,10 @@ export class Swaps {
   async create(request: SwapRequest): Promise<SwapAnswer> {
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
-    const refusal = await this.#refusal(request);
+    // `beginOperation` checks the rest. Only an amount that is too small needs a check of its own, after all others.
+    const refusal = await (this.#minimumAbove(request)
+      ? this.#refusal(request)
+      : this.#earlyRefusal(request));
     if (refusal) return refused(refusal);
     const id = swapId(request.key?.keyHash ?? this.#ports.randomId());
     const begun = await beginOperation(this.#tools, 'swap', id, () => this.#decide(request));
@@ -110,17 +114,27 @@ export class Swaps {
    * other refusals must not depend on that.
    */
   async #refusal(request: SwapRequest): Promise<Refusal | undefined> {
-    const { stopBeginning, now } = this.#tools;
-    const stopped = await stopBeginning('swap');
-    if (stopped !== undefined) return swapsStopped(stopped);
-    // A used-up quota causes no read of the balance.
-    const decision = this.#decide(request);
-    if (!decision.ok) return decision.declined;
+    const early = await this.#earlyRefusal(request);
+    if (early) return early;
     const rehearsed = await rehearseOperation(this.#tools, 'swap', () => this.#decide(request));
     if (rehearsed.type === 'declined') return rehearsed.declined;
-    if (rehearsed.type === 'refused') return notBegunRefusal(rehearsed.why, now());
+    if (rehearsed.type === 'refused') return notBegunRefusal(rehearsed.why, this.#tools.now());
+    const minimum = this.#minimumAbove(request);
+    return minimum && tooSmallRefusal(minimum);
+  }
+
+  /** A stop, or a used-up quota: neither causes a read of the balance. */
+  async #earlyRefusal(request: SwapRequest): Promise<Refusal | undefined> {
+    const stopped = await this.#tools.stopBeginning('swap');
+    if (stopped !== undefined) return swapsStopped(stopped);
+    const decision = this.#decide(request);
+    return decision.ok ? undefined : decision.declined;
+  }
+
+  /** The known smallest swap, if the amount is below it. */
+  #minimumAbove({ amountLamports }: SwapRequest): SwapMinimum | undefined {
     const minimum = this.#ports.quotes.minimum.known();
-    return minimum && request.amountLamports < minimum.lamports ? tooSmallRefusal(minimum) : undefined;
+    return minimum && amountLamports < minimum.lamports ? minimum : undefined;
   }
 
   /** The intent of a request, unless a quota is used up. */
@@ -183,7 +197,7 @@ export class Swaps {
   #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Refusal | undefined {
     if (!quoted.ok) return refusalOfQuote(quoted);
     const { boundsOf, journal, reserveAddress, now } = this.#tools;
-    const signed = journal.counting(reserveAddress, now()).filter(({ state }) => state !== 'planned');
+    const signed = journal.counting(reserveAddress, now(), 'swap').filter(({ state }) => state !== 'planned');
     const added = { amount, cost: quoted.priced.cost };
     const reached = reachedLimit(boundsOf('swap').limits, signed, added, now());
     return reached && reachedRefusal(reached.limit.name, reached.availableAt, now());
@@ -224,7 +238,7 @@ export class Swaps {
     const stopped = await stopBeginning('swap');
     const early = stopped === undefined ? this.#quotas.refusal('create_quotes', null) : swapsStopped(stopped);
     if (early || !balance) return { refusal: early ?? null, maximumLamports: 0n };
-    const operations = journal.counting(reserveAddress, now());
+    const operations = journal.counting(reserveAddress, now(), 'swap');
     const verdict = this.#check(1n, balance, operations);
     if (!verdict.ok) return { refusal: limitRefusal(verdict, now()), maximumLamports: 0n };
     const passes = (amount: bigint) => this.#check(amount, balance, operations).ok;

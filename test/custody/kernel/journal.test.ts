@@ -5,6 +5,10 @@ import { DAY_MS } from '../../../src/core/durations.ts';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { limitUse, reservedLamports } from '../../../src/custody/kernel/spending-limits.ts';
+import { CustodyBounds } from '../../../src/custody/limits.ts';
+import { RESERVE } from '../../kit/addresses.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import { closed, done, NOW, planned, signed } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -20,6 +24,7 @@ function setUp() {
   return { storage, journal, agenda, add };
 }
 const at = (id: string, change: Partial<Operation> = {}): Operation => planned({ id, ...change });
+const swapLimits = new CustodyBounds(LIMITS).of('swap').limits;
 const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
 
 describe('rows', () => {
@@ -82,7 +87,7 @@ describe('rows', () => {
 
 describe('the sums over rows', () => {
   const old = NOW - 2 * DAY_MS;
-  it('the limits count all open rows and all rows of the last day, for every history and time', () => {
+  it('the limits count all open rows and all of the last day, one by one or in sums, for every history and time', () => {
     const lamportsOf = fc.bigInt({ min: 0n, max: 2n ** 56n }).map(lamports);
     const row = fc.record({
       state: fc.constantFrom('planned', 'signed', 'settling', 'done', 'failed') as fc.Arbitrary<
@@ -91,16 +96,22 @@ describe('the sums over rows', () => {
       createdAt: fc.integer({ min: NOW - 2 * DAY_MS, max: NOW + DAY_MS }),
       signedAt: fc.option(fc.integer({ min: NOW - 2 * DAY_MS, max: NOW + DAY_MS }), { nil: null }),
       dueAt: fc.constantFrom(null, NOW),
+      amount: lamportsOf,
+      cost: lamportsOf,
       reserved: fc.oneof(fc.constant(lamports(0n)), lamportsOf),
       unsettled: fc.oneof(fc.constant(lamports(0n)), lamportsOf),
       releasedSlot: fc.oneof(fc.constant(null), fc.bigInt({ min: 1n, max: 2n ** 40n })),
     });
+    // What reserves nothing, has nothing unsettled and is not due has ended.
+    const endedIfIdle = <T extends Partial<Operation>>(op: T): T =>
+      op.reserved || op.unsettled || op.dueAt || op.state === 'failed' ? op : { ...op, state: 'done' };
     const when = fc.integer({ min: NOW - DAY_MS, max: NOW + 2 * DAY_MS });
     fc.assert(
       fc.property(fc.array(fc.tuple(row, row), { maxLength: 25 }), when, (rows, now) => {
         const { journal, add } = setUp();
         let highest = 0n;
-        for (const [index, [first, second]] of rows.entries()) {
+        for (const [index, pair] of rows.entries()) {
+          const [first, second] = pair.map(endedIfIdle) as [(typeof pair)[0], (typeof pair)[1]];
           const added = add(planned({ id: `op:${index}`, ...first }));
           const later =
             index % 2 === 0
@@ -121,7 +132,13 @@ describe('the sums over rows', () => {
         // An ended row that is a day old does not count, although it still shows its amounts.
         const known = all.filter((op) => open.includes(op) || (op.signedAt ?? op.createdAt) > now - DAY_MS);
         expect(ids(journal.open())).toEqual(ids(open));
-        expect(ids(journal.counting('reserve', now))).toEqual(ids(known));
+        const counted = journal.counting(RESERVE, now, 'swap');
+        expect(reservedLamports(counted)).toBe(reservedLamports(known));
+        for (const limit of swapLimits)
+          for (const maximum of [1n, 2n ** 57n])
+            expect(limitUse({ ...limit, maximum }, counted, now)).toEqual(
+              limitUse({ ...limit, maximum }, known, now),
+            );
         expect(journal.releasedSlot()).toBe(highest);
       }),
     );
@@ -138,10 +155,11 @@ describe('the sums over rows', () => {
         return storage.exec(query, ...params);
       },
     });
-    journal.counting('reserve', NOW);
+    journal.counting(RESERVE, NOW, 'swap');
     expect(plans).toEqual([
-      expect.stringMatching(/^SEARCH operations USING INDEX operations_recent/),
       expect.stringMatching(/^(SCAN|SEARCH) operations USING INDEX operations_counting/),
+      expect.stringMatching(/^SEARCH operations USING COVERING INDEX operations_ended/),
+      expect.stringMatching(/^SEARCH operations USING COVERING INDEX operations_ended/),
     ]);
   });
 
