@@ -6,7 +6,7 @@
 /** In order: a text, and what replaces its first occurrence. A new file has its whole text. */
 type Change = string | readonly (readonly [find: string, replacement: string])[];
 
-export type Recipe = {
+type Recipe = {
   /** The files that the recipe names. */
   readonly changes: Readonly<Record<string, Change>>;
   /** What the recipe generates with `npm run docs`. */
