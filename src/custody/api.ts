@@ -37,19 +37,24 @@ export type SwapRequest = {
   readonly client: string;
 };
 
-export type SwapView = {
+/** A member that an object of an earlier release does not know yet is null. */
+const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
+
+/** The object may be of the release before, so the Worker parses its views: a new member has a default. */
+export const SwapView = z.object({
   /** Solana signature: the public id. */
-  readonly signature: string;
-  readonly status: 'waiting' | 'finished' | 'failed';
-  readonly detail: string;
-  readonly reason: string | null;
-  readonly amountLamports: bigint;
-  readonly expectedSats: bigint;
-  readonly minimumSats: bigint;
-  readonly btcSats: bigint | null;
-  readonly btcTxid: string | null;
-  readonly route: string;
-};
+  signature: z.string(),
+  status: z.enum(['waiting', 'finished', 'failed']),
+  detail: z.string(),
+  reason: orNull(z.string()),
+  amountLamports: z.bigint(),
+  expectedSats: z.bigint(),
+  minimumSats: z.bigint(),
+  btcSats: orNull(z.bigint()),
+  btcTxid: orNull(z.string()),
+  route: z.string(),
+});
+export type SwapView = Readonly<z.infer<typeof SwapView>>;
 
 export type SwapAnswer = { readonly replayed: boolean } & (
   | { readonly type: 'created'; readonly swap: SwapView }
@@ -290,17 +295,11 @@ export type NotCustodian = { readonly notCustodian: true };
 /** Returned by a read instead of its result while too many calls of this read are in progress. */
 export type Busy = { readonly busy: true };
 
-/** A member that an object of an earlier release does not know yet is null. */
-const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
-
 /** What a payment can buy. The custodian has one product for each kind (`product.ts`). */
 const RequestKind = z.enum(['token', 'listing']);
 export type RequestKind = z.infer<typeof RequestKind>;
 
-/**
- * A payment request, as stored by the custodian and in D1. The object may be of the release before: a member that it does
- * not know gets a default.
- */
+/** A payment request, as stored by the custodian and in D1. */
 export const RequestView = z.object({
   id: z.string(),
   kind: RequestKind,
@@ -384,39 +383,41 @@ export type ClaimRequest = {
   readonly waitMs?: number;
 };
 
-export type ClaimPayoutView = {
+const ClaimPayoutView = z.object({
   /** Number of the part, from 1. */
-  readonly part: number;
-  readonly status: 'sent' | 'pending' | 'owed';
-  readonly atoms: bigint;
-  readonly signature: string | null;
+  part: z.int(),
+  status: z.enum(['sent', 'pending', 'owed']),
+  atoms: z.bigint(),
+  signature: orNull(z.string()),
   /** Reason why the payout is still owed. */
-  readonly reason: string | null;
-  readonly createdAtMs: number;
+  reason: orNull(z.string()),
+  createdAtMs: z.number(),
   /** When the payment became final on the chain. */
-  readonly paidAtMs: number | null;
-};
+  paidAtMs: orNull(z.number()),
+});
+export type ClaimPayoutView = Readonly<z.infer<typeof ClaimPayoutView>>;
 
 /** A claimed deposit, or a deposit that could be claimed. The latter has no payouts and no `claimedAtMs`. */
-export type ClaimView = {
+export const ClaimView = z.object({
   /** First signature of the deposit. */
-  readonly signature: string;
-  readonly asset: 'USDC' | 'USDT';
-  readonly sender: string;
-  readonly slot: bigint;
+  signature: z.string(),
+  asset: z.enum(['USDC', 'USDT']),
+  sender: z.string(),
+  slot: z.bigint(),
   /** Unix seconds. */
-  readonly blockTime: number;
-  readonly creditedAtoms: bigint;
-  readonly feeBps: number;
-  readonly feeAtoms: bigint;
-  readonly netAtoms: bigint;
-  readonly epoch: number;
-  readonly entitlementAtoms: bigint;
+  blockTime: z.number(),
+  creditedAtoms: z.bigint(),
+  feeBps: z.number(),
+  feeAtoms: z.bigint(),
+  netAtoms: z.bigint(),
+  epoch: z.int(),
+  entitlementAtoms: z.bigint(),
   /** Part of the entitlement that can still be claimed. */
-  readonly remainingAtoms: bigint;
-  readonly claimedAtMs: number | null;
-  readonly payouts: readonly ClaimPayoutView[];
-};
+  remainingAtoms: z.bigint(),
+  claimedAtMs: orNull(z.number()),
+  payouts: z.array(ClaimPayoutView).readonly().default([]),
+});
+export type ClaimView = Readonly<z.infer<typeof ClaimView>>;
 
 export type ClaimAnswer =
   /** This call, or the earlier call with the same key, made the payout `part`. */

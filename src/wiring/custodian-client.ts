@@ -1,7 +1,9 @@
 import { AppError, notConfigured } from '../core/errors.ts';
 import {
   type Busy,
+  type ClaimAnswer,
   type ClaimRequest,
+  ClaimView,
   type ConfirmRequest,
   CUSTODIAN_NAME,
   type CustodianApi,
@@ -13,6 +15,7 @@ import {
   type OpsCommand,
   RequestView,
   type SwapRequest,
+  SwapView,
 } from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
 import type { Line } from './telemetry.ts';
@@ -56,14 +59,16 @@ export class CustodianClient implements CustodianApi {
     this.#options = options;
   }
 
-  createSwap(request: SwapRequest) {
-    return this.#change((stub) => stub.createSwap(request));
+  async createSwap(request: SwapRequest) {
+    const answer = await this.#change((stub) => stub.createSwap(request));
+    return answer.type === 'created' ? { ...answer, swap: SwapView.parse(answer.swap) } : answer;
   }
   estimateSwap(request: EstimateRequest) {
     return this.#call((stub) => stub.estimateSwap(request));
   }
-  findSwap(signature: string) {
-    return this.#call((stub) => stub.findSwap(signature));
+  async findSwap(signature: string) {
+    const found = await this.#call((stub) => stub.findSwap(signature));
+    return found && SwapView.parse(found);
   }
   swapRoom() {
     return this.#call((stub) => stub.swapRoom());
@@ -108,11 +113,13 @@ export class CustodianClient implements CustodianApi {
   wake() {
     return this.#call((stub) => stub.wake());
   }
-  claimDeposit(request: ClaimRequest) {
-    return this.#change((stub) => stub.claimDeposit(request));
+  async claimDeposit(request: ClaimRequest): Promise<ClaimAnswer> {
+    const answer = await this.#change((stub) => stub.claimDeposit(request));
+    return answer.claim ? { ...answer, claim: ClaimView.parse(answer.claim) } : answer;
   }
-  findClaim(signature: string) {
-    return this.#call((stub) => stub.findClaim(signature));
+  async findClaim(signature: string) {
+    const found = await this.#call((stub) => stub.findClaim(signature));
+    return found && ClaimView.parse(found);
   }
   listAsryEpochs(limit: number) {
     return this.#call((stub) => stub.listAsryEpochs(limit));

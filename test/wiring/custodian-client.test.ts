@@ -31,6 +31,48 @@ it.each([...NULLABLE.map((member) => [member, null] as const), ['refunds', []] a
   },
 );
 
+const SWAP = {
+  signature: 's',
+  status: 'waiting',
+  detail: 'sent',
+  amountLamports: 1n,
+  expectedSats: 2n,
+  minimumSats: 1n,
+  route: 'near-intents',
+};
+const CLAIM = {
+  signature: 'd',
+  asset: 'USDC',
+  sender: 'sender',
+  slot: 1n,
+  blockTime: 1,
+  creditedAtoms: 9n,
+  feeBps: 5,
+  feeAtoms: 1n,
+  netAtoms: 8n,
+  epoch: 0,
+  entitlementAtoms: 7n,
+  remainingAtoms: 7n,
+};
+
+it('a swap and a claim of an object that does not know the newest members have null or nothing for them', async () => {
+  const stub = {
+    findSwap: async () => SWAP,
+    createSwap: async () => ({ type: 'created', replayed: false, swap: SWAP }),
+    findClaim: async () => CLAIM,
+    claimDeposit: async () => ({ type: 'validated', claim: CLAIM }),
+  };
+  const env = { CUSTODIAN: { getByName: () => stub } } as never;
+  const client = new CustodianClient({ env, missing: [], log: () => undefined });
+  const swap = { ...SWAP, reason: null, btcSats: null, btcTxid: null };
+  const claim = { ...CLAIM, claimedAtMs: null, payouts: [] };
+  expect(await client.findSwap('s')).toEqual(swap);
+  expect(await client.createSwap({ amountLamports: 1n, client: 'c' })).toMatchObject({ swap });
+  expect(await client.findClaim('d')).toEqual(claim);
+  const asked = { signature: 'd', asset: 'USDC', skipReward: true, client: 'c' } as const;
+  expect(await client.claimDeposit(asked)).toMatchObject({ claim });
+});
+
 it('a request keeps each member that it has', () => {
   expect(RequestView.parse(VIEW)).toEqual(VIEW);
 });
