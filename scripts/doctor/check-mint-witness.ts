@@ -5,14 +5,14 @@ import { type Finding, hostOf, problem } from './finding.ts';
 
 const TIMEOUT_MS = 15_000;
 
-/** What `GET /` of the witness shows. A member that its release does not show is not compared. */
+/** What `GET /` of the witness shows. */
 const State = z.object({
   witness: z.string(),
   custodian: z.string(),
   mintAuthority: z.string(),
   mint: z.string(),
-  bitcoin: z.string().optional(),
-  owner: z.string().optional(),
+  bitcoin: z.string(),
+  owner: z.string(),
 });
 const Refusal = z.object({ error: z.string() });
 
@@ -39,11 +39,8 @@ export async function checkMintWitness(config: Config): Promise<Finding[]> {
     RESERVE_SOLANA_ADDRESS: [config.RESERVE_SOLANA_ADDRESS, state.custodian],
     ABSR_MINT_AUTHORITY: [config.ABSR_MINT_AUTHORITY, state.mintAuthority],
     ABSR_MINT_ADDRESS: [config.ABSR_MINT_ADDRESS, state.mint],
-    RESERVE_BTC_ADDRESS: [config.RESERVE_BTC_ADDRESS, state.bitcoin ?? config.RESERVE_BTC_ADDRESS],
-    TREASURY_SOLANA_ADDRESS: [
-      config.TREASURY_SOLANA_ADDRESS ?? config.RESERVE_SOLANA_ADDRESS,
-      state.owner ?? config.TREASURY_SOLANA_ADDRESS ?? config.RESERVE_SOLANA_ADDRESS,
-    ],
+    RESERVE_BTC_ADDRESS: [config.RESERVE_BTC_ADDRESS, state.bitcoin],
+    TREASURY_SOLANA_ADDRESS: [config.TREASURY_SOLANA_ADDRESS ?? config.RESERVE_SOLANA_ADDRESS, state.owner],
   };
   const others = Object.entries(own).filter(([, [service, witness]]) => service !== witness);
   return [

@@ -18,6 +18,9 @@ export type WitnessState = {
   readonly witness: string;
   readonly custodian: string;
   readonly mintAuthority: string;
+  /** The only address whose coins are counted, and the only owner that receives tokens. */
+  readonly bitcoin: string;
+  readonly owner: string;
   readonly mint: string;
   /** `at` is ISO 8601, `atoms` decimal text. */
   readonly lastSigned: { readonly signature: string; readonly atoms: string; readonly at: string } | null;
@@ -37,13 +40,16 @@ export class WitnessObject extends DurableObject<object> {
 
   state(): Promise<WitnessState | NotConfigured> {
     return this.#configured(async ({ settings }) => {
-      const { custodian, multisig, mint } = settings.terms;
+      const { terms, bitcoinAddress: bitcoin } = settings;
+      const { custodian, multisig, mint, owner } = terms;
       const last = this.#row();
       return {
         type: 'state',
         witness: multisig.witness,
         custodian,
         mintAuthority: multisig.address,
+        bitcoin,
+        owner,
         mint,
         lastSigned: last
           ? { signature: last.signature, atoms: last.atoms, at: new Date(last.at).toISOString() }

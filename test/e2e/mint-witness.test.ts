@@ -93,6 +93,8 @@ describe('a world whose mint authority needs two keys', () => {
       custodian: world.reserve.solana,
       mintAuthority: multisig?.address,
       mint: world.mints.absr,
+      bitcoin: world.reserve.bitcoin,
+      owner: world.treasury,
       lastSigned: null,
     });
   });
