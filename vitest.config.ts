@@ -23,8 +23,8 @@ const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter
 /** Files of the world project that take longest, longest first. One of them that started last would run alone. */
 const LONGEST = [
   ...['hanging-nodes', 'attacks', 'openapi-contract', 'start', 'remote-key', 'version-one', 'asry'],
-  ...['upgrade', 'generators', 'bounds', 'status', 'tokens', 'contract'],
-  ...['token-payments', 'api-guide'],
+  ...['upgrade', 'swap-faults', 'generators', 'bounds', 'status', 'tokens', 'contract'],
+  ...['token-payments', 'mixed-releases', 'api-guide'],
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

@@ -1,7 +1,14 @@
+/**
+ * The attacks of docs/use/threat-model.md on one running world with two nodes. The first node lies when a case requires it.
+ */
+import { address } from '@solana/web3.js';
+import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { callRpc } from '../world/json-rpc.ts';
-import { transferSol } from '../world/solana-wallet.ts';
+import { landTransaction, transferSol } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
@@ -66,6 +73,10 @@ const completed = (body: Body) =>
     },
     (answer) => answer.body.status === 'completed',
   );
+const tokenOperations = async (): Promise<number> =>
+  (
+    (await world.worker.query("SELECT COUNT(*) AS n FROM operations WHERE kind = 'token'")) as { n: number }[]
+  )[0]?.n ?? 0;
 const logged = (event: string): number =>
   world.worker.logs().filter((line) => line.includes(`"event":"${event}"`)).length;
 type Nodes = { disagreementAt: string | null };
@@ -134,6 +145,36 @@ async function shownBy(signature: string): Promise<Shown> {
 }
 
 describe('one lying and one honest node', () => {
+  it('three payments invented by one node create no token and no refund', async () => {
+    const model = await caller.invoice();
+    const paid = await caller.pay(model);
+    expect((await caller.confirm(model, paid)).status).toBe(200);
+    const shown = await shownBy(paid);
+    const operations = await tokenOperations();
+    const invoices = await Promise.all([1, 2, 3].map(() => caller.invoice()));
+    const forged = invoices.map((invoice, at) => {
+      const more = Number(lamportsOf(invoice) - lamportsOf(model));
+      const copy = enlarged(shown, more);
+      copy.transaction.signatures = [`${at + 2}${paid.slice(1, -1)}${at + 2}`];
+      copy.transaction.message.accountKeys = copy.transaction.message.accountKeys.map((key) =>
+        key === model.reference ? String(invoice.reference) : key,
+      );
+      return copy;
+    });
+    invent(forged);
+    const answers = await Promise.all(
+      invoices.map((invoice, at) => confirmOnce(invoice, forged[at]?.transaction.signatures[0] ?? '')),
+    );
+    expect(answers.map(({ status }) => status)).not.toContain(200);
+    for (let runs = 0; runs < 3; runs++) {
+      await world.control.cron();
+      await caller.finality();
+    }
+    for (const { invoice_id } of invoices)
+      expect((await caller.read(invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
+    expect(await tokenOperations()).toBe(operations);
+  });
+
   it('an overpayment invented by one node is not refunded, is shown in the status, and raises an alarm', async () => {
     const invoice = await caller.invoice();
     const from = caller.user(1);
@@ -205,6 +246,104 @@ describe('one lying and one honest node', () => {
   );
 });
 
+it('a single confirm right after the payment returns 200 completed', async () => {
+  const invoice = await caller.invoice();
+  expect(await confirmOnce(invoice, await caller.pay(invoice))).toMatchObject({
+    status: 200,
+    body: { status: 'completed' },
+  });
+  const listing = await caller.listing(await caller.foreignMint('token', 'Once Coin', 'ONCE'));
+  expect((await confirmOnce(listing, await caller.pay(listing))).status).toBe(200);
+});
+
+it('pays the rent once to an owner who closes the account between four partial payouts', async () => {
+  const user = await stage.user();
+  const deposit = await stage.deposit(user, 200n);
+  const { ledger } = world.solana;
+  const at = findAta(user.address, world.mints.asry, TOKEN_PROGRAM);
+  let reasons: (string | null)[] = [];
+  for (let part = 1; part <= 4; part++) {
+    const { status, body } = await stage.claim(deposit, { rewardUsd: 1 });
+    expect(status).toBe(200);
+    reasons = [...reasons, body.reward.reason];
+    if (body.reward.status === 'owed') continue;
+    await stage.paid(deposit);
+    await landTransaction(ledger, user.signer, [
+      getBurnInstruction({
+        account: address(at),
+        mint: address(world.mints.asry),
+        authority: user.signer,
+        amount: await stage.asryOf(user.address),
+      }),
+      getCloseAccountInstruction({
+        account: address(at),
+        destination: user.signer.address,
+        owner: user.signer,
+      }),
+    ]);
+    await caller.finality();
+  }
+  expect(reasons).toEqual([null, ...Array(3).fill('recipient_account_closed')]);
+  expect(stage.payoutsOf(deposit)).toHaveLength(1);
+});
+
+describe('dust', () => {
+  /** Few enough that the last transaction lands before the blockhash of its batch expires. */
+  const BATCH = 20;
+
+  /** Lands transfers of 0.001 SOL, each a transaction of its own. */
+  async function dust(to: string, count: number): Promise<void> {
+    const { ledger, bank } = world.solana;
+    for (let sent = 0; sent < count; sent += BATCH)
+      await Promise.all(
+        Array.from({ length: Math.min(BATCH, count - sent) }, () =>
+          transferSol(ledger, bank.signer, to, 1_000_000n),
+        ),
+      );
+  }
+
+  it('190 dust transfers with a confirm between them hide no payment without a reference', DEEP, async () => {
+    const hidden = await caller.invoice();
+    await caller.pay(hidden, { references: [] });
+    await dust(world.treasury, 95);
+    const other = await caller.invoice();
+    expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
+    await dust(world.treasury, 95);
+    await caller.finality();
+    expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+  });
+
+  it('120 dust transactions, 20 of them after the swap, hide no refund by the bridge', DEEP, async () => {
+    await dust(world.reserve.solana, 100);
+    world.faults.set('oneclick', { kind: 'settle', mode: 'refund' });
+    const made = await swaps.create(0.3, { ip: '10.61.0.1' });
+    expect(made.status).toBe(200);
+    await dust(world.reserve.solana, 20);
+    expect(await swaps.settled(String(made.body.id))).toMatchObject({ status: 'failed', reason: 'refunded' });
+  });
+});
+
+it('USDC that a bridge returns to a treasury that is also the reserve earns no reward', DEEP, async () => {
+  const shared = await startWorld({
+    cron: false,
+    settleDelayMs: 600_000,
+    vars: { TREASURY_SOLANA_ADDRESS: undefined, ABSR_MINT_ADDRESS: undefined },
+  });
+  try {
+    const own = createAsryStage(shared);
+    expect((await createSwapCaller(shared).create(0.3)).status).toBe(200);
+    const bridge = await own.user();
+    await own.land(shared.solana.bank.signer, own.openAccount(shared.reserve.solana, 'usdc'));
+    const signature = await own.land(bridge.signer, own.pay(bridge, shared.reserve.solana, 30_000_000n));
+    await own.finalized(signature);
+    const { status, body } = await own.claim(signature);
+    expect([status, body.error_code]).toEqual([503, 'CLAIMS_PAUSED']);
+    expect(own.payoutsOf(signature)).toHaveLength(0);
+  } finally {
+    await shared.stop();
+  }
+});
+
 describe('a reserve that runs out of SOL', () => {
   /** The operator takes SOL out in a wallet, and acknowledges the alarm about it. */
   async function takeOut(amount: bigint): Promise<void> {
@@ -271,6 +410,78 @@ describe('a reserve that runs out of SOL', () => {
       expect(await swaps.lamports()).toBeGreaterThanOrEqual(FLOOR);
     },
   );
+
+  it('twelve older requests that wait for SOL do not block the record of a created token', DEEP, async () => {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, bank.signer, reserve.address, SOL);
+    await caller.finality();
+    // The custodian may still use a balance that it read up to a second ago.
+    const first = await caller.until(
+      () => caller.call('/api/invoices', INVOICE(), caller.freshIp()),
+      ({ status }) => status === 200,
+    );
+    const invoices: Body[] = [first.body];
+    while (invoices.length < 13) invoices.push(await caller.invoice());
+    const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
+    await takeOut(spare);
+    for (const invoice of invoices) await caller.pay(invoice);
+    const states = async () =>
+      Promise.all(invoices.map(async ({ invoice_id }) => (await caller.read(invoice_id)).body));
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return states();
+      },
+      (all) => all.every(({ reason }) => String(reason).includes('short_of_sol')),
+    );
+    const rows = (await world.worker.query(
+      "SELECT journal FROM operations WHERE kind = 'token' AND status = 'waiting'",
+    )) as { journal: string }[];
+    const cost = BigInt(String((JSON.parse(rows[0]?.journal ?? '{}') as Body).reserved));
+    await transferSol(ledger, bank.signer, reserve.address, cost);
+    const one = await caller.until(states, (all) => all.some(({ status }) => status === 'completed'));
+    expect(one.filter(({ status }) => status === 'completed')).toHaveLength(1);
+    await transferSol(ledger, bank.signer, reserve.address, SOL);
+    await caller.until(states, (all) => all.every(({ status }) => status === 'completed'));
+  });
+});
+
+describe('one client with many addresses', () => {
+  it('120 estimates from one address leave capacity for other addresses and for creates', DEEP, async () => {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, bank.signer, reserve.address, 5n * SOL);
+    await caller.finality();
+    const ask = async (amount: number, ip: string) =>
+      (await world.fetch(`/api/swap/estimate?amountSol=${amount}`, { ip })).status;
+    const statuses = [];
+    for (let at = 0; at < 120; at++) statuses.push(await ask(0.3 + at / 1_000, '198.51.100.9'));
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(15);
+    expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
+    for (const ip of ['203.0.113.1', '203.0.114.1', '203.0.115.1']) expect(await ask(0.7, ip)).toBe(200);
+    expect((await swaps.create(0.35, { ip: '203.0.113.1' })).status).toBe(200);
+  });
+
+  it('500 invoices from 50 IPv6 networks leave sales open to a new client', DEEP, async () => {
+    // A busy custodian or node refuses a call without counting it.
+    const decided = (ip: string) =>
+      caller.until(
+        () => caller.call('/api/invoices', INVOICE(), ip),
+        ({ status }) => status < 500,
+      );
+    const statuses: number[] = [];
+    for (let round = 1; round <= 10; round++) {
+      const ips = Array.from({ length: 50 }, (_, at) => `2001:db8:${at.toString(16)}:1::${round}`);
+      const answers = await Promise.all(ips.map(decided));
+      statuses.push(...answers.map(({ status }) => status));
+    }
+    const opened = statuses.filter((status) => status === 200).length;
+    expect(opened).toBeGreaterThan(50);
+    expect(opened).toBeLessThan(500);
+    const newcomer = await decided('192.0.2.77');
+    expect(newcomer.status).toBe(200);
+    await caller.pay(newcomer.body);
+    await completed(newcomer.body);
+  });
 });
 
 const INVOICE = (): Body => ({

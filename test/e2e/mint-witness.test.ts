@@ -72,7 +72,7 @@ describe('a world whose mint authority needs two keys', () => {
     const own = ed25519.sign(message, base58.decode(reserve.secretKey).slice(0, 32));
     const wireWith = (second: Uint8Array) => base64.encode(signedTransaction(message, [own, second]).wire);
     const body = bodyOf(wireWith(new Uint8Array(64)));
-    return { wireWith, body, blockhash: value.blockhash };
+    return { wireWith, body, message, own, blockhash: value.blockhash };
   }
   const bodyOf = (transaction: string) => JSON.stringify({ transaction });
   /** The first answer that is not about the mint before. */
@@ -109,6 +109,39 @@ describe('a world whose mint authority needs two keys', () => {
     expect(await post(cosign, body)).toMatchObject({ status, body: { error_code: code } });
   });
 
+  it('refuses every request of a thief of the key but a covered mint', async () => {
+    const stranger = world.users[0]?.address ?? '';
+    const foreign = await requestOf(1n, { owner: stranger });
+    expect((await post(cosign, foreign.body)).body).toMatchObject({ error_code: 'not_a_mint' });
+    const alone = await requestOf(1n, { multisig: undefined });
+    expect((await post(cosign, alone.body)).body).toMatchObject({ error_code: 'not_a_mint' });
+    const above = await requestOf(1_000_001n);
+    expect((await post(cosign, above.body)).body).toMatchObject({ error_code: 'amount_above_reserve' });
+    expect(await supply()).toBe('0');
+  });
+
+  it('refuses a request that was altered, or whose signature is missing, foreign or in the other place', async () => {
+    const { message, own, wireWith } = await requestOf(5n);
+    const none = new Uint8Array(64);
+    const wire = (first: Uint8Array, second: Uint8Array, bytes = message) =>
+      bodyOf(base64.encode(signedTransaction(bytes, [first, second]).wire));
+    const other = await requestOf(6n);
+    const { secretKey } = world.users[0] ?? world.solana.treasury;
+    const foreign = ed25519.sign(message, base58.decode(secretKey).slice(0, 32));
+    for (const body of [wire(none, none), wire(none, own), wire(foreign, none), wire(other.own, none)])
+      expect((await post(cosign, body)).body).toMatchObject({ error_code: 'not_signed_by_custodian' });
+    // The account of the mint, and the number of its signers.
+    for (const at of [1, message.length - 1]) {
+      const altered = Uint8Array.from(message, (byte, index) => (index === at ? byte + 1 : byte));
+      expect((await post(cosign, wire(own, none, altered))).status).toBe(409);
+    }
+    const cut = bodyOf(wireWith(none).slice(0, 400));
+    expect((await post(cosign, cut)).body).toMatchObject({ error_code: 'not_a_mint' });
+    expect((await (await fetch(`${world.endpoints.witness}/`)).json()) as Json).toMatchObject({
+      lastSigned: null,
+    });
+  });
+
   it('the chain refuses a mint with the key of the custodian alone', async () => {
     const { wireWith } = await requestOf(5n);
     await rpc('sendTransaction', wireWith(new Uint8Array(64)), { encoding: 'base64', skipPreflight: true });
@@ -133,6 +166,12 @@ describe('a world whose mint authority needs two keys', () => {
     world.faults.clear();
     await until('the mint of the day', async () => ((await supply()) === '1000000' ? true : undefined));
     await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
+  });
+
+  it('signs nothing above the reserve after that mint', async () => {
+    const { body } = await whenOpen(() => requestOf(1n));
+    expect(body).toMatchObject({ error_code: 'amount_above_reserve' });
+    expect(await supply()).toBe('1000000');
   });
 
   it('signs one of many covered mints that a thief asks for at once', async () => {

@@ -134,15 +134,19 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
     ].map((fee) => (asked.dry ? fee : { ...fee, limitOrderId: null }));
     const bps = SPREAD_BPS + BigInt(sumOf(appFees));
     const amountIn = BigInt(asked.amount);
-    const gross = satsFor(amountIn, bps);
+    const low = take('lowOutput');
+    const gross = (satsFor(amountIn, bps) * BigInt(10_000 - (low === null ? 0 : (low.by ?? 1000)))) / 10_000n;
     if (gross < 2n * WITHDRAW_FEE_SATS) {
       const least = (2n * WITHDRAW_FEE_SATS * amountIn) / (gross === 0n ? 1n : gross) + 1n;
       return message(400, `Amount is too low for bridge, try at least ${least}`, request.path);
     }
     const amountOut = gross - WITHDRAW_FEE_SATS;
     const minAmountOut = (amountOut * (10_000n - BigInt(asked.slippageTolerance))) / 10_000n;
-    const deadline = Date.parse(asked.deadline) + GRACE_MS;
+    const shownIn = amountIn + shift(take('wrongDeposit'));
+    const expired = take('expiredDeadline') !== null;
+    const deadline = expired ? Date.now() - 60_000 : Date.parse(asked.deadline) + GRACE_MS;
     const deposit = await createSolanaKey();
+    const withAddress = !asked.dry && take('noDeposit') === null;
 
     const quoteRequest: QuoteRequest = {
       depositMode: 'SIMPLE',
@@ -152,14 +156,15 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       ...asked,
       appFees,
       recipient: lie(take('wrongRecipient'), asked.recipient, () => createBitcoinKey().address),
-      destinationAsset: BTC_ASSET,
-      amount: amountIn.toString(),
+      refundTo: lie(take('wrongRefundTo'), asked.refundTo, () => options.solanaBank.address),
+      destinationAsset: lie(take('wrongAsset'), BTC_ASSET, () => 'nep141:eth.omft.near'),
+      amount: (amountIn + shift(take('wrongAmount'))).toString(),
     };
     const shown = {
-      amountIn: amountIn.toString(),
-      amountInFormatted: formatUnits(amountIn, 9),
-      amountInUsd: usd(amountIn, 9, 'SOL'),
-      minAmountIn: amountIn.toString(),
+      amountIn: shownIn.toString(),
+      amountInFormatted: formatUnits(shownIn, 9),
+      amountInUsd: usd(shownIn, 9, 'SOL'),
+      minAmountIn: shownIn.toString(),
       amountOut: amountOut.toString(),
       amountOutFormatted: formatUnits(amountOut, 8),
       amountOutUsd: usd(amountOut, 8, 'BTC'),
@@ -170,7 +175,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       ...(asked.dry
         ? {}
         : { deadline: new Date(deadline).toISOString(), timeWhenInactive: new Date(deadline).toISOString() }),
-      ...(asked.dry ? {} : { depositAddress: deposit.address }),
+      ...(withAddress ? { depositAddress: deposit.address } : {}),
     };
     const timestamp = new Date().toISOString();
     const signer = take('wrongSignature') === null ? quoteKey : otherKey;
@@ -181,10 +186,11 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
       timestamp,
       correlationId: randomUUID(),
     };
-    if (!asked.dry) {
+    if (withAddress) {
+      const isBtc = quoteRequest.destinationAsset === BTC_ASSET;
       const swap: Swap = {
         answer,
-        askedDestination: asked.destinationAsset,
+        askedDestination: isBtc ? asked.destinationAsset : quoteRequest.destinationAsset,
         deposit,
         amountIn,
         amountOut,
@@ -255,3 +261,6 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
 
 const lie = (fault: { readonly value?: string } | null, right: string, wrong: () => string): string =>
   fault === null ? right : (fault.value ?? wrong());
+
+const shift = (fault: { readonly by?: number } | null): bigint =>
+  fault === null ? 0n : BigInt(fault.by ?? 1);

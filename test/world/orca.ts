@@ -16,18 +16,20 @@ export interface OrcaOptions {
 const PATH = /^\/v2\/solana\/pools\/([^/]+)$/;
 
 /**
- * Orca's public API for single pools. State and balances are from the chain; volumes are invented.
+ * Orca's public API for single pools. State and balances are from the chain; volumes are invented. Its own fault is
+ * `unlisted` (404).
  */
 export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promise<Upstream> {
   const listed = new Map<string, WorldPool>(
     Object.values(pools).map((pool: WorldPool) => [pool.address, pool]),
   );
 
-  async function handle({ method, path }: WorldRequest): Promise<Answer> {
+  async function handle({ method, path, label }: WorldRequest): Promise<Answer> {
     const word = PATH.exec(path)?.[1];
     if (method !== 'GET' || word === undefined) return text(404, 'Not Found');
     const pool = listed.get(word);
-    if (pool === undefined) return json(404, { error: 'Whirlpool not found' });
+    if (pool === undefined || faults.take('orca', 'unlisted', label, path) !== null)
+      return json(404, { error: 'Whirlpool not found' });
     return json(200, { data: await show(pool), meta: { cursor: null } });
   }
 

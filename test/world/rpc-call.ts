@@ -13,6 +13,8 @@ export interface RpcCall {
   versionOf(transaction: LandedTransaction): 'legacy' | number;
   /** False for a server whose statuses have no `confirmations`, as Alpenglow allows. */
   readonly showsConfirmations: boolean;
+  /** Whether this server hides a signature. */
+  hides(signature: string): boolean;
 }
 
 export type RpcMethod = (call: RpcCall) => Promise<unknown> | unknown;

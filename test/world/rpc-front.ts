@@ -35,6 +35,7 @@ function envelope(id: unknown, outcome: { result: unknown } | { error: unknown }
 /**
  * A Solana JSON-RPC node of the service. Two servers share one chain and differ in their faults:
  * - `lag`: shows the chain as it was `by` slots ago
+ * - `nullStatus`: hides all transactions, or the signature in `value`
  * - `dropSends`: accepts a transaction, which never lands
  * - `version`: presents transactions as version `by` (1), all or the signatures in `value`, separated by commas
  * - `httpErrors`: returns JSON-RPC errors under HTTP 400
@@ -72,6 +73,10 @@ export function startRpcFront(options: {
         const named = shown?.value?.split(',');
         const applies = shown !== null && !hasTables && named?.includes(signature) !== false;
         return applies ? (shown.by ?? 1) : version;
+      },
+      hides(signature) {
+        const hidden = faults.take(name, 'nullStatus', request.label);
+        return hidden !== null && (hidden.value === undefined || hidden.value === signature);
       },
     };
     try {

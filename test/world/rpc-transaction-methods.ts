@@ -28,7 +28,7 @@ function confirmationStatus(call: RpcCall, slot: number): 'processed' | 'confirm
 /** A landed transaction as shown by this server; null while it is unknown, too new or hidden. */
 function known(call: RpcCall, signature: string, slot: number): LandedTransaction | null {
   const transaction = call.ledger.transaction(signature);
-  return transaction === null || transaction.slot > slot ? null : transaction;
+  return transaction === null || transaction.slot > slot || call.hides(signature) ? null : transaction;
 }
 
 function signatureStatuses(call: RpcCall): unknown {
@@ -67,7 +67,9 @@ function signaturesForAddress(call: RpcCall): unknown {
   const slot = slotOf(call, config);
   const limit = typeof config.limit === 'number' ? config.limit : 1000;
   if (limit < 1 || limit > 1000) throw invalidParams('Invalid limit; max 1000');
-  let rows = call.ledger.transactionsOf(textParam(call, 0)).filter((one) => one.slot <= slot);
+  let rows = call.ledger
+    .transactionsOf(textParam(call, 0))
+    .filter((one) => one.slot <= slot && !call.hides(one.signature));
   const index = (signature: unknown) => rows.findIndex((one) => one.signature === signature);
   if (typeof config.before === 'string') {
     const at = index(config.before);
@@ -191,7 +193,7 @@ async function sendTransaction(call: RpcCall): Promise<unknown> {
       commitment: config.preflightCommitment,
       minContextSlot: config.minContextSlot,
     });
-    if (call.ledger.transaction(wire.signature) !== null)
+    if (call.ledger.transaction(wire.signature) !== null && !call.hides(wire.signature))
       throw preflightFailure('This transaction has already been processed', 'AlreadyProcessed');
     if (!blockhashIsValid(call, wire.blockhash, slot))
       throw preflightFailure('Blockhash not found', 'BlockhashNotFound');

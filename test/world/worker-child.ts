@@ -52,11 +52,17 @@ async function optionsOf(
   return readWorkerOptions(configPath, schemaPath);
 }
 
+/** Name of the Worker that runs the custodian's object if the object has another release. */
+const OBJECT = 'sluice-object';
 const WITNESS = 'sluice-witness';
-const CUSTODIAN = { className: 'Custodian', scriptName: 'sluice', useSQLite: true };
+const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
+  className: 'Custodian',
+  scriptName: objectBundlePath === undefined ? 'sluice' : OBJECT,
+  useSQLite: true,
+});
 
 /** The helper Worker, which listens on its own port. */
-const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
+const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOptions) => ({
   name: 'inside',
   ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
   // Without this flag, a binding's `scheduled` is an ordinary method and not the handler.
@@ -67,7 +73,7 @@ const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
   serviceBindings: { SLUICE: 'sluice' },
   durableObjects: {
     PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true },
-    CUSTODIAN,
+    CUSTODIAN: custodianOf(setup),
   },
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
@@ -108,9 +114,9 @@ const versionOf = (bundlePath: string) => ({
 });
 
 /** The service's Worker. */
-const serviceWorker = ({ bundlePath, bindings }: WorkerSetup, options: WorkerOptions) => ({
+const serviceWorker = (setup: WorkerSetup, options: WorkerOptions, name: string, bundlePath: string) => ({
   ...options.worker,
-  name: 'sluice',
+  name,
   // workerd refuses a module whose path leads out of this folder.
   modulesRoot: dirname(bundlePath),
   modules: [
@@ -118,12 +124,13 @@ const serviceWorker = ({ bundlePath, bindings }: WorkerSetup, options: WorkerOpt
     { type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') },
   ],
   // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be used here.
-  bindings: { ...options.vars, ...bindings, VERSION: versionOf(bundlePath) },
+  bindings: { ...options.vars, ...setup.bindings, VERSION: versionOf(bundlePath) },
   versionMetadata: undefined,
 });
 
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const options = await optionsOf(setup, setup.schemaPath);
+  const { objectBundlePath } = setup;
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: '127.0.0.1',
@@ -137,10 +144,21 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
       },
       workers: [
         {
-          ...serviceWorker(setup, options),
+          ...serviceWorker(setup, options, 'sluice', setup.bundlePath),
           ...withSite(options.worker, setup.sitePath),
+          ...(objectBundlePath === undefined
+            ? {}
+            : {
+                durableObjects: {
+                  ...(Reflect.get(options.worker, 'durableObjects') as Record<string, unknown>),
+                  CUSTODIAN: custodianOf(setup),
+                },
+              }),
         },
-        inside(options),
+        ...(objectBundlePath === undefined
+          ? []
+          : [{ ...serviceWorker(setup, options, OBJECT, objectBundlePath), assets: undefined }]),
+        inside(setup, options),
         ...(setup.witness === undefined ? [] : [await witnessWorker(setup.witness)]),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
       ],

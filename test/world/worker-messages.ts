@@ -29,6 +29,8 @@ export interface WorkerFiles {
 }
 
 export interface WorkerSetup extends WorkerFiles {
+  /** Bundle of the custodian's object if it runs another release, as it may for minutes after a deployment. */
+  readonly objectBundlePath?: string;
   /** Schema that is applied to D1 if the file exists. */
   readonly schemaPath: string;
   /** Statements for D1 instead of that file. */

@@ -11,7 +11,7 @@ const KEPT_LOG_LINES = 5000;
 const STOP_MS = 15_000;
 
 /** The parts that a deployment replaces. Without new bindings it has those of the world. */
-export type Release = Pick<WorkerSetup, 'bundlePath' | 'schema'> &
+export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'schema'> &
   Partial<Pick<WorkerSetup, 'bindings'>> & {
     /** Settings of the witness that differ from those of the world. */
     readonly witnessBindings?: Readonly<Record<string, string>>;
