@@ -20,8 +20,17 @@ const strangerOf = (n: number): string => `10.${n % 200}.0.1`;
 function setUp() {
   /** Calls to each node in each second. */
   const perSecond = new Map<string, number>();
+  /** Work that was counted as failed. */
+  const failures: unknown[] = [];
   const run = simulateCustodian({
     nodeRate: NODE_RATE,
+    deps: (deps) => ({
+      ...deps,
+      log(line) {
+        if (line.event === 'work_failed') failures.push(line);
+        deps.log(line);
+      },
+    }),
     onCall(label) {
       const [node = ''] = label.split('.');
       if (!node.startsWith('node-')) return;
@@ -126,6 +135,7 @@ function setUp() {
   return {
     ...run,
     api,
+    failures,
     takeCalls,
     buy,
     swap,
@@ -245,4 +255,6 @@ it('1,200 named dust payments and 600 repeats of owed claims a minute leave thre
   expect(flooded.all - quiet.all).toBeLessThanOrEqual(2 * 60 * CALLERS);
   expect(flooded.most).toBeLessThanOrEqual(CALLERS + quiet.most);
   expect(w.happened).not.toHaveProperty('requests that node-1 refused for its rate');
+  // A search that waits for its share of the calls has not failed.
+  expect(w.failures).toEqual([]);
 });

@@ -37,7 +37,10 @@ const CRON_PATIENCE_MS = 10 * 60_000;
 const FINALITY_MS = 30_000;
 /** Name of the search in the agenda. */
 export const SEARCH = 'search';
-/** Start of the last search, and of the last walk in which a quorum of nodes listed their newest transactions. */
+/**
+ * Start of the running search or end of the last one, and start of the last walk in which a quorum of nodes listed their
+ * newest transactions.
+ */
 const LAST_RUN = 'payment_search_at';
 const LAST_READ = 'payment_search_read_at';
 /** The first walk of a journal goes back at most this far: older requests have expired. */
@@ -106,12 +109,18 @@ export class PaymentSearch {
   }
 
   /** Strangers can make a search longer, by open requests and by small payments. So its calls are those of callers. */
-  run(by: 'alarm' | 'cron'): Promise<void> {
-    return forCaller(null, () => this.#search(by));
+  async run(by: 'alarm' | 'cron'): Promise<void> {
+    const { journal, now } = this.#context;
+    journal.setTime(LAST_RUN, now());
+    try {
+      await forCaller(null, () => this.#search(by));
+    } finally {
+      // A search that waits for its share of the calls may last longer than the interval.
+      journal.setTime(LAST_RUN, now());
+    }
   }
 
   async #search(by: 'alarm' | 'cron'): Promise<void> {
-    this.#context.journal.setTime(LAST_RUN, this.#context.now());
     const budget = { reads: READS_PER_RUN };
     await this.#references.run(budget, by);
     const oldest = this.#context.requests.oldestRequest() ?? this.#context.now();
