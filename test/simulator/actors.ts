@@ -6,8 +6,9 @@
 import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
-import { judgeLate, startFlood } from './flood.ts';
+import { startFlood, watchLate } from './flood.ts';
 import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
+import type { Production } from './production.ts';
 import type { Action } from './transactions.ts';
 import { ataOf } from './transactions.ts';
 import type { Attack, Deposit, Order, PaidBy, SwapWish } from './wishes.ts';
@@ -52,9 +53,10 @@ const visible = (answer: SwapAnswer): string =>
     ? `created ${answer.swap.signature} ${answer.swap.amountLamports} ${answer.swap.expectedSats} ${answer.swap.minimumSats}`
     : `refused ${answer.refusal.code} ${JSON.stringify(answer.refusal.details ?? {})}`;
 
-export function startActors(world: World): Actors {
+export function startActors(world: World, production: Production): Actors {
   const { scheduler, host, witness, scenario, trace, ledger, truth, addresses } = world;
   const decided = new Map<string, string>();
+  const answers = new Map<string, SwapAnswer>();
   const orders = new Map<number, Placed>();
   const deposits = new Map<number, string>();
   const most = new Map<SwapWish, bigint>();
@@ -172,7 +174,9 @@ export function startActors(world: World): Actors {
       return;
     }
     trace(() => `swapper ${name ?? amount}: ${visible(outcome.value)}`);
-    if (name !== null) compare(name, outcome.value);
+    if (name === null) return;
+    answers.set(name, outcome.value);
+    compare(name, outcome.value);
   }
 
   function compare(name: string, answer: SwapAnswer): void {
@@ -468,9 +472,11 @@ export function startActors(world: World): Actors {
   if (flood) {
     const pay = (from: string, amount: bigint) => payTreasury(from, amount, []);
     const open = (client: string) => openRequest('listing', 800, client);
-    const known = { orders, deposits, payTreasury: pay, open };
+    const known = { orders, deposits, payTreasury: pay, open, answers };
     startFlood(world, flood, known);
-    later(flood.until, async () => judgeLate(world, flood, known));
+    watchLate(world, flood, known, production);
+    // The run lasts until the verdict.
+    later(flood.until, async () => undefined);
   }
 
   return {

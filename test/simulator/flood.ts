@@ -3,10 +3,12 @@
  * and name dust. Meanwhile late customers come, after the faults. Their work must progress as if they were alone.
  * @module
  */
-import type { ConfirmRequest } from '../../src/custody/api.ts';
+import type { ConfirmRequest, SwapAnswer } from '../../src/custody/api.ts';
 import { wallet } from '../kit/addresses.ts';
 import type { Placed } from './actors.ts';
+import type { Production } from './production.ts';
 import { createRandom } from './random.ts';
+import { operationsOf } from './verdict.ts';
 import type { Deposit, Order, SwapWish } from './wishes.ts';
 import type { World } from './world.ts';
 
@@ -42,12 +44,14 @@ export const lateSwap = ({ lateAt }: Flood): SwapWish => ({
   patience: 3,
 });
 
-export const lateOrder = ({ lateAt }: Flood): Order => ({
-  at: lateAt,
-  kind: 'listing',
-  payments: [{ after: 500, percent: 100, hasReference: true, readable: true }],
-  confirms: [],
-});
+/** A listing, and a token whose mint must be created. */
+export const lateOrders = ({ lateAt }: Flood): Order[] =>
+  (['listing', 'token'] as const).map((kind) => ({
+    at: lateAt,
+    kind,
+    payments: [{ after: 500, percent: 100, hasReference: true, readable: true }],
+    confirms: [],
+  }));
 
 export const lateDeposit = ({ lateAt }: Flood): Deposit => ({
   at: lateAt,
@@ -68,6 +72,8 @@ type Known = {
   readonly deposits: ReadonlyMap<number, string>;
   readonly payTreasury: (from: string, lamports: bigint) => string;
   readonly open: (client: string) => Promise<unknown>;
+  /** The newest answer to each key. */
+  readonly answers: ReadonlyMap<string, SwapAnswer>;
 };
 
 export function startFlood(world: World, flood: Flood, known: Known): void {
@@ -139,8 +145,39 @@ export function startFlood(world: World, flood: Flood, known: Known): void {
   scheduler.at(0, call);
 }
 
-/** Whether the work of the late customers has progressed, when their time is over. */
-export function judgeLate(world: World, flood: Flood, known: Pick<Known, 'orders' | 'deposits'>): void {
+/** Refusals of work because others use up what it needs. */
+const STARVED: ReadonlySet<string> = new Set([
+  'RATE_LIMITED',
+  'UPSTREAM_FAILED',
+  'QUOTE_BUDGET_SPENT',
+  'IDEMPOTENCY_IN_PROGRESS',
+]);
+
+/**
+ * Judges the late customers' work when their time is over. Every operation that was planned in the first half of it must
+ * be signed by then, or wait for something else than the nodes.
+ */
+export function watchLate(world: World, flood: Flood, known: Known, production: Production): void {
+  const { scheduler } = world;
+  const planned = () => operationsOf(world, production).filter(({ state }) => state === 'planned');
+  let early: ReadonlySet<string> = new Set();
+  scheduler.at(flood.lateAt + BOUND_MS / 2, () => {
+    early = new Set(planned().map(({ id }) => id));
+  });
+  scheduler.at(flood.until, () => {
+    const waiting = planned().filter(
+      ({ id, reason }) => early.has(id) && (reason === null || reason.type === 'upstream'),
+    );
+    judgeLate(
+      world,
+      flood,
+      known,
+      waiting.map(({ id, reason }) => `${id} (${JSON.stringify(reason)})`),
+    );
+  });
+}
+
+function judgeLate(world: World, flood: Flood, known: Known, waiting: readonly string[]): void {
   const { host, witness, scenario, state, happened } = world;
   const rows = (query: string, ...params: string[]) => host.disk.exec(query, params);
   const isStopped =
@@ -149,14 +186,30 @@ export function judgeLate(world: World, flood: Flood, known: Pick<Known, 'orders
   const broken = (what: string): void =>
     witness.broken('not_starved', `${what} made no progress within ${BOUND_MS} ms of a flood`);
   happened['late customers'] = (happened['late customers'] ?? 0) + 1;
-  const order = known.orders.get(scenario.orders.findIndex(({ at }) => at === flood.lateAt));
-  if (order) {
-    const [row] = rows('SELECT state FROM requests WHERE id = ?', order.request.id);
-    if (row?.state === 'open') broken(`the paid order ${order.request.id}`);
+  for (const operation of waiting) broken(operation);
+  const answer = known.answers.get(LATE.key);
+  if (!answer || (answer.type === 'refused' && STARVED.has(answer.refusal.code)))
+    broken(`the swap ${answer?.type === 'refused' ? answer.refusal.code : 'without an answer'}`);
+  for (const [index, { at }] of scenario.orders.entries()) {
+    const order = at === flood.lateAt ? known.orders.get(index) : undefined;
+    if (order && !hasProgressed(world, order)) broken(`the paid order ${order.request.id}`);
   }
   // A treasury that is the reserve may have a swap's money back, so its claims wait for the swap.
   if (scenario.treasuryIsReserve) return;
   const deposit = known.deposits.get(scenario.deposits.findIndex(({ at }) => at === flood.lateAt));
   if (deposit !== undefined && rows('SELECT 1 FROM asry_claims WHERE signature = ?', deposit).length === 0)
     broken(`the claim of ${deposit}`);
+}
+
+/**
+ * Whether the payment of an order has had its effect. The order is no longer open. A payment that landed after its end,
+ * because the custodian's clock is behind the chain's, is owed back instead.
+ */
+function hasProgressed({ host, ledger, blockTime }: World, { request, payments }: Placed): boolean {
+  const slots = payments.flatMap(({ signature }) => ledger.standing(signature)?.slot ?? []);
+  const isLate = slots.some((slot) => blockTime(slot) > Date.parse(request.expiresAt));
+  const query = isLate
+    ? 'SELECT 1 FROM refunds WHERE request_id = ?'
+    : "SELECT 1 FROM requests WHERE id = ? AND state <> 'open'";
+  return host.disk.exec(query, [request.id]).length > 0;
 }

@@ -63,7 +63,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
   unhandled.length = 0;
   host.allow(scenario);
   void host.event('report', (custodian) => custodian.report());
-  const actors = startActors(world);
+  const actors = startActors(world, production);
   for (const event of scenario.events) scheduler.at(event.at, () => happen(world, actors, production, event));
   startCron(world);
   let parts = 0;

@@ -6,7 +6,7 @@
 
 import { type PlannedEvent, planEvents, planRetries, planRotation, withOutage } from './events.ts';
 import { calm, type Faults, wildFaults } from './faults.ts';
-import { type Flood, floodOf, lateDeposit, lateOrder, lateSwap } from './flood.ts';
+import { type Flood, floodOf, lateDeposit, lateOrders, lateSwap } from './flood.ts';
 import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -109,7 +109,7 @@ function withFlood(scenario: Scenario): Scenario {
     nodeRate: NODE_RATE,
     flood,
     swaps: [...scenario.swaps, lateSwap(flood)],
-    orders: [...scenario.orders, lateOrder(flood)],
+    orders: [...scenario.orders, ...lateOrders(flood)],
     deposits: [...scenario.deposits, lateDeposit(flood)],
   };
 }
