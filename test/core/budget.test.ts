@@ -49,6 +49,7 @@ describe('the share of a network', () => {
   it('a client has at most `most` units, and two beyond the fair part', () => {
     const terms = { total: 200, fair: 100, most: 5 };
     expect(takeAll(new Budget(terms), OWN)).toBe(5);
+    expect(takeAll(new Budget({ ...terms, most: 1 }), OWN)).toBe(1);
     const full = new Budget(
       terms,
       Array.from({ length: 100 }, () => ({ client: null, at: START })),
