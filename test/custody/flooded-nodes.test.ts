@@ -180,6 +180,33 @@ it('with an invented signature, a confirm makes five calls to each node and a cl
   expect([ofConfirm, w.takeCalls().all]).toEqual([10, 2]);
 });
 
+it('repeats of a known confirm, claim and lookup within 30 seconds make no call to a node', async () => {
+  const w = setUp();
+  w.setReserveAtoms(0n);
+  const { id, reference, feeLamports } = await w.open('token', clientOf(1));
+  const paid = w.pay(wallet(70_000), BigInt(feeLamports), [reference]);
+  const unrelated = w.pay(wallet(70_001), 30_000n, []);
+  // Its reward stays owed, because the reserve has none.
+  const deposit = w.deposit(1, true);
+  await w.pass(15 * SECOND);
+  const ask = (by: string) =>
+    w.finish<unknown>([
+      ...[paid, unrelated].map((signature) =>
+        confirmPayment(w.api, { id, kind: 'token', signature, client: by }),
+      ),
+      w.claim(deposit, by),
+      w.claim(deposit, by),
+    ]);
+  const first = await ask(clientOf(1));
+  expect(first[0]).toMatchObject({ status: 'fulfilled', value: { status: 'completed' } });
+  // The first repeat of an owed claim reads the accounts of its recipient.
+  await ask(clientOf(2));
+  await w.pass(SECOND);
+  w.takeCalls();
+  for (let n = 0; n < 20; n++) expect((await ask(strangerOf(n)))[0]).toEqual(first[0]);
+  expect(w.takeCalls().all).toBe(0);
+});
+
 type Flood = {
   readonly act: (w: ReturnType<typeof setUp>, id: string, n: number) => Promise<unknown>;
   /** The times alone within which each kind of work completes. */

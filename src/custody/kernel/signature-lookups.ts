@@ -145,7 +145,8 @@ export class SignatureLookups {
   }
 
   async #current({ signature, until }: Lookup): Promise<LookedUp> {
-    const known = await this.#stateOf(signature);
+    const before = this.#known.get(signature);
+    const known = before?.transaction ? before : await this.#stateOf(signature);
     if (known.transaction) return { type: 'final', transaction: known.transaction };
     if (known.state === 'unknown' || known.state === 'pending') return { type: known.state };
     const shown = (): LookedUp =>
