@@ -3,10 +3,12 @@
  * parameters, so the simulator runs the same code as the Durable Object.
  * @module
  */
+
 import type { QuoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { HOUR_MS } from '../core/durations.ts';
 import { notConfigured } from '../core/errors.ts';
+import type { ChainTransaction } from '../providers/solana-rpc.ts';
 import type {
   AsryEpochView,
   ClaimAnswer,
@@ -73,6 +75,8 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
+  /** A finalized transaction of any version; see `SolanaView`. */
+  effects(signature: string): Promise<ChainTransaction | null>;
   /**
    * Payment requests for tokens; absent if no treasury or mint seed is configured. Rows of a kind whose module is absent
    * await the operator.
@@ -131,7 +135,7 @@ function openKernel(platform: Storage, deps: CustodyDeps) {
     now,
     reserveAddress: signer.address,
     history: deps.swap.historyOf(signer.address),
-    transaction: deps.swap.transaction,
+    transaction: deps.effects,
     balance: async () => (await chain.balance(0n)).lamports,
     isChainStalled: () => chain.agreement().stalledSince !== null,
     isNewerStorage: newerStorage !== undefined,
@@ -379,11 +383,11 @@ export class Custodian implements CustodianApi {
   }
 
   #spendPorts() {
-    const { signer, swap } = this.#deps;
+    const { signer, swap, effects } = this.#deps;
     return {
       reserveAddress: signer.address,
       history: swap.historyOf(signer.address),
-      transaction: swap.transaction,
+      transaction: effects,
     };
   }
 

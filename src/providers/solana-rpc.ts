@@ -60,8 +60,10 @@ export class RpcRefusal extends UpstreamRefusal {
 /** The error code for a transaction whose version is above the requested maximum. */
 const UNSUPPORTED_VERSION = -32_015;
 const METHOD_NOT_FOUND = -32_601;
-/** The newest transaction version whose JSON form this file reads (SIMD-0385). */
+/** The newest transaction version whose JSON form this file knows (SIMD-0385). */
 const NEWEST_VERSION = 1;
+/** The highest version that a node can be asked for. */
+export const ANY_VERSION = 255;
 
 /**
  * Some nodes return a JSON-RPC error with HTTP status 400 or 500. Its code is more specific than the status;
@@ -212,17 +214,18 @@ const transactionReads = (name: string, call: Call) => ({
 
   /**
    * A transaction at this commitment, or null while the node does not have it.
-   * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it despite the
-   * maximum
+   * @throws RpcRefusal -32015 for a version above `newest`, also if the node shows it despite the maximum, and for a
+   * version whose JSON has another form
    */
-  async transaction(signature: string, commitment: 'confirmed' | 'finalized') {
-    const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: NEWEST_VERSION };
+  async transaction(signature: string, commitment: 'confirmed' | 'finalized', newest = NEWEST_VERSION) {
+    const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: newest };
     const shown = await call('getTransaction', [signature, options], z.unknown());
     const version = Version.safeParse(shown).data?.version ?? 'legacy';
-    if (version !== 'legacy' && !(typeof version === 'number' && version <= NEWEST_VERSION)) {
-      throw new RpcRefusal(UNSUPPORTED_VERSION, 'transaction version is not supported', undefined);
-    }
+    const number = version === 'legacy' ? 0 : version;
     const parsed = Transaction.nullable().safeParse(shown);
+    const isKnown = typeof number === 'number' && number <= (parsed.success ? newest : NEWEST_VERSION);
+    if (!isKnown)
+      throw new RpcRefusal(UNSUPPORTED_VERSION, 'transaction version is not supported', undefined);
     if (!parsed.success) throw upstreamFailed(name, 'unexpected_shape_getTransaction', parsed.error);
     return parsed.data;
   },

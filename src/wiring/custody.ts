@@ -144,6 +144,7 @@ export function composeCustody(
     mirror: createD1Mirror(platform.database),
     signer,
     swap: swapPorts(config, solana, bitcoinAddress, platform),
+    effects: (signature) => solana.effects(signature),
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, accounts),
     ...paidRequests(config, solana, accounts, { ...platform, lookUp }),

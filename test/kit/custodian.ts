@@ -49,6 +49,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     chain,
     mirror,
     swap,
+    effects: (signature) => (change.swap ?? swap).transaction(signature),
     signer: { address: RESERVE, sign: async () => new Uint8Array(64).fill(++signatures) },
     limits: LIMITS,
     swapsDisabled: false,

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { asUpstreamFailure, createSolanaRpc, isUnsupportedVersion } from '../../src/providers/solana-rpc.ts';
+import {
+  ANY_VERSION,
+  asUpstreamFailure,
+  createSolanaRpc,
+  isUnsupportedVersion,
+} from '../../src/providers/solana-rpc.ts';
 import refusal from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
 import { type Recorded, replay } from './replay.ts';
@@ -151,6 +156,15 @@ describe('a transaction of another version', () => {
     expect(isUnsupportedVersion(failure)).toBe(true);
     // Also as the failure of all nodes.
     expect(isUnsupportedVersion(asUpstreamFailure(failure))).toBe(true);
+  });
+
+  it('a transaction of an unknown version is read on request if its JSON has the known members', async () => {
+    const shown = (value: object) => {
+      const { node } = nodeWith({ getTransaction: result(value) });
+      return node.transaction('sig-1', 'finalized', ANY_VERSION).catch(isUnsupportedVersion);
+    };
+    expect(await shown({ ...FOUND, version: 2 })).toMatchObject({ signature: 'sig-1', signers: ['payer'] });
+    expect(await shown({ version: 2, anything: [] })).toBe(true);
   });
 
   it('other failures are not treated as a transaction of an unknown version', async () => {

@@ -10,7 +10,7 @@ import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rp
 import type { Journal } from './journal.ts';
 import type { Kind } from './operation.ts';
 import type { Log, Mirror } from './ports.ts';
-import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
+import { type History, type HistoryNode, quorumOf, readLists, unionOf, valuesOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 
 export type JournalCheckPorts = {
@@ -18,7 +18,7 @@ export type JournalCheckPorts = {
   readonly mirror: Mirror;
   readonly log: Log;
   readonly history: History;
-  /** A finalized transaction; null while no quorum of nodes shows it. */
+  /** A finalized transaction of any version; null while no quorum of nodes shows it. */
   transaction(
     signature: string,
   ): Promise<Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'> | null>;
@@ -48,6 +48,7 @@ const LOSSES = [
   'journal_behind_mirror',
   'journal_empty_but_reserve_has_signed',
   'journal_empty_but_history_pruned',
+  'journal_empty_but_history_unreadable',
 ] as const;
 type Loss = (typeof LOSSES)[number];
 
@@ -137,29 +138,32 @@ async function lossOf(ports: JournalCheckPorts): Promise<Loss | undefined> {
   }
   // A full page of other parties' transactions may hide an older one signed by the reserve.
   if (lists.some(({ list }) => list.length >= HISTORY_SEARCH)) return 'journal_empty_but_reserve_has_signed';
-  const checks = await Promise.allSettled(lists.map(({ node, list }) => isWhole(ports, node, list)));
-  if (checks.filter((check) => check.status === 'fulfilled' && check.value).length >= quorum)
-    return undefined;
+  const checks = await Promise.allSettled(lists.map(({ node, list }) => beginningOf(ports, node, list)));
+  const found = valuesOf(checks);
+  if (found.filter((each) => each === 'whole').length >= quorum) return undefined;
   const unknown = checks.find((check) => check.status === 'rejected');
   if (unknown) throw unknown.reason;
-  return 'journal_empty_but_history_pruned';
+  return found.includes('unreadable')
+    ? 'journal_empty_but_history_unreadable'
+    : 'journal_empty_but_history_pruned';
 }
 
 /**
  * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before the
  * oldest transaction was zero. An empty list of a pruned node proves nothing, unless the reserve is empty as well.
  */
-async function isWhole(
+async function beginningOf(
   ports: JournalCheckPorts,
   node: HistoryNode,
   list: readonly SignatureEntry[],
-): Promise<boolean> {
-  if ((await node.firstAvailableBlock()) === 0n) return true;
+): Promise<'whole' | 'pruned' | 'unreadable'> {
+  if ((await node.firstAvailableBlock()) === 0n) return 'whole';
   const oldest = list.at(-1);
-  if (!oldest) return (await ports.balance()) === 0n;
+  if (!oldest) return (await ports.balance()) === 0n ? 'whole' : 'pruned';
   const shown = await orUnreadable(ports.transaction(oldest.signature));
-  if (!shown || shown === 'unreadable') return false;
-  return shown.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
+  if (shown === 'unreadable') return shown;
+  const wasEmpty = shown?.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
+  return wasEmpty ? 'whole' : 'pruned';
 }
 
 /** If changes stay undelivered for longer than this, no new operation begins, because callers could not read it. */

@@ -10,6 +10,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import { atPriority } from '../../providers/admission.ts';
 import {
+  ANY_VERSION,
   asUpstreamFailure,
   type ChainTransaction,
   type Consensus,
@@ -192,7 +193,22 @@ export class SolanaView implements ChainPort {
    * @throws AppError UPSTREAM_FAILED: `nodes_disagree` if responses differ, `quorum_missing` if too few arrive
    */
   async transaction(signature: string): Promise<ChainTransaction | null> {
-    const read = (node: SolanaNode) => node.transaction(signature, 'finalized');
+    return this.#transaction(signature, (node) => node.transaction(signature, 'finalized'));
+  }
+
+  /**
+   * A finalized transaction of any version whose JSON has the known members, or null without a quorum. It shows who moved
+   * what; nothing is booked from it, because a later version may change what the members mean.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  async effects(signature: string): Promise<ChainTransaction | null> {
+    return this.#transaction(signature, (node) => node.transaction(signature, 'finalized', ANY_VERSION));
+  }
+
+  async #transaction(
+    signature: string,
+    read: (node: SolanaNode) => Promise<ChainTransaction | null>,
+  ): Promise<ChainTransaction | null> {
     const answer = await this.#questions.ask(
       `transaction ${signature}`,
       read,
@@ -331,7 +347,7 @@ async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness |
 
 /**
  * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our
- * addresses, but we never sign one. Every search skips it, so that it does not block later transactions.
+ * addresses, but we never sign one. Every search goes on, so that it does not block later transactions.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {

@@ -10,7 +10,7 @@ import { orUnreadable } from '../kernel/solana-view.ts';
 export type SpendPorts = {
   readonly reserveAddress: string;
   readonly history: History;
-  /** A finalized transaction, or null while no quorum of nodes shows it. */
+  /** A finalized transaction of any version, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   /** Whether a row has this signature. */
   isExplained(signature: string): boolean;
@@ -41,12 +41,15 @@ export type SpendSearch = {
   readonly undecided: readonly SignatureEntry[];
 };
 
+/** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
+const MOST_FEE = 20_000n;
 const CHAIN_PAGE = 1_000;
 /** Maximum entries read from each node's list. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
 /**
- * The successful transactions that the reserve signed and no row explains. A failed one costs only its fee.
+ * The transactions that the reserve signed and no row explains. A row does not name its attempts that failed on the chain,
+ * so a failed transaction is left out unless its fee is higher than any of ours.
  * @param after slot after which transactions are searched
  * @param reads maximum number of transactions that are read
  * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list; Error when too many transactions are listed
@@ -65,9 +68,10 @@ export async function searchSpends(ports: SpendPorts, after: bigint, reads: numb
       if (!(await history.isAbsent(entry).catch(() => false))) undecided.push(entry);
       continue;
     }
-    const { signature, signers, failed } = transaction;
+    const { signature, signers, failed, fee } = transaction;
     // A node may list a transaction by another of its signatures.
-    if (failed || !signers.includes(reserveAddress) || isExplained(signature)) continue;
+    if (!signers.includes(reserveAddress) || isExplained(signature)) continue;
+    if (failed && fee <= MOST_FEE) continue;
     if (!spends.some((found) => found.signature === signature))
       spends.push(spendOf(transaction, memosOf(lists.flat(), entry.signature), reserveAddress));
   }

@@ -97,17 +97,25 @@ describe('a first start', () => {
     expect(await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).toBe(false);
   });
 
-  it.each<[string, Record<string, readonly string[]>, Chain]>([
-    ['an empty list while the reserve has lamports', {}, { firstBlock: 900n, balance: 5n }],
-    ['a list that begins with lamports', { deposit: ['somebody'] }, { firstBlock: 900n, before: 5n }],
-    ['a list that begins with an unreadable transaction', { newer: ['x'] }, { firstBlock: 900n }],
-  ])('a first start is frozen when a pruned node shows only %s', async (_name, signers, chain) => {
+  it.each<[string, Record<string, readonly string[]>, Chain, string]>([
+    ['an empty list while the reserve has lamports', {}, { firstBlock: 900n, balance: 5n }, 'pruned'],
+    [
+      'a list that begins with lamports',
+      { deposit: ['somebody'] },
+      { firstBlock: 900n, before: 5n },
+      'pruned',
+    ],
+    [
+      'a list that begins with an unreadable transaction',
+      { newer: ['x'] },
+      { firstBlock: 900n },
+      'unreadable',
+    ],
+  ])('a first start is frozen when a pruned node shows only %s', async (_name, signers, chain, why) => {
     const w = setUp(signers, chain);
-    expect([await checkJournal(w.ports), frozenReason(w.journal)]).toEqual([
-      false,
-      'journal_empty_but_history_pruned',
-    ]);
-    expect(w.logged).toEqual(['alarm journal_empty_but_history_pruned']);
+    const reason = `journal_empty_but_history_${why}`;
+    expect([await checkJournal(w.ports), frozenReason(w.journal)]).toEqual([false, reason]);
+    expect(w.logged).toEqual([`alarm ${reason}`]);
   });
 
   it.each<[string, Record<string, readonly string[]>, Chain]>([

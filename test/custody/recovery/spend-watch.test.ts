@@ -69,6 +69,11 @@ it.each<[string, ChainTransaction, object[]]>([
     [{ mint: 'asry', atoms: '30', receiver: THIEF }],
   ],
   [
+    'SOL leaves as the fee of a failure',
+    theft({ failed: true, fee: lamports(9n * SOL), postLamports: [SOL, 0n] }),
+    [{ mint: null, atoms: (9n * SOL).toString(), receiver: null }],
+  ],
+  [
     'tokens are minted',
     theft({ postLamports: [10n * SOL, 0n], preTokens: [], postTokens: [row('other', THIEF, 7n)] }),
     [{ mint: 'asry', atoms: '7', receiver: THIEF }],
@@ -89,7 +94,7 @@ it.each<[string, ChainTransaction, object[]]>([
 it.each<[string, ChainTransaction, boolean]>([
   ['that no quorum shows', theft(), false],
   ['that the reserve did not sign', theft({ accounts: [THIEF, RESERVE], signers: [THIEF] }), true],
-  ['that failed', theft({ failed: true }), true],
+  ['that failed for a fee like ours', theft({ failed: true, fee: lamports(14_000n) }), true],
 ])('a listed transaction %s freezes nothing', async (_case, transaction, isShown) => {
   const { w, lands, later } = await watched();
   lands(transaction, isShown);
