@@ -81,7 +81,7 @@ const BY_NAME: Readonly<Record<string, Samples>> = {
 };
 
 /** Values at the bounds of a schema, and next to them on the other side. */
-function samplesOf(schema: Schema): Samples {
+function samplesOf({ schema, place }: Field): Samples {
   const { type, enum: values, minimum, maximum, minLength, maxLength, pattern, format } = schema;
   if (values) return { inside: values, outside: [`${values[0]}x`] };
   if (type === 'boolean') return { inside: [true, false], outside: ['x', 2] };
@@ -90,7 +90,9 @@ function samplesOf(schema: Schema): Samples {
     return {
       inside: [minimum, maximum].filter((bound) => bound !== undefined),
       outside: [
-        ...(type === 'integer' ? ['0x1', '0b1', '1e1', '1.0', ' 1', '1 ', '+1', '1_0', '١'] : []),
+        ...(type === 'integer' && place !== 'body'
+          ? ['0x1', '0b1', '1e1', '1.0', ' 1', '1 ', '+1', '1_0', '١']
+          : []),
         'x',
         ...(minimum === undefined ? [] : [minimum - (step || 1)]),
         ...(maximum === undefined ? [] : [maximum + 1]),
@@ -207,7 +209,7 @@ describe.each(operations)('%s', (operation, listed, fields) => {
   it.each(fields.map((field) => [`${field.name} in ${field.place}`, field] as const))(
     'accepts values within the documented bounds of %s and refuses others',
     async (_name, field) => {
-      const { inside, outside } = BY_NAME[field.name] ?? samplesOf(field.schema);
+      const { inside, outside } = BY_NAME[field.name] ?? samplesOf(field);
       const answers = async (values: readonly unknown[]) =>
         Promise.all(values.map(async (value) => [value, await send(operation, field, value)] as const));
       for (const [value, answer] of await answers(inside))
