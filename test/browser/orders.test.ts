@@ -96,9 +96,13 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
     amount: invoice.amount,
     references: [invoice.reference],
   });
-  await page.request.post(new URL('/api/invoices/confirm', siteUrl).href, {
+  const confirmed = await page.request.post(new URL('/api/invoices/confirm', siteUrl).href, {
     data: { invoice_id: id, tx_signature: signature },
   });
+  expect([confirmed.ok(), await confirmed.text()]).toEqual([true, expect.any(String)]);
+  // A confirm may end before the payment is final; the search for payments finds it within a minute.
+  const readOrder = async () => (await fetch(new URL(`/api/invoices/${id}`, siteUrl))).json();
+  await expect.poll(readOrder).toMatchObject({ refunds: [expect.anything()] });
   await page.reload();
   const refunds = page.getByRole('list', { name: 'Refunds' });
   await refunds.waitFor();

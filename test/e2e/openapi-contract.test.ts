@@ -51,6 +51,8 @@ beforeAll(async () => {
   // A proof needs both Bitcoin indexes at one tip, which a block moves between two reads on a busy machine.
   await until('the first proof', async () => ((await world.fetch('/api/proof')).ok ? true : undefined));
   visits = await tourService(world, document);
+  // KV remembers for a minute that no cron run was stored.
+  await until('a service that is ready', async () => (await world.fetch('/api/ready')).ok || undefined);
   generators = requestArbitraries(
     document,
     knownTexts(visits),
