@@ -31,6 +31,8 @@ export interface UpstreamOptions {
   readonly counts: RequestCounts;
   /** Whether pages of any origin may call it, as with public explorers and nodes. */
   readonly openToPages?: boolean;
+  /** Requests in a second above which it responds 429; absent: none. */
+  readonly ratePerSecond?: number | undefined;
   /** Handles one request. An exception becomes a 500. */
   handle(request: WorldRequest): Answer | Promise<Answer>;
   /** Names a request for counts and fault matches; default `METHOD /path`. */
@@ -80,7 +82,17 @@ export async function listen(server: Server, port = 0): Promise<{ port: number; 
 
 /** One upstream of the offline world: a loopback server that counts requests and simulates transport faults. */
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
-  const { name, faults, counts, openToPages = false } = options;
+  const { name, faults, counts, openToPages = false, ratePerSecond = Number.POSITIVE_INFINITY } = options;
+  let second = 0;
+  let requests = 0;
+
+  /** Counts a request. @returns whether this second has had more of them than the rate allows */
+  function isTooMany(): boolean {
+    const now = Math.floor(Date.now() / 1_000);
+    requests = now === second ? requests + 1 : 1;
+    second = now;
+    return requests > ratePerSecond;
+  }
 
   async function answer(incoming: IncomingMessage, out: ServerResponse): Promise<void> {
     if (openToPages) {
@@ -112,8 +124,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
     if (take('hang') !== null) return;
     if (take('drop') !== null) return void incoming.socket.destroy();
     const limited = take('429');
-    if (limited !== null) {
-      const seconds = String(limited.retryAfterSeconds ?? 2);
+    if (limited !== null || isTooMany()) {
+      const seconds = String(limited?.retryAfterSeconds ?? 2);
       return send(out, {
         status: 429,
         headers: {

@@ -46,8 +46,9 @@ export function startRpcFront(options: {
   ledger: SolanaLedger;
   faults: FaultBook;
   counts: RequestCounts;
+  ratePerSecond?: number | undefined;
 }): Promise<Upstream> {
-  const { name, ledger, faults, counts } = options;
+  const { name, ledger, faults, counts, ratePerSecond } = options;
 
   async function handle(request: WorldRequest): Promise<Answer> {
     if (request.method !== 'POST')
@@ -99,6 +100,7 @@ export function startRpcFront(options: {
     faults,
     counts,
     openToPages: true,
+    ratePerSecond,
     handle,
     label: ({ body, method, path }) => {
       const called = parse(body)?.method;

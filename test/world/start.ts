@@ -42,6 +42,7 @@ const settings = {
   blockMs: number('WORLD_BLOCK_MS', 3000),
   settleDelayMs: number('WORLD_SETTLE_MS', 2000),
   mcp: true,
+  nodeRate: 50,
   witness: true,
   // Claims with rewardUsd need a price.
   vars: { ASRY_PRICE_USD: '0.25' },

@@ -28,6 +28,8 @@ export interface UpstreamsOptions {
   readonly settleDelayMs: number;
   /** Number of Solana nodes. */
   readonly nodes: 2 | 3;
+  /** Requests that each Solana node serves in a second; absent: any number. */
+  readonly nodeRate: number | undefined;
   /** Where the Worker of the witness listens, null while it is down; absent without a witness. */
   readonly witness?: () => string | null;
 }
@@ -43,15 +45,16 @@ export interface Upstreams {
 export async function startUpstreams(options: UpstreamsOptions): Promise<Upstreams> {
   const { solana, bitcoin, faults, counts, prices } = options;
   const { ledger } = solana;
+  const node = { ledger, faults, counts, ratePerSecond: options.nodeRate };
   const seed = createNostrSeed(Date.now());
   const pools = await plantPools(solana);
 
   const [rpc1, rpc2, rpc3, rpcRead, esplora1, esplora2, oneclick, venues, relay1, relay2, orca, changenow] =
     await Promise.all([
-      startRpcFront({ name: 'rpc1', ledger, faults, counts }),
-      startRpcFront({ name: 'rpc2', ledger, faults, counts }),
-      options.nodes === 3 ? startRpcFront({ name: 'rpc3', ledger, faults, counts }) : undefined,
-      startRpcFront({ name: 'rpcRead', ledger, faults, counts }),
+      startRpcFront({ name: 'rpc1', ...node }),
+      startRpcFront({ name: 'rpc2', ...node }),
+      options.nodes === 3 ? startRpcFront({ name: 'rpc3', ...node }) : undefined,
+      startRpcFront({ name: 'rpcRead', ...node }),
       startEsploraAdapter({ name: 'esplora1', node: bitcoin, faults, counts }),
       startEsploraAdapter({ name: 'esplora2', node: bitcoin, faults, counts }),
       startOneClick({

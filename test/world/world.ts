@@ -53,6 +53,8 @@ export interface WorldOptions {
   readonly release?: Release;
   /** Number of Solana nodes that the Worker uses, 2 or 3. */
   readonly nodes?: 2 | 3;
+  /** Requests that each Solana node serves in a second; absent: any number. */
+  readonly nodeRate?: number;
   /** Whether the scheduled handler is called by the clock. */
   readonly cron?: boolean;
   /** Whether the MCP server answers at /mcp. */
@@ -228,6 +230,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       changenowKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
       nodes: options.nodes ?? 2,
+      nodeRate: options.nodeRate,
       ...(options.witness ? { witness: () => witnessUrl() } : {}),
     });
     stops.push(() => upstreams.stop());
