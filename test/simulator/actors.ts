@@ -57,6 +57,7 @@ export function startActors(world: World, production: Production): Actors {
   const { scheduler, host, witness, scenario, trace, ledger, truth, addresses } = world;
   const decided = new Map<string, string>();
   const answers = new Map<string, SwapAnswer>();
+  const claimAnswers = new Map<string, ClaimAnswer>();
   const orders = new Map<number, Placed>();
   const deposits = new Map<number, string>();
   const most = new Map<SwapWish, bigint>();
@@ -315,6 +316,7 @@ export function startActors(world: World, production: Production): Actors {
         ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
       }),
     );
+    if (outcome.ok) claimAnswers.set(signature, outcome.value);
     trace(() => `claim of ${signature.slice(0, 8)}: ${outcome.ok ? resultOf(outcome.value) : outcome.error}`);
     if (name !== null && outcome.ok && outcome.value.type === 'claimed') {
       const answered = `${name} ${signature} ${microUsd}`;
@@ -472,7 +474,7 @@ export function startActors(world: World, production: Production): Actors {
   if (flood) {
     const pay = (from: string, amount: bigint) => payTreasury(from, amount, []);
     const open = (client: string) => openRequest('listing', 800, client);
-    const known = { orders, deposits, payTreasury: pay, open, answers };
+    const known = { orders, deposits, payTreasury: pay, open, answers, claimAnswers };
     startFlood(world, flood, known);
     watchLate(world, flood, known, production);
     // The run lasts until the verdict.

@@ -3,7 +3,7 @@
  * and name dust. Meanwhile late customers come, after the faults. Their work must progress as if they were alone.
  * @module
  */
-import type { ConfirmRequest, SwapAnswer } from '../../src/custody/api.ts';
+import type { ClaimAnswer, ConfirmRequest, SwapAnswer } from '../../src/custody/api.ts';
 import { wallet } from '../kit/addresses.ts';
 import type { Placed } from './actors.ts';
 import type { Production } from './production.ts';
@@ -74,6 +74,8 @@ type Known = {
   readonly open: (client: string) => Promise<unknown>;
   /** The newest answer to each key. */
   readonly answers: ReadonlyMap<string, SwapAnswer>;
+  /** The last answer to each claim, by the signature of its deposit. */
+  readonly claimAnswers: ReadonlyMap<string, ClaimAnswer>;
 };
 
 export function startFlood(world: World, flood: Flood, known: Known): void {
@@ -151,6 +153,7 @@ const STARVED: ReadonlySet<string> = new Set([
   'UPSTREAM_FAILED',
   'QUOTE_BUDGET_SPENT',
   'IDEMPOTENCY_IN_PROGRESS',
+  'DEPOSIT_NOT_FINAL',
 ]);
 
 /**
@@ -188,7 +191,7 @@ function judgeLate(world: World, flood: Flood, known: Known, waiting: readonly s
   happened['late customers'] = (happened['late customers'] ?? 0) + 1;
   for (const operation of waiting) broken(operation);
   const answer = known.answers.get(LATE.key);
-  if (!answer || (answer.type === 'refused' && STARVED.has(answer.refusal.code)))
+  if (isStarved(answer))
     broken(`the swap ${answer?.type === 'refused' ? answer.refusal.code : 'without an answer'}`);
   for (const [index, { at }] of scenario.orders.entries()) {
     const order = at === flood.lateAt ? known.orders.get(index) : undefined;
@@ -197,9 +200,14 @@ function judgeLate(world: World, flood: Flood, known: Known, waiting: readonly s
   // A treasury that is the reserve may have a swap's money back, so its claims wait for the swap.
   if (scenario.treasuryIsReserve) return;
   const deposit = known.deposits.get(scenario.deposits.findIndex(({ at }) => at === flood.lateAt));
-  if (deposit !== undefined && rows('SELECT 1 FROM asry_claims WHERE signature = ?', deposit).length === 0)
-    broken(`the claim of ${deposit}`);
+  if (deposit === undefined || rows('SELECT 1 FROM asry_claims WHERE signature = ?', deposit).length > 0)
+    return;
+  // A deposit may be refused for what it is, such as its age after a jump of the clock.
+  if (isStarved(known.claimAnswers.get(deposit))) broken(`the claim of ${deposit}`);
 }
+
+const isStarved = (answer: SwapAnswer | ClaimAnswer | undefined): boolean =>
+  !answer || (answer.type === 'refused' && STARVED.has(answer.refusal.code));
 
 /**
  * Whether the payment of an order has had its effect. The order is no longer open. A payment that landed after its end,
