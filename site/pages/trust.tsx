@@ -12,11 +12,11 @@ const LOSSES = [
   ],
   [
     'BTC of the reserve',
-    'A thief of the Bitcoin key: all of it. If that key is offline, breaking into the service is not enough.',
+    'A thief of the Bitcoin key: all of it. If that key signs proofs in the service, the right to deploy code reaches it too. If it is offline, breaking into the service is not enough.',
   ],
   [
     'ABSR',
-    'A thief of the Solana key can mint ABSR without sats behind it. Every page then shows a red bar.',
+    'With a witness (see the keys above): at most the sats above the supply, to the treasury, unless the thief has both keys. Without a witness, a thief of the Solana key mints any amount. Every page then shows a red bar.',
   ],
   ['ASRY', 'A thief of the Solana key: the rewards of an epoch.'],
   ['Your payment for a token', 'The refunds that are owed at that moment.'],

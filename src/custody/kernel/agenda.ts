@@ -147,11 +147,16 @@ export class Agenda {
     return at !== undefined && at <= this.#now();
   }
 
-  /** Unix milliseconds at which the next work is due: the time of the alarm. Undefined when none waits. */
-  next(): number | undefined {
+  /**
+   * Unix milliseconds at which the next work of these names is due: the time of the alarm. Undefined when none waits. Work
+   * of a module that is not configured waits for its configuration.
+   */
+  next(names: readonly string[]): number | undefined {
+    const planned = `FROM agenda WHERE due_at IS NOT NULL AND name IN (${names.map(() => '?').join(', ')})`;
     const [row] = this.#exec(
-      `SELECT (SELECT MIN(due_at) FROM agenda WHERE due_at IS NOT NULL) AS first,
-         (SELECT MAX(set_at) FROM agenda WHERE due_at IS NOT NULL) AS set_at`,
+      `SELECT (SELECT MIN(due_at) ${planned}) AS first, (SELECT MAX(set_at) ${planned}) AS set_at`,
+      ...names,
+      ...names,
     );
     if (row?.first === null || row?.first === undefined) return undefined;
     return Number(row.set_at) > this.#now() ? this.#now() : Number(row.first);

@@ -6,7 +6,9 @@
  */
 import { failureReason } from '../../core/errors.ts';
 import type { OperatorView } from '../api.ts';
+import { OPERATION } from './agenda.ts';
 import type { Executor } from './executor.ts';
+import { REFUSED_ROW } from './journal.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule, ModuleTools, Work } from './module.ts';
 import { DELIVERIES, flushOutbox } from './outbox.ts';
@@ -124,9 +126,10 @@ export class Background {
   }
 
   #nextWorkAt(): number | undefined {
-    const { agenda, journal, gate, now } = this.#ports;
+    const { agenda, journal, gate, modules, now } = this.#ports;
     if (!gate.isVerified()) return isSuspect(journal) ? undefined : now() + VERIFY_MS;
-    return agenda.next();
+    const ofModules = Object.values(modules).flatMap(({ work = {} }) => Object.keys(work));
+    return agenda.next([OPERATION, DELIVERY, REFUSED_ROW, ...ofModules]);
   }
 
   /** Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later. */
@@ -138,7 +141,8 @@ export class Background {
       await run(ids);
       for (const id of ids) if (agenda.isDue(name, id)) agenda.failed(name, id, { reason: 'not_planned' });
     } catch (error) {
-      for (const id of ids) agenda.failed(name, id, failureFacts(error));
+      for (const id of ids)
+        if (agenda.dueAt(name, id) !== undefined) agenda.failed(name, id, failureFacts(error));
     }
   }
 

@@ -310,13 +310,19 @@ export class Journal {
     const hour = now - HOUR_MS;
     return [
       ...open,
-      this.#endedSum(kind, hour, Number.MAX_SAFE_INTEGER),
-      this.#endedSum(kind, now - DAY_MS, hour),
+      this.#endedSum(kind, { since: hour, until: Number.MAX_SAFE_INTEGER, at: now }),
+      this.#endedSum(kind, { since: now - DAY_MS, until: hour, at: hour }),
     ];
   }
 
-  /** One entry for the operations of a kind that ended and count from after `since`, up to `until`. */
-  #endedSum(kind: Operation['kind'], since: number, until: number): Entry {
+  /**
+   * One entry for the operations of a kind that ended and count from after `since`, up to `until`. It counts from `at`, the end
+   * of its window, so that it stays in the window if the clock advances between this read and the decision.
+   */
+  #endedSum(
+    kind: Operation['kind'],
+    { since, until, at }: { readonly since: number; readonly until: number; readonly at: number },
+  ): Entry {
     const ended = 'FROM operations WHERE counts = 0 AND kind = ? AND created_at > ? AND created_at <= ?';
     const [sums = {}] = this.#exec(
       `SELECT COUNT(*) FILTER (WHERE state <> 'failed') AS landed, CAST(COALESCE(SUM(amount), 0) AS TEXT) AS amount,
@@ -326,7 +332,7 @@ export class Journal {
       until,
     );
     return {
-      ...endedEntry(kind, { ...sums, state: 'done', created_at: since + 1 }),
+      ...endedEntry(kind, { ...sums, state: 'done', created_at: at }),
       rows: integer(sums, 'landed'),
       each: () =>
         this.#exec(

@@ -84,7 +84,8 @@ async function bindPayment(
   // Another payment may change what this one would buy while that is read, so it is read again.
   for (let reads = 0; ; ) {
     const undecided = await forCaller(client, () => bookNamed(context, transaction));
-    if (undecided !== 'listing_unchecked') break;
+    if (undecided === undefined) break;
+    if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
     if (++reads >= MAX_READS) return notFinal('confirmed');
   }
   forgetReported(context, id, signature);
@@ -312,6 +313,13 @@ const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
   retryAfterSeconds: 5,
   ...(chain === 'unknown' ? { details: { chain } } : {}),
 });
+
+const MAY_BE_RETURNED: Refusal = {
+  code: 'PAYMENT_NOT_FINAL',
+  message:
+    'This may be money that a bridge returned. It is booked once the open swap of about that amount has settled.',
+  retryAfterSeconds: 60,
+};
 
 /** Why a payment does not pay for a request that its caller names. */
 function notBound(context: PaymentContext, signature: string, consumer: string | undefined): Refusal {

@@ -30,6 +30,8 @@ it.each([
   expect(backoff(failures, { first: 1_000, most: 10_000 })).toBe(wait);
 });
 
+const NAMES = ['one', 'another', 'cron'];
+
 describe('work that waits', () => {
   it('work is due from its time on, the longest overdue first, and the alarm is the earliest time', () => {
     const { agenda, clock } = setUp();
@@ -44,19 +46,25 @@ describe('work that waits', () => {
     agenda.plan('another', 'x', NOW - 20);
     expect(agenda.due('one', 9)).toEqual(['later', 'late', 'now']);
     expect(agenda.due('one', 1)).toEqual(['later']);
-    expect(agenda.next()).toBe(NOW - 20);
+    expect(agenda.next(NAMES)).toBe(NOW - 20);
+    // Nobody does the other work now, so it sets no alarm.
+    expect([agenda.next(['third']), agenda.next(['one'])]).toEqual([undefined, agenda.dueAt('one', 'later')]);
     clock.now += 1;
     expect(agenda.due('one', 9)).toHaveLength(4);
   });
 
   it('work that is planned again waits until its new time, and work with no time is forgotten', () => {
     const { agenda } = setUp();
-    expect([agenda.next(), agenda.dueAt('one', 'a')]).toEqual([undefined, undefined]);
+    expect([agenda.next(NAMES), agenda.dueAt('one', 'a')]).toEqual([undefined, undefined]);
     agenda.plan('one', 'a', NOW);
     agenda.plan('one', 'a', NOW + 5);
-    expect([agenda.due('one', 9), agenda.next(), agenda.isDue('one', 'a')]).toEqual([[], NOW + 5, false]);
+    expect([agenda.due('one', 9), agenda.next(NAMES), agenda.isDue('one', 'a')]).toEqual([
+      [],
+      NOW + 5,
+      false,
+    ]);
     agenda.plan('one', 'a', null);
-    expect([agenda.next(), agenda.count('one')]).toEqual([undefined, 0]);
+    expect([agenda.next(NAMES), agenda.count('one')]).toEqual([undefined, 0]);
   });
 
   it('work that was planned at a time ahead of the clock is due at once, after work that is overdue', () => {
@@ -66,7 +74,7 @@ describe('work that waits', () => {
     clock.now -= 1;
     agenda.plan('one', 'overdue', clock.now - 5);
     expect(agenda.due('one', 9)).toEqual(['overdue', 'ahead']);
-    expect([agenda.next(), agenda.dueAt('one', 'ahead')]).toEqual([clock.now, clock.now]);
+    expect([agenda.next(NAMES), agenda.dueAt('one', 'ahead')]).toEqual([clock.now, clock.now]);
   });
 });
 
@@ -116,7 +124,7 @@ describe('work that fails', () => {
   it('work of the cron that fails is counted and sets no alarm', () => {
     const { lines, agenda } = setUp();
     for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', {}, true);
-    expect([agenda.next(), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);
+    expect([agenda.next(NAMES), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);
     agenda.plan('cron', 'mint', null);
     agenda.failed('cron', 'mint', {}, true);
     expect(lines.at(-1)?.level).toBe('warn');

@@ -492,6 +492,13 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     ]);
   });
 
+  it('a caller who names such a payment hears that it is not booked yet', async () => {
+    const { world, request, paid } = await arrival({ unsettled: (sum) => sum + 20_000n });
+    expect(await world.confirm(request.id, paid)).toMatchObject({
+      refusal: { code: 'PAYMENT_NOT_FINAL', message: expect.stringContaining('bridge returned') },
+    });
+  });
+
   it.each<[string, Parameters<typeof arrival>[0]]>([
     ['names the request', { unsettled: (sum) => sum + 20_000n, named: true }],
     ['is more than was sent', { unsettled: (sum) => sum - 1n }],
