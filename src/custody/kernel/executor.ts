@@ -147,9 +147,8 @@ export class Executor {
   async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     // An instance that was replaced after signing fails at this sync, so its bytes are never sent.
     await this.#ports.storage.sync();
-    const beganAt = this.#ports.now();
     const accepted = await this.#ports.chain.send(signing.wire);
-    this.#observe(op, kind, { type: 'sent', accepted, beganAt });
+    this.#observe(op, kind, { type: 'sent', accepted });
   }
 
   async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {

@@ -125,8 +125,7 @@ export type Observation =
       readonly plan: Facts;
       readonly cost: bigint;
     }
-  /** `beganAt`: when the bytes were sent, in Unix milliseconds. Nodes may respond long after they have forwarded them. */
-  | { readonly type: 'sent'; readonly accepted: boolean; readonly beganAt: number }
+  | { readonly type: 'sent'; readonly accepted: boolean }
   /** `landing` is present with a finalized success once the node returns the transaction itself. */
   | {
       readonly type: 'viewed';
@@ -250,7 +249,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 
     case 'sent':
       if (op.state !== 'signed') return op;
-      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...watchAgain(op, seen.beganAt) };
+      return { ...op, detail: seen.accepted ? 'sent' : 'signed', ...watchAgain(op, now) };
 
     case 'viewed':
       return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now) : op;

@@ -30,7 +30,7 @@ const SEEN = {
   found: { type: 'found', outcome: { mint: 'x' } },
   unprepared: { type: 'unprepared', reason: upstream('timeout'), waiting: 1 },
   signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
-  sent: { type: 'sent', accepted: true, beganAt: NOW },
+  sent: { type: 'sent', accepted: true },
   viewed: { type: 'viewed', quorum: 1, views: [view()], landing: null },
   settlement: { type: 'settlement', settlement: { state: 'complete', outcome: { btcSats: '1' } } },
   unreachable: { type: 'unreachable' },
@@ -166,7 +166,7 @@ describe('while an attempt is on its way', () => {
     'a send with accepted = %s is reported as %s, and the chain is checked either way',
     (accepted, detail) => {
       const fresh = signed({ detail: 'signed', looks: 0 });
-      const after = step(fresh, { type: 'sent', accepted, beganAt: NOW }, SWAP, LATER);
+      const after = step(fresh, { type: 'sent', accepted }, SWAP, LATER);
       expect(after).toMatchObject({ state: 'signed', detail, looks: 1 });
       expect(effectOf(after)).toBe('watch');
     },
