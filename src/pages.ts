@@ -153,7 +153,7 @@ async function tokenPage(c: PageContext, service: Service): Promise<Response> {
   });
 }
 
-/** @param service the whole API, which answers what the pages show */
+/** @param service the whole API, whose responses the pages show */
 export function sitePages(service: Service): Hono<PageEnv> {
   const router = new Hono<PageEnv>();
   for (const [page, reads] of Object.entries(PAGES))

@@ -25,8 +25,8 @@ const CALLERS_PART = 1 / 4;
 const SECOND_MS = 1_000;
 
 /**
- * The calls of all callers to one of the custodian's nodes. Half of them are kept for the poll of signatures and for the
- * search for payments: strangers can make both longer, and neither serves one client.
+ * The calls of all callers to one of the custodian's nodes. Half of them are kept for the poll of signatures and the
+ * search for payments. Strangers can make both longer, and neither serves one client.
  * @param rate requests that the node serves in a second
  */
 export function nodeCalls(rate: number): BudgetTerms {

@@ -66,8 +66,8 @@ const NEWEST_VERSION = 1;
 export const ANY_VERSION = 255;
 
 /**
- * Some nodes return a JSON-RPC error with HTTP status 400 or 500. Its code is more specific than the status;
- * 429 stays a 429.
+ * Some nodes return a JSON-RPC error with HTTP status 400 or 500. The JSON-RPC code is more specific
+ * than the status, except for 429.
  */
 function refusalUnderHttpError({
   status,

@@ -55,7 +55,8 @@ export function createVaultTransit(settings: {
     timeoutMs: TIMEOUT_MS,
   });
   /**
-   * The key's version whose public key is `address`. Each request names it, so a rotation changes nothing.
+   * The key's version whose public key is `address`. Each request names it, so a rotation in the Vault does not
+   * change the signer.
    */
   let version: number | undefined;
 

@@ -135,7 +135,7 @@ describe('the verdict', () => {
     expect(budget.take(OWN, START + 1_000)).toEqual({ ok: true });
   });
 
-  it('a check takes nothing', () => {
+  it('a check uses no unit', () => {
     const budget = new Budget({ total: 1 });
     for (let at = 0; at < 5; at++) expect(budget.check(OWN, START)).toEqual({ ok: true });
     expect(budget.used(START)).toBe(0);

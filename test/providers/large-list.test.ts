@@ -11,7 +11,7 @@ function shortened(text: string, size: number): string {
   return new TextDecoder().decode(Uint8Array.from(kept));
 }
 
-it('the shortener changes no JSON whose strings are short, in chunks of any size', () => {
+it('JSON with short strings stays unchanged, in chunks of any size', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 3 }), fc.integer({ min: 1, max: 9 }), (text, size) => {
       fc.pre(text.length < 200);

@@ -118,7 +118,7 @@ describe('the witness', () => {
     });
   });
 
-  it('signs one of two mints that arrive together, and the other one never exceeds the reserve afterwards', async () => {
+  it('signs one of two mints that arrive together, and a later mint stays within the reserve', async () => {
     const { chain, open, request } = start();
     const witness = open();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,7 +1,6 @@
 /**
- * Reads a request for a second signature on a mint. Only the bytes that `mintMessage` builds are such a request. What is
- * read from the message builds the message again, and both must be equal, so no other instruction, account or signer
- * can hide in it.
+ * Reads a request for a second signature on a mint. Only the bytes that `mintMessage` builds are such a request. The
+ * decoded fields build the message again, and both must be equal. No other instruction, account or signer can hide in it.
  * @module
  */
 import {

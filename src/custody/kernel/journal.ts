@@ -299,9 +299,9 @@ export class Journal {
   }
 
   /**
-   * What the spending limits of a kind add up: all open operations, which may reserve lamports, and two sums of those of
-   * the kind that ended, of the last hour and of the day before it. No limit has another window. An operation of an earlier key counts
-   * against the limits, but it reserves nothing of the balance of `reserveAddress`.
+   * Entries for the limits of one kind: every open operation, and two sums of the ended ones, of the last hour and of the
+   * rest of the last day. No limit has another window. An operation of an earlier key counts against the limits, but reserves
+   * nothing of the balance of `reserveAddress`.
    */
   counting(reserveAddress: string, now: number, kind: Operation['kind']): Counted[] {
     const open = this.open().map((row) =>

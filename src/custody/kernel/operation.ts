@@ -292,7 +292,7 @@ export type Prepared =
        * @throws AppError UPSTREAM_FAILED when a signer does not respond or refuses: nothing is stored
        */
       cosign?(signature: Uint8Array): Promise<readonly Uint8Array[]>;
-      /** Where the chain was when the message's blockhash was read. */
+      /** Slot and block heights at which the message's blockhash was read. */
       readonly signedAt: SignedAt;
       readonly plan: Facts;
       /** Worst-case loss in lamports. */

@@ -94,7 +94,7 @@ export class Payments implements CustodyModule {
     return request ? viewOf(this.#context, request) : null;
   }
 
-  /** Schedules an early search for the payment of an open request that a caller reads. True if the alarm moves. */
+  /** Schedules an early search for the payment of an open request that a caller reads. True if it was scheduled, so the alarm must be set. */
   askFor(id: string): boolean {
     return this.#context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }

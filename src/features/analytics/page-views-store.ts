@@ -311,7 +311,7 @@ export class PageViewStore {
   }
 
   /**
-   * Deletes views from before a time, and those beyond the newest `most`. The newest `least` stay at any age, because
+   * Deletes views from before a time, and those beyond the newest `most`. The newest `least` are kept whatever their age, because
    * statistics list them and ids must never be reused.
    */
   #deleteViews(before: number): number {

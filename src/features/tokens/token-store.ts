@@ -12,7 +12,7 @@ const Request = z.object({ view: RequestView });
 const RequestJournal = journalRow(Request);
 const Invoice = z.object({ journal: journalText(Request), bornAt: bornAtColumn });
 
-/** `bornAt`: when the records began, if the invoice is older. Nothing changes an older one any more. */
+/** `bornAt`: when the journal began, if the invoice is older; else null. Nothing changes an older invoice any more. */
 export type MirroredInvoice = { readonly request: RequestView; readonly bornAt: number | null };
 
 /** A token as the custodian writes it into the column `journal`. */

@@ -84,7 +84,7 @@ describe('the command begin-anew', () => {
     expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
   });
 
-  it('two commands at once begin the journal anew once', async () => {
+  it('two begin-anew commands at the same time start one new journal', async () => {
     const { w, custody, journal } = await lost();
     w.clock.now += 10 * MINUTE;
     const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
