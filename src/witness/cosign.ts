@@ -60,6 +60,9 @@ export class Witness {
     const request = wire ? await readMintRequest(wire, this.#ports.terms) : 'not_a_mint';
     if (typeof request === 'string') return { type: 'refused', refusal: request };
     if (this.#expired.has(request.signature)) return { type: 'refused', refusal: 'blockhash_expired' };
+    // A node that lags far behind may still accept the blockhash of the last transaction.
+    if (this.#ports.row.read()?.signature === request.signature)
+      return { type: 'refused', refusal: 'earlier_mint_open' };
     // Two mints that are each covered alone exceed the reserve together.
     if (this.#isBusy) return { type: 'refused', refusal: 'busy' };
     this.#isBusy = true;

@@ -157,6 +157,17 @@ describe('the witness', () => {
     expect(chain.reads).toBe(reads);
   });
 
+  it('reads no source for the transaction that it signed last, and never signs it again', async () => {
+    const { chain, open, request } = start();
+    const witness = open();
+    const { text } = request(1n);
+    expect(outcome(await witness.cosign(text))).toBe('signed');
+    const { reads } = chain;
+    expect(outcome(await witness.cosign(text))).toBe('earlier_mint_open');
+    expect(outcome(await open().cosign(text))).toBe('earlier_mint_open');
+    expect(chain.reads).toBe(reads);
+  });
+
   it('reads no source for bytes that the custodian has not signed', async () => {
     const { chain, open } = start();
     for (const text of ['', '!', 'AAAA', base64.encode(new Uint8Array(1_232))])
