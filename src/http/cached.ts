@@ -4,7 +4,6 @@
  * last change of an operation and is not too old. A failed load is never stored.
  * @module
  */
-
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { AppError } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';

@@ -4,6 +4,7 @@
  * seconds. Counters in memory would never reach the number of failures that raises an alarm.
  * @module
  */
+import { keepNewest } from '../../core/keep-newest.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
 
 /** Work of the agenda that has failed again and again. */
@@ -191,10 +192,7 @@ export class Agenda {
       Math.floor(this.#now()),
       tries,
     );
-    this.#reasons.delete(`${name} ${id}`);
-    this.#reasons.set(`${name} ${id}`, String(facts.reason));
-    for (const oldest of this.#reasons.keys())
-      if (this.#reasons.size > MOST_REASONS) this.#reasons.delete(oldest);
+    keepNewest(this.#reasons, `${name} ${id}`, String(facts.reason), MOST_REASONS);
     this.#log({ level: levelOf(tries), event: 'work_failed', work: name, id, ...facts });
     return tries;
   }
