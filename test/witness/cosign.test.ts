@@ -27,7 +27,15 @@ const blockhashAt = (height: number) => {
 
 /** A chain of blocks with a mint, three nodes that show it, and a witness with storage that outlives it. */
 function start({ reserve = 500n } = {}) {
-  const chain = { height: 1_000, supply: 0n, reserve, reads: 0, fails: false, gate: Promise.resolve() };
+  const chain = {
+    height: 1_000,
+    supply: 0n,
+    reserve,
+    reads: 0,
+    ahead: 0,
+    fails: false,
+    gate: Promise.resolve(),
+  };
   const stored: { row: LastSigned | undefined; crash: boolean } = { row: undefined, crash: false };
   const node = (name: string): WitnessNode => ({
     name,
@@ -42,7 +50,7 @@ function start({ reserve = 500n } = {}) {
       accounts: [{ owner: TOKEN_PROGRAM, data: mintData(chain.supply), lamports: 1n as never }],
     }),
     isBlockhashValid: async (blockhash) => ({
-      slot: BigInt(chain.height),
+      slot: BigInt(chain.height + chain.ahead),
       valid: Array.from({ length: 150 }, (_, age) => blockhashAt(chain.height - age)).includes(blockhash),
     }),
   });
@@ -173,6 +181,14 @@ describe('the witness', () => {
     for (const text of ['', '!', 'AAAA', base64.encode(new Uint8Array(1_232))])
       expect(outcome(await open().cosign(text))).toBe('not_a_mint');
     expect(chain.reads).toBe(0);
+  });
+
+  it('accepts a blockhash from a view that is up to 16 slots ahead of the height read after it', async () => {
+    const { chain, open, request } = start();
+    chain.ahead = 17;
+    expect(outcome(await open().cosign(request(1n).text))).toBe('blockhash_unknown');
+    chain.ahead = 16;
+    expect(outcome(await open().cosign(request(1n).text))).toBe('signed');
   });
 
   it('refuses while its nodes are down, and works again afterwards', async () => {
