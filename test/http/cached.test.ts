@@ -139,7 +139,7 @@ describe('a miss', () => {
     expect(state.loads).toBe(2);
   });
 
-  it('of more than 500 misses, only the oldest one is forgotten', async () => {
+  it('forgets the oldest of more than 500 misses, and no other', async () => {
     const { state, read } = cacheWith();
     for (let key = 0; key <= 500; key += 1) await read(String(key)).catch(() => undefined);
     for (const key of ['1', '500', '0']) await read(key).catch(() => undefined);

@@ -68,7 +68,7 @@ function setUp() {
 }
 
 describe('a transaction that no quorum returns', () => {
-  it('is read again after 2 s to an hour, and is reported at the seventh read', async () => {
+  it('an absent transaction is read again after 2 s to an hour, and is reported at the seventh read', async () => {
     const { unread, agenda, state, logged } = setUp();
     const waits: number[] = [];
     for (let reads = 1; reads <= 13; reads++) {
@@ -104,7 +104,7 @@ describe('a transaction that no quorum returns', () => {
     },
   );
 
-  it('is no longer read once it was confirmed', async () => {
+  it('an absent transaction is no longer read once it was confirmed', async () => {
     const { unread, agenda, payments } = setUp();
     await unread.read('one', 'node');
     payments.deleteUnread('one');
