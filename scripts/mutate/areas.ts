@@ -42,7 +42,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/payments/unread.ts',
       'src/custody/payments/treasury-walk.ts',
     ],
-    also: ['payment-edges', 'payment-search', 'refunds', 'restored-payments'].map(
+    also: ['payment-edges', 'payment-search', 'refunds'].map(
       (name) => `test/custody/payments/${name}.test.ts`,
     ),
   },
@@ -54,7 +54,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/asry/payout-operation.ts',
       'src/custody/asry/payouts.ts',
     ],
-    also: ['payout-view', 'restored-claims'].map((name) => `test/custody/asry/${name}.test.ts`),
+    also: ['test/custody/asry/payout-view.test.ts'],
   },
   {
     name: 'witness',

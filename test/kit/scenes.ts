@@ -1,6 +1,36 @@
-/** The lines of a text table as their cells: one scene a line, bars between the cells. */
+/** The lines of a text table as their cells: one scene a line, bars between the cells. A line that begins with a bar continues its scene. */
 export const scenes = (table: string): string[][] =>
   table
     .trim()
+    .replaceAll(/\n\s*\|/g, ' |')
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a time such as `40m1ms` or `-30s`. */
+export function msOf(text: string): number {
+  const parts = [...text.matchAll(/(\d+)(ms|[smhd])/g)];
+  if (parts.length === 0) throw new Error(`no time: ${text}`);
+  const sum = parts.reduce((ms, [, count, unit]) => ms + Number(count) * (UNITS[unit ?? ''] ?? 0), 0);
+  return text.startsWith('-') ? -sum : sum;
+}
+
+/**
+ * Runs steps such as `wait 5s; detail a = expired`, each a verb and its words.
+ * @param compare gets what a step with ` = ` returns
+ */
+export async function playSteps(
+  steps: string,
+  verbs: Readonly<Record<string, (...words: string[]) => unknown>>,
+  compare: (actual: string, expected: string, step: string) => void,
+): Promise<void> {
+  for (const step of steps.split(';').map((text) => text.trim())) {
+    const [act = '', expected] = step.split(' = ');
+    const [name = '', ...words] = act.split(' ');
+    const verb = verbs[name];
+    if (!verb) throw new Error(`no verb: ${step}`);
+    const actual = await verb(...words);
+    if (expected !== undefined) compare(String(actual), expected, step);
+  }
+}

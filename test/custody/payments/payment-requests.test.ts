@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
 import { wallet } from '../../kit/addresses.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { simulateCustodian } from '../../kit/simulated-custodian.ts';
+import { play } from './payment-scenes.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 it('a confirm refuses a text that is no signature, and an id that no request has', async () => {
@@ -42,23 +44,26 @@ it.each([
 );
 
 describe('a payment that a caller has sent and that is not final', () => {
-  const MINUTE = 60_000;
-
-  it('a reported payment that is not final is shown for three minutes; then the request awaits a payment again', async () => {
-    const { open, confirm, payments, send, state } = createPaymentWorld();
-    const request = open();
-    const sent = send(fee(request), [request.reference]);
-    await confirm(request.id, sent);
-    const seen = { detail: 'seen', receivedLamports: '0', paymentSignature: null, reportedSignature: sent };
-    expect(payments.find(request.id)).toMatchObject(seen);
-    state.now += 2 * MINUTE;
-    // A repeat does not extend the time.
-    await confirm(request.id, sent);
-    expect(payments.find(request.id)).toMatchObject(seen);
-    state.now += MINUTE;
-    const awaiting = { detail: 'awaiting_payment', reportedSignature: null };
-    expect(payments.find(request.id)).toMatchObject(awaiting);
-  });
+  it.each(
+    scenes(`
+      a reported payment that is not final is shown for three minutes, which a repeat does not extend
+        | open a; pay a fee sent; confirm a a1; detail a = seen; received a = 0; bought a = null; reported a = a1; wait 2m; confirm a a1; detail a = seen; wait 1m; detail a = awaiting_payment; reported a = null
+      a reported payment is replaced by a newer one, and removed when it turns out to pay nothing
+        | open a; pay a 1 sent; confirm a a1; pay a fee sent; confirm a a2; reported a = a2; pay a fee failed as a2; confirm a a2; detail a = awaiting_payment; reported a = null
+      a reported payment stays shown when a third party confirms another final transaction
+        | open a; pay a fee sent; confirm a a1; pay a 1 unnamed; confirm a a2; pay a 1 unnamed failed; confirm a a3; detail a = seen; reported a = a1
+      a reported payment is not kept for a request that has ended
+        | open a; pay a fee; confirm a a1; pay a fee sent; confirm a a2; detail a = completed; reported a = null
+      a request does not show a third party's transaction that failed
+        | open a; pay a fee sent failed; confirm a a1 = PAYMENT_NOT_FINAL; detail a = awaiting_payment; reported a = null
+      a request does not show a third party's transaction of another amount without the reference
+        | open a; pay a fee+1 sent unnamed; confirm a a1 = PAYMENT_NOT_FINAL; detail a = awaiting_payment; reported a = null
+      a request does not show a third party's transaction that pays another request
+        | open a; open b; pay b fee sent; confirm a b1 = PAYMENT_NOT_FINAL; detail a = awaiting_payment; reported a = null
+      a request does not show a third party's transaction that pays nothing
+        | open a; pay a 0 sent; confirm a a1 = PAYMENT_NOT_FINAL; detail a = awaiting_payment; reported a = null
+    `),
+  )('%s', (_title, steps = '') => play(steps));
 
   it.each([
     [
@@ -91,35 +96,14 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(await confirm(open().id, signature(99))).toEqual({ type: 'refused', refusal });
   });
 
-  it('a confirm returns PAYMENT_NOT_FINAL when no node has the transaction', async () => {
-    const { open, confirm, lookups } = createPaymentWorld();
-    expect(await confirm(open().id, signature(99))).toMatchObject({
+  it('a confirm returns PAYMENT_NOT_FINAL and shows nothing when no node has the transaction', async () => {
+    const { open, confirm, lookups, payments } = createPaymentWorld();
+    const { id } = open();
+    expect(await confirm(id, signature(99))).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
     });
     expect(lookups).toEqual([['confirmed', 5_000]]);
-  });
-
-  it('a reported payment is replaced by a newer one, and removed when it turns out to pay nothing', async () => {
-    const { open, confirm, payments, pay, send } = createPaymentWorld();
-    const request = open();
-    send(1n, [request.reference], { signature: signature(98) });
-    await confirm(request.id, signature(98));
-    send(fee(request), [request.reference], { signature: signature(99) });
-    await confirm(request.id, signature(99));
-    expect(payments.find(request.id)?.reportedSignature).toBe(signature(99));
-    pay(fee(request), [request.reference], { failed: true, signature: signature(99) });
-    await confirm(request.id, signature(99));
-    expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
-  });
-
-  it('a reported payment stays shown when a third party confirms another final transaction', async () => {
-    const { open, confirm, payments, pay, send } = createPaymentWorld();
-    const request = open();
-    send(fee(request), [request.reference], { signature: signature(99) });
-    await confirm(request.id, signature(99));
-    await confirm(request.id, pay(1n, []));
-    await confirm(request.id, pay(1n, [], { failed: true }));
-    expect(payments.find(request.id)).toMatchObject({ detail: 'seen', reportedSignature: signature(99) });
+    expect(payments.find(id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
   });
 
   it('a reported payment changes neither the row in D1 nor the paid amount', async () => {
@@ -134,45 +118,6 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect((await confirm(request.id, pay(fee(request), [request.reference]))).type).toBe('confirmed');
     expect(payments.find(request.id)).toMatchObject({ status: 'completed', reportedSignature: null });
     expect(JSON.stringify(rows())).not.toContain(signature(99));
-  });
-
-  it('a reported payment is not kept for a request that has ended', async () => {
-    const { open, confirm, payments, pay, send } = createPaymentWorld();
-    const request = open();
-    await confirm(request.id, pay(fee(request), [request.reference]));
-    send(fee(request), [request.reference], { signature: signature(99) });
-    await confirm(request.id, signature(99));
-    expect(payments.find(request.id)).toMatchObject({ detail: 'completed', reportedSignature: null });
-  });
-
-  it.each<[string, (world: PaymentWorld, request: RequestView) => void]>([
-    ['that no node shows', () => undefined],
-    [
-      'that failed',
-      ({ send }, request) =>
-        send(fee(request), [request.reference], { signature: signature(99), failed: true }),
-    ],
-    [
-      'of another amount without the reference',
-      ({ send }, request) => send(fee(request) + 1n, [], { signature: signature(99) }),
-    ],
-    [
-      'that pays another request',
-      ({ send, open }) => {
-        const other = open();
-        send(fee(other), [other.reference], { signature: signature(99) });
-      },
-    ],
-    ['that pays nothing', ({ send }, request) => send(0n, [request.reference], { signature: signature(99) })],
-  ])("a request does not show a third party's transaction %s", async (_name, make) => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    make(world, request);
-    expect(await world.confirm(request.id, signature(99))).toMatchObject({
-      refusal: { code: 'PAYMENT_NOT_FINAL' },
-    });
-    const awaiting = { detail: 'awaiting_payment', reportedSignature: null };
-    expect(world.payments.find(request.id)).toMatchObject(awaiting);
   });
 });
 

@@ -1,11 +1,11 @@
 /** When the chain is searched for payments, and which payments a search finds. */
 import { describe, expect, it } from 'vitest';
-import { createPaymentWorld, fee, type PaymentWorld } from './payment-world.ts';
+import { scenes } from '../../kit/scenes.ts';
+import { play } from './payment-scenes.ts';
+import { createPaymentWorld, fee } from './payment-world.ts';
 
 const MINUTE = 60_000;
 const MINUTES_OF_A_DAY = 24 * 60;
-const owed = (world: PaymentWorld, id: string) =>
-  world.payments.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
 
 describe('the time of the next run', () => {
   it('plans no search between cron runs for requests that nobody pays or reads', async () => {
@@ -124,28 +124,14 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.paidAt).not.toBeNull();
   });
 
-  it('owes a late payment back although no other request is open', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    world.state.now += 42 * MINUTE;
-    await world.payments.run();
-    world.pay(fee(request), [request.reference]);
-    world.state.now += 10 * MINUTE;
-    await world.payments.onCron();
-    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
-  });
-
-  it('owes a second payment back within an hour, a month after the last request closed', async () => {
-    const world = createPaymentWorld();
-    const { request } = world.openPaid();
-    await world.payments.run();
-    world.state.now += 30 * 24 * 60 * MINUTE;
-    await world.payments.onCron();
-    world.pay(fee(request), [request.reference]);
-    world.state.now += 60 * MINUTE;
-    await world.payments.onCron();
-    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
-  });
+  it.each(
+    scenes(`
+      a late payment is owed back although no other request is open
+        | open a; wait 42m; run; pay a fee; wait 10m; cron; owed a = late fee
+      a second payment is owed back within an hour, a month after the last request closed
+        | open a; pay a fee; run; wait 30d; cron; pay a fee; wait 60m; cron; owed a = late fee
+    `),
+  )('%s', (_title, steps = '') => play(steps));
 
   it('checks 500 open references in turn within 30 runs, with at most 26 list calls in each run', async () => {
     const world = createPaymentWorld();

@@ -239,7 +239,7 @@ export function createPaymentWorld(
       postTokens: null,
       ...over,
     });
-    return signature(n);
+    return over.signature ?? signature(n);
   };
   /** A request whose exact payment is on the chain. */
   const openPaid = (over: Partial<OpenRequest> = {}) => {

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { scenes } from '../../kit/scenes.ts';
+import { play } from './payment-scenes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 /** A completed request with this overpayment. */
-async function overpaid(world: PaymentWorld, excess: bigint, payer = 'payer') {
+async function overpaid(world: PaymentWorld, excess: bigint) {
   const request = world.open();
-  const paid = world.pay(fee(request) + excess, [request.reference], {
-    accounts: [payer, 'treasury', request.reference],
-    signers: [payer],
-  });
+  const paid = world.pay(fee(request) + excess, [request.reference]);
   await world.payments.run();
   return { request, paid };
 }
@@ -33,23 +32,6 @@ describe('a refund', () => {
     expect(world.payments.find(request.id)?.refunds).toMatchObject([
       { status: 'paid', refundSignature: `signature-${id}` },
     ]);
-  });
-
-  it('a refund is paid once for any number of commands, which may name its request or its payment', async () => {
-    const world = createPaymentWorld();
-    world.state.refunds = 'never';
-    const { request, paid } = await overpaid(world, 50_000n);
-    await Promise.all([
-      world.payments.commands.refund(request.id),
-      world.payments.commands.refund(paid),
-      world.payments.commands.refund(request.id),
-    ]);
-    expect(world.refunded).toEqual([`refund:${paid}:1`]);
-    expect(await outcomes(world, paid)).toEqual(['on its way']);
-    world.finish(`refund:${paid}:1`, 'done');
-    await world.payments.run();
-    expect(await outcomes(world, request.id)).toEqual(['paid']);
-    expect(world.refunded).toHaveLength(1);
   });
 
   it('a refund is paid once if another command begins it while the chain is read', async () => {
@@ -82,99 +64,46 @@ describe('a refund', () => {
     expect([`refund:${first}:1`, `refund:${second}:1`]).toContain(world.refunded[0]);
     expect(world.payments.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
   });
-
-  it('a refund whose operation moved nothing is due again, and a new operation pays it', async () => {
-    const world = createPaymentWorld();
-    world.state.refunds = 'failed';
-    const { request, paid } = await overpaid(world, 50_000n);
-    expect(await world.payments.commands.refund(request.id)).toMatchObject({ ok: false });
-    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'due' }]);
-    world.state.refunds = 'done';
-    await world.payments.commands.refund(request.id);
-    expect(world.refunded).toEqual([`refund:${paid}:1`, `refund:${paid}:2`]);
-    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
-  });
-
-  it('refunds stop at the daily limit, and continue the day after', async () => {
-    const world = createPaymentWorld();
-    const [first, second] = [await overpaid(world, 60_000_000n), await overpaid(world, 60_000_000n)];
-    expect(await outcomes(world, first.request.id)).toEqual(['paid']);
-    expect(await outcomes(world, second.request.id)).toEqual([
-      'not paid: The limit of SOL refunded in a day, 0.1 SOL, would be exceeded: 0.06 SOL are already used.',
-    ]);
-    world.state.now += 25 * 3_600_000;
-    expect(await outcomes(world, second.request.id)).toEqual(['paid']);
-  });
-
-  it('two refunds of one payment become one transaction, unless the first one has already been sent', async () => {
-    for (const early of [false, true]) {
-      const world = createPaymentWorld({ creates: 'never' });
-      const { request, paid } = await overpaid(world, 50_000n);
-      if (early) await world.payments.commands.refund(request.id);
-      world.finish(`token:${request.id}`, 'failed');
-      await world.payments.run();
-      await world.payments.commands.refund(request.id);
-      expect(world.refunded).toEqual(
-        early ? [`refund:${paid}:1`, `refund:${paid}.2:1`] : [`refund:${paid}:1`],
-      );
-      const moved = world.refunded.reduce((sum, id) => sum + (world.journal.get(id)?.amount ?? 0n), 0n);
-      expect(moved).toBe(fee(request) + 50_000n);
-    }
-  });
-
-  it('a refund of a request paid by several payers returns each part to its payer', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    for (const payer of ['alice', 'bob']) {
-      world.pay(3_000_000n, [request.reference], {
-        accounts: [payer, 'treasury', request.reference],
-        signers: [payer],
-      });
-    }
-    await world.payments.run();
-    world.state.now += 41 * 60_000;
-    await world.payments.run();
-    await world.payments.commands.refund(request.id);
-    expect(world.refunded.map((id) => world.journal.get(id)?.plan.payer).sort()).toEqual(['alice', 'bob']);
-  });
 });
 
+it.each(
+  scenes(`
+    a refund is paid once for any number of commands, which may name its request or its payment
+      | open a; pay a fee+50000; run; set refunds never; refund a; refund a1 = on its way; refunded = a1:1; finish a1:1 done; run; refund a = paid; refunded = a1:1
+    a refund whose operation moved nothing is due again, and a new operation pays it
+      | open a; pay a fee+50000; run; set refunds failed; refund a; refunds a = a1 due; set refunds done; refund a = paid; refunded = a1:1, a1:2; refunds a = a1 paid
+    refunds stop at the daily limit, and continue the day after
+      | open a; open b; pay a fee+60000000; pay b fee+60000000; run; refund a = paid; refund b = not paid: The limit of SOL refunded in a day, 0.1 SOL, would be exceeded: 0.06 SOL are already used.; wait 25h; refund b = paid
+    two refunds of one payment become one transaction
+      | set creates never; open a; pay a fee+50000; run; finish a failed; run; refund a; refunded = a1:1; moved = fee+50000
+    two refunds of one payment are two transactions if the first one has already been sent
+      | set creates never; open a; pay a fee+50000; run; refund a; finish a failed; run; refund a; refunded = a1:1, a1.2:1; moved = fee+50000
+    a refund of a request paid by several payers returns each part to its payer
+      | open a; pay a 3000000 by alice; pay a 3000000 by bob; run; wait 41m; run; refund a; payers = alice, bob
+    nothing is paid back to the wallet of an exchange
+      | open a; pay a fee+90000 by exchange; run; wait 41m; run; refund a = an exchange's wallet paid: ask the customer and send it by hand; refunded = none
+    a refund is paid only after signing is allowed again and the chain can be read
+      | open a; pay a fee+50000; run; set stopped operator; refund a = not paid: signing is stopped (operator); set stopped; set unreadable yes; refund a = not paid: the chain cannot be read (unexpected); set unreadable; refund a = paid
+    nothing is paid back for an unknown id
+      | refund unknown = false
+  `),
+)('%s', (_title, steps = '') => play(steps, createPaymentWorld({ heldPayers: ['exchange'] })));
+
 describe('nothing is paid back', () => {
-  it.each([
-    [
-      'when several paid together',
-      (world: PaymentWorld) => {
-        const request = world.open();
-        const lamports = fee(request) + 90_000n;
-        world.pay(lamports, [request.reference], {
-          accounts: ['a', 'b', 'treasury', request.reference],
-          signers: ['a', 'b'],
-          preLamports: [10n ** 12n, 10n ** 12n, 0n, 0n],
-          postLamports: [10n ** 12n - lamports + 1_000_000n - 5_000n, 10n ** 12n - 1_000_000n, lamports, 0n],
-        });
-        return request;
-      },
-      'several accounts paid: send it by hand',
-    ],
-    [
-      "to an exchange's wallet",
-      (world: PaymentWorld) => {
-        const request = world.open();
-        world.pay(fee(request) + 90_000n, [request.reference], {
-          accounts: ['exchange', 'treasury', request.reference],
-          signers: ['exchange'],
-        });
-        return request;
-      },
-      "an exchange's wallet paid: ask the customer and send it by hand",
-    ],
-  ])('nothing is paid back %s', async (_name, make, outcome) => {
-    const world = createPaymentWorld({ heldPayers: ['exchange'] });
-    const request = make(world);
+  it('nothing is paid back when several paid together', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const lamports = fee(request) + 90_000n;
+    world.pay(lamports, [request.reference], {
+      accounts: ['a', 'b', 'treasury', request.reference],
+      signers: ['a', 'b'],
+      preLamports: [10n ** 12n, 10n ** 12n, 0n, 0n],
+      postLamports: [10n ** 12n - lamports + 1_000_000n - 5_000n, 10n ** 12n - 1_000_000n, lamports, 0n],
+    });
     await world.payments.run();
     world.state.now += 41 * 60_000;
     await world.payments.run();
-    expect(await outcomes(world, request.id)).toEqual([outcome]);
+    expect(await outcomes(world, request.id)).toEqual(['several accounts paid: send it by hand']);
     expect(world.refunded).toEqual([]);
   });
 
@@ -198,22 +127,6 @@ describe('nothing is paid back', () => {
       expect(world.refunded).toEqual([]);
     },
   );
-
-  it('a refund is paid only after signing is allowed again and the chain can be read', async () => {
-    const world = createPaymentWorld();
-    const { request } = await overpaid(world, 50_000n);
-    world.state.stopped = 'operator';
-    expect(await outcomes(world, request.id)).toEqual(['not paid: signing is stopped (operator)']);
-    world.state.stopped = undefined;
-    world.state.unreadable = true;
-    expect(await outcomes(world, request.id)).toEqual(['not paid: the chain cannot be read (unexpected)']);
-    world.state.unreadable = false;
-    expect(await outcomes(world, request.id)).toEqual(['paid']);
-  });
-
-  it('nothing is paid back for an unknown id', async () => {
-    expect(await createPaymentWorld().payments.commands.refund('unknown')).toMatchObject({ ok: false });
-  });
 });
 
 it('refunds never exceed their payment, and no refund is paid twice, in any order of events', async () => {
