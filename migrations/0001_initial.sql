@@ -60,6 +60,13 @@ CREATE INDEX IF NOT EXISTS tokens_listed_at ON tokens (listed_at) WHERE listed_a
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
 
+-- The custodian forgets an unlisted token earlier than this table, and gives its mint another number when it is requested again.
+CREATE TRIGGER IF NOT EXISTS tokens_renumbered BEFORE INSERT ON tokens
+BEGIN
+  DELETE FROM tokens
+    WHERE mint_address = new.mint_address AND id <> new.id AND listed_at IS NULL AND revision < new.revision;
+END;
+
 -- Substrings of names and symbols of listed tokens, by trigram.
 CREATE VIRTUAL TABLE IF NOT EXISTS tokens_text USING fts5 (name, symbol, tokenize = 'trigram');
 CREATE TRIGGER IF NOT EXISTS tokens_listed AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { Budget } from '../../../src/core/budget.ts';
 import { BUDGETS } from '../../../src/core/call-limits.ts';
+import { createD1Mirror, flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { RequestStore } from '../../../src/custody/payments/request-store.ts';
+import { openD1 } from '../../kit/d1.ts';
 import { createPaymentWorld, type PaymentWorld } from './payment-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -62,4 +64,24 @@ it('of the expired requests only the newest stay', async () => {
   }
   store.purge(0, 2);
   expect(ids.filter((id) => store.get(id))).toEqual(ids.slice(-2));
+});
+
+it('D1 accepts mints that are requested again, in another order, after the custodian has forgotten them and before D1 has', async () => {
+  const world = createPaymentWorld();
+  const { db, d1 } = openD1();
+  const request = (mint: string) =>
+    world.open({ kind: 'listing', baseFeeLamports: 10_000_000n, client: `${mint}.0.0.1`, subject: { mint } });
+  for (const mint of ['1', '2', '3']) request(mint);
+  await flushOutbox({ ...world.context, mirror: createD1Mirror(d1) });
+  world.state.now += 8.5 * DAY_MS;
+  await world.payments.onCron();
+  await world.tokens.onCron();
+  for (const mint of ['3', '2', '1']) request(mint);
+  await flushOutbox({ ...world.context, mirror: createD1Mirror(d1) });
+  expect(world.journal.backlog()).toBe(0);
+  expect(db.prepare('SELECT id, mint_address AS mint FROM tokens ORDER BY id').all()).toEqual([
+    { id: '1', mint: '3' },
+    { id: '2', mint: '2' },
+    { id: '3', mint: '1' },
+  ]);
 });
