@@ -36,7 +36,6 @@ export const AREAS: readonly Area[] = [
     name: 'payments',
     files: [
       'src/custody/payments/confirm.ts',
-      'src/custody/payments/work.ts',
       'src/custody/payments/open.ts',
       'src/custody/payments/treasury-payment.ts',
       'src/custody/payments/unread.ts',

@@ -49,6 +49,3 @@ export type Product = {
 };
 
 export type Products = Readonly<Record<RequestKind, Product>>;
-
-/** Lamports that the work of a request may take from the reserve: rent and fees. */
-export const workCost = ({ costLamports }: Subject): bigint => BigInt(String(costLamports));

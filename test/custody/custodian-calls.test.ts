@@ -31,9 +31,9 @@ const creation: OperationKind = {
     signedAt: SIGNED_AT,
     plan: {},
     cost: 0n,
-    claims: [],
+    once: [],
   }),
-  settle: async () => ({ settlement: { state: 'pending', detail: '' }, claims: [] }),
+  settle: async () => ({ settlement: { state: 'pending', detail: '' }, once: [] }),
 };
 const HOURS = 6 * 3_600_000;
 

@@ -109,7 +109,7 @@ describe.each(DECLARED)('the limit %s', (name, { kind, counts, windowMs, unit, s
         fc.array(call, { maxLength: 12 }),
         async (maximum, calls) => {
           const costs = new Map<string, bigint>();
-          const prepare = async ({ id }: { id: string }) => ready({ claims: [], cost: costs.get(id) ?? 0n });
+          const prepare = async ({ id }: { id: string }) => ready({ once: [], cost: costs.get(id) ?? 0n });
           const w = createKernel({ prepare }, { ...unlimited, [name]: maximum });
           const signed: { at: number; value: bigint }[] = [];
           for (const [number, call] of calls.entries()) {

@@ -25,10 +25,10 @@ export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared &
   signedAt: SIGNED_AT,
   plan: { route: 'near-intents', minimumSats: '124000' },
   cost: 10n,
-  claims: ['deposit:a'],
+  once: ['deposit:a'],
   ...change,
 });
-export const pending: Settled = { settlement: { state: 'pending', detail: 'settling' }, claims: [] };
+export const pending: Settled = { settlement: { state: 'pending', detail: 'settling' }, once: [] };
 
 /** The kernel's tools for a module, without an executor: stopping and driving do nothing, and there is enough SOL. */
 export function createTools(

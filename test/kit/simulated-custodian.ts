@@ -243,8 +243,8 @@ export function simulateCustodian({
       await ops('resume');
     },
 
-    /** The purpose for which a name was claimed. */
-    consumerOf: (name: string): unknown =>
-      host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
+    /** The row that uses a name. */
+    usedBy: (name: string): unknown =>
+      host.disk.exec('SELECT used_by FROM once WHERE name = ?', [name])[0]?.used_by,
   };
 }

@@ -311,7 +311,7 @@ export function startActors(world: World, production: Production): Actors {
         signature,
         asset: wish.asset,
         skipReward,
-        client: 'consumerOf',
+        client: 'usedBy',
         ...(microUsd === null ? {} : { rewardMicroUsd: microUsd }),
         ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
       }),

@@ -291,11 +291,11 @@ function judgeRequest(
     broken('paid_work', `received ${paid} of ${fee}, is ${view.detail} (${view.reason}) and owes ${owed}`);
 }
 
-/** Whether a payment has no purpose although its name is claimed: it was used before the loss. */
+/** Whether a payment pays for nothing although its name is used: it was used before the loss. */
 const isUsedBefore = ({ host }: World, signature: string): boolean =>
   host.disk.exec(
-    `SELECT 1 FROM treasury_payments t JOIN claims c ON c.name = 'payment:' || t.signature
-     WHERE t.signature = ? AND t.purpose IS NULL`,
+    `SELECT 1 FROM treasury_payments t JOIN once c ON c.name = 'payment:' || t.signature
+     WHERE t.signature = ? AND t.used_by IS NULL`,
     [signature],
   ).length > 0;
 

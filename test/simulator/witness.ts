@@ -2,7 +2,6 @@
  * Checks the chain itself during a run, independently of the custodian's state.
  * @module
  */
-import { utcDay } from '../../src/custody/reserve/daily-mint.ts';
 import type { BridgeModel } from './bridge-model.ts';
 import { type Entry, key, type Ledger } from './ledger.ts';
 import type { Transaction } from './transactions.ts';
@@ -277,7 +276,7 @@ export function createWitness(p: {
     /** Records that the custodian requests a signature. Returns the name of the message. */
     toSign(message: Uint8Array): string {
       const name = Buffer.from(message).toString('latin1');
-      if (!askedOn.has(name)) askedOn.set(name, utcDay(p.wallClock()));
+      if (!askedOn.has(name)) askedOn.set(name, new Date(p.wallClock()).toISOString().slice(0, 10));
       return name;
     },
 

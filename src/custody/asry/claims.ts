@@ -207,7 +207,7 @@ export class Claims implements CustodyModule {
     const payout = hasFailed ? this.#payouts.owe(fresh, 'payout_failed') : fresh;
     storage.transaction(() => {
       if (opened) {
-        journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
+        journal.useOnce(`payment:${signature}`, claimPurpose(signature), now());
         saveEpoch(this.#tools, this.#store, opened.epoch);
       }
       saveClaim(this.#tools, this.#store, { ...claim, left: claim.left - atoms }, payout);
@@ -264,11 +264,11 @@ export class Claims implements CustodyModule {
     const { journal, now } = this.#tools;
     const { program } = this.#ports;
     const { signature, sender, blockTime, credited } = deposit;
-    const usedFor = journal.consumerOf(`payment:${signature}`);
+    const usedFor = journal.usedBy(`payment:${signature}`);
     if (usedFor !== undefined && usedFor !== claimPurpose(signature))
       return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedFor.split(':')[0] ?? '' }));
     const own = ownMoney(deposit, {
-      isOwnSender: journal.consumerOf(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
+      isOwnSender: journal.usedBy(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
       unsettledSince: this.#unsettledSince(),
     });
     if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));

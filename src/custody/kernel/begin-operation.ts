@@ -25,6 +25,10 @@ export type BeginContext = {
   readonly stopBeginning: (kind: Kind) => Promise<string | undefined>;
 };
 
+/** Whether an address is the reserve's, now or earlier. */
+export const isReserve = ({ reserveAddress, journal }: BeginContext, address: string): boolean =>
+  address === reserveAddress || journal.isSigner(address);
+
 export type Intent = {
   /** Lamports that the operation moves; zero when it moves only tokens. */
   readonly amount: Lamports;

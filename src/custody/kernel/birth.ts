@@ -45,9 +45,9 @@ export function lostRequestRefusal(
   contact: string | undefined,
 ): Refusal | undefined {
   const birth = birthOf(journal);
-  const isLost = birth !== undefined && journal.consumerOf(lostRequest(id)) !== undefined;
+  const isLost = birth !== undefined && journal.usedBy(lostRequest(id)) !== undefined;
   return isLost ? olderThanRecords(birth.at, contact) : undefined;
 }
 
-/** The name that a payment request or an operation of the lost journal has consumed. */
+/** The name that a payment request or an operation of the lost journal uses. */
 export const lostRequest = (id: string): string => `request:${id}`;

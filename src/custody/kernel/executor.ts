@@ -184,24 +184,24 @@ export class Executor {
 
   async #settle(op: Operation, kind: OperationKind): Promise<void> {
     const { journal, storage, now } = this.#ports;
-    const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;
+    const isUsed = (name: string) => (journal.usedBy(name) ?? op.id) !== op.id;
     let settled: Settled | undefined;
     try {
-      settled = await kind.settle(op, isTaken);
+      settled = await kind.settle(op, isUsed);
     } catch (error) {
       this.#unread('settle_failed', op, error);
       return void this.#observe(op, kind, { type: 'unreachable' });
     }
     if (!settled) return this.#leaveToOperator(op);
-    const { settlement, claims } = settled;
+    const { settlement, once } = settled;
     storage.transaction(() => {
       // Another operation may have recorded the same Bitcoin output or refund as its own in the meantime.
-      if (claims.some(isTaken)) {
+      if (once.some(isUsed)) {
         const pending = { state: 'pending', detail: 'settling' } as const;
         return void this.#observe(op, kind, { type: 'settlement', settlement: pending });
       }
       if (!this.#observe(op, kind, { type: 'settlement', settlement })) return;
-      for (const name of claims) journal.consumeOnce(name, op.id, now());
+      for (const name of once) journal.useOnce(name, op.id, now());
     });
   }
 
@@ -291,7 +291,7 @@ export class Executor {
   }
 
   /**
-   * One critical section: checks the current limits and the balance, marks the names in `claims` as used, and stores
+   * One critical section: checks the current limits and the balance, marks the names in `once` as used, and stores
    * the bytes.
    */
   #store(
@@ -302,15 +302,15 @@ export class Executor {
     balance: Balance | undefined,
   ): void {
     const { journal, storage, now } = this.#ports;
-    const { plan, cost, claims } = prepared;
+    const { plan, cost, once } = prepared;
     storage.transaction(() => {
       const obstacle = this.#obstacle(op, cost, balance);
       if (obstacle) return void this.#observe(op, kind, this.#unprepared(op, obstacle));
-      if (claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {
+      if (once.some((name) => (journal.usedBy(name) ?? op.id) !== op.id)) {
         return void this.#observe(op, kind, { type: 'refused', reason: code('quote_reused') });
       }
       if (!this.#observe(op, kind, { type: 'signed', signing, plan, cost })) return;
-      for (const name of claims) journal.consumeOnce(name, op.id, now());
+      for (const name of once) journal.useOnce(name, op.id, now());
     });
   }
 }

@@ -44,10 +44,10 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_by_signer ON operations (signer)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS calls_by_purpose ON calls (purpose, at)`,
-  `CREATE TABLE IF NOT EXISTS claims (
+  `CREATE TABLE IF NOT EXISTS once (
     name TEXT PRIMARY KEY,
-    purpose TEXT NOT NULL,
-    claimed_at INTEGER NOT NULL
+    used_by TEXT NOT NULL,
+    used_at INTEGER NOT NULL
   )`,
   `CREATE TABLE IF NOT EXISTS audit (at INTEGER NOT NULL, command TEXT NOT NULL, facts TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS outbox (
@@ -348,7 +348,7 @@ export class Journal {
   isSigner(address: string): boolean {
     return (
       this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0 ||
-      this.consumerOf(lostSigner(address)) !== undefined
+      this.usedBy(lostSigner(address)) !== undefined
     );
   }
 
@@ -356,7 +356,7 @@ export class Journal {
   signers(): string[] {
     const rows = this.#exec(
       `SELECT signer FROM operations GROUP BY signer
-       UNION SELECT substr(name, ?) FROM claims WHERE name >= ? AND name < ?`,
+       UNION SELECT substr(name, ?) FROM once WHERE name >= ? AND name < ?`,
       lostSigner('').length + 1,
       lostSigner(''),
       lostSigner('~'),
@@ -418,22 +418,23 @@ export class Journal {
   }
 
   /**
-   * Consumes a name for one purpose, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
-   * False when another purpose has already consumed it.
+   * Uses a name for one row, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
+   * @param by the row: an operation's id, a request as `token:<id>`, or a claim as `asry:<signature>`
+   * @returns false when another row already uses it
    */
-  consumeOnce(name: string, purpose: string, now: number): boolean {
+  useOnce(name: string, by: string, now: number): boolean {
     this.#exec(
-      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO once (name, used_by, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       name,
-      purpose,
+      by,
       now,
     );
-    return this.consumerOf(name) === purpose;
+    return this.usedBy(name) === by;
   }
 
-  /** The purpose that consumed a name, if any. */
-  consumerOf(name: string): string | undefined {
-    return text(this.#exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+  /** The row that uses a name, if any. */
+  usedBy(name: string): string | undefined {
+    return text(this.#exec('SELECT used_by FROM once WHERE name = ?', name)[0], 'used_by');
   }
 
   /**

@@ -114,7 +114,7 @@ export type Operation = {
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
-/** The names that only this operation may use (see `Journal.consumeOnce`), derived from its plan and outcome. */
+/** The names that only this operation may use (see `Journal.useOnce`), derived from its plan and outcome. */
 export function namesConsumedBy({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
@@ -297,8 +297,8 @@ export type Prepared =
       readonly plan: Facts;
       /** Worst-case loss in lamports. */
       readonly cost: bigint;
-      /** Names that only this operation may use (see `Journal.consumeOnce`), such as `deposit:<address>`. */
-      readonly claims: readonly string[];
+      /** Names that only this operation may use (see `Journal.useOnce`), such as `deposit:<address>`. */
+      readonly once: readonly string[];
     }
   | { readonly ok: false; readonly reason: string; readonly outcome?: Facts }
   /** The chain already shows the outcome. */
@@ -310,9 +310,9 @@ export type Ready = Extract<Prepared, { ok: true }>;
 export type Settled = {
   readonly settlement: Settlement;
   /**
-   * Names that only this operation may use (see `Journal.consumeOnce`): a Bitcoin output, or the payment of a refund.
+   * Names that only this operation may use (see `Journal.useOnce`): a Bitcoin output, or the payment of a refund.
    */
-  readonly claims: readonly string[];
+  readonly once: readonly string[];
 };
 
 export type OperationKind = {
@@ -320,10 +320,10 @@ export type OperationKind = {
   /** Reads and checks upstream data. Signs nothing. @throws AppError UPSTREAM_FAILED */
   prepare(operation: Operation): Promise<Prepared>;
   /**
-   * @param isTaken whether another operation already uses this name, such as `output:<txid>:<vout>`
+   * @param isUsed whether another operation already uses this name, such as `output:<txid>:<vout>`
    * @returns undefined for a row that this version cannot settle; it is held for the operator
    */
-  settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled | undefined>;
+  settle(operation: Operation, isUsed: (name: string) => boolean): Promise<Settled | undefined>;
   /**
    * Books the outcome in the rows that wait for it, in the storage transaction that ends the operation. If it throws, the
    * operation does not end, and the executor tries again later.
@@ -331,18 +331,18 @@ export type OperationKind = {
   onEnd?(operation: Operation): void;
 };
 
-/** A message that is ready to be signed, has no cost and claims no names. */
+/** A message that is ready to be signed, has no cost and uses no names. */
 export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: SignedAt): Ready => ({
   ok: true,
   message,
   signedAt: { slot, witnesses },
   plan: {},
   cost: 0n,
-  claims: [],
+  once: [],
 });
 
 /** For a kind whose operations are done when they have landed. */
 export const settlesByLanding: OperationKind['settle'] = async () => ({
   settlement: { state: 'complete', outcome: {} },
-  claims: [],
+  once: [],
 });

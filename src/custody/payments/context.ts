@@ -47,7 +47,3 @@ export const paymentContext = (
   requests: new RequestStore(tools.storage),
   treasury: new TreasuryStore(tools.storage),
 });
-
-/** Whether an address is the reserve's, now or earlier. */
-export const isReserve = ({ reserveAddress, journal }: PaymentContext, address: string): boolean =>
-  address === reserveAddress || journal.isSigner(address);

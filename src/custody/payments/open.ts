@@ -9,10 +9,9 @@ import { BUDGETS } from '../../core/call-limits.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
-import { workCost } from '../product.ts';
 import type { PaymentContext } from './context.ts';
 import { requestView, saveRequest } from './request-records.ts';
-import type { PaymentRequest } from './request-store.ts';
+import { costOf, type PaymentRequest } from './request-store.ts';
 
 const LIFE_MS = 30 * 60_000;
 /** A payment is accepted until this long after the request expired: wallets and finality take time. */
@@ -27,7 +26,7 @@ export async function saleRefusal(
   try {
     const balance = await readBalance(journal.releasedSlot());
     if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-    const sale = { kind, cost: lamports(workCost(subject)), open: requests.openSales(kind) };
+    const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind) };
     return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), 'token'), now());
   } catch (error) {
     return upstreamRefusal(upstreamFailure(error));

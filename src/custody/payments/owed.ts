@@ -5,12 +5,9 @@
  */
 import type { PaymentContext } from './context.ts';
 import { mirrorRequest, refundColumns } from './request-records.ts';
-import { type PaymentRequest, purposeOf, type RefundDue } from './request-store.ts';
+import type { PaymentRequest, RefundDue } from './request-store.ts';
 import { DUST } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
-
-/** The request of a payment; for a payment that matched none, `unmatched` and its signature. */
-type Cause = { readonly kind: PaymentRequest['kind'] | 'unmatched'; readonly id: string };
 
 /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
 export function saveRefund(context: PaymentContext, refund: RefundDue): void {
@@ -26,10 +23,13 @@ export function saveRefund(context: PaymentContext, refund: RefundDue): void {
 export const owedOf = ({ requests }: PaymentContext, signature: string): bigint =>
   requests.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
 
-/** Records the part of a payment that is owed back, unless it is dust. Call inside a transaction. */
+/**
+ * Records the part of a payment that is owed back, unless it is dust. Call inside a transaction.
+ * @param requestId the request of the payment; the payment's signature if it matched none
+ */
 export function oweRefund(
   context: PaymentContext,
-  cause: Cause,
+  requestId: string,
   { signature, payer }: Pick<TreasuryPayment, 'signature' | 'payer'>,
   amount: bigint,
   reason: RefundDue['reason'],
@@ -42,8 +42,7 @@ export function oweRefund(
   const refund: RefundDue = open ?? {
     id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
     signature,
-    requestId: cause.id,
-    purpose: purposeOf(cause),
+    requestId,
     lamports: '0',
     payer,
     reason,
@@ -56,7 +55,7 @@ export function oweRefund(
     changes: 0,
   };
   saveRefund(context, { ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
-  log({ level: 'alarm', event: 'refund_due', request: cause.id, lamports: amount.toString(), reason });
+  log({ level: 'alarm', event: 'refund_due', request: requestId, lamports: amount.toString(), reason });
 }
 
 /** Records a refund of everything that a request received and that is not owed yet. Call inside a storage transaction. */
@@ -66,5 +65,5 @@ export function oweAll(
   reason: 'underpaid' | 'failed',
 ): void {
   for (const part of request.parts)
-    oweRefund(context, request, part, BigInt(part.lamports) - owedOf(context, part.signature), reason);
+    oweRefund(context, request.id, part, BigInt(part.lamports) - owedOf(context, part.signature), reason);
 }

@@ -9,7 +9,7 @@ import { failureReason } from '../../core/errors.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { Work } from '../kernel/module.ts';
 import { pagesDown } from '../kernel/quorum.ts';
-import { bookPayment, checkPurchase } from './confirm.ts';
+import { bookPayment } from './confirm.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';
 import { TreasuryWalk } from './treasury-walk.ts';
@@ -54,10 +54,7 @@ export class PaymentSearch {
 
   constructor(context: PaymentContext) {
     this.#context = context;
-    this.#unread = new UnreadTransactions(context, {
-      check: (transaction) => checkPurchase(context, transaction),
-      book: (transaction, checked) => bookPayment(context, transaction, checked),
-    });
+    this.#unread = new UnreadTransactions(context, (transaction) => bookPayment(context, transaction));
     this.#walk = new TreasuryWalk(context, this.#unread);
     this.#references = new ReferenceChecks(context, this.#unread);
   }

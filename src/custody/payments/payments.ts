@@ -16,7 +16,7 @@ import type {
 import { lostRequest } from '../kernel/birth.ts';
 import type { CustodyModule, MirrorSource } from '../kernel/module.ts';
 import type { OperationKind } from '../kernel/operation.ts';
-import { confirmPayment } from './confirm.ts';
+import { confirmPayment, endWork } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import { EXPIRY, expireRequests } from './expire.ts';
 import { openRequest, saleRefusal } from './open.ts';
@@ -26,9 +26,8 @@ import { createRefundKind } from './refund-operation.ts';
 import { mirroredPayments, viewOf } from './request-records.ts';
 import { listUnmatched, unmatchedDebt } from './unmatched.ts';
 import { UNREAD } from './unread.ts';
-import { endWork } from './work.ts';
 
-/** The purpose of the id of a request that only the lost journal had. */
+/** Uses the ids of requests that only the lost journal had. */
 const LOST = 'lost';
 
 const KEPT_MS = 7 * DAY_MS;
@@ -60,7 +59,7 @@ export class Payments implements CustodyModule {
     };
     this.mirrored = mirroredPayments(context, (text) => {
       const { view } = JSON.parse(text) as { view: RequestView };
-      context.journal.consumeOnce(lostRequest(view.id), LOST, context.now());
+      context.journal.useOnce(lostRequest(view.id), LOST, context.now());
     });
   }
 

@@ -84,8 +84,8 @@ export type PaymentRequest = {
 export const workId = ({ kind, id, creations }: Pick<PaymentRequest, 'kind' | 'id' | 'creations'>): string =>
   creations === 1 ? `${kind}:${id}` : `${kind}:${id}:${creations}`;
 
-/** The purpose with which the journal records a payment of this request, such as `listing:<id>`. */
-export const purposeOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
+/** The name with which the journal records that a request uses a payment, such as `listing:<id>`. */
+export const nameOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
   `${kind}:${id}`;
 
 /** A payment that was added to its request. */
@@ -114,8 +114,6 @@ export type RefundDue = {
   readonly signature: string;
   /** For a payment that matched no request, its signature. */
   readonly requestId: string;
-  /** The purpose with which the journal records the payment, such as `listing:<request id>`. */
-  readonly purpose: string;
   readonly lamports: string;
   readonly payer: string | null;
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed' | 'unmatched';
@@ -131,6 +129,9 @@ export type RefundDue = {
   /** Incremented with every change. */
   readonly changes: number;
 };
+
+/** Lamports that the work of a request may take from the reserve: rent and fees. */
+export const costOf = ({ costLamports }: Subject): bigint => BigInt(String(costLamports));
 
 const decodeRequest = (text: string): PaymentRequest => JSON.parse(text) as PaymentRequest;
 const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;

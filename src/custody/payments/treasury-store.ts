@@ -1,13 +1,12 @@
 /**
- * Finalized payments to the treasury with their purposes, and transactions that could not be read yet. A
- * payment's purpose is decided in the storage transaction that records it.
+ * Finalized payments to the treasury with what they pay for, and transactions that could not be read yet.
  * @module
  */
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { numberOf } from '../row-store.ts';
 
-/** Payments above dust that nothing claimed and whose payer is certain. */
-const UNMATCHED = 'purpose IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
+/** Payments above dust that pay for nothing and whose payer is certain. */
+const UNMATCHED = 'used_by IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS treasury_payments (
@@ -16,7 +15,7 @@ const SCHEMA = [
     block_time INTEGER,
     lamports TEXT NOT NULL,
     payer TEXT,
-    purpose TEXT
+    used_by TEXT
   )`,
   `CREATE TABLE IF NOT EXISTS unread_transactions (
     signature TEXT NOT NULL,
@@ -95,32 +94,34 @@ export class TreasuryStore {
     this.#exec = exec;
   }
 
-  /** The purpose of a recorded payment, null if it has none; undefined if the payment is not recorded. */
-  purposeOf(signature: string): string | null | undefined {
-    const [row] = this.#exec('SELECT purpose FROM treasury_payments WHERE signature = ?', signature);
-    return row && (typeof row.purpose === 'string' ? row.purpose : null);
+  /** The request or claim that a recorded payment pays for, or null; undefined if the payment is not recorded. */
+  usedBy(signature: string): string | null | undefined {
+    const [row] = this.#exec('SELECT used_by FROM treasury_payments WHERE signature = ?', signature);
+    return row && (typeof row.used_by === 'string' ? row.used_by : null);
   }
 
-  record(payment: TreasuryPayment, purpose: string | null): void {
+  /** Stores a transaction that was read. */
+  record(payment: TreasuryPayment, usedBy: string | null): void {
     this.#exec(
-      `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, purpose)
-       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET purpose = COALESCE(purpose, excluded.purpose)`,
+      `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, used_by)
+       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET used_by = COALESCE(used_by, excluded.used_by)`,
       payment.signature,
       Number(payment.slot),
       payment.blockTime,
       payment.lamports.toString(),
       payment.payer,
-      purpose,
+      usedBy,
     );
+    this.deleteUnread(payment.signature);
   }
 
-  /** A payment above dust without a purpose, whose payer is certain. */
+  /** A payment above dust that pays for nothing, whose payer is certain. */
   unmatched(signature: string): UnmatchedPayment | undefined {
     const query = `SELECT * FROM treasury_payments WHERE signature = ? AND ${UNMATCHED}`;
     return this.#exec(query, signature).map(unmatchedOf)[0];
   }
 
-  /** The newest payments without a purpose. */
+  /** The newest payments that pay for nothing. */
   newestUnmatched(limit: number): UnmatchedPayment[] {
     const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED} ORDER BY slot DESC LIMIT ?`;
     return this.#exec(query, limit).map(unmatchedOf);

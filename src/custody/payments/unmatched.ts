@@ -3,10 +3,11 @@
  * @module
  */
 import type { Debt, OpsAnswer } from '../api.ts';
+import { isReserve } from '../kernel/begin-operation.ts';
 import { olderRefusal } from '../kernel/birth.ts';
-import { isReserve, type PaymentContext } from './context.ts';
+import type { PaymentContext } from './context.ts';
 import { oweRefund } from './owed.ts';
-import { purposeOf } from './request-store.ts';
+import { nameOf } from './request-store.ts';
 import { mayBeReturned } from './treasury-payment.ts';
 import type { UnmatchedPayment } from './treasury-store.ts';
 
@@ -19,7 +20,7 @@ const DEBT_EXAMPLES = 5;
 export function findUnmatched(context: PaymentContext, signature: string): UnmatchedPayment | undefined {
   const { journal, treasury, treasuryAddress, now } = context;
   const payment = treasury.unmatched(signature);
-  if (!payment || journal.consumerOf(`payment:${signature}`) !== undefined) return undefined;
+  if (!payment || journal.usedBy(`payment:${signature}`) !== undefined) return undefined;
   if (payment.payer === treasuryAddress || isReserve(context, payment.payer)) return undefined;
   // The lost journal may have used or returned an older payment.
   if (olderRefusal(journal, payment, undefined)) return undefined;
@@ -33,10 +34,10 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
   storage.transaction(() => {
     const payment = findUnmatched(context, signature);
     if (!payment) return;
-    const cause = { kind: 'unmatched', id: signature } as const;
-    journal.consumeOnce(`payment:${signature}`, purposeOf(cause), now());
-    treasury.record(payment, purposeOf(cause));
-    oweRefund(context, cause, payment, payment.lamports, 'unmatched');
+    const name = nameOf({ kind: 'unmatched', id: signature });
+    journal.useOnce(`payment:${signature}`, name, now());
+    treasury.record(payment, name);
+    oweRefund(context, signature, payment, payment.lamports, 'unmatched');
   });
 }
 

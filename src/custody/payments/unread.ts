@@ -8,7 +8,7 @@ import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Backoff } from '../kernel/agenda.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
-import type { CheckedPurchase, Undecided } from './confirm.ts';
+import type { Undecided } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import type { Queued } from './treasury-store.ts';
 
@@ -36,19 +36,16 @@ const UNREAD_LIFE_MS = 30 * DAY_MS;
 
 type QueueContext = Pick<PaymentContext, 'agenda' | 'storage' | 'treasury' | 'transaction' | 'now' | 'log'>;
 
-/** How a finalized transaction is booked (`confirm.ts`). */
-export type Purchases = {
-  check(transaction: ChainTransaction): Promise<CheckedPurchase | undefined>;
-  book(transaction: ChainTransaction, checked: CheckedPurchase | undefined): Undecided | undefined;
-};
+/** Books a finalized transaction (`confirm.ts`). */
+export type Book = (transaction: ChainTransaction) => Promise<Undecided | undefined>;
 
 export class UnreadTransactions {
   readonly #context: QueueContext;
-  readonly #purchases: Purchases;
+  readonly #book: Book;
 
-  constructor(context: QueueContext, purchases: Purchases) {
+  constructor(context: QueueContext, book: Book) {
     this.#context = context;
-    this.#purchases = purchases;
+    this.#book = book;
   }
 
   /**
@@ -57,7 +54,7 @@ export class UnreadTransactions {
    * @returns `stop` if the nodes fail: each further read would fail too
    */
   async read(signature: string, source: string): Promise<'read' | 'stop'> {
-    const { agenda, treasury } = this.#context;
+    const { agenda } = this.#context;
     let transaction: ChainTransaction | null | 'unreadable';
     try {
       transaction = await orUnreadable(this.#context.transaction(signature));
@@ -66,12 +63,9 @@ export class UnreadTransactions {
       return 'stop';
     }
     try {
-      const why = transaction === 'unreadable' ? transaction : await this.#book(transaction);
+      const why = transaction === 'unreadable' ? transaction : await this.#bookShown(transaction);
       if (why) this.#lookAgain(signature, source, why);
-      else {
-        treasury.deleteUnread(signature);
-        agenda.plan(UNREAD, signature, null);
-      }
+      else agenda.plan(UNREAD, signature, null);
     } catch (error) {
       // A mint may change so often that no quorum sees it. Other payments must not wait for it.
       this.#failed(signature, source, error);
@@ -79,10 +73,9 @@ export class UnreadTransactions {
     return 'read';
   }
 
-  async #book(transaction: ChainTransaction | null): Promise<'absent' | Undecided | undefined> {
+  async #bookShown(transaction: ChainTransaction | null): Promise<'absent' | Undecided | undefined> {
     // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
-    if (transaction === null || transaction.failed) return 'absent';
-    return this.#purchases.book(transaction, await this.#purchases.check(transaction));
+    return transaction === null || transaction.failed ? 'absent' : this.#book(transaction);
   }
 
   #failed(signature: string, source: string, error: unknown): void {
@@ -121,8 +114,7 @@ export class UnreadTransactions {
   isKnown(signature: string): boolean {
     const { treasury } = this.#context;
     return (
-      treasury.purposeOf(signature) !== undefined ||
-      (treasury.unread(signature)?.state ?? 'queued') !== 'queued'
+      treasury.usedBy(signature) !== undefined || (treasury.unread(signature)?.state ?? 'queued') !== 'queued'
     );
   }
 
@@ -139,7 +131,7 @@ export class UnreadTransactions {
   queue(entries: readonly SignatureEntry[], source: string, since: number): boolean {
     const { treasury, storage, now } = this.#context;
     const fresh = entries.filter(
-      ({ err, signature }) => err === null && treasury.purposeOf(signature) === undefined,
+      ({ err, signature }) => err === null && treasury.usedBy(signature) === undefined,
     );
     if (treasury.countQueued(source) + fresh.length > MAX_QUEUED) return false;
     const at = now();

@@ -78,8 +78,7 @@ async function replace(
       const operation = decodeOperation(text);
       journal.adoptNumber(operation.seq);
       const own = [lostRequest(operation.id), lostSigner(operation.signer)];
-      for (const name of [...own, ...namesConsumedBy(operation)])
-        journal.consumeOnce(name, operation.id, now());
+      for (const name of [...own, ...namesConsumedBy(operation)]) journal.useOnce(name, operation.id, now());
     }),
   );
   for (const { table, adopt } of sources)

@@ -62,7 +62,7 @@ async function prepareSwap(
   return {
     ...plainlyPrepared(message, lifetime),
     cost: priced.cost,
-    claims: [`deposit:${depositAddress}`],
+    once: [`deposit:${depositAddress}`],
     plan: {
       route: quote.route,
       depositAddress,
@@ -79,5 +79,5 @@ async function prepareSwap(
 export const swapKind = (ports: SwapPorts, quotes: Pick<SwapQuotes, 'quote'>): OperationKind => ({
   rules: SWAP_RULES,
   prepare: (operation) => prepareSwap(ports, quotes, operation),
-  settle: (operation, isTaken) => settleSwap(ports, operation, isTaken),
+  settle: (operation, isUsed) => settleSwap(ports, operation, isUsed),
 });

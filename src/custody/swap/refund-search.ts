@@ -29,7 +29,7 @@ export type SettlementPorts = {
   readonly now: () => number;
 };
 
-export type IsTaken = (name: string) => boolean;
+export type IsUsed = (name: string) => boolean;
 
 /**
  * Limits of the search for a refund: pages per check, transactions read per check, and those read at
@@ -48,7 +48,7 @@ const MOST_NAMED = 5;
 
 export const pending = (detail: string, awaitsBlock = false): Settled => ({
   settlement: { state: 'pending', detail, ...(awaitsBlock ? { awaitsBlock } : {}) },
-  claims: [],
+  once: [],
 });
 
 /**
@@ -114,10 +114,10 @@ async function namedRefund(
   ports: SettlementPorts,
   report: RefundReport,
   operation: Operation,
-  isTaken: IsTaken,
+  isUsed: IsUsed,
 ): Promise<Refund | undefined> {
   const { amount, signing, plan } = operation;
-  const isOther = (signature: string) => signature !== signing?.signature && !isTaken(`payment:${signature}`);
+  const isOther = (signature: string) => signature !== signing?.signature && !isUsed(`payment:${signature}`);
   const named = (report.signatures ?? []).filter(isOther).slice(0, MOST_NAMED);
   const found = (await readTransactions(ports, named)).flatMap(({ signature, transaction }) => {
     const credit = creditOf(transaction, operation);
@@ -155,14 +155,14 @@ export async function findRefund(
   ports: SettlementPorts,
   report: RefundReport,
   operation: Operation,
-  isTaken: IsTaken,
+  isUsed: IsUsed,
 ): Promise<Settled> {
   const until = operation.signing?.signature;
   if (!until) return pending('refunding');
-  const named = await namedRefund(ports, report, operation, isTaken);
+  const named = await namedRefund(ports, report, operation, isUsed);
   if (named) return refundedBy(ports, operation, named);
   const before = decodeSearch(operation.outcome.refundSearch);
-  const isFree = ({ signature }: SignatureEntry) => !isTaken(`payment:${signature}`);
+  const isFree = ({ signature }: SignatureEntry) => !isUsed(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
   // One list is enough: a refund that is not found is searched again.
   const lists = await readLists(ports.historyOf(operation.signer), 1, async (node): Promise<RefundList> => {
@@ -186,7 +186,7 @@ export async function findRefund(
       progress: { refundSearch: JSON.stringify(search), refundChecks: quickChecks },
       continues: isBehind && quickChecks <= MOST_QUICK_CHECKS,
     },
-    claims: [],
+    once: [],
   };
 }
 
@@ -275,7 +275,7 @@ function refundedBy(ports: SettlementPorts, operation: Operation, { signature, c
       ...(arrived ? { cost: costOfReturn(operation, credit) } : {}),
       outcome: { refundSignature: signature, refundLamports: credit.toString() },
     },
-    claims: [`payment:${signature}`],
+    once: [`payment:${signature}`],
   };
 }
 

@@ -10,7 +10,7 @@ import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
 import { statusesOf } from './evidence.ts';
-import { findRefund, type IsTaken, isWhole, pending, type SettlementPorts } from './refund-search.ts';
+import { findRefund, type IsUsed, isWhole, pending, type SettlementPorts } from './refund-search.ts';
 
 const TXID = /^[0-9a-f]{64}$/;
 /** Transactions of a report that are checked: one pays a swap, and each costs a call to every index. */
@@ -28,7 +28,7 @@ async function findPayment(
   ports: SettlementPorts,
   txids: readonly string[],
   operation: Operation,
-  isTaken: IsTaken,
+  isUsed: IsUsed,
 ): Promise<Settled> {
   const minimum = BigInt(String(operation.plan.minimumSats));
   const since = (operation.landing?.blockTime ?? Math.floor(operation.createdAt / 1_000)) - BLOCK_TIME_SKEW;
@@ -40,16 +40,14 @@ async function findPayment(
     const outputs = confirmedOutputs(views, ports.bitcoinAddress, since);
     if (!outputs) undecided = true;
     if (views.some((view) => isInNoBlock(view, ports.bitcoinAddress))) awaitsBlock = true;
-    free.push(
-      ...(outputs ?? []).map((paid) => ({ txid, ...paid })).filter((paid) => !isTaken(claimOf(paid))),
-    );
+    free.push(...(outputs ?? []).map((paid) => ({ txid, ...paid })).filter((paid) => !isUsed(nameOf(paid))));
     free.sort((a, b) => Number(a.value - b.value));
     // A batch has outputs of several swaps: a larger one belongs to a larger swap.
     const enough = free.find(({ value }) => value >= minimum);
     if (enough)
       return {
         settlement: { state: 'complete', outcome: outcomeOf(enough) },
-        claims: [claimOf(enough)],
+        once: [nameOf(enough)],
       };
   }
   // `partial` is a final state, so every transaction that may contain the whole payment is checked first.
@@ -59,7 +57,7 @@ async function findPayment(
   const cost = arrived ? { cost: costOfPart(operation, part.value, minimum) } : {};
   return {
     settlement: { state: 'incomplete', reason: 'partial', arrived, ...cost, outcome: outcomeOf(part) },
-    claims: [claimOf(part)],
+    once: [nameOf(part)],
   };
 }
 
@@ -67,7 +65,7 @@ async function findPayment(
 export async function settleSwap(
   ports: SettlementPorts,
   operation: Operation,
-  isTaken: IsTaken,
+  isUsed: IsUsed,
 ): Promise<Settled | undefined> {
   const { route, depositAddress } = operation.plan;
   if (route !== ports.route.name || typeof depositAddress !== 'string') return undefined;
@@ -75,7 +73,7 @@ export async function settleSwap(
     ports.route.report(depositAddress),
     announce(ports.route, operation, depositAddress),
   ]);
-  const settled = await settleReport(ports, operation, isTaken, report);
+  const settled = await settleReport(ports, operation, isUsed, report);
   const known = statusesOf(operation.outcome);
   // A bridge that never repeats a status must not be asked ever more often.
   const hasMoved =
@@ -120,10 +118,10 @@ function statusesAfter({ outcome }: Operation, shown: string, now: number): stri
 /** Adds facts to the row of a settlement. @param hasMoved whether the bridge shows another status than before */
 function withFacts(settled: Settled, facts: Facts, hasMoved: boolean): Settled {
   if (Object.keys(facts).length === 0) return settled;
-  const { settlement, claims } = settled;
+  const { settlement, once } = settled;
   return settlement.state === 'pending'
-    ? { settlement: { ...settlement, hasMoved, progress: { ...settlement.progress, ...facts } }, claims }
-    : { settlement: { ...settlement, outcome: { ...settlement.outcome, ...facts } }, claims };
+    ? { settlement: { ...settlement, hasMoved, progress: { ...settlement.progress, ...facts } }, once }
+    : { settlement: { ...settlement, outcome: { ...settlement.outcome, ...facts } }, once };
 }
 
 /** For a refund that the bridge does not report: FAILED, or SUCCESS without a transaction (seen in September 2026). */
@@ -132,7 +130,7 @@ const UNREPORTED = { state: 'refunded', amount: null } as const;
 function settleReport(
   ports: SettlementPorts,
   operation: Operation,
-  isTaken: IsTaken,
+  isUsed: IsUsed,
   report: BridgeReport,
 ): Settled | Promise<Settled> {
   const isStuck = ports.now() - operation.createdAt > STUCK_AFTER_MS;
@@ -141,15 +139,15 @@ function settleReport(
       return pending(report.detail);
     case 'delivered':
       return isStuck && !report.txids.some((txid) => TXID.test(txid))
-        ? findRefund(ports, UNREPORTED, operation, isTaken)
-        : findPayment(ports, report.txids, operation, isTaken);
+        ? findRefund(ports, UNREPORTED, operation, isUsed)
+        : findPayment(ports, report.txids, operation, isUsed);
     case 'refunded':
-      return findRefund(ports, report, operation, isTaken);
+      return findRefund(ports, report, operation, isUsed);
     case 'failed':
-      if (operation.state === 'failed') return findRefund(ports, UNREPORTED, operation, isTaken);
+      if (operation.state === 'failed') return findRefund(ports, UNREPORTED, operation, isUsed);
       return {
         settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
-        claims: [],
+        once: [],
       };
   }
 }
@@ -158,7 +156,7 @@ type Paid = { readonly vout: number; readonly value: Sats };
 
 type Output = Paid & { readonly txid: string };
 
-const claimOf = ({ txid, vout }: Output): string => `output:${txid}:${vout}`;
+const nameOf = ({ txid, vout }: Output): string => `output:${txid}:${vout}`;
 
 const outcomeOf = ({ txid, vout, value }: Output) => ({
   btcTxid: txid,

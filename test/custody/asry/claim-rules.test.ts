@@ -32,10 +32,10 @@ it('a deposit from an address that one of our swaps paid is treated as our own m
 
 it('a claim of a deposit from an address that a swap paid earns nothing and consumes no payment', async () => {
   const { claims, journal, now } = createStoredClaims();
-  journal.consumeOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
+  journal.useOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
   expect(await claims.claim(CLAIM)).toMatchObject({
     type: 'refused',
     refusal: { code: 'DEPOSIT_NOT_ELIGIBLE' },
   });
-  expect(journal.consumerOf(`payment:${DEPOSIT.signature}`)).toBeUndefined();
+  expect(journal.usedBy(`payment:${DEPOSIT.signature}`)).toBeUndefined();
 });

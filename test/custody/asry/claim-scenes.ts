@@ -104,7 +104,7 @@ export async function playClaims(deposits: string, options: string, steps: strin
     claims: () => run.claims().length,
     left: (name: string) => claimOf(name)?.remainingAtoms,
     part: (name: string) => orNone(claimOf(name)?.payouts.slice(-1).map(shown)),
-    consumer: (name: string) => run.consumerOf(`payment:${of(name).signature}`),
+    consumer: (name: string) => run.usedBy(`payment:${of(name).signature}`),
     /** The deposits whose senders were paid, once for each payment. */
     landed() {
       const paid = run.landed().map(({ memo }) => memo?.split(':')[1]);

@@ -170,11 +170,11 @@ export function createAsrySimulation(options: SimulationOptions) {
 
     /** Takes a name for something else, as another flow would. False when it is taken. */
     take(name: string, purpose: string): boolean {
-      host.disk.exec(
-        'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
-        [name, purpose],
-      );
-      return run.consumerOf(name) === purpose;
+      host.disk.exec('INSERT INTO once (name, used_by, used_at) VALUES (?, ?, 0) ON CONFLICT DO NOTHING', [
+        name,
+        purpose,
+      ]);
+      return run.usedBy(name) === purpose;
     },
 
     epochViews: () => run.call((custody) => custody.listAsryEpochs(100)),

@@ -67,7 +67,7 @@ describe('a claim', () => {
         createsAccount: false,
       },
     ]);
-    expect(run.consumerOf(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
+    expect(run.usedBy(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
     expect(run.epochs()).toMatchObject([{ deposits: 99_950_000n, claims: 1, paid: 1_109_323_590_079n }]);
   });
 

@@ -18,7 +18,7 @@ function selling(balance: bigint, creationsDay = 10n) {
     {
       async prepare({ id }) {
         prepared.push(id);
-        return ready({ claims: [], cost: 0n });
+        return ready({ once: [], cost: 0n });
       },
     },
     { floor: FLOOR, creations_day: creationsDay },
@@ -140,7 +140,7 @@ it('a creation is counted in the daily limit from its signature on, and a failed
 });
 
 it('a payout reserves its cost when it starts, so it is signed without a read of the balance', async () => {
-  const w = createKernel({ prepare: async () => ready({ claims: [] }) });
+  const w = createKernel({ prepare: async () => ready({ once: [] }) });
   await w.begin('asry:one', { reserved: lamports(FEE) });
   w.chain.nextBalance = () => Promise.reject(new Error('down'));
   await w.executor.drive('asry:one');

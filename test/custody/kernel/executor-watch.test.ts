@@ -150,14 +150,14 @@ describe('settling', () => {
   };
   const paid: Settled = {
     settlement: { state: 'complete', outcome: { btcTxid: 't', btcVout: 0, btcSats: '124500' } },
-    claims: ['output:t:0'],
+    once: ['output:t:0'],
   };
 
   it('settling consumes the Bitcoin output and updates the row in one storage transaction', async () => {
     const w = settleWith(async () => paid);
     await w.executor.driveDue(5);
     expect(w.row()).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
-    expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
+    expect(w.journal.usedBy('output:t:0')).toBe('swap:one');
   });
 
   it('if one Bitcoin output could pay two swaps at the same time, only one of them is done', async () => {
@@ -167,7 +167,7 @@ describe('settling', () => {
     const rows = ['swap:one', 'swap:two'].map((id) => w.row(id));
     expect(rows.map(({ state }) => state)).toEqual(['done', 'settling']);
     expect(rows[1]).toMatchObject({ outcome: {}, unsettled: SOL });
-    expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
+    expect(w.journal.usedBy('output:t:0')).toBe('swap:one');
   });
 
   it('a settlement waits while an upstream fails', async () => {
@@ -187,7 +187,7 @@ describe('settling', () => {
     w.clock.now += 3_600_000;
     await w.executor.driveDue(5);
     expect(w.row()).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
-    expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
+    expect(w.journal.usedBy('output:t:0')).toBe('swap:one');
   });
 });
 
@@ -215,7 +215,7 @@ describe('due operations', () => {
   it('an operation that throws is logged, is retried later, and does not block the others', async () => {
     const broken: Settled = {
       ...pending,
-      get claims(): string[] {
+      get once(): string[] {
         throw new TypeError('a defect');
       },
     };

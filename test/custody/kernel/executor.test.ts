@@ -20,7 +20,7 @@ describe('from intent to send', () => {
       cost: 10n,
       unsettled: SOL,
     });
-    expect(w.journal.consumerOf('deposit:a')).toBe('swap:one');
+    expect(w.journal.usedBy('deposit:a')).toBe('swap:one');
     expect(w.journal.bySignature('signature 1')?.id).toBe('swap:one');
   });
 
@@ -130,7 +130,7 @@ describe('a swap that cannot be signed', () => {
   it.each<[string, (w: KernelRig) => void, string]>([
     [
       'another swap was quoted its deposit address',
-      (w) => w.journal.consumeOnce('deposit:a', 'swap:other', NOW),
+      (w) => w.journal.useOnce('deposit:a', 'swap:other', NOW),
       'quote_reused',
     ],
     [
@@ -159,7 +159,7 @@ describe('a swap that cannot be signed', () => {
       reserved: 0n,
       outcome,
     });
-    expect(w.journal.consumerOf('deposit:a')).toBe(reason === 'quote_reused' ? 'swap:other' : undefined);
+    expect(w.journal.usedBy('deposit:a')).toBe(reason === 'quote_reused' ? 'swap:other' : undefined);
     expect(w.chain.sent).toEqual([]);
   });
 });

@@ -70,7 +70,7 @@ describe('rows', () => {
     expect(() =>
       storage.transaction(() => {
         journal.insert(at('a'));
-        journal.consumeOnce('payment:x', 'a', NOW);
+        journal.useOnce('payment:x', 'a', NOW);
         journal.recordCall('create', 'ip', NOW);
         throw new Error('power cut');
       }),
@@ -78,7 +78,7 @@ describe('rows', () => {
     expect(journal.isEmpty()).toBe(true);
     expect([
       journal.revision(),
-      journal.consumerOf('payment:x'),
+      journal.usedBy('payment:x'),
       journal.outbox(9),
       journal.calls('create', 0),
     ]).toEqual([0, undefined, [], []]);
@@ -213,13 +213,13 @@ describe('due rows', () => {
 
 it('only the swap that consumed a Bitcoin output may consume it again, at any later time', () => {
   const { journal } = setUp();
-  expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
-  expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
-  expect(journal.consumeOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
-  expect(journal.consumerOf('output:t:0')).toBe('swap:a');
-  expect(journal.consumerOf('output:t:1')).toBeUndefined();
+  expect(journal.useOnce('output:t:0', 'swap:a', NOW)).toBe(true);
+  expect(journal.useOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
+  expect(journal.useOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
+  expect(journal.usedBy('output:t:0')).toBe('swap:a');
+  expect(journal.usedBy('output:t:1')).toBeUndefined();
   journal.purge(NOW + 1_000 * DAY_MS);
-  expect(journal.consumeOnce('output:t:0', 'swap:b', NOW)).toBe(false);
+  expect(journal.useOnce('output:t:0', 'swap:b', NOW)).toBe(false);
 });
 
 describe('calls', () => {

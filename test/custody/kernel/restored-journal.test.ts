@@ -8,7 +8,7 @@ import { land } from '../../kit/fake-chain.ts';
 import { SOL } from '../../kit/sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';
 
-const TABLES = ['meta', 'operations', 'calls', 'claims', 'outbox'];
+const TABLES = ['meta', 'operations', 'calls', 'once', 'outbox'];
 
 /** Another storage with the same rows, as a point-in-time restore makes it. */
 function copyOf(storage: SqliteStorage): SqliteStorage {

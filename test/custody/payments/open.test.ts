@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refundDue, usedElsewhere } from '../../../src/custody/payments/confirm.ts';
+import { usedElsewhere } from '../../../src/custody/payments/confirm-refusals.ts';
 import { ownFee } from '../../../src/custody/payments/open.ts';
 import { createPaymentWorld } from './payment-world.ts';
 
@@ -50,13 +50,9 @@ describe('a payment that serves something else', () => {
     [undefined, 'PAYMENT_NOT_BOUND', undefined],
   ])(
     'the refusal of a used payment gives its purpose only for a token, a listing or a claim (%s)',
-    (consumerOf, code, details) => {
-      const refusal = usedElsewhere(createPaymentWorld().context, consumerOf);
+    (usedBy, code, details) => {
+      const refusal = usedElsewhere(createPaymentWorld().context, usedBy);
       expect([refusal.code, refusal.details]).toEqual([code, details]);
     },
   );
-
-  it('the refusal of a late payment, or one for another purpose, says that a refund is due', () => {
-    expect(refundDue().code).toBe('REFUND_DUE');
-  });
 });

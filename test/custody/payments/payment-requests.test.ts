@@ -134,7 +134,7 @@ describe('one payment, one purpose', () => {
     const paid = world.pay(fee(bound), [bound.reference]);
     const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
       purpose === 'claim'
-        ? world.journal.consumeOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
+        ? world.journal.useOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
         : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
     const outcomes = [await take(first, 0), await take(second, 1)];
     expect(outcomes.filter(Boolean)).toHaveLength(1);

@@ -97,7 +97,7 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     consume(name: string, purpose: string) {
       const [kind, of = ''] = purpose.split(':');
       const consumer = `${kind}:${requests.get(of)?.id ?? of}`;
-      world.journal.consumeOnce(`payment:${payment(name)}`, consumer, state.now);
+      world.journal.useOnce(`payment:${payment(name)}`, consumer, state.now);
     },
   };
 }
@@ -124,7 +124,7 @@ const factsOf = (world: PaymentWorld, { request, now, shown, sum }: Names) => ({
   waits: () => orNone(world.waits),
   lookups: () => orNone(world.lookups.map((lookup) => lookup.join(' '))),
   purposes: () =>
-    orNone(world.storage.exec('SELECT purpose FROM treasury_payments').map((row) => String(row.purpose))),
+    orNone(world.storage.exec('SELECT used_by FROM treasury_payments').map((row) => String(row.used_by))),
   tokens: () => world.storage.exec('SELECT token_id FROM tokens').length,
 });
 

@@ -61,12 +61,11 @@ function stageOf(nodeCount: number) {
   const fault: Record<string, string> = {};
   const log = (line: Readonly<Record<string, unknown>>) => void said.push(line);
   const now = () => world.now;
-  function book(found: ChainTransaction): undefined {
+  async function book(found: ChainTransaction): Promise<undefined> {
     if (found.signature === fault.poison) throw new Error('cannot be booked');
     const isPayment = found.postLamports[1] === 1_100n;
-    if (payments.purposeOf(found.signature) === undefined && isPayment) taken.push(found.signature);
+    if (payments.usedBy(found.signature) === undefined && isPayment) taken.push(found.signature);
     payments.record({ ...found, lamports: 0n, payer: null }, isPayment ? `token:${found.signature}` : null);
-    payments.deleteUnread(found.signature);
   }
   const agenda = new Agenda(storage, now, log);
   const context = {
@@ -86,7 +85,7 @@ function stageOf(nodeCount: number) {
     now,
     log,
   };
-  const unread = new UnreadTransactions(context, { check: async () => undefined, book });
+  const unread = new UnreadTransactions(context, book);
   const nodes = Array.from(
     { length: nodeCount },
     (_, index): TreasuryNode => ({

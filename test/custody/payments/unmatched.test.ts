@@ -32,7 +32,7 @@ it('the operator returns a payment that matches nothing once, and nothing else c
     expect(await world.payments.commands.refund(paid)).toMatchObject({ ok: true });
   expect(world.refunded).toEqual([`refund:${paid}:1`]);
   expect(world.journal.get(`refund:${paid}:1`)).toMatchObject({ plan: { payer: 'payer' }, amount: AMOUNT });
-  expect(world.journal.consumerOf(`payment:${paid}`)).toBe(`unmatched:${paid}`);
+  expect(world.journal.usedBy(`payment:${paid}`)).toBe(`unmatched:${paid}`);
   expect(await world.confirm(request.id, paid)).toMatchObject({ refusal: { code: 'PAYMENT_ALREADY_USED' } });
   expect((await world.payments.commands.unmatched('')).rows).toEqual([]);
 });
@@ -49,7 +49,7 @@ it('a payment that bought something is never unmatched', async () => {
 
 it('a payment that another flow has used is not returned', async () => {
   const { world, paid } = await paidByMistake();
-  world.journal.consumeOnce(`payment:${paid}`, 'swap:1', world.state.now);
+  world.journal.useOnce(`payment:${paid}`, 'swap:1', world.state.now);
   expect(await world.payments.commands.refund(paid)).toMatchObject({ ok: false });
   expect(world.refunded).toEqual([]);
 });

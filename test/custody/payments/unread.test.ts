@@ -56,13 +56,10 @@ function setUp() {
     now: () => state.now,
     log,
   };
-  const unread = new UnreadTransactions(context, {
-    check: async () => undefined,
-    book(transaction) {
-      if (state.error !== undefined) throw new Error(state.error);
-      payments.record({ ...transaction, lamports: 0n, payer: null }, null);
-      return undefined;
-    },
+  const unread = new UnreadTransactions(context, async (transaction) => {
+    if (state.error !== undefined) throw new Error(state.error);
+    payments.record({ ...transaction, lamports: 0n, payer: null }, null);
+    return undefined;
   });
   return { unread, agenda, payments, state, logged };
 }
@@ -160,24 +157,24 @@ describe('a listed transaction', () => {
 });
 
 describe('a booked transaction', () => {
-  const booked = (transaction: ChainTransaction) => {
+  const booked = async (transaction: ChainTransaction) => {
     const { context } = createPaymentWorld();
     const logged: unknown[] = [];
     const log = ({ event, reason }: Readonly<Record<string, unknown>>) => void logged.push(reason ?? event);
-    for (let calls = 0; calls < 2; calls++) bookPayment({ ...context, log }, transaction, undefined);
-    return { purpose: context.treasury.purposeOf(transaction.signature), logged };
+    for (let calls = 0; calls < 2; calls++) await bookPayment({ ...context, log }, transaction);
+    return { usedBy: context.treasury.usedBy(transaction.signature), logged };
   };
 
-  it.each(['treasury', 'reserve'])('a transaction that the %s signed has no purpose', (own) => {
+  it.each(['treasury', 'reserve'])('a transaction that the %s signed pays for nothing', async (own) => {
     const changes = { payer: -20_001n - FEE, treasury: 20_001n };
-    expect(booked(transactionOf('one', changes, ['payer', own]))).toEqual({ purpose: null, logged: [] });
+    expect(await booked(transactionOf('one', changes, ['payer', own]))).toEqual({ usedBy: null, logged: [] });
   });
 
   it.each([
     ['is not reported', 'dust', 10_000n, []],
     ['is reported once', 'more than dust', 10_001n, ['no_request']],
-  ])('%s when it matches no request and pays %s', (_effect, _name, lamports, reasons) => {
-    expect(booked(paying('one', lamports))).toEqual({ purpose: null, logged: reasons });
+  ])('%s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
+    expect(await booked(paying('one', lamports))).toEqual({ usedBy: null, logged: reasons });
   });
 });
 

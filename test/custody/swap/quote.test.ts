@@ -173,7 +173,7 @@ describe('preparing a swap', () => {
       expect(prepared).toMatchObject({
         signedAt: SIGNED_AT,
         cost: 10_000_000n,
-        claims: [`deposit:${deposit}`],
+        once: [`deposit:${deposit}`],
       });
       expect(prepared.plan).toMatchObject({
         route: 'near-intents',

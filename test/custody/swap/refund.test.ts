@@ -74,7 +74,7 @@ function nodesOver(ports: FakeSwapPorts) {
 
 const pending = {
   settlement: expect.objectContaining({ state: 'pending', detail: 'refunding' }),
-  claims: [],
+  once: [],
 };
 
 /** Lamports of cost that the sample swap has agreed. */
@@ -92,7 +92,7 @@ const found = (signature: string, change: bigint, arrived: boolean) => ({
     arrived,
     outcome: { refundSignature: signature, refundLamports: change.toString() },
   }),
-  claims: [`payment:${signature}`],
+  once: [`payment:${signature}`],
 });
 
 /**
@@ -210,10 +210,10 @@ it('without a named transaction, only a free credit between half and all of the 
       const { settle, ports } = settleSwap(refunded(sum), used);
       ports.now = () => NOW + hours * HOUR_MS;
       for (const change of changes) credit(ports, String(change), change);
-      const { settlement, claims } = await settle();
+      const { settlement, once } = await settle();
       const refunds = free.filter((change) => change * 100n > SOL * 49n && change <= SOL);
-      if (settlement.state === 'pending') expect([claims, free]).not.toEqual([[], [sum]]);
-      else expect(refunds.map((change) => `payment:${change}`)).toEqual(expect.arrayContaining([...claims]));
+      if (settlement.state === 'pending') expect([once, free]).not.toEqual([[], [sum]]);
+      else expect(refunds.map((change) => `payment:${change}`)).toEqual(expect.arrayContaining([...once]));
     }),
   );
 });

@@ -19,11 +19,11 @@ const OTHER = 'b'.repeat(64);
 const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
 const pending = (detail: string, awaitsBlock = false) => ({
   settlement: { state: 'pending', detail, ...(awaitsBlock ? { awaitsBlock } : {}) },
-  claims: [],
+  once: [],
 });
 const paidBy = (txid: string, vout: number, sats: bigint) => ({
   settlement: { state: 'complete', outcome: { btcTxid: txid, btcVout: vout, btcSats: sats.toString() } },
-  claims: [`output:${txid}:${vout}`],
+  once: [`output:${txid}:${vout}`],
 });
 
 describe('the bridge only indicates where to check', () => {
@@ -42,7 +42,7 @@ describe('the bridge only indicates where to check', () => {
     const { settle } = settleSwap({ state: 'failed', reason: 'bridge_failed' });
     expect(await settle()).toEqual({
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
-      claims: [],
+      once: [],
     });
   });
 
@@ -96,7 +96,7 @@ describe('delivery', () => {
         ...end,
         outcome: { btcTxid: TXID, btcVout: 0, btcSats: value.toString() },
       },
-      claims: [`output:${TXID}:0`],
+      once: [`output:${TXID}:0`],
     });
   });
 
