@@ -1,7 +1,7 @@
 /**
  * Declares every variable and secret that the service reads, with its syntax, default, area and documentation. The
- * Worker, `.dev.vars.example`, docs/run/configuration.md and the doctor derive from this table. Values are never shown. The
- * API's configuration contains no secret key. `CONSTANTS` has what no operator sets.
+ * Worker, `.dev.vars.example`, docs/run/configuration.md and the doctor derive from this table. Values are never shown.
+ * The API's configuration contains no secret key. `CONSTANTS` has the values that no operator sets.
  * @module
  */
 import * as z from 'zod';

@@ -11,9 +11,9 @@ import type { TokenRecord } from './features/tokens/routes.ts';
 import type { RouterEnv } from './http/router.ts';
 import { within } from './http/within.ts';
 
-/** A page does not wait longer for a figure; its script reads the figure again anyway. */
+/** A page waits at most this long for a figure, because its script reads the figure again anyway. */
 const WAIT_MS = 500;
-/** A link to a token is previewed by its name, so its page waits longer. */
+/** A preview of a link shows the token's name, so the token's page waits longer. */
 const TOKEN_WAIT_MS = 5_000;
 
 type Reads = Readonly<Record<string, string>>;
@@ -51,14 +51,14 @@ async function ask(
   path: string,
   waitMs: number,
 ): Promise<Response | undefined> {
-  // The caller's address, without a wish for fresh figures: opening a page reads no upstream again.
+  // The caller's address, without a request for fresh figures: opening a page reads no upstream again.
   const headers = new Headers(c.req.raw.headers);
   for (const name of ['cache-control', 'pragma', 'if-none-match']) headers.delete(name);
   const request = new Request(new URL(path, c.req.url), { headers });
   return within(Promise.resolve(service.fetch(request, c.env, c.executionCtx)), waitMs);
 }
 
-/** Responses by operation; a response that is late or is no success is absent. */
+/** Responses by operation. A late or failed response is absent. */
 async function readFirst(c: PageContext, service: Service, reads: Reads): Promise<Answers> {
   const read = async ([name, path]: readonly [string, string]) => {
     const response = await ask(c, service, path, WAIT_MS).catch(() => undefined);
@@ -74,7 +74,7 @@ const REPLACED = [
   'link[rel="canonical"]',
 ].join(', ');
 
-/** The picture of the preview stays the built one. */
+/** The preview keeps the picture of the built page. */
 const headHtml = ({ title, description, url }: PageHead) =>
   html`<title>${title}</title>
 <meta name="description" content="${description}">
@@ -91,12 +91,12 @@ type Content = {
   readonly status?: 200 | 404 | 503;
   readonly head?: PageHead;
   readonly islands?: Readonly<Record<string, string>>;
-  /** What scripts show before their first own read. */
+  /** What scripts show before their own first read. */
   readonly answers?: Answers;
 };
 
 /**
- * @param path of the built page, whose hashed scripts belong to the same deployment
+ * @param path of the built page; its hashed scripts belong to the same deployment
  * @throws Error when the site does not have the page
  */
 async function sitePage(assets: Built, path: string, content: Content | Promise<Content>): Promise<Response> {

@@ -22,7 +22,7 @@ import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
-/** Maximum characters stored of one status of the bridge. */
+/** Maximum stored characters of a status of the bridge. */
 const MAX_SHOWN = 500;
 /** Upper bound of the sum of `appFees`, in basis points. */
 export const MAX_APP_FEES_BPS = 25;
@@ -41,7 +41,10 @@ type Options = {
   /** Required destination of the BTC. */
   readonly bitcoinAddress: string;
   readonly now: () => number;
-  /** Level `alarm`: the fees exceed our cap, or the bridge rejects our request. Each stops all swaps of this route. */
+  /**
+   * Called with level `alarm` if the fees exceed our cap or the bridge rejects our request. Either stops all swaps of
+   * this route.
+   */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
 };
 
@@ -88,8 +91,8 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 }
 
 /**
- * A refusal by the bridge. One that only the operator can end is also an alarm of the status. Its text, and that of an
- * unknown refusal, is logged.
+ * Handles a refusal by the bridge. A refusal that only the operator can end also becomes an alarm. The bridge's text is
+ * logged for such a refusal and for an unknown one.
  */
 function refused({ log }: Options, { reason, least, text }: BridgeRefusal): QuoteVerdict {
   if (reason === 'request_invalid') log?.({ level: 'warn', event: 'bridge_rejects_request', text });

@@ -12,13 +12,18 @@ import { keepNewest } from './keep-newest.ts';
 export type BudgetTerms = {
   /** Units of all callers together. Never exceeded. */
   readonly total: number;
-  /** The part of the total that shares are taken of; the whole if absent. Beyond it, each client has the least share. */
+  /**
+   * Shares are taken of this part of the total; of the whole if absent. Once it is used, each client has only the least
+   * share.
+   */
   readonly fair?: number;
   /** A unit is free again this long after it was taken. Absent: when it is given back. */
   readonly windowMs?: number;
   /** The largest share of one client, if it is less than the fair share. */
   readonly most?: number;
-  /** Units for work that serves several clients, and has none of its own. Clients never use them, and such work uses no others. */
+  /**
+   * Units reserved for work that serves several clients at once. Clients never use them, and such work uses no others.
+   */
   readonly kept?: number;
   /** A unit counts against its client's share for this long; for the whole window if absent. */
   readonly shareMs?: number;
@@ -33,19 +38,19 @@ export type BudgetVerdict =
       readonly ok: false;
       /** Whether this client has used its share, or all callers have used the total. */
       readonly spentBy: 'client' | 'all';
-      /** Milliseconds until the unit that is free next; 0 without a window. */
+      /** Milliseconds until a unit is free; 0 without a window. */
       readonly retryAfterMs: number;
     };
 
-/** Part of the rest that one client may use. */
+/** One client may use one part in this many of what the others have left. */
 const SHARES = 8;
 const LEAST_SHARE = 2;
-/** Networks whose last unit is remembered; the one that took longest ago is forgotten first. */
+/** Number of networks whose last take is remembered. The network with the oldest one is forgotten first. */
 const MAX_REMEMBERED = 5_000;
 
 export class Budget {
   readonly #terms: BudgetTerms;
-  /** In the order of the takes. */
+  /** Taken units, oldest first. */
   readonly #uses = new Set<BudgetUse>();
   /** Uses that count against a share, in the same order, and their number for each network. */
   readonly #recent = new Set<BudgetUse>();
@@ -55,13 +60,13 @@ export class Budget {
   /** When each network last took a unit. */
   readonly #tookAt = new Map<string, number>();
 
-  /** @param uses units that were taken before, in the order of the takes */
+  /** @param uses units taken earlier, oldest first */
   constructor(terms: BudgetTerms, uses: Iterable<BudgetUse> = []) {
     this.#terms = terms;
     for (const use of uses) this.#add(use);
   }
 
-  /** Takes one unit, if there is one. @param client null for a client that is not known, which has no share of its own */
+  /** Takes one unit if one is free. @param client null for an unknown client, which has no share of its own */
   take(client: string | null, now: number): BudgetVerdict {
     const verdict = this.check(client, now);
     if (!verdict.ok) return verdict;

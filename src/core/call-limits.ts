@@ -8,15 +8,15 @@ import { HOUR_MS } from './durations.ts';
 /** The platform's flood gate, for one client network and group of routes; equal to LIMITER in wrangler.toml. */
 export const REQUESTS_PER_MINUTE = 600;
 
-/** What all callers share. Each client network has a fair share; see {@link BudgetTerms}. */
+/** Totals that all callers share. Each client network has a fair share; see {@link BudgetTerms}. */
 export const BUDGETS = {
   /** Exchanges opened at the exchange provider, in one isolate. */
   exchanges_per_hour: { total: 800, windowMs: HOUR_MS },
   /** Calls of the callers of one isolate to one upstream. */
   upstream_calls: { total: 4_800, windowMs: 60_000 },
-  /** Requests that await payment. Past `fair`, a client may have two. */
+  /** Requests that await payment. Beyond `fair`, a client may have two. */
   open_requests: { total: 2_000, fair: 500, most: 10 },
-  /** Signatures that callers wait for at once. Past `fair`, a client may wait for two. */
+  /** Signatures that callers wait for at once. Beyond `fair`, a client may wait for two. */
   signature_lookups: { total: 1_024, fair: 256 },
 } as const satisfies Record<string, BudgetTerms>;
 
@@ -25,8 +25,8 @@ const CALLERS_PART = 1 / 4;
 const SECOND_MS = 1_000;
 
 /**
- * The calls of all callers to one of the custodian's nodes. Half of them are kept for the poll of signatures and the
- * search for payments. Strangers can make both longer, and neither serves one client.
+ * The calls that all callers together may cause at one of the custodian's nodes. Half of them are kept for the poll of
+ * signatures and the search for payments: strangers can lengthen both, and neither serves only one client.
  * @param rate requests that the node serves in a second
  */
 export function nodeCalls(rate: number): BudgetTerms {
@@ -44,7 +44,10 @@ const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 
 export type QuoteBudgets = Readonly<Record<'create_quotes' | 'estimate_quotes', BudgetTerms>>;
 
-/** A client's estimates count against its share for this long, so that a share used up is free again soon. */
+/**
+ * A client's estimates count against its share only for this long, so a client that used up its share can soon ask
+ * again.
+ */
 const ESTIMATE_SHARE_MS = HOUR_MS / 4;
 
 /** Quotes for creates, and for estimates together with reads of the smallest swap. @param total quotes in two hours */

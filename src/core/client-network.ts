@@ -58,7 +58,7 @@ export function networksOf(client: string): readonly NetworkLevel[] {
   return levels;
 }
 
-/** A budget of thousands of units asks for the networks of each of them. */
+/** A cache: a budget of thousands of units needs the networks of each client. */
 const parsed = new Map<string, readonly NetworkLevel[]>();
 const MAX_PARSED = 5_000;
 

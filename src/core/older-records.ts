@@ -1,4 +1,4 @@
-/** Refuses what a lost journal wrote: the records that began anew know nothing of it. */
+/** The refusal of something that only a lost journal knew. The new records do not contain it. */
 
 /**
  * @param bornAt when the records began, in Unix milliseconds

@@ -37,10 +37,10 @@ export type SwapRequest = {
   readonly client: string;
 };
 
-/** A member that an object of an earlier release does not know yet is null. */
+/** Null if the object runs an earlier release, which lacks the member. */
 const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
 
-/** The object may be of the release before, so the Worker parses its views: a new member has a default. */
+/** The object may run the previous release. The Worker therefore parses its views, and a new member has a default. */
 export const SwapView = z.object({
   /** Solana signature: the public id. */
   signature: z.string(),
@@ -100,7 +100,7 @@ export type RoomMinimum =
   | {
       readonly type: 'known';
       readonly minimum: ShownMinimum;
-      /** Why it could not be read again after it was outdated; null while it is not. */
+      /** Why an outdated bound could not be read again; null if the bound is current. */
       readonly refusal: Refusal | null;
     }
   | { readonly type: 'unknown'; readonly refusal: Refusal };
@@ -205,15 +205,15 @@ export type NodeProbe = {
 
 export const DEBTS = ['refund_due', 'payment_unmatched', 'payout_owed'] as const;
 
-/** What is owed to others and not under way. */
+/** Debts to others whose payment has not begun. */
 export type Debt = {
   readonly name: (typeof DEBTS)[number];
   readonly count: number;
   /** Lamports; atoms of ASRY for `payout_owed`. */
   readonly atoms: bigint;
-  /** When the oldest one became owed, in Unix milliseconds; null if unknown or without one. */
+  /** When the oldest one became owed, in Unix milliseconds; null if unknown or if nothing is owed. */
   readonly oldestMs: number | null;
-  /** How many of them the service does not pay by itself. */
+  /** How many of them wait for the operator. */
   readonly awaitOperator: number;
   /** Ids of some of these, oldest first, each with its reason. */
   readonly examples: readonly { readonly id: string; readonly reason: string }[];
@@ -230,11 +230,11 @@ export type OpenOperation = {
   readonly awaitsOperator: boolean;
 };
 
-/** What only the operator sees: what to act on, by name. */
+/** The part of the report that only the operator sees, with the names of what needs action. */
 export type OperatorView = {
-  /** When the object last ran on its own, and why; null since this instance started. */
+  /** When and why the object last ran on its own; null if it has not since this instance started. */
   readonly lastRun: { readonly atMs: number; readonly cause: 'cron' | 'alarm' } | null;
-  /** Oldest first, those that await the operator before the others; at most `MOST_OPEN`. */
+  /** Oldest first, but operations that await the operator come first; at most `MOST_OPEN`. */
   readonly open: readonly OpenOperation[];
   readonly debts: readonly Debt[];
   readonly failing: readonly FailingWork[];
@@ -260,7 +260,7 @@ export type CustodyReport = {
   readonly release: string | null;
   /** Transactions of the reserve's key that no row explains and for which signing is frozen. */
   readonly unexplainedSpends: readonly UnexplainedSpend[];
-  /** Sources are as of the last wake, all other reasons as of now. Null while swaps begin. */
+  /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
   readonly swapsRefused: SwapsRefused | null;
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   readonly lastWakeMs: number | null;
@@ -518,7 +518,7 @@ export type CustodianApi = {
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };
 
-/** `CustodianApi` over RPC. Instead of its result, a call may return why the object did not perform it. */
+/** `CustodianApi` over RPC. A call may return the reason why the object did not perform it, instead of its result. */
 export type CustodianRpc = {
   [Verb in keyof CustodianApi]: (
     ...args: Parameters<CustodianApi[Verb]>

@@ -78,7 +78,7 @@ export type CustodyDeps = {
   /** A finalized transaction of any version; see `SolanaView`. */
   effects(signature: string): Promise<ChainTransaction | null>;
   /**
-   * Payment requests for tokens; absent if no treasury or mint seed is configured. Rows of a kind whose module is absent
+   * Payment requests for tokens; absent if no treasury or mint seed is configured. Stored rows of a missing module
    * await the operator.
    */
   readonly payments?: PaymentDeps & TokenDeps;
@@ -112,7 +112,7 @@ const D1_FLUSH_TIMEOUT_MS = 2_000;
 /** Longest wait for D1 and the chain before a new instance reports that its journal is unverified. */
 const VERIFY_TIMEOUT_MS = 2_000;
 
-/** Failing work in one view of the operator. */
+/** Maximum failing work in one view of the operator. */
 const MOST_FAILING = 20;
 
 const KEY_CHECKED = 'key_checked_at';
@@ -359,7 +359,7 @@ export class Custodian implements CustodianApi {
     };
   }
 
-  /** A new instance checks its journal first. Before that check, it does not know whether it may sign. */
+  /** A new instance checks its journal first: until then it does not know whether it may sign. */
   async signingState(): Promise<SigningState> {
     const { gate, newerStorage, tools } = this.#kernel;
     await this.#deps.within(gate.verify(), VERIFY_TIMEOUT_MS);
@@ -373,7 +373,8 @@ export class Custodian implements CustodianApi {
   async ops(command: OpsCommand): Promise<OpsAnswer> {
     const { gate, newerStorage, tools } = this.#kernel;
     if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-    // The check shows whether the journal has lost rows. Without it, the commands that resolve such a loss are refused.
+    // The check shows whether the journal has lost rows. Without the check, the commands that resolve a loss are
+    // refused.
     await gate.verify();
     const answer = await runOps(this.#opsPorts(), command);
     await tools.storage.sync();

@@ -1,6 +1,6 @@
 /**
- * The limits of each kind of operation, and the SOL that it must leave in the reserve. The operating float is for work
- * that has been sold; swaps may use the rest.
+ * The limits of each kind of operation, and the SOL that it must leave in the reserve. The operating float is kept for
+ * sold work; swaps may use the rest.
  * @module
  */
 import { type Lamports, lamports } from '../core/amount.ts';
@@ -25,14 +25,14 @@ export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   readonly operatingFloat: Lamports;
 };
 
-/** Requests that await payment: no operation has reserved the cost of their work yet. */
+/** Open payment requests. No operation has reserved the cost of their work yet. */
 export type OpenSales = {
   readonly count: bigint;
   /** Future cost of their work. */
   readonly lamports: bigint;
 };
 
-/** The work that a payment would begin: an operation of this kind, beside the open requests of the kind. */
+/** The work that a payment would begin: an operation of this kind, in addition to the open requests of the kind. */
 export type Sale = { readonly kind: Kind; readonly cost: Lamports; readonly open: OpenSales };
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -67,9 +67,9 @@ export class CustodyBounds {
   }
 
   /**
-   * Why the work of another request cannot be sold now; undefined if it can. The sale must leave the floor and the cost of
-   * open requests in the reserve, and each limit must have room after these requests. Unpaid requests use at most half
-   * of the float and half of each limit, so they cannot block all sales.
+   * Why the work of another request cannot be sold now; undefined if it can. After the sale the reserve must still have
+   * the floor and the cost of the open requests, and each limit must have room for these requests. Unpaid requests use
+   * at most half of the float and half of each limit, so they cannot block all sales.
    */
   saleRefusal(
     { kind, cost: reserved, open }: Sale,

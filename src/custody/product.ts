@@ -1,6 +1,6 @@
 /**
- * What a payment can buy. Each kind of payment request has one product, which a domain supplies. The room of payments knows
- * no more of it.
+ * What a payment can buy. A domain supplies one product for each kind of payment request. The payments know nothing
+ * else about it.
  * @module
  */
 import type { Refusal, RequestKind, RequestView } from './api.ts';
@@ -44,7 +44,7 @@ export type Product = {
   check?(order: Order): Promise<Checked>;
   /** Absent if the payment alone completes the request. */
   readonly work?: Work;
-  /** Delivers what was bought, and returns the number of the token if there is one. Call inside a storage transaction. */
+  /** Delivers the purchase and returns the token's number, if there is a token. Call inside a storage transaction. */
   deliver(order: Order, now: number): number | null;
 };
 

@@ -10,8 +10,8 @@ import { ExactNumber, isShallow, parseJson } from '../core/json.ts';
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * `curl -d` sends a form type, `fetch` and `sendBeacon` with a string send text/plain; a body that parses as JSON is
- * accepted with both. There are no cookies or other ambient credentials, so a form post from another site gains nothing.
+ * `curl -d` sends a form type; `fetch` and `sendBeacon` send a string as text/plain. Both are accepted if the body is
+ * JSON. There are no cookies or other ambient credentials, so a form post from another site gains nothing.
  */
 const ACCEPTED =
   /^(?:application\/(?:[\w.+-]+\+)?json|application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i;
@@ -50,8 +50,8 @@ function passBody(c: Context, body: unknown): void {
 const REHEARSAL = /^dry[\s_-]*run$/i;
 
 /**
- * Reads the body of a call that moves money. A query string is refused, and so is a member that asks for a rehearsal,
- * with any value and at any depth: the call would be made in earnest.
+ * Reads the body of a call that moves money. A query string is refused. So is a member that asks for a rehearsal, with
+ * any value and at any depth, because the call would spend.
  * @param rehearsal a sentence that names what rehearses the call
  */
 export const spendingBody = (rehearsal: string): MiddlewareHandler =>

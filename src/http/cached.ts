@@ -1,7 +1,7 @@
 /**
- * Values of slow or scarce upstreams: kept in this isolate's memory and, if the cron reads them, in KV for all isolates.
- * Freshness depends on the time inside the value, never on where it was found: a value is valid if it was read after the
- * last change of an operation and is not too old. A failed load is never stored.
+ * Caches values of slow or scarce upstreams in this isolate's memory and, if the cron reads them, in KV for all
+ * isolates. Freshness depends on the time stored with the value, never on the place where it was found. A value is
+ * valid if it was read after the last change of an operation and is not too old. A failed load is never stored.
  * @module
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -13,11 +13,11 @@ import { within } from './within.ts';
 export type CachePolicy = {
   /** Milliseconds for which a value is served without contacting the upstream. */
   readonly freshMs: number;
-  /** Milliseconds after `freshMs` for which the value is still served at once while a refresh runs. */
+  /** Milliseconds after `freshMs` in which the value is still served at once while a refresh runs. */
   readonly revalidateMs: number;
   /** Maximum age of a value that is served, marked stale, while the upstream fails or does not respond in time. */
   readonly staleMs: number;
-  /** The service's own operations change the value: one that was read before their last change is read again. */
+  /** True if the service's own operations change the value. It is then read again after each change of an operation. */
   readonly changedByOperations?: boolean;
   /** Unix ms. A value read before this time is read again, regardless of its age. */
   readonly notBefore?: number;
@@ -40,10 +40,10 @@ export type Body<T> = { readonly text: string; readonly etag: string; readonly o
 const isCached = (part: unknown): part is Cached<unknown> =>
   typeof part === 'object' && part !== null && 'asOf' in part && 'stale' in part;
 
-/** A body with the values that it was made of. */
+/** A body with the values from which it was made. */
 type Made = { readonly parts: readonly unknown[]; readonly body: Body<unknown> };
 
-/** A loaded value that another read has made: with its time, and whether a later read has failed. */
+/** A value that another read has loaded, with its time, and whether a later read has failed. */
 export class Dated<T> {
   readonly read: Cached<T>;
 
@@ -95,11 +95,11 @@ const JOIN_MS = 10_000;
 const PATIENCE_MS = 3_000;
 
 const LAST_CHANGE = 'last-change';
-/** An isolate reads the last change at most once in this time. */
+/** An isolate reads the time of the last change at most once in this period. */
 const CHANGE_PAUSE_MS = 1_000;
-/** Longest wait for the last change. Without it, only the age of a value counts. */
+/** Longest wait for the time of the last change. Without it, only the age of a value counts. */
 const CHANGE_WAIT_MS = 1_000;
-/** A source may show an operation this much later than the nodes of the custodian. */
+/** A source may show an operation this much later than the custodian's nodes. */
 const SOURCE_LAG_MS = 2_000;
 /** The cron writes KV once in this time, so a younger value in memory is the newest one. */
 const CRON_PERIOD_MS = 60_000;
@@ -146,8 +146,8 @@ export class Cache {
 
   /**
    * The body of a response that is made of cached values. It is kept until one of them changes.
-   * @param from everything that `make` depends on: cached values, and others, which are compared by identity
-   */
+   * @param from everything that `make` depends on: cached values, and other values, which are compared by identity
+   */  */
   async body<T>(name: string, from: readonly unknown[], make: () => T): Promise<Body<T>> {
     const key = `body:${name}`;
     const parts = from.flatMap((part) => (isCached(part) ? [part.value, part.asOf, part.stale] : [part]));
@@ -171,7 +171,7 @@ export class Cache {
     return { value, asOf, stale } as Cached<T>;
   }
 
-  /** A value that was read before this time is outdated. Unix milliseconds. */
+  /** Unix milliseconds. A value that was read before this time is outdated. */
   async #validFrom({
     changedByOperations = false,
     notBefore = 0,
@@ -184,7 +184,7 @@ export class Cache {
   }
 
   /**
-   * Joins a load that does not begin too early, or loads the value.
+   * Joins a running load that began late enough, or loads the value.
    * @param validFrom Unix ms; a time in the future joins any load
    * @param patienceMs undefined: unlimited
    * @returns undefined if the load takes longer
@@ -305,18 +305,18 @@ export class Cache {
     keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs }, MAX_ENTRIES);
   }
 
-  /** Takes what the cron has read or failed to read, unless it is older than the value in memory. */
+  /** Takes a value or a failure that the cron has stored, unless the value in memory is newer. */
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
     const known = this.#memory.get(key);
-    // KV caches a missing key for a minute, so a value that must be loaded again is not looked up in KV.
+    // A forced read skips KV, because KV caches a missing key for a minute.
     const isFresh =
       known && known.asOf >= notBefore && this.#ageOf(known) < Math.min(freshMs, CRON_PERIOD_MS);
     if (use === undefined || isFresh || notBefore > now()) return;
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
     const newest = this.#memory.get(key);
     if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
-    // The value of the same read stays one object, so that a body made of it stays valid.
+    // The value of one read stays the same object, so a body made from it stays valid.
     const { value, asOf, failedAt } = {
       ...found,
       ...(found.asOf === newest?.asOf && { value: newest.value }),

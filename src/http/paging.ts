@@ -31,7 +31,7 @@ export const pageParams = (byDefault = MAX_PAGE) => ({
 
 export type CursorKey = readonly (string | number)[];
 
-/** @param list name of the list, so that a cursor of a different list is refused */
+/** @param list name of the list: a cursor of another list is refused */
 export const encodeCursor = (list: string, key: CursorKey): string =>
   base64urlnopad.encode(new TextEncoder().encode(JSON.stringify([list, ...key])));
 

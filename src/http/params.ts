@@ -64,7 +64,7 @@ const hasValue = (parameter: string): boolean => {
   return at !== -1 && at < parameter.length - 1;
 };
 
-/** Longest query in characters. Parsing one of this length is cheap, whatever it consists of. */
+/** Longest query in characters. A query of this length is cheap to parse, whatever it contains. */
 export const MAX_QUERY = 8_192;
 
 /**

@@ -11,8 +11,8 @@ import type { Problem } from './responses.ts';
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
 /**
- * D1 marks its errors only in their text. An error with an SQLite code is a faulty statement, except a
- * missing table: the migrations were then not applied to this database.
+ * D1 marks its errors only in their text. An error with an SQLite code is a faulty statement, except for a missing
+ * table: then the migrations were not applied to this database.
  */
 const isDatabaseDown = (thrown: unknown): boolean =>
   thrown instanceof Error &&
@@ -28,7 +28,10 @@ export function asAppError(thrown: unknown): AppError {
   return INTERNAL;
 }
 
-/** Characters that control a terminal or the direction of a text. A refusal may repeat them from the caller's input. */
+/**
+ * Characters that control a terminal or the direction of a text. Without this, a refusal would repeat them from the
+ * caller's input.
+ */
 const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A text, or every text within a value, without control characters. */

@@ -1,6 +1,6 @@
 /**
  * Rejects floods before any work is done. The platform counts per location and approximately, so nothing that costs
- * money depends on it: the custodian has exact limits of its own.
+ * money depends on it: the custodian has its own exact limits.
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
@@ -29,8 +29,8 @@ async function admit<E extends Limited>(c: Context<E>, group: string): Promise<v
 }
 
 /**
- * The client, and each wider network that it belongs to. The limiter has one limit for every key, so a wider network has as many
- * keys as its multiple, and each client in it always has the same one.
+ * The client and each wider network that contains it. The limiter has one limit for every key, so a wider network has
+ * as many keys as its multiple. Each client of the network always has the same key.
  */
 const countedKeys = (client: string): string[] =>
   networksOf(client).map(({ network, times }) =>

@@ -1,6 +1,6 @@
 /**
- * `/read?of=/api/reserves&of=/api/proof`: several reads of the API in one response, for the pages of the site. Each read
- * passes all middleware on its own, so it counts on its own limit.
+ * `/read?of=/api/reserves&of=/api/proof`: several reads of the API in one response, for the pages of the site. Each
+ * read passes through all middleware separately, so it counts against its own limit.
  * @module
  */
 import type { Context } from 'hono';

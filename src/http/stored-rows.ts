@@ -1,5 +1,5 @@
 /**
- * Rows of D1 in the form of a schema.
+ * Reads rows of D1 and checks them against a schema.
  * @module
  */
 import * as z from 'zod';

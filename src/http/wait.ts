@@ -38,14 +38,14 @@ export function preferredWaitMs(header: string | undefined): number | undefined 
 }
 
 /**
- * The members of a comma-separated list; a comma inside a quoted string does not separate. A string without an end
- * takes the rest, so that no character is read twice.
+ * The members of a comma-separated list; a comma inside a quoted string does not separate. An unterminated string takes
+ * the rest, so no character is read twice.
  */
 const splitList = (text: string): string[] =>
   (text.match(/(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^,"])+/gs) ?? []).map((member) => member.trim());
 
 /**
- * Maximum waiting requests of one isolate. A further one gets the current state at once, without
+ * Maximum waiting requests of one isolate. A further request gets the current state at once, without
  * `Preference-Applied`.
  */
 export const MAX_WAITING = 512;
@@ -53,7 +53,7 @@ export const MAX_WAITING = 512;
 /** Interval between reads of a record, regardless of the number of requests for it. */
 const POLL_MS = 1_000;
 const POLICY = { freshMs: POLL_MS, revalidateMs: 0, staleMs: 0 };
-/** The same for a record whose end is near. */
+/** The interval for a record whose end is near. */
 const NEAR_POLL_MS = 200;
 
 export type Waiting = ReturnType<typeof createWaiting>;
@@ -69,17 +69,17 @@ type WaitOptions = {
 export type Poll<T> = {
   /** Key of the record, unique among all records that can be waited for. */
   readonly key: string;
-  /** @throws AppError; only the first read of a request passes it on */
+  /** @throws AppError; only a failure of the first read of a request is thrown */
   readonly read: () => Promise<T>;
   /** The value whose change ends the wait; null when the state is final. */
   readonly stateOf: (value: T) => string | null;
-  /** Whether the end is near, so that a read is older than 200 ms at most. Absent: never. */
+  /** Whether the end is near, so that a read may be at most 200 ms old. If absent, it is never near. */
   readonly isNear?: (value: T) => boolean;
 };
 
 type Entry = { readonly until: number };
 
-/** Adds an entry to at most `maximum` ones, of which those that have ended leave first. */
+/** Adds an entry to a set of at most `maximum`; ended entries are removed first. */
 function enter(waiting: Set<Entry>, maximum: number, until: number, now: number): Entry | undefined {
   if (waiting.size >= maximum) {
     for (const entry of waiting) if (entry.until <= now) waiting.delete(entry);

@@ -186,7 +186,7 @@ const withKey = (failure: Failure, idempotencyKey: string): Failure => ({
   next_step: `${failure.next_step} When you call again, pass idempotencyKey "${idempotencyKey}": with it the creation happens at most once.`,
 });
 
-/** Follows a redirect only to a path of the API, because the API redirects to no other. */
+/** Follows a redirect only to a path of the API: the API redirects to no other place. */
 const followingApiPaths =
   (fetch: typeof globalThis.fetch, origin: string): typeof globalThis.fetch =>
   async (url, init) => {

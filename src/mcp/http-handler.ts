@@ -1,6 +1,6 @@
 /**
- * MCP over Streamable HTTP, stateless: each request gets its own server, and nothing is kept between
- * requests. The SDK implements the protocol; this file adds origins, CORS, limits and bodies.
+ * MCP over Streamable HTTP, stateless: each request gets its own server, and no state is kept between requests. The SDK
+ * implements the protocol; this file adds origins, CORS, limits and bodies.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
@@ -97,7 +97,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
   };
 }
 
-/** The SDK knows no wildcards, so the media types that one covers are written out. */
+/** The SDK knows no wildcards, so the media types of a wildcard are written out. */
 function withAccept(request: Request): Request {
   const accept = request.headers.get('accept');
   if (accept !== null && !/(^|,)\s*\*\/\*\s*(;|,|$)/.test(accept)) return request;

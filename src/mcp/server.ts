@@ -55,7 +55,10 @@ function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaW
   };
 }
 
-/** The schema as `tools/list` has it. Omits what clients assume: the dialect, and that a response may have further members. */
+/**
+ * The schema as shown in `tools/list`. It omits what clients assume: the dialect, and that a response may have further
+ * members.
+ */
 export function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
     io,
@@ -125,7 +128,7 @@ export async function callTool(tool: Tool, given: unknown, context: ToolContext)
   }
 }
 
-/** A creation that was made within minutes with equal arguments is not made again. */
+/** A creation is not repeated if one with equal arguments was made within minutes. */
 async function answerOf(tool: Tool, args: Answer, wanted: unknown, context: ToolContext): Promise<Answer> {
   const creates = tool.annotations.readOnlyHint === false && args.skipReward !== true;
   const call = `${tool.name} ${JSON.stringify(args)}`;

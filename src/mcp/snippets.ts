@@ -1,5 +1,5 @@
 /**
- * What connects each MCP client to this server: the client's own command if it has one, otherwise an entry in its
+ * How to connect each MCP client to this server: the client's own command if it has one, otherwise an entry in its
  * configuration.
  * @module
  */

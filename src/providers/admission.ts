@@ -35,7 +35,7 @@ type Waiting = {
 /** `busy`: no slot was free in time. */
 type Entered = { readonly leave: () => void } | { readonly refused: 'busy' | Spent };
 
-/** A unit of a caller's budget, taken at the moment of the admission. */
+/** A unit of a caller's budget, taken at the moment of admission. */
 type Taking = {
   readonly take: () => BudgetVerdict;
   /** When the caller last had a unit, in Unix milliseconds. */
@@ -116,8 +116,8 @@ export class CallSlots {
   }
 
   /**
-   * Admits waiting calls: of one priority those whose caller had a unit longest ago, then in their order. One whose host is
-   * busy, or whose client must wait for a unit of its budget, lets later ones pass.
+   * Admits waiting calls. Within one priority, the caller whose last unit is the oldest comes first, then the order of
+   * arrival. A call lets later ones pass while its host is busy or its client must wait for a unit.
    */
   #admitWaiting(): void {
     for (const priority of PRIORITIES)
@@ -184,7 +184,7 @@ export const isForCaller = (): boolean => {
 };
 
 type Upstream = {
-  /** What callers may use of it; absent if that is not limited. */
+  /** What callers may use of it; undefined if that is not limited. */
   readonly budget: Budget | undefined;
   /** Timeouts since its last response. */
   timeouts: number;
@@ -251,7 +251,7 @@ export class Admission {
     return !isTimeOver(skippedUntil, SKIPPED_MS, this.#now());
   }
 
-  /** What the work that runs now must take for a call. Own work takes nothing. */
+  /** What the running work must take for a call. The service's own work takes nothing. */
   #takingOf({ budget }: Upstream): Taking {
     const scope = scopes.getStore();
     if (scope?.priority !== 'user' || !budget) return UNBOUNDED;

@@ -19,7 +19,7 @@ const code = z.string().regex(/^[\w.-]{1,40}$/);
 const id = z.string().regex(/^[\w-]{1,64}$/);
 /** Addresses of any chain: visible ASCII. */
 const chainText = z.string().regex(/^[\x21-\x7e]{1,300}$/);
-/** A memo may be a number, also 0. Memos and lists of transaction ids may contain spaces. */
+/** A memo may be a number, even 0. Memos and lists of transaction ids may contain spaces. */
 const printable = z.unknown().transform((value, context): string => {
   const text = numberText(value);
   if (text !== undefined && /^[\x20-\x7e]{1,300}$/.test(text)) return text;

@@ -12,7 +12,7 @@ import { completeRows, stringShortener } from './large-list.ts';
 
 /** Largest upstream response in bytes, and the longest wait for it, body included, in milliseconds. */
 const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
-/** Bytes that are read of a body whose strings are shortened. */
+/** Maximum bytes read of a body whose strings are shortened. */
 const MAX_SHORTENED_BYTES = 16 * MAX_UPSTREAM_BYTES;
 const UPSTREAM_TIMEOUT_MS = 8_000;
 

@@ -9,7 +9,7 @@ import { tryJson } from '../core/json.ts';
 import { ask, type Fetch, shaped } from './http.ts';
 
 const UPSTREAM = 'witness';
-/** It reads its own nodes and indexes before it signs. */
+/** The witness reads its own nodes and indexes before it signs, which takes this long at most. */
 const TIMEOUT_MS = 20_000;
 
 const Signed = z.object({ signature: z.string() });

@@ -54,11 +54,11 @@ const OUR_MEMBERS =
   /\b(token_?(in|out)|(origin|destination)_?asset|recipient|refund_?to|deadline|slippage\w*|dry|\w+_?type|deposit_?mode|quote_?waiting\w*|app_?fees|referral)\b/i;
 const WRONG =
   /\b((in|un)?valid|must|should|(un)?supported|required|missing|unknown|empty|past|expired|short|long|far|exceeds?|allowed|blocked|sanction\w*)\b/i;
-/** Whether a text rejects such a member. A text that also speaks of the amount is about the amount. */
+/** Whether a text rejects such a member. A text that also mentions the amount is about the amount. */
 const isOurs = (message: string): boolean =>
   OUR_MEMBERS.test(message) && WRONG.test(message) && !/\bamount/i.test(message);
 
-/** The first pattern that matches decides. */
+/** The first matching pattern decides. */
 const MEANINGS: readonly (readonly [RefusalReason, RegExp])[] = [
   [
     'amount_too_low',
@@ -82,7 +82,7 @@ const INTERNAL = /internal[ _-]?(server[ _-]?)?error/i;
 export const isPassingFailure = ({ status, text: body }: UpstreamResponse): boolean =>
   status >= 500 || (status >= 400 && INTERNAL.test(messageOf(body) ?? ''));
 
-/** The refusal that a response is; undefined for a quote, and for a failure of the service or of a proxy. */
+/** Reads a response as a refusal; undefined for a quote, and for a failure of the service or of a proxy. */
 export function refusalOf(response: UpstreamResponse): BridgeRefusal | undefined {
   if (response.status !== 400 && response.status !== 422) return undefined;
   const message = messageOf(response.text);

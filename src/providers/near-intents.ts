@@ -116,8 +116,8 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
 
   return {
     /**
-     * A quote, or why the service has none. One that is not dry also opens a one-time deposit address, which costs
-     * nothing if it is not paid. A failure of the service is repeated once, unless it was slow.
+     * A quote, or the reason why the service has none. A quote that is not dry also opens a one-time deposit address,
+     * which costs nothing if nobody pays to it. A failure of the service is repeated once, unless it was slow.
      * @throws AppError UPSTREAM_FAILED
      */
     async quote(request: OneClickRequest): Promise<OneClickQuote | BridgeRefusal> {

@@ -6,7 +6,7 @@
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
 import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
-/** The chain is read when Orca is late, so the timeout is shorter than elsewhere. */
+/** If Orca is late, the chain is read instead, so the timeout is shorter than elsewhere. */
 const TIMEOUT_MS = 5_000;
 
 export type Orca = ReturnType<typeof createOrca>;

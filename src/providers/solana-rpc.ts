@@ -32,7 +32,7 @@ import {
 
 export type { ChainTransaction, TokenRow } from '../chain/solana/transaction.ts';
 
-/** An Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot report one: `unknown`. */
+/** An Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot report it: `unknown`. */
 export type Consensus = 'towerbft' | 'alpenglow' | 'unknown';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
@@ -62,7 +62,7 @@ const UNSUPPORTED_VERSION = -32_015;
 const METHOD_NOT_FOUND = -32_601;
 /** The newest transaction version whose JSON form this file knows (SIMD-0385). */
 const NEWEST_VERSION = 1;
-/** The highest version that a node can be asked for. */
+/** The highest version that a read can request from a node. */
 export const ANY_VERSION = 255;
 
 /**
@@ -237,9 +237,7 @@ const transactionReads = (name: string, call: Call) => ({
 
 /** Sent and simulated transactions. */
 const sends = (call: Call) => ({
-  /**
-   * Sends without preflight: the transaction was checked before, and a node that lags must not refuse it.
-   */
+  /** Sends without preflight, because the transaction was checked before and a lagging node must not refuse it. */
   send: (wireBase64: string) =>
     call(
       'sendTransaction',

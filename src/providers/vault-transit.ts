@@ -80,7 +80,7 @@ export function createVaultTransit(settings: {
     /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
     async isAvailable(): Promise<boolean> {
       version = (await versions()).find(({ address }) => address === settings.address)?.version;
-      // A periodic token lives as long as it is renewed; one that cannot be renewed works until it expires.
+      // A periodic token lives as long as it is renewed. Any other token works until it expires.
       await ask({ ...request('auth/token/renew-self'), method: 'POST', body: {} }).catch(() => undefined);
       return version !== undefined;
     },

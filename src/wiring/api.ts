@@ -76,13 +76,13 @@ function sourcesOf(env: Env) {
     cache: newCache(env.KV),
     /** This isolate's memory only, for keys chosen by callers. */
     memory: newCache(),
-    /** Facts of tokens by mint, in a cache of their own: one page of a list adds a hundred. */
+    /** Facts of tokens by mint, in a separate cache, because one page of a list adds a hundred. */
     facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     takeExchange: exchangeBudget(),
     sleep,
     ...clients(config),
-    /** Other nodes than the custodian's, so that no read of a caller uses up their rate. */
+    /** Not the custodian's nodes, so no read of a caller uses up their rate. */
     rpc: createSolanaRpc({
       urls: config.SOLANA_READ_RPC_URL,
       fetch: fetchFor(config, 'SOLANA_READ_RPC_URL'),
@@ -168,7 +168,7 @@ function nostrDeps({ config, memory }: Sources): Deps['nostr'] {
   };
 }
 
-/** Tokens in the sitemap, and how long an isolate keeps their list. */
+/** Number of tokens in the sitemap, and how long an isolate keeps their list. */
 const SITEMAP_TOKENS = 1_000;
 const SITEMAP_POLICY = { freshMs: 300_000, revalidateMs: 0, staleMs: HOUR_MS };
 
@@ -196,7 +196,7 @@ function opsDeps(sources: Sources): Deps['ops'] {
   };
 }
 
-/** What alarms are decided by, with a status that was just read. */
+/** The facts that decide the alarms, with a status that was just read. */
 export async function alarmFacts(sources: Sources, status: StatusReport): Promise<AlarmFacts> {
   const { config, custody, reserve } = sources;
   const readSol = async () =>
@@ -269,7 +269,9 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
   };
 }
 
-/** Health and readiness are polled, so an isolate asks the custodian and the database once in this time. */
+/**
+ * Health and readiness are polled often, so an isolate asks the custodian and the database at most once in this time.
+ */
 const READY_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
 
 function statusDeps(sources: Sources): Deps['status'] {
@@ -317,7 +319,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
   };
 }
 
-/** Rents and programs change rarely. A creation that costs more than its invoice has set aside is not signed. */
+/** Rents and programs change rarely. A creation that costs more than its invoice has reserved is not signed. */
 const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
 
 function tokensDeps(sources: Sources): Deps['tokens'] {
@@ -422,7 +424,7 @@ function testAlarmOf(config: Wired, kv: KVNamespace): (() => Promise<string>) | 
   );
 }
 
-/** The nodes of the custodian are called by the custodian only. */
+/** Only the custodian calls its own nodes. */
 async function probeAll(sources: Sources): Promise<UpstreamProbed[]> {
   const own = upstreamProbes(sources).map(async ({ name, needed, ask }): Promise<UpstreamProbed> => {
     const failure = await atPriority('probe', ask).then(() => null, failureReason);

@@ -10,7 +10,7 @@ import { createOrca } from '../providers/orca.ts';
 import { createPriceVenues } from '../providers/price-venues.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
-/** Host names, so that readers know whom the service asks; a number for a host that has no name of its own. */
+/** Host names, which tell readers whom the service asks; a number for a host without a name of its own. */
 export function explorerNames(urls: readonly string[]): readonly string[] {
   const hosts = urls.map((url) => new URL(url).hostname);
   return hosts.map((host, index) =>

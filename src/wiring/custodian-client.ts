@@ -31,7 +31,7 @@ const isBusy = (result: unknown): result is Busy =>
 const isNotCustodian = (result: unknown): result is NotCustodian =>
   typeof result === 'object' && result !== null && 'notCustodian' in result;
 
-/** A response with a request, whose members get the defaults of an object of the release before. */
+/** A response with a request. Members that an object of the previous release lacks get their defaults. */
 const withDefaults = <T extends { readonly type: string }>(answer: T): T =>
   'request' in answer ? { ...answer, request: RequestView.parse(answer.request) } : answer;
 

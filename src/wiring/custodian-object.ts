@@ -1,6 +1,6 @@
 /**
- * The Durable Object named `custodian`, the only code that signs. An object with another name refuses every call and writes
- * nothing. The platform exposes only the methods of its prototype, so nothing else of the custodian is reachable.
+ * The Durable Object named `custodian`, the only code that signs. An object with another name refuses every call and
+ * writes nothing. The platform exposes only the methods of its prototype, so nothing else is reachable.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -28,12 +28,12 @@ const MAX_READS = 32;
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
   /**
-   * An AppError if settings are incomplete, undefined in an object with another name. After any other error in its
+   * An AppError if settings are missing; undefined in an object with another name. After any other error during its
    * creation, the platform resets the object.
    */
   readonly #custodian: Custodian | AppError | undefined;
   readonly #slots = new CallSlots();
-  /** Calls in progress of each verb that anyone can call and that signs nothing. */
+  /** Number of running calls of each verb that anyone can call and that signs nothing. */
   readonly #reads = new Map<keyof CustodianRpc, number>();
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -111,8 +111,8 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   /**
-   * The object has one thread. Each read yields once before it begins. Alarms, creates and confirms that have
-   * arrived then run first, and all reads of a burst are counted before any of them works.
+   * The object has one thread. Each read yields once before it begins, so alarms, creates and confirms that have
+   * arrived run first. All reads of a burst are counted before any of them begins.
    */
   async #read<T>(
     verb: keyof CustodianRpc,
@@ -158,7 +158,7 @@ function custodianOf(ctx: DurableObjectState, env: Env): Custodian | AppError {
   }
 }
 
-/** Time for the response to the operator's command to leave the object before the restart. */
+/** Delay of the restart, so that the response to the operator's command leaves the object first. */
 const RESTART_MS = 5_000;
 
 function platformStorage(ctx: DurableObjectState): Storage {

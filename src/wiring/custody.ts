@@ -88,12 +88,12 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   });
 }
 
-/** Swaps that are prepared at once share one read of the venues. */
+/** Swaps that are prepared at the same time share one read of the venues. */
 const PRICES_SHARED_MS = 1_000;
 /** Each node is probed at most once in this time, however often the status is read. */
 const PROBES_SHARED_MS = 5_000;
 
-/** All calls within `forMs` of a read share it. Its failure is shared as well. */
+/** All calls within `forMs` of a read share it, and its failure too. */
 export function shared<T>(read: () => Promise<T>, forMs: number, now: () => number): () => Promise<T> {
   let latest: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {
@@ -194,7 +194,7 @@ function swapPorts(
   };
 }
 
-/** The accounts of the service, and the wallets of exchanges, which are never paid automatically. */
+/** The service's accounts, and the wallets of exchanges, which are never paid automatically. */
 type Accounts = Pick<DepositTerms, 'reserve' | 'treasury' | 'heldSenders'>;
 
 /** Rewards for deposits, if their mint is configured. */
@@ -289,7 +289,7 @@ function mintWitness(config: Wired, solana: SolanaView, reserveAddress: string):
   };
 }
 
-/** Token creations and listings, if configured: the module that takes payments, and the kind that creates mints. */
+/** Token creations and listings, if configured: the module that accepts payments, and the kind that creates mints. */
 function paidRequests(
   config: Wired,
   solana: SolanaView,

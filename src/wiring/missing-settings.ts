@@ -1,6 +1,6 @@
 /**
- * The settings that an area lacks. A setting with an invalid value is treated as missing, so that no area uses a
- * value that the operator did not intend. The custodian reports missing secret keys itself.
+ * The settings that an area lacks. An invalid setting is treated as missing, so no area uses a value that the operator
+ * did not intend. The custodian reports missing secret keys itself.
  * @module
  */
 import { type Config, READ } from '../config.ts';

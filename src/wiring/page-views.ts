@@ -1,6 +1,6 @@
 /**
- * The Durable Objects of the page views. Their sums are added, so a higher number needs no migration. A lower one would
- * lose the views of the objects that it removes.
+ * The Durable Objects of the page views. Their sums are added, so a higher number needs no migration. A lower number
+ * would lose the views of the removed objects.
  * @module
  */
 

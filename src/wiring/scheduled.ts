@@ -21,7 +21,7 @@ import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
-/** A wake that takes longer does not delay the alarms of this minute. */
+/** The alarms of this minute wait at most this long for the custodian's wake. */
 const WAKE_MS = 20_000;
 const MONITOR_MS = 5_000;
 const EVERY_MINUTE = '* * * * *';
@@ -54,7 +54,7 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
     });
 }
 
-/** Tells a monitor outside that this run has woken the custodian. @throws AppError UPSTREAM_FAILED, without the URL */
+/** Tells an outside monitor that this run has woken the custodian. @throws AppError UPSTREAM_FAILED, without the URL */
 async function callMonitor(url: string, fetch: Fetch): Promise<void> {
   const { status } = await ask({ fetch, upstream: 'heartbeat', url, timeoutMs: MONITOR_MS });
   if (status < 200 || status > 299) throw upstreamFailed('heartbeat', `status_${status}`);
@@ -69,8 +69,8 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
   const beaten = heartbeat.beat('minute', now());
   const woken = custody.wake();
   /**
-   * Reads the heartbeat only after the write, because KV caches a read for a minute, and the custodian after its wake,
-   * so that what the wake finds is sent at once.
+   * Reads the heartbeat only after the write, because KV caches a read for a minute. Reads the custodian after its
+   * wake, so that everything the wake finds is sent at once.
    */
   const readStatus = async () => {
     await Promise.allSettled([beaten, within(woken, WAKE_MS)]);
@@ -87,7 +87,7 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
 }
 
 /**
- * After midnight UTC: the mint's own cron. The first tick after the mint's time begins the day's operation in the
+ * The mint's own cron, after midnight UTC. The first run after the mint's time begins the day's operation in the
  * custodian.
  */
 const dailyTasks = (env: Env): readonly ScheduledTask[] => [
@@ -114,7 +114,7 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
   { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
-  // The custodian asks the bridge once its bound is outdated, which also ends or raises the bridge's alarms.
+  // If its bound is outdated, the custodian asks the bridge. That also ends or raises the bridge's alarms.
   { name: 'read_minimum', run: () => swap.custody.swapRoom() },
   {
     name: 'prewarm_currencies',

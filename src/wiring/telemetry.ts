@@ -15,7 +15,10 @@ export type Line = Readonly<Record<string, unknown>>;
 /** A configuration, with the limit on concurrent calls that its clients share. */
 export type Wired = Config & { readonly admission?: Admission };
 
-/** The log has one of this many requests that succeed or that a caller got wrong: the platform charges for each line. */
+/**
+ * Of requests that succeed or that contain a caller's mistake, the log has one in this many, because the platform
+ * charges for each line.
+ */
 const REQUESTS_PER_LINE = 100;
 
 /** Writes every failure, alarm and event, and a share of the other requests. No line has a client's address. */
@@ -32,7 +35,7 @@ export const wired = (env: Env): Required<Wired> => ({
   admission: new Admission(() => BUDGETS.upstream_calls),
 });
 
-/** The same for the custodian. Callers never use more of a node than their part of its rate. */
+/** The same for the custodian. Callers never use more than their part of a node's rate. */
 export function wiredCustodian(env: Env): Required<Wired> {
   const config = readConfig(env);
   const terms = nodeCalls(config.SOLANA_RPC_RATE);

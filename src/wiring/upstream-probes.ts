@@ -1,6 +1,6 @@
 /**
- * One inexpensive request to every upstream, for the status. None opens, moves or costs anything. The bridge
- * gets no request for a quote, because the quota is small.
+ * One inexpensive request to every upstream, for the status. None of them opens, moves or costs anything. The bridge is
+ * not asked for a quote, because the quota is small.
  * @module
  */
 import { AppError, upstreamFailed } from '../core/errors.ts';

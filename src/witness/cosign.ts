@@ -1,5 +1,5 @@
 /**
- * The witness: it looks for itself and signs one mint at a time. It retries, sends and pays nothing.
+ * The witness: it reads its own sources and signs one mint at a time. It retries, sends and pays nothing.
  * @module
  */
 
@@ -45,9 +45,7 @@ const MAX_EXPIRED = 2_000;
 export class Witness {
   readonly #ports: WitnessPorts;
   #isBusy = false;
-  /**
-   * Ids of old transactions that somebody copied from the chain. Each of them costs the reads of one request once.
-   */
+  /** Ids of old transactions that somebody copied from the chain. Each of them causes the reads of only one request. */
   readonly #expired = new Map<string, null>();
 
   constructor(ports: WitnessPorts) {
@@ -63,7 +61,7 @@ export class Witness {
     // A node that lags far behind may still accept the blockhash of the last transaction.
     if (this.#ports.row.read()?.signature === request.signature)
       return { type: 'refused', refusal: 'earlier_mint_open' };
-    // Two mints that are each covered alone exceed the reserve together.
+    // Two mints that the reserve covers separately may exceed it together.
     if (this.#isBusy) return { type: 'refused', refusal: 'busy' };
     this.#isBusy = true;
     try {
@@ -101,7 +99,10 @@ export class Witness {
   }
 }
 
-/** Slots by which a node's height may be older than its view of the blockhash: one URL may be two machines. */
+/**
+ * Slots by which a node's height may be older than its view of the blockhash, because one URL may be served by two
+ * machines.
+ */
 const MAX_LAG = 16n;
 
 /** @throws AppError UPSTREAM_FAILED */

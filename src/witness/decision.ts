@@ -1,6 +1,6 @@
 /**
- * Whether the witness adds its signature to a mint. Its only rule: the supply never exceeds the sats that its own
- * indexes confirm. Pure.
+ * Decides whether the witness adds its signature to a mint. Its only rule: the supply never exceeds the sats that its
+ * own indexes confirm. Pure.
  * @module
  */
 import type { MintRequest } from '../chain/solana/mint-request.ts';
@@ -44,7 +44,7 @@ export type MintFacts = {
   readonly views: readonly MintView[];
   /** Number of configured nodes. */
   readonly nodes: number;
-  /** The sats at the depth of a mint, by a quorum of the witness's indexes. */
+  /** The sats at a mint's depth, according to a quorum of the witness's indexes. */
   readonly reserve: Agreement;
 };
 
@@ -56,7 +56,7 @@ export type Refusal =
   | 'nodes_unreachable'
   | 'supplies_disagree'
   | 'other_mint'
-  /** Mints without the witness's key may be on their way, or the authority was handed over again. */
+  /** Mints without the witness's key may be on their way, or the authority was transferred again. */
   | 'not_mint_authority'
   | AgreementRefusal
   /** The supply leaves less room than the amount. */
@@ -69,7 +69,7 @@ export type Decision =
 
 export function decideCosignature({ request, authority, last, views, nodes, reserve }: MintFacts): Decision {
   const quorum = quorumOf(nodes);
-  // A finalized supply from after the expiry of the last transaction contains it, or it never lands.
+  // A finalized supply from after the expiry of the last transaction contains it, or the transaction never lands.
   const current = views.filter((view) => !last || hasExpired(last, view));
   if (views.length < quorum) return refuse('nodes_unreachable');
   if (current.length < quorum) return refuse('earlier_mint_open');
@@ -92,8 +92,8 @@ export function decideCosignature({ request, authority, last, views, nodes, rese
 }
 
 /**
- * The largest group of nodes whose heights fit one blockhash. Honest heights differ by less than its life, so a lying
- * node cannot make the others wait for an absurd one.
+ * The largest group of nodes whose heights fit one blockhash. Honest heights differ by less than a blockhash's life, so
+ * a lying node cannot make the witness wait for an absurd height.
  */
 function agreedHeights(views: readonly MintView[]) {
   const seen = views.flatMap(({ node, heightAtBlockhash: height }) =>

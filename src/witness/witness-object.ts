@@ -1,5 +1,6 @@
 /**
- * The Durable Object of the witness: one, named `witness`, so that two requests are never signed at the same time.
+ * The Durable Object of the witness. There is only one, named `witness`, so two requests are never signed at the same
+ * time.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';

@@ -58,8 +58,8 @@ const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'mi
 export type CheckLine = {
   readonly name: (typeof LINES)[number];
   /**
-   * `warned`: it holds, and rests on one key. `unchecked`: a source could not be reached, or the signature has a form
-   * that is not evaluated. `contradicted`: the evidence disproves the line.
+   * `warned`: the line holds, but depends on one key. `unchecked`: a source could not be reached, or the signature has
+   * a form that is not evaluated. `contradicted`: the evidence disproves the line.
    */
   readonly result: 'confirmed' | 'warned' | 'contradicted' | 'unchecked';
   /** Text of the result, for display. */

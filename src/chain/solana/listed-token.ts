@@ -1,6 +1,6 @@
 /**
- * What a listing says of a token, from the accounts of the chain alone. Read for the request, and again before its payment
- * lists the token.
+ * What a listing shows of a token, read from the chain's accounts alone. It is read for the request, and again before
+ * the paid request lists the token.
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';

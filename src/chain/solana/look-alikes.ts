@@ -50,13 +50,13 @@ function drawnLetter(character: string): string | undefined {
   return start === undefined ? undefined : String.fromCharCode(97 + code - start);
 }
 
-/** What a reader does not see: marks, and characters without a shape. */
+/** Characters that a reader does not see: marks, and characters without a shape. */
 const UNSEEN_ONLY = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const NO_LETTER = /[^\p{L}\p{N}]/gu;
 const SIGN = /^[^\p{L}\p{N}]$/u;
 
-/** The forms of a character that may look like Latin letters: some small letters look like one only as a capital. */
+/** The forms of a character that may look like Latin letters. Some small letters look Latin only as capitals. */
 function formsOf(character: string): readonly string[] {
   if (character < '\u0080') return [character];
   const plain = character.normalize('NFKC');
@@ -70,8 +70,8 @@ const remembered = new Map<string, readonly string[] | null>();
 const REMEMBERED = 5_000;
 
 /**
- * Every text of letters and digits that a reader may see in one character; none for a gap between words, null for a
- * character that nobody sees.
+ * Each text of letters and digits that a reader may see in one character. Empty for a gap between words, null for an
+ * invisible character.
  */
 function readingsOf(character: string): readonly string[] | null {
   const known = remembered.get(character);
@@ -92,11 +92,11 @@ function readingsFrom(character: string): readonly string[] {
     readings.add(letters.join('').toLowerCase().replace(NO_LETTER, ''));
   }
   readings.delete('');
-  // A sign such as | or ! is a letter or an ornament between letters.
+  // A reader may take a sign such as | or ! for a letter or for decoration.
   return readings.size > 0 && SIGN.test(character) ? ['', ...readings] : [...readings];
 }
 
-/** What is read of a word, character by character. */
+/** The readings of each character of a word. */
 type Word = readonly (readonly string[])[];
 
 /** The words of a text. */
@@ -111,7 +111,7 @@ function wordsOf(text: string): readonly Word[] {
   return words.filter((word) => word.length > 0);
 }
 
-/** Whether a reading stands in the sought word at this offset. */
+/** Whether the sought word has this reading at this offset. */
 function standsAt(reading: string, sought: string, offset: number): boolean {
   for (let at = 0; at < reading.length; at += 1) {
     const letter = sought[offset + at];
@@ -122,9 +122,9 @@ function standsAt(reading: string, sought: string, offset: number): boolean {
 }
 
 /**
- * Follows every reading in one pass. Bit n of `offsets`: the characters so far read as the first n letters.
+ * Follows all readings in one pass. Bit n of `offsets` is set if the characters so far read as the first n letters.
  * @param sought at most 30 letters
- * @param where  `whole`: from the first character to the last; `inside`: anywhere
+ * @param where `whole`: from the first character to the last; `inside`: anywhere
  */
 function reads(characters: Word, sought: string, where: 'whole' | 'inside'): boolean {
   const end = 1 << sought.length;
@@ -154,7 +154,7 @@ export const readsAs = (text: string, sought: Iterable<string>): boolean => {
   return [...sought].some((word) => variants.some((characters) => reads(characters, word, 'whole')));
 };
 
-/** Whether a word of the text contains one of the words sought, or several words together read as it. */
+/** Whether a word of the text contains a sought word, or several words together read as one. */
 export const contains = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
   const single = variants.flat();

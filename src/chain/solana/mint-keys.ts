@@ -6,7 +6,7 @@
  */
 import { base58 } from '@scure/base';
 
-/** The mint authority, and the keys of which so many must sign: several for a multisig, else the authority itself. */
+/** The mint authority, its keys, and how many of them must sign. A plain authority is its own only key. */
 export type MintKeys =
   | { readonly authority: null }
   | { readonly authority: string; readonly required: number; readonly signers: readonly string[] };
@@ -43,7 +43,7 @@ export function minterOf(keys: MintKeys, reserve: string | null): Minter {
 }
 
 /**
- * @param program that owns the mint: to it an account of any other program is one signer, with whatever bytes
+ * @param program that owns the mint; it treats an account of any other program as a single signer, whatever its bytes
  * @param account at the address of the authority; null if there is none
  */
 export function mintKeysOf(

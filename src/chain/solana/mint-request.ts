@@ -43,7 +43,7 @@ export type RequestRefusal = 'not_a_mint' | 'not_signed_by_custodian';
 
 /**
  * @param wire bytes of a transaction that the custodian has signed and the witness has not
- * @returns the request, or why the bytes are none
+ * @returns the request, or the reason why the bytes are not one
  */
 export async function readMintRequest(
   wire: Uint8Array,

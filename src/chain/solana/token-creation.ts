@@ -74,7 +74,10 @@ export function creationSpaces(design: TokenDesign): { mint: number; metadata: n
 export const tokenProgramOf = (design: TokenDesign): string =>
   design.program === 'token-2022' ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM;
 
-/** Name, symbol and URI in a Token-2022 mint. The reserve writes them, and gives the right up if nobody is to have it. */
+/**
+ * Instructions that write name, symbol and URI into a Token-2022 mint. The reserve signs them, and gives up its
+ * authority if nobody is to have it.
+ */
 const nameInstructions = (
   { name, symbol, uri, creator, revokeUpdate }: TokenDesign,
   mint: string,

@@ -63,7 +63,7 @@ export const powerWords = (power: string): (typeof POWER_WORDS)[TokenPower] =>
 /** Powers of the keys that every token program has. The creator of a token chooses them. */
 const PLAIN_POWERS: readonly TokenPower[] = ['mint', 'freeze'];
 
-/** Whether a token may stand among the newest: no name of another token, and no power beyond the plain ones. */
+/** Whether a token may be listed among the newest: it has no warning about its name, and only plain powers. */
 export const isPlainToken = (token: {
   readonly warning: string | null;
   readonly powers: readonly TokenPower[] | null;
@@ -72,17 +72,17 @@ export const isPlainToken = (token: {
   token.powers !== null &&
   token.powers.every((power) => PLAIN_POWERS.includes(power));
 
-/** A listing is refused for a mint with one of these: its tokens can be taken, or all of them can be stopped. */
+/** A listing is refused for a mint with one of these powers: the tokens can be taken, or all of them can be stopped. */
 export const REFUSED_POWERS: readonly TokenPower[] = ['permanent_delegate', 'default_frozen', 'pausable'];
 
-/** The value of an extension, with checked bounds. A value of another length than its type has is unknown. */
+/** The value of an extension, with checked bounds. If its length does not fit its type, the value is unknown. */
 type Value = { readonly bytes: Uint8Array; readonly view: DataView };
 
 /** Whether 32 bytes contain a key: all zeros mean none. */
 const hasKey = ({ bytes }: Value, at: number): boolean =>
   bytes.subarray(at, at + 32).some((byte) => byte !== 0);
 
-/** One to one; a quotient of shown and stored amounts. */
+/** Shown amounts equal stored amounts. */
 const PLAIN_MULTIPLIER = 1;
 const FROZEN = 2;
 const INITIALIZED = 1;

@@ -26,7 +26,10 @@ const KINDS = { mint: { base: 82, mark: 1 }, account: { base: 165, mark: 2 } } a
 /** Extension values by type. */
 type Extensions = {
   readonly extensions: ReadonlyMap<number, Uint8Array>;
-  /** Whether bytes follow that are no extension, or a type occurs twice: then the account is not fully understood. */
+  /**
+   * True if bytes follow that are not an extension, or if a type occurs twice: the account is then not fully
+   * understood.
+   */
   readonly hasUnreadBytes: boolean;
 };
 

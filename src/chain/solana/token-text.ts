@@ -18,7 +18,7 @@ export const MAX_URI_BYTES = 200;
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
 /** A picture with its presentation or skin tone. */
 const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?';
-/** What follows the black flag in those of England, Scotland and Wales: invisible letters. */
+/** The invisible letters after the black flag in the flags of England, Scotland and Wales. */
 const FLAG_TAGS = ['eng', 'sct', 'wls'].map((land) =>
   [...`gb${land}`, '\u007F'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join(''),
 );
@@ -27,7 +27,10 @@ const EMOJI = new RegExp(
   `\\u{1F3F4}(?:${FLAG_TAGS.join('|')})|${PICTURE}(?:\\u200D${PICTURE})*|[0-9#*]\\uFE0F?\\u20E3`,
   'gu',
 );
-/** The visible characters of an emoji; the dots keep apart what it kept apart. */
+/**
+ * The visible characters of an emoji. A dot replaces each invisible character, so the pictures that it joined stay
+ * separate.
+ */
 const bareEmoji = (emoji: string): string => emoji.replaceAll(/[\u200D\uFE0F\u{E0061}-\u{E007F}]/gu, '.');
 /** The sign of Indic scripts that removes a vowel: a joiner beside it selects the form of the conjunct. */
 const VIRAMA =
@@ -79,7 +82,7 @@ export function descriptionFault(text: string): TextFault | undefined {
   return undefined;
 }
 
-/** The fault in the name or symbol of a token: those of `textFault`, and a text that a reader takes for one of ours. */
+/** The fault in a token's name or symbol: a fault of `textFault`, or a likeness to one of our own names. */
 export const nameFault = (text: string, maxBytes: number): TextFault | undefined =>
   textFault(text, maxBytes) ?? (contains(text, OWN_NAMES) ? 'reserved' : undefined);
 

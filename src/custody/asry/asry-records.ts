@@ -58,7 +58,7 @@ const epochColumns = (epoch: Epoch) => ({
   journal: stringifyJson({ epoch, view: epochView(epoch) }),
 });
 
-/** Claims come after their epochs, because `adopt` reads the epoch of a claim. */
+/** Claims are adopted after their epochs, because `adopt` reads the epoch of a claim. */
 export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
   {
     table: 'asry_epochs',
@@ -78,7 +78,7 @@ export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
     adopt(text) {
       const { claim } = decodeRow<{ claim: Claim }>(text);
       const epoch = store.epoch(claim.epoch);
-      // D1 may have received the claim without its epoch's change.
+      // D1 may have received the claim without the change of its epoch.
       if (epoch && epoch.deposits < claim.after) store.putEpoch({ ...epoch, deposits: claim.after });
     },
   },

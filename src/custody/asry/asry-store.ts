@@ -93,10 +93,10 @@ export type Payout = {
   readonly state: PayoutState;
   readonly reason: OwedReason | null;
   readonly operationId: string | null;
-  /** Lamports set aside to open the recipient's account, and when; at most once a day for one owner. */
+  /** Lamports set aside to open the recipient's account, at most once a day for each owner, and the time of that. */
   readonly rent: bigint;
   readonly rentAt: number | null;
-  /** Checks and attempts that failed. More of them mean longer waits between retries. */
+  /** Number of failed checks and attempts. Each makes the wait until the next retry longer. */
   readonly tries: number;
   readonly dueAt: number | null;
   /** Hashes of the Idempotency-Key and of the body of the call that requested the payout. */
@@ -118,7 +118,10 @@ export const decodeRow = <T>(text: string): T =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
 
-/** Waits until an owed payout is checked again: after a failed chain read, a failed operation, or for any other reason. */
+/**
+ * Waits until the next check of an owed payout: after a failed chain read, after a failed operation, and for any other
+ * reason.
+ */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
@@ -184,7 +187,7 @@ export class AsryStore {
     return this.#epochs.all('ORDER BY number DESC LIMIT ?', limit);
   }
 
-  /** Epochs whose number follows `id`, both compared as text. */
+  /** Epochs whose number, compared as text, follows `id`. */
   epochsAfter(id: string, limit: number): Epoch[] {
     return this.#epochs.all(
       'WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
@@ -258,9 +261,7 @@ export class AsryStore {
     return this.#payouts.all(`WHERE state = 'begun'`);
   }
 
-  /**
-   * Whether the opening of an account of this owner began or ended after `since` (Unix milliseconds).
-   */
+  /** Whether the creation of an account of this owner began or ended after `since` (Unix milliseconds). */
   hasOpenedAccount(owner: string, since: number): boolean {
     const opened = this.#exec(
       `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature

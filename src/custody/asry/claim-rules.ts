@@ -15,15 +15,16 @@ export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'b
 
 /** A bridge returns an undelivered payment within this time after the swap. */
 const RETURN_MS = DAY_MS;
-/** A block's time has whole seconds and may be behind the clock that dated the swap. */
+/** A block's time has whole seconds and may be earlier than the time of our clock at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
  * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If the treasury is the
  * address of a key that signs swaps, tokens that a bridge returns look like a deposit.
  *
- * @param given.isOwnSender    whether one of our swaps paid the sender, or the sender is the reserve, now or earlier
- * @param given.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix milliseconds
+ * @param given.isOwnSender whether one of our swaps paid the sender, or the sender's address is or was the reserve's
+ * @param given.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix
+ * milliseconds
  */
 export function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
@@ -96,7 +97,7 @@ export const newPayout = (
 /** Idempotency keys expire after a week. */
 export const KEY_LIFE_MS = 7 * DAY_MS;
 
-/** After this number of parts the next one is the whole remainder, regardless of the requested amount. */
+/** After this number of parts the next part is the whole rest, regardless of the requested amount. */
 const MAX_PARTIAL_PAYOUTS = 3;
 
 /** A part is at least this share of the whole, in percent. */

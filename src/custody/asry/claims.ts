@@ -1,8 +1,8 @@
 /**
  * Processes claims; each deposit is claimed once. One transaction consumes the payment, advances the reward curve and
- * stores the claim with the part that is owed. Its payout then begins in the same way as in every later check of an
- * owed part. The finalized chain determines the payout, which goes to the deposit's sender. Neither the caller's
- * identity nor the number of calls changes it.
+ * stores the claim with the part that is owed. Its payout then begins as in every later check of an owed part. The
+ * finalized chain determines the payout, which goes to the deposit's sender. Neither the caller's identity nor the
+ * number of calls changes it.
  * @module
  */
 
@@ -48,10 +48,10 @@ import { missingEpochs } from './epochs.ts';
 import { type AsryPorts, claimPurpose, createAsryKind } from './payout-operation.ts';
 import { Payouts } from './payouts.ts';
 
-/** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
+/** A block's time may be this many seconds ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
 
-/** A repeat of a claim reads the chain at most once in this time. */
+/** A repeated claim reads the chain at most once in this time. */
 const REPEAT_MS = 30_000;
 /** Maximum deposits whose repeats are remembered; the oldest are forgotten first. */
 const MAX_CHECKED = 1_000;
@@ -90,7 +90,7 @@ export class Claims implements CustodyModule {
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
     const answer = await this.#decide(request);
-    // The rows are durable before the response, so that a crash cannot undo them.
+    // The rows are durable before the response is sent, so a crash cannot undo them.
     await this.#tools.storage.sync();
     return answer;
   }
@@ -121,7 +121,7 @@ export class Claims implements CustodyModule {
     return [this.#payouts.debt()];
   }
 
-  /** Opens the epoch of the time, once the one before has ended. */
+  /** Opens the epoch of the current time once the previous one has ended. */
   onCron(): Promise<void> {
     return this.#openEpochs();
   }
@@ -233,7 +233,10 @@ export class Claims implements CustodyModule {
     return refuse(refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), claim);
   }
 
-  /** Whether a repeat may read the chain again. Anyone may repeat any claim, so others get what is stored. */
+  /**
+   * Whether a repeated claim may read the chain again. Anyone may repeat any claim, so other repeats get the stored
+   * result.
+   */
   #isCheckDue(signature: string): boolean {
     const checkedAt = this.#checkedAt.get(signature) ?? 0;
     return this.#checks.has(signature) || isTimeOver(checkedAt + REPEAT_MS, REPEAT_MS, this.#tools.now());
@@ -282,7 +285,10 @@ export class Claims implements CustodyModule {
       : opened;
   }
 
-  /** Start of each swap of the treasury's address whose proceeds are missing. A lost journal may have had one until its end. */
+  /**
+   * Start of each swap of the treasury's address whose proceeds are missing. A lost journal may have had such a swap
+   * until its end.
+   */
   #unsettledSince(): number[] {
     const { journal, reserveAddress } = this.#tools;
     const { treasury } = this.#ports.terms;

@@ -25,7 +25,8 @@ import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
 import type { AsryProgram } from './epochs.ts';
 
 /**
- * After an attempt that failed on the chain, or three that expired, the payout is owed again and checked from the start.
+ * After one attempt that failed on the chain, or three that expired, the payout is owed again and checked from the
+ * start.
  */
 const ASRY_RULES: KindRules = {
   maxAttempts: 3,

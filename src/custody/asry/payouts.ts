@@ -21,7 +21,7 @@ import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-op
 /** An owed payout and its claim, as they are stored. */
 type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
-/** Debts that the operator's view names. */
+/** Maximum debts that the operator's view names. */
 const DEBT_EXAMPLES = 5;
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
@@ -132,7 +132,7 @@ export class Payouts {
     if (!claim) return;
     const begun = await this.#start(claim, payout, accounts);
     if (typeof begun !== 'string') return this.#tools.drive(begun.id);
-    // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
+    // Owed payouts wait in the agenda. One run checks those that are due, up to a limit.
     this.#tools.storage.transaction(() => {
       const now = this.#waiting(payout);
       if (!now) return;
@@ -144,7 +144,7 @@ export class Payouts {
 
   /**
    * Begins owed payouts, or stores why they stay owed. One call reads all their recipients.
-   * @param asked whether a caller repeats a claim, which does not postpone the next background check
+   * @param asked true if a caller repeats a claim: this does not postpone the next background check
    */
   async check(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
@@ -179,7 +179,7 @@ export class Payouts {
     saveClaim(this.#tools, this.#store, claim, payout);
   }
 
-  /** Alerts the operator, once an hour, to a reason that only the operator can remove. */
+  /** Sends an alarm, at most once an hour, for a reason that only the operator can remove. */
   #reportOwed({ signature, part }: Payout, reason: OwedReason): void {
     if (!OPERATOR_REASONS.includes(reason)) return;
     if (!this.#tools.journal.isDueAgain(`payout_owed ${reason}`, HOUR_MS, this.#tools.now())) return;
@@ -214,7 +214,7 @@ export class Payouts {
     const stored = this.#store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
     if (!claim || stored?.state !== 'begun') return;
     if (state !== 'done') {
-      // A payout that no key has paid is checked from the start, like a new one.
+      // A payout that the key can no longer sign is checked from the start, like a new one.
       if (isRotated(because)) {
         this.#save(claim, this.owe(stored, 'unread'));
         return;

@@ -1,13 +1,13 @@
 /**
- * What waits, and until when: one table for the work of every module. A row is written in the storage transaction of the
- * row that waits, so no work is forgotten. Failures are stored too, because the platform evicts an idle object within
- * seconds. Counters in memory would never reach the number of failures that raises an alarm.
+ * The agenda: one table of all work that waits, with its due times. An entry is written in the storage transaction of
+ * the row that waits, so no work is forgotten. Failures are stored too, because the platform evicts an idle object
+ * within seconds. Counters in memory would never reach the number of failures that raises an alarm.
  * @module
  */
 import { keepNewest } from '../../core/keep-newest.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
 
-/** Work of the agenda that has failed again and again. */
+/** Work that has failed often enough to alert the operator. */
 export type FailingWork = {
   readonly work: string;
   readonly id: string;
@@ -53,8 +53,8 @@ const SCHEMA = [
 ] as const;
 
 /**
- * When a row is due. A row that was set at a time ahead of the clock is due now: the clock went back since.
- * `?1`: Unix milliseconds.
+ * When a row is due. If it was set at a time that is still ahead, the clock has gone back since, and the row is due
+ * now. `?1`: Unix milliseconds.
  */
 const DUE_AT = 'IIF(set_at > ?1, ?1, due_at)';
 
@@ -66,8 +66,8 @@ export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
 }
 
 /**
- * Plans work, which no longer counts as failing; null when nothing is left to do. Call inside the transaction of the row
- * that waits.
+ * Plans work, which is then no longer counted as failing; null if nothing is left to do. Call inside the transaction of
+ * the row that waits.
  */
 export function planWork(
   exec: Storage['exec'],
@@ -113,7 +113,7 @@ export class Agenda {
     planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
   }
 
-  /** Ids of due work, the longest overdue first. */
+  /** Ids of due work; the longest overdue first. */
   due(name: string, limit: number): string[] {
     const now = Math.floor(this.#now());
     return this.#exec(
@@ -149,8 +149,8 @@ export class Agenda {
   }
 
   /**
-   * Unix milliseconds at which the next work of these names is due: the time of the alarm. Undefined when none waits. Work
-   * of a module that is not configured waits for its configuration.
+   * Unix milliseconds at which the next work of these names is due: the time of the alarm. Undefined if none waits.
+   * Work of a module that is not configured is not included.
    */
   next(names: readonly string[]): number | undefined {
     const planned = `FROM agenda WHERE due_at IS NOT NULL AND name IN (${names.map(() => '?').join(', ')})`;
@@ -164,7 +164,7 @@ export class Agenda {
   }
 
   /**
-   * Plans the next look at work that is not possible yet. That is no failure; the wait grows with each look.
+   * Plans the next check of work that is not possible yet. This is not a failure; the wait grows with each check.
    * @returns how often it was postponed since it was last planned
    */
   postpone(name: string, id: string, waits: Backoff): number {
@@ -197,7 +197,7 @@ export class Agenda {
     return tries;
   }
 
-  /** Work that has failed so often that the operator was alerted, the most failures first. */
+  /** Work that has failed often enough to alert the operator, the most failures first. */
   failing(limit: number): FailingWork[] {
     return this.#exec(
       'SELECT name, id, tries FROM agenda WHERE tries >= ? ORDER BY tries DESC, name, id LIMIT ?',

@@ -22,7 +22,7 @@ const SAFETY_MS = 30_000;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
 /**
- * Key in the journal's `meta` table. Its value tells the next instance how far the nodes agreed and whether the chain
+ * Key in the journal's `meta` table. Its value tells the next instance whether the nodes agreed and whether the chain
  * was stalled.
  */
 export const QUORUM_MEMORY = 'quorum';
@@ -109,7 +109,7 @@ export class Background {
     if (gate.isVerified()) {
       await flushOutbox(this.#ports);
       if (!journal.isQueued()) agenda.plan(DELIVERY, 'd1', null);
-      // A delivery that follows a call does not postpone the one that waits.
+      // A delivery after a call does not postpone the planned one.
       else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= this.#ports.now())
         agenda.postpone(DELIVERY, 'd1', DELIVERIES);
     }
@@ -146,7 +146,7 @@ export class Background {
     }
   }
 
-  /** Runs what depends on the clock in one module. After a failure the next minute repeats it. */
+  /** Runs the clock-dependent work of one module. After a failure the next minute repeats it. */
   async #tick(name: string, module: CustodyModule): Promise<void> {
     const { agenda } = this.#ports;
     try {

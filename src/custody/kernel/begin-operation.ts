@@ -43,7 +43,7 @@ export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
   | { readonly ok: false; readonly declined: Declined };
 
-/** Why the kernel begins no operation now. */
+/** Why the kernel does not begin an operation now. */
 export type NotBegun =
   | { readonly code: 'STOPPED'; readonly reason: string }
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
@@ -62,7 +62,7 @@ export type Rehearsed<Declined = never> =
   | { readonly type: 'possible'; readonly intent: Intent }
   | Stopped<Declined>;
 
-/** Maximum reads of the balance. A read is outdated if the reservation of another operation ends meanwhile. */
+/** Maximum reads of the balance. A read is outdated if another operation's reservation ends meanwhile. */
 const MAX_READS = 3;
 
 /**
@@ -89,12 +89,12 @@ export async function beginOperation<Declined = never>(
   const begun: Begun<Declined> = known
     ? { type: 'known', operation: known }
     : await withBalance(context, kind, (balance) => storage.transaction(() => insert(balance)));
-  // The write of an earlier call may not be durable yet either.
+  // The earlier call's write may not be durable yet either.
   if (begun.type === 'begun' || begun.type === 'known') await storage.sync();
   return begun;
 }
 
-/** Makes the reads and checks of `beginOperation` for a new id, and stores nothing. */
+/** Makes the reads and checks of `beginOperation` for a new id, but stores nothing. */
 export const rehearseOperation = <Declined = never>(
   context: BeginContext,
   kind: Kind,
@@ -102,7 +102,7 @@ export const rehearseOperation = <Declined = never>(
 ): Promise<Rehearsed<Declined>> =>
   withBalance(context, kind, (balance) => judge(context, kind, balance, decide));
 
-/** Acts on a balance that shows the outcome of every ended reservation. */
+/** Calls the work with a balance that shows the outcome of every operation whose reservation has ended. */
 async function withBalance<Result>(
   { journal, readBalance, stopBeginning }: BeginContext,
   kind: Kind,
@@ -143,7 +143,7 @@ function judge<Declined>(
 
 /**
  * Stores an intent without a check. Use it only for a kind whose balance and limits are checked at the signature,
- * because its cost was set aside at the sale. Call inside a storage transaction.
+ * because its cost was reserved at the sale. Call inside a storage transaction.
  */
 export function queueOperation(
   {

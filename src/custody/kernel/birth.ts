@@ -1,6 +1,6 @@
 /**
- * The birth of a journal that began anew after a loss. Payments and deposits that are older may have been used by the lost
- * journal, so they pay for nothing.
+ * The birth of a journal that began anew after a loss. The lost journal may have used older payments and deposits, so
+ * they pay for nothing.
  * @module
  */
 import { olderThanRecords } from '../../core/older-records.ts';
@@ -38,7 +38,7 @@ export function olderRefusal(
   return birth === undefined || slot > BigInt(birth.slot) ? undefined : olderThanRecords(birth.at, contact);
 }
 
-/** Why a payment request or an operation cannot go on that only the lost journal had; undefined for any other id. */
+/** Why a payment request or an operation that only the lost journal had cannot continue; undefined for any other id. */
 export function lostRequestRefusal(
   journal: Journal,
   id: string,

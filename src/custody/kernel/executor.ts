@@ -48,7 +48,10 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'finis
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  /** No row is processed before the journal is verified. A stop is read again in the critical section that stores the signature. */
+  /**
+   * No row is processed before the journal is verified. The critical section that stores a signature checks again
+   * whether signing is stopped.
+   */
   readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
   /**
    * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the transaction's id.
@@ -89,8 +92,8 @@ export class Executor {
   }
 
   /**
-   * Drives an operation, each time that it is due, until it has ended or `waitMs` milliseconds have passed. The alarm may
-   * drive it as well: both share one run. Returns at once while no row is processed.
+   * Drives an operation whenever it is due, until it has ended or `waitMs` milliseconds have passed. The alarm may
+   * drive it too; both share one run. Returns at once while rows may not be processed.
    */
   async finish(id: string, waitMs: number): Promise<void> {
     const { agenda, journal, now, within, gate } = this.#ports;
@@ -137,7 +140,7 @@ export class Executor {
     return next === op ? op : journal.update(op, next, now());
   }
 
-  /** Leaves a row for the operator, because it requires an effect that this version does not support. */
+  /** Leaves a row to the operator, because its next effect is unknown to this version. */
   #leaveToOperator(op: Operation): void {
     const { journal, now, log } = this.#ports;
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
@@ -207,7 +210,8 @@ export class Executor {
 
   /** Signs a planned operation and stores the signature, or records the reason against it. Sends nothing. */
   async #prepare(op: Operation, kind: OperationKind): Promise<void> {
-    // Nothing of a planned operation can land: it was never signed, or a quorum has proven that its last attempt ended.
+    // No transaction of a planned operation can land: it was never signed, or a quorum has proven that its last attempt
+    // ended.
     if (op.signer !== this.#ports.signer.address)
       return void this.#observe(op, kind, { type: 'refused', reason: KEY_ROTATED });
     let balance: Balance | undefined;
@@ -235,8 +239,8 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now. Signing may be stopped, the signed operations may fill a limit, or the
-   * balance less all reservations may be too low.
+   * Why the operation may not be signed now. Signing is stopped, the signed operations fill a limit, or the balance
+   * less all reservations is too low.
    * @param cost 0 until it is known
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {

@@ -17,7 +17,7 @@ export type Finality = {
  */
 export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
 
-/** Slot -1: none was seen yet. A chain begins with slot 0. */
+/** Slot -1 means that no slot was seen yet. A chain begins with slot 0. */
 export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
 /** A longer time without a new finalized slot is a stall. Alpenglow finalizes within a second; nodes lag by seconds. */
@@ -25,9 +25,9 @@ const STALLED_MS = 2 * 60_000;
 
 /** Notes the newest slot that a quorum has finalized. */
 export function noteSlot(memory: FinalityMemory, slot: string, now: number): FinalityMemory {
-  // A lower slot comes from another cluster or from nodes that lag. The time without a new slot then starts at zero.
+  // A lower slot comes from another cluster or from lagging nodes. The time without a new slot then starts at zero.
   const known = slot === memory.slot ? memory : { ...NO_SLOT, slot, seenAt: now };
-  // The clock may have gone back since.
+  // The clock may have gone back since the note.
   const seenAt = Math.min(known.seenAt, now);
   return { ...known, seenAt, stalledSince: now - seenAt > STALLED_MS ? seenAt : null };
 }

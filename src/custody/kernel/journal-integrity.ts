@@ -62,7 +62,7 @@ export function freeze(
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
 
-/** Ends a freeze without a word about the journal's completeness, which is still to be compared. */
+/** Ends a freeze without a statement about the journal's completeness, which is checked later. */
 export const liftFreeze = (journal: Journal): void => journal.setMeta(FROZEN, '');
 
 export function unfreeze(journal: Journal): void {
@@ -81,7 +81,7 @@ export function isSuspect(journal: Journal): boolean {
 
 export const suspectSince = (journal: Journal): number => journal.getTime(SUSPECT_SINCE);
 
-/** Keys of `meta` that survive when a lost journal is emptied: its freeze goes on. */
+/** Keys of `meta` that survive when a lost journal is emptied, so its freeze continues. */
 export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_SINCE] as const;
 
 /**
@@ -149,8 +149,8 @@ async function lossOf(ports: JournalCheckPorts): Promise<Loss | undefined> {
 }
 
 /**
- * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before the
- * oldest transaction was zero. An empty list of a pruned node proves nothing, unless the reserve is empty as well.
+ * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before
+ * the oldest transaction was zero. An empty list of a pruned node proves nothing unless the reserve is empty too.
  */
 async function beginningOf(
   ports: JournalCheckPorts,
@@ -168,7 +168,7 @@ async function beginningOf(
 
 /** If changes stay undelivered for longer than this, no new operation begins, because callers could not read it. */
 const MIRROR_PATIENCE_MS = 60_000;
-/** From this number of refused rows on, D1 is treated as unavailable: a full database may accept small writes. */
+/** If D1 refuses this many rows, it is treated as unavailable: a full database may still accept small writes. */
 const MOST_SET_ASIDE = 20;
 
 export type SigningGatePorts = JournalCheckPorts & {
@@ -176,7 +176,7 @@ export type SigningGatePorts = JournalCheckPorts & {
   readonly isNewerStorage: boolean;
   /** Whether every limit is configured as a number. */
   readonly hasLimits: boolean;
-  /** Whether the chain finalizes no slots: what is signed now could be undecided for hours. */
+  /** Whether the chain finalizes no slots. A transaction signed now could then stay undecided for hours. */
   isChainStalled(): boolean;
   /** Whether the configuration disables this kind. */
   isDisabled(kind: Kind): boolean;

@@ -38,7 +38,7 @@ const SCHEMA = [
     row TEXT NOT NULL
   )`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
-  // Has every column that the sums of ended operations read.
+  // A covering index: it has every column that the sums of ended operations read.
   `CREATE INDEX IF NOT EXISTS operations_ended ON operations (kind, created_at, state, amount, cost) WHERE counts = 0`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE INDEX IF NOT EXISTS operations_by_signer ON operations (signer)`,
@@ -87,7 +87,7 @@ const mirrorRowOf = (row: SqlRow): MirrorRow => ({
       : (JSON.parse(String(row.columns)) as Columns),
 });
 
-/** What ended reserves nothing, and nothing of it is unsettled. */
+/** An ended operation reserves nothing and has nothing unsettled. */
 const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
   kind,
   state: row.state as Operation['state'],
@@ -99,14 +99,14 @@ const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
   unsettled: lamports(0n),
 });
 
-/** Whether two rows of an operation differ at most in the time and number of the checks, and in what they have found. */
+/** Whether two rows of an operation differ at most in the times, the number and the findings of their checks. */
 function isSameState(stored: Operation, after: Operation): boolean {
   const { dueAt, looks, updatedAt, outcome } = stored;
   if ((dueAt === null) !== (after.dueAt === null)) return false;
   return encodeOperation({ ...after, dueAt, looks, updatedAt, outcome }) === encodeOperation(stored);
 }
 
-/** What the limits count: an open operation, which has an id, or the sums of several that ended. */
+/** What the limits count: an open operation with its id, or the sums of several that ended. */
 type Counted = Entry & { readonly id?: string };
 
 export type JournalEvents = {
@@ -116,7 +116,7 @@ export type JournalEvents = {
   readonly onEnd?: (operation: Operation) => void;
 };
 
-/** The name of a key that signed operations which only the lost journal had. */
+/** The name, used once, of a key that signed operations of a lost journal. */
 export const lostSigner = (address: string): string => `signer:${address}`;
 
 export class Journal {
@@ -158,8 +158,8 @@ export class Journal {
   }
 
   /**
-   * Whether something that happens at most once in `everyMs` is due; notes the time if it is. The note outlives an
-   * eviction, which would otherwise repeat an hourly alarm each minute.
+   * Whether something that happens at most once in `everyMs` is due; if so, stores the time. Without the stored time,
+   * an eviction would repeat an hourly alarm each minute.
    */
   isDueAgain(what: string, everyMs: number, now: number): boolean {
     const key = `again:${what}`;
@@ -198,7 +198,7 @@ export class Journal {
     if (seq > Number(this.getMeta(LAST_NUMBER) ?? 0)) this.setMeta(LAST_NUMBER, String(seq));
   }
 
-  /** Deletes every row of every table, except the audit and these keys of `meta`. Call inside a transaction. */
+  /** Deletes every row of every table except the audit and these keys of `meta`. Call inside a transaction. */
   clear(kept: readonly string[]): void {
     const tables = this.#exec(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 1) <> '_' AND substr(name, 1, 7) <> 'sqlite_'`,
@@ -228,7 +228,7 @@ export class Journal {
       counts,
       row.signedAt ?? row.createdAt,
       row.state,
-      // The column's affinity makes an integer of the text, and a number would be inexact.
+      // The column's affinity turns the text into an integer. A JavaScript number would be inexact.
       row.amount.toString(),
       row.cost.toString(),
       encodeOperation(row),
@@ -252,9 +252,8 @@ export class Journal {
   }
 
   /**
-   * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
-   * caller has decided. A check that changes no state takes no revision, and the mirror gets what it found with the next
-   * state.
+   * Replaces the row that `before` was read from. Undefined if another caller has changed the row since. A check that
+   * changes no state takes no revision; the mirror gets its findings with the next state.
    * @throws what `onEnd` throws; nothing has changed then
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
@@ -286,7 +285,7 @@ export class Journal {
     if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
   }
 
-  /** An operation, with the time and number of its checks as the agenda has them. */
+  /** An operation, with the times and number of its checks from the agenda. */
   get(id: string | null): Operation | undefined {
     const operation = this.#operations.first('WHERE id = ?', id);
     const [planned] = this.#exec('SELECT due_at, looks FROM agenda WHERE name = ? AND id = ?', OPERATION, id);
@@ -299,9 +298,9 @@ export class Journal {
   }
 
   /**
-   * Entries for the limits of one kind: every open operation, and two sums of the ended ones, of the last hour and of the
-   * rest of the last day. No limit has another window. An operation of an earlier key counts against the limits, but reserves
-   * nothing of the balance of `reserveAddress`.
+   * Entries for the limits of one kind: every open operation, and two sums of the ended ones, of the last hour and of
+   * the rest of the last day. No limit has another window. Operations of an earlier key count against the limits, but
+   * reserve nothing of the balance of `reserveAddress`.
    */
   counting(reserveAddress: string, now: number, kind: Operation['kind']): Counted[] {
     const open = this.open().map((row) =>
@@ -316,8 +315,9 @@ export class Journal {
   }
 
   /**
-   * One entry for the operations of a kind that ended and count from after `since`, up to `until`. It counts from `at`, the end
-   * of its window, so that it stays in the window if the clock advances between this read and the decision.
+   * One entry for the ended operations of a kind that count from after `since` up to `until`. The entry itself counts
+   * from `at`, the end of its window. It then stays in the window even if the clock advances between this read and the
+   * decision.
    */
   #endedSum(
     kind: Operation['kind'],
@@ -344,7 +344,7 @@ export class Journal {
     };
   }
 
-  /** Whether an operation names this address as its signer, so that it is the reserve's address now or was it earlier. */
+  /** Whether an operation names this address as its signer: the address is or was the reserve's. */
   isSigner(address: string): boolean {
     return (
       this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0 ||
@@ -352,7 +352,7 @@ export class Journal {
     );
   }
 
-  /** Every key that signs an operation of this journal, or signed one of a lost journal. */
+  /** Every key that has signed for this journal or for a lost one. */
   signers(): string[] {
     const rows = this.#exec(
       `SELECT signer FROM operations GROUP BY signer
@@ -491,8 +491,8 @@ export class Journal {
   }
 
   /**
-   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside are left out, because
-   * the mirror accepts all others.
+   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside are not included,
+   * because the mirror accepts all others.
    */
   undeliveredSince(): number | undefined {
     const row = this.#exec(

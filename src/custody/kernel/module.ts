@@ -36,7 +36,7 @@ export type CustodyModule = {
 };
 
 export type Work = {
-  /** Maximum rows that one alarm processes, so that no kind of work delays the others. */
+  /** Maximum rows that one alarm processes, so that no work delays other work. */
   readonly limit: number;
   /** Processes due rows. A row that it does not plan again is treated as failed. */
   run(ids: readonly string[]): Promise<void>;
@@ -48,8 +48,8 @@ export type MirrorSource = {
   /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
   rowsAfter(id: string, limit: number): readonly { readonly id: string; readonly columns: Columns }[];
   /**
-   * Takes over from a D1 row, given as its `journal` column, what a journal that begins anew must not use again. Call
-   * inside a transaction.
+   * Takes from a D1 row, given as its `journal` column, everything that a new journal must not use again. Call inside a
+   * transaction.
    */
   adopt?(journal: string): void;
 };

@@ -82,9 +82,12 @@ export type Operation = {
   readonly updatedAt: number;
   /** When its latest attempt was signed; null before. */
   readonly signedAt: number | null;
-  /** When it is checked next; null when nothing is left to do. Current only in what `Journal.get` returns, else as of the last change. */
+  /**
+   * When it is checked next; null if nothing is left to do. Current only in the result of `Journal.get`; elsewhere it
+   * is from the last change.
+   */
   readonly dueAt: number | null;
-  /** Checks without a change; more of them mean longer waits. Kept as `dueAt`. */
+  /** Checks without a change; more of them mean longer waits. As current as `dueAt`. */
   readonly looks: number;
 
   /** Lamports to move. They count against the limits if they have left the reserve or may still leave it. */
@@ -239,14 +242,14 @@ export function columnsOf(op: Operation): Columns {
   };
 }
 
-/** What follows the landing of an operation that settles. For a swap: what the bridge and the Bitcoin chain report. */
+/** The state of an operation after its landing. For a swap: what the bridge and the Bitcoin chain report. */
 export type Settlement =
   | {
       readonly state: 'pending';
       readonly detail: string;
       /** Progress of a search; stored for the next check. */
       readonly progress?: Facts;
-      /** Whether the counterpart has moved on since the last check, so that its end may be near. */
+      /** Whether the counterpart has progressed since the last check, so that its end may be near. */
       readonly hasMoved?: boolean;
       /** Only the next block of the counterpart's chain is missing. */
       readonly awaitsBlock?: boolean;
@@ -254,12 +257,12 @@ export type Settlement =
       readonly continues?: boolean;
     }
   | { readonly state: 'complete'; readonly outcome: Facts }
-  /** Ended, but not as agreed. With `arrived` nothing is outstanding. */
+  /** Ended, but not as agreed. If `arrived` is set, nothing is outstanding. */
   | {
       readonly state: 'incomplete';
       readonly reason: string;
       readonly arrived: boolean;
-      /** The final cost in lamports, at least the cost agreed before the signature. Absent: that agreed cost. */
+      /** The final cost in lamports, at least the cost agreed before the signature. If absent, the agreed cost. */
       readonly cost?: Lamports;
       readonly outcome: Facts;
     };
@@ -270,13 +273,13 @@ export type KindRules = {
   readonly maxAttempts: number;
   /** False: a failed preparation ends the operation. True: it is retried. */
   readonly retriesPreparation: boolean;
-  /** Present if an attempt that failed on the chain ends the operation, because the next one would probably fail as well. */
+  /** Present if a failure on the chain ends the operation, because another attempt would probably fail too. */
   readonly endsWhenRejected?: true;
   /** True when another event must follow the landing. */
   readonly settles: boolean;
   /**
-   * When the balance must cover an operation. Work that was sold begins regardless of the balance, because its cost was
-   * reserved at the sale. It is signed only while the balance covers it.
+   * When the balance must cover an operation. Sold work begins regardless of the balance, because its cost was reserved
+   * at the sale. It is signed only while the balance covers it.
    */
   readonly coveredAt: 'begin' | 'signature';
 };

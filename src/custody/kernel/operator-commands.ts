@@ -78,8 +78,8 @@ async function perform(ports: OpsPorts, { name, id }: OpsCommand): Promise<OpsAn
 const HISTORY_MS = 30 * DAY_MS;
 
 /**
- * Restores the object's own storage. D1 gets a mark that the restored journal cannot know, so the journal starts frozen
- * even if no row has changed since.
+ * Restores the object's own storage. First D1 gets a mark that the restored journal cannot know, so the journal starts
+ * frozen even if no row has changed since.
  */
 async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time: string): Promise<OpsAnswer> {
   const at = Date.parse(time);
@@ -179,10 +179,10 @@ const summary = (operation: Operation) => ({
   createdAt: new Date(operation.createdAt).toISOString(),
 });
 
-/** Operations in one view of the operator. */
+/** Maximum operations in one view of the operator. */
 const MOST_OPEN = 20;
 
-/** Oldest first, those that await the operator before the others. */
+/** Oldest first, but operations that await the operator come first. */
 export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now'>): OpenOperation[] {
   const shown = journal
     .open()

@@ -26,7 +26,7 @@ import {
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;
-/** Maximum rows that D1 refused before and that one flush looks at. */
+/** Maximum previously refused rows that one flush checks. */
 const MOST_REFUSED = 1_000;
 
 /** Waits between deliveries while D1 accepts no writes. */
@@ -34,7 +34,7 @@ export const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 
 /** Set from the detection of a restored D1 until every row was sent again. */
 export const RESTORED = 'mirror_restored';
-/** The place after which `ops republish` continues; empty before the first row. */
+/** Where `ops republish` continues: after this row. Empty before the first row. */
 export const REPUBLISHED_TO = 'republish';
 
 export const isMirrorRestored = (journal: Journal): boolean => (journal.getMeta(RESTORED) ?? '') !== '';
@@ -65,8 +65,8 @@ type Delivery = 'delivered' | 'refused' | 'down';
 
 /**
  * Delivers waiting rows. If D1 rejects a batch but accepts other writes, the batch is split until the refused row is
- * found. That row leaves the queue and is then tried on its own, so that it does not delay the others. An outage of
- * D1 takes no row out of the queue.
+ * found. That row leaves the queue and is then tried alone, so it does not delay the others. During an outage of D1 no
+ * row leaves the queue.
  *
  * @throws in an instance that was replaced: its state must not reach the mirror
  */
@@ -87,7 +87,7 @@ export async function flushOutbox(ports: OutboxPorts): Promise<void> {
     if (!row) agenda.plan(REFUSED_ROW, key, null);
     else if (!isDown && ++rejections > MAX_REJECTIONS) return;
     else if (isDown || (await deliver(ports, [row])) === 'down') {
-      // An outage is no refusal.
+      // An outage is not a refusal.
       isDown = true;
       agenda.postpone(REFUSED_ROW, key, DELIVERIES);
     }
@@ -126,11 +126,11 @@ const acceptsWrites = (mirror: Pick<Mirror, 'probe'>): Promise<boolean> =>
     () => false,
   );
 
-/** Size of the row of a probe; most rows are smaller. */
+/** Size of a probe's row; most rows are smaller. */
 const PROBE_BYTES = 16_384;
 
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
-// `begin-anew` stores its birth with the newest mark of the lost journal, which D1 has already.
+// `begin-anew` stores its birth with the newest mark of the lost journal, which D1 already has.
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision, born_after, born_at) VALUES ('journal', ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, born_after = excluded.born_after, born_at = excluded.born_at
   WHERE excluded.revision >= mirror_marks.revision`;
@@ -173,7 +173,7 @@ export function createD1Mirror(db: D1Database): Mirror {
       return Math.max(...found.map(({ results }) => results[0]?.revision ?? 0));
     },
     async probe() {
-      // In a full database a small row may still fit into a free page.
+      // A small row may still fit into a free page of a full database.
       await db.batch([
         db.prepare(
           `INSERT INTO mirror_marks (name, revision, filler) VALUES ('probe', 0, zeroblob(${PROBE_BYTES}))

@@ -16,8 +16,8 @@ export type Storage = {
   /** An object has one alarm: a later call replaces it, null removes it. Unix milliseconds. */
   setAlarm(at: number | null): Promise<void>;
   /**
-   * Restores the storage to a time, in Unix milliseconds, and restarts the object within seconds. Absent if the
-   * platform keeps no history.
+   * Restores the storage as it was at a time, in Unix milliseconds, and restarts the object within seconds. Absent if
+   * the platform keeps no history.
    * @throws when the platform refuses
    */
   restore?(at: number): Promise<void>;
@@ -25,7 +25,7 @@ export type Storage = {
   bytes?(): number;
 };
 
-/** The birth of a journal that began anew, as D1 has it: rows up to the revision are older. */
+/** The birth of a journal that began anew, as stored in D1. Rows up to the revision are older. */
 export type MirrorBirth = {
   /** Unix milliseconds. */
   readonly at: number;

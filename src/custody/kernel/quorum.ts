@@ -40,15 +40,17 @@ export type NodeAgreement = {
     readonly question: string;
     readonly nodes: readonly string[];
   } | null;
-  /** When the nodes stopped reaching a quorum on a question, in Unix milliseconds; null in the first ten minutes. */
+  /**
+   * When the nodes stopped reaching a quorum on a question, in Unix milliseconds; null during the first ten minutes.
+   */
   readonly quorumMissingSince: number | null;
-  /** That question, and the nodes that did not answer it at its newest repeat. */
+  /** That question, and the nodes that did not answer it when it was last repeated. */
   readonly quorumMissing: { readonly question: string; readonly nodes: readonly string[] } | null;
 };
 
 /** A contradiction between nodes is shown for this long. */
 const DISAGREEMENT_SHOWN_MS = 3_600_000;
-/** Nodes lag by seconds; a longer lack of a quorum alerts the operator. */
+/** Nodes lag by seconds. If a quorum is missing for longer than this, the operator gets an alarm. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
 /** A question that is not repeated is forgotten after this time. */
 const FORGET_MS = 30 * 60_000;
@@ -58,7 +60,7 @@ const MAX_WAITING = 100;
 /** A question without a quorum. Unix milliseconds. */
 type Waiting = { since: number; askedAt: number; alarmed: boolean; failed?: readonly string[] };
 
-/** What the next instance must know, because the platform evicts an idle object before these times have passed. */
+/** What the next instance must know: the platform evicts an idle object before these times have passed. */
 export type QuorumMemory = {
   readonly disagreement: NodeAgreement['disagreement'];
   readonly waiting: readonly (readonly [question: string, Waiting])[];
@@ -84,16 +86,15 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   /**
-   * The response of a quorum, returned as soon as enough nodes agree. A later response that contradicts it still
-   * raises the alarm.
+   * The response of a quorum, returned as soon as enough nodes agree. A later response that contradicts it still raises
+   * the alarm.
    *
-   * @param differ compares responses that can never differ between honest nodes; absent where nodes at different slots may
-   * differ
-   * @returns undefined when all nodes have responded without a quorum, but more of them may agree later
-   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few responded, `nodes_disagree` when they contradict each
-   * other; a failure that a quorum shares; the first node's failure when none responds
-   */
-  async ask<T, R>(
+   * @param differ compares responses that can never differ between honest nodes; absent where nodes at different slots
+   * may differ
+   * @returns undefined if all nodes have responded without a quorum, but more of them may agree later
+   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few responded, `nodes_disagree` when they contradict
+   * each other; a failure that a quorum shares; the first node's failure when none responds
+   */ async ask<T, R>(
     question: string,
     read: (node: N) => Promise<T>,
     decide: Decide<T, R>,
@@ -126,9 +127,9 @@ export class Quorum<N extends { readonly name: string }> {
       return decided;
     }
     const shared = sharedFailure(failures, this.size);
-    // A refusal by a quorum is a valid response, so the question does not lack a quorum.
+    // A quorum's refusal is a valid response, so the question does not lack a quorum.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
-    // A caller may ask what only one node answers, so such a question raises no alarm.
+    // A caller may ask about something that only one node knows, so such a question raises no alarm.
     if (!isForCaller())
       this.#waits(
         question,
@@ -174,7 +175,7 @@ export class Quorum<N extends { readonly name: string }> {
     const at = now();
     const entry = this.#waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
     entry.askedAt = at;
-    // A start in the future was noted before the clock went back.
+    // A start in the future was stored before the clock went back.
     entry.since = Math.min(entry.since, at);
     entry.failed = nodes.map(({ name }) => name).filter((name) => !answered.includes(name));
     if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
@@ -235,8 +236,8 @@ function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
 const areDifferent = <T>(a: T | null, b: T | null): boolean => a !== null && b !== null && a !== b;
 
 /**
- * Whether two nodes contradict each other. A node without the transaction, or with fewer of its members, does
- * not contradict.
+ * Whether two nodes contradict each other. A node that lacks the transaction or some of its members does not
+ * contradict.
  */
 export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransaction | null): boolean =>
   a !== b &&
@@ -265,10 +266,10 @@ export const decideTransaction =
       );
     const timed = vouched(({ blockTime }) => (blockTime === null ? null : String(blockTime)));
     const tokened = vouched(tokenKey);
-    // A contradiction without a majority decides nothing.
+    // After a contradiction without a majority, nothing is decided.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
-    // A node that has not responded yet may have the block time or the token balances missing so far.
+    // A node that has not responded yet may have the missing block time or token balances.
     if (!complete && !(timed && tokened)) return undefined;
     return {
       agreed: {
@@ -300,7 +301,7 @@ export type History = {
 const LATE_MS = 1_000;
 
 /**
- * The results so far once every call has ended, or a moment after enough have succeeded.
+ * The results so far once every call has ended, or a moment after enough calls have succeeded.
  * @param enough number of calls that must succeed
  */
 export async function settled<T>(
@@ -325,7 +326,7 @@ export async function settled<T>(
   const all = Promise.all(calls.map(take));
   await Promise.race([all, isEnough.promise]);
   if (ended < calls.length) await within(all, LATE_MS);
-  // A copy without holes: later results do not change it.
+  // A copy without gaps, which later results do not change.
   return results.filter(() => true);
 }
 
@@ -339,7 +340,7 @@ export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
 
 /**
  * The results of the nodes that respond.
- * @param least minimum number of nodes: a quorum where the absence of an entry matters
+ * @param least minimum number of nodes: a quorum if the absence of an entry matters
  * @throws the first failure when fewer nodes respond
  */
 export async function readLists<T>(

@@ -1,7 +1,7 @@
 /**
  * Looks up signatures that callers name. Any caller may name any signature, so all of them share one poll of the nodes.
- * Each client network has a share of the waits, and of the nodes' calls. An unknown signature is looked up less and less
- * often.
+ * Each client network has a share of the waits, and of the nodes' calls. The lookups of an unknown signature become
+ * rarer with time.
  * @module
  */
 import { Budget } from '../../core/budget.ts';
@@ -45,9 +45,9 @@ export type LookupPorts = {
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
 const POLL_MS = 800;
-/** Shortest interval of polls while a node shows one of the signatures: it may be final soon. */
+/** Shortest interval of polls while a node shows one of the signatures, which may soon be final. */
 const NEAR_POLL_MS = 100;
-/** A signature is polled again after this part of the time since its state changed. */
+/** The time to the next poll of a signature is this fraction of the time since its state changed. */
 const POLLED_PART = 1 / 4;
 /** A wait ends when the nodes have failed for this long. */
 const FAILING_MS = 5_000;
@@ -56,12 +56,12 @@ const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
 
-/** What is known of a signature. Times in Unix milliseconds. */
+/** The known state of a signature. Times in Unix milliseconds. */
 type Known = {
   state: SignatureState;
   /** When it was first seen in this state. */
   since: number;
-  /** When the nodes are next asked for its state. */
+  /** When the nodes are asked for its state again. */
   nextAt: number;
   /** Number of lookups in which no node had the signature. */
   misses: number;
@@ -195,7 +195,7 @@ export class SignatureLookups {
     this.#unpolled.add(signature);
     // A signature that does not fit into the next poll is in a later one.
     while (this.#unpolled.has(signature)) {
-      // The poll serves many clients, so none of them pays for it.
+      // The poll serves many clients, so no client's share pays for it.
       this.#poll ??= forCaller(null, () => this.#next()).finally(() => {
         this.#poll = undefined;
       });
@@ -241,7 +241,10 @@ export class SignatureLookups {
   }
 }
 
-/** Milliseconds between two polls for a signature that a node shows. One that no node shows waits for the next poll. */
+/**
+ * Milliseconds between two polls for a signature that a node shows. A signature that no node shows waits for the next
+ * poll.
+ */
 const intervalOf = (known: Known | undefined, now: number): number =>
   known === undefined || known.state === 'unknown'
     ? POLL_MS

@@ -125,7 +125,7 @@ export type RemoteSignerPorts = {
  */
 export function createRemoteSigner({ keychain, verify, within, log }: RemoteSignerPorts): Signer {
   const { address } = keychain;
-  /** The check finds the version of the key that signs for the address, so each instance needs one before it signs. */
+  /** The check finds the version of the key that signs for the address, so each instance makes it before it signs. */
   let isChecked = false;
 
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */

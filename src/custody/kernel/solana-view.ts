@@ -61,9 +61,9 @@ export type ChainPort = {
    * @throws AppError UPSTREAM_FAILED
    */
   checkFinality(): Promise<bigint>;
-  /** Quorum size, the newest disagreement of the nodes, and whether the chain stands still. */
+  /** Quorum size, the newest disagreement of the nodes, and whether the chain has stalled. */
   agreement(): NodeAgreement & Finality;
-  /** What the next instance must know of the nodes' agreement and of the chain; JSON. */
+  /** What the next instance must know about the nodes' agreement and about the chain; JSON. */
   memory(): string;
   recall(text: string): void;
 };
@@ -75,7 +75,7 @@ export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
 export type Blockhash = SignedAt & Lifetime;
 
 export type SolanaViewPorts = {
-  /** In order of preference; a duplicate is used once. */
+  /** In order of preference. A duplicate is used only once. */
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;
@@ -101,7 +101,7 @@ export class SolanaView implements ChainPort {
     this.quorum = this.#questions.size;
   }
 
-  /** The transactions of an address that is the reserve's, now or earlier. */
+  /** The transactions of an address that is or was the reserve's. */
   historyOf(address: string): History {
     const { nodes } = this.#ports;
     return {
@@ -179,7 +179,7 @@ export class SolanaView implements ChainPort {
       return balance;
     };
     const answer = await this.#questions.ask(`balance ${address}`, read, (given) => {
-      // A quorum has at least this balance: a single node can neither raise nor lower it.
+      // Each node of a quorum shows at least this balance, so a single node can neither raise nor lower it.
       const covered = this.#covered(given.map(({ value }) => value.lamports));
       if (covered === undefined) return undefined;
       return { agreed: { lamports: lamports(covered), slot: lowestSlot(given) } };
@@ -197,8 +197,8 @@ export class SolanaView implements ChainPort {
   }
 
   /**
-   * A finalized transaction of any version whose JSON has the known members, or null without a quorum. It shows who moved
-   * what; nothing is booked from it, because a later version may change what the members mean.
+   * A finalized transaction of any version whose JSON has the known members, or null without a quorum. It shows only
+   * who moved what. It is never booked, because a later version may change the meaning of a member.
    * @throws AppError UPSTREAM_FAILED
    */
   async effects(signature: string): Promise<ChainTransaction | null> {
@@ -236,7 +236,7 @@ export class SolanaView implements ChainPort {
     return answer.agreed;
   }
 
-  /** The transaction as confirmed by the node whose turn it is. It may still be dropped, so it must move no money. */
+  /** The transaction as confirmed by the next node in turn. It may still be dropped, so it must move no money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
     const node = this.#ports.nodes[this.#turn++ % this.#ports.nodes.length];
     return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
@@ -346,8 +346,8 @@ async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness |
 }
 
 /**
- * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our
- * addresses, but we never sign one. Every search goes on, so that it does not block later transactions.
+ * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our addresses, but we
+ * never sign one. Every search continues, so such a transaction does not block later ones.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {
@@ -401,11 +401,11 @@ export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () =
   let latest: { at: number; balance: Promise<Balance> } | undefined;
   return async (minSlot) => {
     if (latest && !isTimeOver(latest.at + FRESH_MS, FRESH_MS, now())) {
-      // A failure is shared as well, so an outage does not cause one call per caller.
+      // A failure is shared too, so an outage does not cause one call for each caller.
       const shared = await latest.balance;
       if (shared.slot >= minSlot) return shared;
     }
-    // The service's own work may share this read, so it never waits for the budget of a caller.
+    // The service's own work may share this read, so it never waits for a caller's budget.
     const balance = atPriority('own', () => chain.balance(minSlot));
     latest = { at: now(), balance };
     return balance;

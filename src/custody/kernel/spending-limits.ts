@@ -7,7 +7,7 @@ import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/
 import type { OperationLimit } from '../../core/operation-limits.ts';
 import type { Operation } from './operation.ts';
 
-/** False if a limit is not a bigint: such a limit would never be exceeded. */
+/** False if a limit is not a bigint: it would never be exceeded. */
 export const areLimits = (limits: object): boolean =>
   Object.values(limits).every((limit: unknown) => typeof limit === 'bigint');
 
@@ -25,7 +25,10 @@ export type Entry = Pick<
   readonly each?: () => readonly Entry[];
 };
 
-/** An operation that is about to begin or to be signed; its cost is 0 until it is known, immediately before the signature. */
+/**
+ * An operation that is about to begin or to be signed. Its cost is 0 until it is known, immediately before the
+ * signature.
+ */
 type Added = { readonly amount: bigint; readonly cost: bigint };
 
 /** A declared limit with its configured maximum. */
@@ -101,7 +104,7 @@ function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }
     case 'amount':
       return amount;
     case 'unsettled':
-      // A planned operation becomes unsettled when it is signed. Counting it now leaves no gap between the two.
+      // A planned operation becomes unsettled when it is signed. Counting it already now leaves no gap.
       return state === 'planned' ? amount : unsettled;
     case 'cost':
       return cost;
@@ -126,7 +129,7 @@ export function checkLimit(
 ): { readonly ok: true } | LimitReached {
   const used = usedOf(limit, operations, now);
   const addition = additionTo(limit, added);
-  // An operation that moves nothing passes even if the limit was lowered below its use.
+  // An operation that moves nothing passes even if a limit was lowered below its present use.
   const movesNothing = limit.counts === 'amount' && addition === 0n;
   if (movesNothing || used + addition <= limit.maximum) return { ok: true };
   return {

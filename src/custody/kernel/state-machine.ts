@@ -49,18 +49,19 @@ const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + 
 /**
  * The verdict of the configured nodes on an attempt.
  *
- * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A finalized failure
- * and an expiry allow another signature, so each needs a quorum of nodes that prove it independently. A failure is proven
- * by its fee: one that was not charged is a no-op, after which the same bytes may still land (SIMD-0290). A node proves an
- * expiry under three conditions. Its finalized height has passed its own `expiryHeight`. Its statuses are at least as new
- * as that height, and none exists in its whole history. Its history reaches back to the signing.
+ * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A finalized
+ * failure and an expiry allow another signature, so each needs a quorum of nodes that prove it independently. The fee
+ * proves a failure: without a fee it was a no-op, after which the same bytes may still land (SIMD-0290). A node proves
+ * an expiry under three conditions. Its finalized height has passed its own `expiryHeight`. Its statuses are at least
+ * as new as that height, and none exists in its whole history. Its history reaches back to the signing.
  */
 export function attemptVerdict(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
   const succeeded = final.some(({ failed }) => !failed);
   const rejections = final.filter(({ failed, charged }) => failed && charged === true).length;
-  // Nodes that contradict each other about finalized data decide nothing. A no-op before a landing is no contradiction.
+  // If nodes contradict each other about finalized data, nothing is decided. A no-op before a landing is not a
+  // contradiction.
   if (rejections >= quorum && !succeeded) return 'rejected';
   if (succeeded && final.every(({ failed, charged }) => !failed || charged === false)) return 'landed';
   if (seen.length > 0) return 'seen';
@@ -88,9 +89,9 @@ export const prunedNodes = (signing: Signing, views: readonly NodeView[]): strin
   });
 
 /**
- * Adds witnesses (nodes that have seen the blockhash) after the signing: a node lagged, or was added later. The node's finalized slot must have reached the slots of all other witnesses, so it
- * has seen the blockhash. Its height is then at least the blockhash's own, so it may prove the expiry late, never
- * early.
+ * Adds witnesses (nodes that have seen the blockhash) after the signing, because a node may have lagged or been added
+ * later. The node's finalized slot must have reached the slots of all other witnesses, so it has seen the blockhash.
+ * Its height is then at least the blockhash's own, so it may prove the expiry late, never early.
  */
 export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
   const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);
@@ -140,7 +141,7 @@ export type Observation =
 /** The next step of the executor for an operation. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
-/** The first and the longest interval between checks in milliseconds, and the growth at each of them. */
+/** The first and the longest interval between checks, in milliseconds, and the factor by which the interval grows. */
 type Spacing = readonly [first: number, most: number, growth?: number];
 
 /** Milliseconds until the next check. */
@@ -151,26 +152,24 @@ const spaced = (looks: number, [first, most, growth = 1.3]: Spacing): number =>
 const NEAR_MS = 100;
 const WATCH_MS: Spacing = [NEAR_MS, 2_000];
 const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
-/** While a block is missing: it comes at any time, mostly within ten minutes. */
+/** Intervals while a block is missing: it may come at any time, usually within ten minutes. */
 const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
-/** A quarter of a slot. The checks of a transaction that a node shows are this far apart for each slot that is not final. */
+/**
+ * A quarter of a slot. The interval between checks of a shown transaction is this time for each slot that is not final
+ * yet.
+ */
 const MISSING_SLOT_MS = 100n;
 /** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;
 const PREPARE_MS: Spacing = [2_000, 60_000];
-/**
- * Added to the interval for each waiting operation of the kind, so that the total rate of preparations stays bounded.
- */
+/** Added to the interval for each waiting operation of the kind, so the total rate of preparations stays bounded. */
 const WAITING_SHARE_MS = 10_000;
 const RAREST_PREPARE_MS = 3_600_000;
 /** How long an operation with an expiring quote awaits its signature. */
 const UNSIGNED_MS = 2 * 60_000;
 /** Interval between checks of a failed operation with money outstanding, which may still arrive. */
 const OUTSTANDING_MS = 3_600_000;
-/**
- * Number of checks of an attempt before they become rare. They take about five minutes; a blockhash lives for less than
- * two.
- */
+/** Number of frequent checks of an attempt. They take about five minutes; a blockhash lives for less than two. */
 const QUICK_LOOKS = 150;
 /**
  * After this number of checks without a proven outcome, about six hours, the operator is alerted. The checks continue.
@@ -264,7 +263,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
   }
 }
 
-/** What the operation would have made exists already. */
+/** The result that the operation should have produced already exists. */
 const foundDone = (op: Operation, outcome: Operation['outcome']): Operation => ({
   ...op,
   state: 'done',
@@ -275,7 +274,7 @@ const foundDone = (op: Operation, outcome: Operation['outcome']): Operation => (
   outcome: { ...op.outcome, ...outcome },
 });
 
-/** Failed, but the counterpart of the sent payment may still arrive. */
+/** The operation failed, but the counterpart of the sent payment may still arrive. */
 const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
 
 /** The operation ended before anything left the reserve, so nothing stays reserved or counted. */
@@ -301,7 +300,7 @@ const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   reason: op.looks < UNPROVEN_LOOKS ? null : held('unproven'),
 });
 
-/** The next check of a transaction that a node shows, planned from the slots that are missing until it is final. */
+/** The next check of a transaction that a node shows, planned from the number of slots until it is final. */
 function watchSeen(op: Operation, views: readonly NodeView[], now: number): Partial<Operation> {
   const again = watchAgain(op, now);
   const missing = views.flatMap(({ status, finalizedSlot }) => (status ? [status.slot - finalizedSlot] : []));
@@ -342,7 +341,7 @@ function judged(
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':
-      // Nothing left the reserve, so a balance of any slot is valid.
+      // Nothing left the reserve, so a balance of any slot is correct.
       return ended(op, 'expired', null, rules, now);
     case 'seen':
       return { ...op, detail: 'landed', ...watchSeen(op, seen.views, now) };

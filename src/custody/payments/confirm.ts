@@ -50,7 +50,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 const UNKNOWN_MS = 15_000;
 /** Maximum reads of what a payment would buy. */
 const MAX_READS = 3;
-/** A block's time may be before the request by this much. */
+/** A block's time may be earlier than its request by this much. */
 const CLOCK_SKEW_MS = 30_000;
 /** Maximum payments towards one fee, so that a request's row stays small. */
 const MAX_PARTS = 50;

@@ -1,5 +1,5 @@
 /**
- * What every verb of the room of payments works with.
+ * What every verb of payments works with.
  * @module
  */
 import type { ChainTransaction, SolanaNode } from '../../providers/solana-rpc.ts';
@@ -11,7 +11,10 @@ import type { RefundKindPorts } from './refund-operation.ts';
 import { RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 
-/** One node's list of transactions. Each node has its own queue, so a node that hides a payment or invents some delays no other. */
+/**
+ * One node's list of transactions. Each node has its own queue: a node that hides or invents payments delays no other
+ * node.
+ */
 export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
 export type PaymentDeps = RefundKindPorts & {

@@ -14,7 +14,7 @@ import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
 
 const LIFE_MS = 30 * 60_000;
-/** A payment is accepted until this long after the request expired: wallets and finality take time. */
+/** A payment is accepted until this long after the request has expired, because wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
 /** Why the work of a request cannot be sold now; undefined if it can. A request without work costs the reserve nothing. */
@@ -33,7 +33,7 @@ export async function saleRefusal(
   }
 }
 
-/** Call only after `saleRefusal` has found none. */
+/** Call only after `saleRefusal` has returned undefined. */
 export function openRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
   const open = new Budget(BUDGETS.open_requests, requests.openUses());

@@ -1,6 +1,6 @@
 /**
- * Refunds that are owed. One is recorded in the storage transaction that finds out that a payment, or a part of it, bought
- * nothing.
+ * Refunds that are owed. A refund is recorded in the storage transaction that finds that a payment, or a part of it,
+ * bought nothing.
  * @module
  */
 import type { PaymentContext } from './context.ts';
@@ -37,7 +37,7 @@ export function oweRefund(
   if (amount <= DUST) return;
   const { requests, now, log } = context;
   const earlier = requests.refundsOfPayment(signature);
-  // One transaction refunds everything owed of one payment, unless a part is already under way.
+  // One transaction refunds everything that is owed of one payment, except a part that is already under way.
   const open = earlier.find(({ state, operations }) => state === 'due' && operations === 0);
   const refund: RefundDue = open ?? {
     id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,

@@ -15,7 +15,7 @@ import type { PaymentRequest } from './request-store.ts';
 import { TreasuryWalk } from './treasury-walk.ts';
 import { PART_MS, READ_AGAIN, type RunBudget, UnreadTransactions } from './unread.ts';
 
-/** Transactions that one run reads for references and walk together. Each costs one call per node. */
+/** Maximum transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
 /**
  * Intervals between searches by the cron, which runs once a minute: while a request is open, for a day after the
@@ -59,7 +59,7 @@ export class PaymentSearch {
     this.#references = new ReferenceChecks(context, this.#unread);
   }
 
-  /** Reads transactions again whose first read failed. Its calls are those of callers, as those of a search. */
+  /** Reads transactions again whose first read failed. Its calls use the callers' budget, like those of a search. */
   readonly readAgain: Work = {
     limit: READ_AGAIN,
     run: (signatures) => forCaller(null, () => this.#unread.readAgain(signatures)),
@@ -98,21 +98,21 @@ export class PaymentSearch {
     );
   }
 
-  /** Schedules an early check of a request's reference, because a caller reads the request. */
+  /** Plans an early check of a request's reference, because a caller reads the request. */
   askFor(id: string): boolean {
     if (!this.#references.askFor(id)) return false;
     this.plan();
     return true;
   }
 
-  /** Strangers can make a search longer, by open requests and by small payments. So its calls are those of callers. */
+  /** Strangers can lengthen a search by open requests and by small payments, so its calls use the callers' budget. */
   async run(by: 'alarm' | 'cron'): Promise<void> {
     const { journal, now } = this.#context;
     journal.setTime(LAST_RUN, now());
     try {
       await forCaller(null, () => this.#search(by));
     } finally {
-      // A search that waits for its share of the calls may last longer than the interval.
+      // A search that waits for its share of the calls may take longer than the interval.
       journal.setTime(LAST_RUN, now());
     }
   }
@@ -144,19 +144,13 @@ export class PaymentSearch {
   }
 }
 
-/**
- * Requests that one run checks: those that callers read, the most overdue and the newest. Each group has its
- * own share.
- */
+/** Maximum requests that one run checks in each group: those that callers read, the most overdue, and the newest. */
 const ASKED_PER_RUN = 8;
 const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
 /** Pages of a reference's list. A reference with more entries was flooded on purpose. */
 const MAX_PAGES = 5;
-/**
- * Transactions of one reference that one run reads, so that a flooded reference does not delay other
- * requests.
- */
+/** Maximum transactions of one reference that one run reads, so a flooded reference does not delay other requests. */
 const READS_PER_REFERENCE = 5;
 /** Interval between checks of a request that callers read. */
 const ASKED_CHECK_MS = 4_000;
@@ -183,9 +177,7 @@ class ReferenceChecks {
     return this.#asked.size > 0;
   }
 
-  /**
-   * Schedules an early check of an open request's reference; false if one was recently made or requested.
-   */
+  /** Plans an early check of an open request's reference; false if a check was recently made or planned. */
   askFor(id: string): boolean {
     if (this.#asked.has(id) || this.#asked.size >= MAX_ASKED || !this.#isDue(id)) return false;
     this.#asked.add(id);

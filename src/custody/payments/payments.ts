@@ -93,7 +93,10 @@ export class Payments implements CustodyModule {
     return request ? viewOf(this.#context, request) : null;
   }
 
-  /** Schedules an early search for the payment of an open request that a caller reads. True if it was scheduled, so the alarm must be set. */
+  /**
+   * Plans an early search for the payment of an open request that a caller reads. True if it was planned: the caller
+   * then sets the alarm.
+   */
   askFor(id: string): boolean {
     return this.#context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }
@@ -106,8 +109,8 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end were
-   * read, or a day after its end even if a node fails.
+   * A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end
+   * have been read; a day after its end it expires even if a node fails.
    */
   #expire(): void {
     const { requests, now } = this.#context;

@@ -17,7 +17,7 @@ import type { RefundDue } from './request-store.ts';
 import { payerOf } from './treasury-payment.ts';
 import { oweUnmatched } from './unmatched.ts';
 
-/** Debts that the operator's view names. */
+/** Maximum debts that the operator's view names. */
 const DEBT_EXAMPLES = 5;
 /** Maximum refunds of one request that one command processes. */
 const LISTED = 100;
@@ -92,7 +92,7 @@ async function objection(context: PaymentContext, refund: RefundDue): Promise<st
   return undefined;
 }
 
-/** The intent to pay a refund, or why it is not paid. */
+/** The intent to pay a refund, or the reason why it is not paid. */
 function decide(context: PaymentContext, asked: RefundDue): Decision<string> {
   const refund = context.requests.refund(asked.id);
   if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)

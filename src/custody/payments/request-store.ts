@@ -40,7 +40,7 @@ const SCHEMA = [
   "CREATE INDEX IF NOT EXISTS requests_checked ON requests (checked_at) WHERE state = 'open'",
 ] as const;
 
-/** open: awaits payment; paid: its work is under way; completed: done; expired: no payment came. */
+/** open: awaits payment; paid: its work has begun; completed: done; expired: no payment came. */
 export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
 
 /** JSON text and numbers; amounts are decimal text. */
@@ -67,12 +67,18 @@ export type PaymentRequest = {
   readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
   readonly payer: string | null;
-  /** A transaction that a caller has sent and no quorum shows as final yet, and when it was first named. Not mirrored in D1. */
+  /**
+   * A transaction that a caller has named and that no quorum shows as final yet, and when it was first named. Not
+   * mirrored in D1.
+   */
   readonly reported: { readonly signature: string; readonly at: number } | null;
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
-  /** Number of the newest creation, from 1. Another one begins only if a change of the key has ended the previous one. */
+  /**
+   * Number of the newest creation, from 1. Another creation begins only if a change of the key has ended the previous
+   * one.
+   */
   readonly creations: number;
   /** Reason why the request's work waits, or null. */
   readonly reason: string | null;
@@ -201,7 +207,7 @@ export class RequestStore {
     return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
 
-  /** Requests of these kinds, and completed ones of those, whose id follows `id`, in the order of their ids. */
+  /** Requests whose id follows `id`, of these kinds and, if completed, of those, in the order of their ids. */
   after(
     id: string,
     limit: number,

@@ -21,8 +21,8 @@ export function treasuryPayment(
 }
 
 /**
- * The only account that lost more lamports than the fee, if it signed and lost at least those that the treasury gained.
- * Null otherwise: with a wallet of several members, a program owns the money and a member only executes the
+ * The only account that lost more lamports than the fee, if it signed and lost at least what the treasury gained.
+ * Otherwise null: in a wallet with several members, a program owns the money, and a member only executes the
  * transaction.
  */
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
@@ -44,12 +44,12 @@ export const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now:
 
 /** A bridge deducts at most this part of a sum that it returns, in percent. */
 const MOST_RETURN_FEE = 10n;
-/** A block's time may be behind the clock that dated the swap. */
+/** A block's time may be earlier than the time of our clock at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Whether a payment may be a sum that a bridge returned to the signer of these operations. True if its amount is close
- * to what an unsettled operation sent, and the payment is not older than that operation.
+ * Whether a payment may be money that a bridge returned to the signer of these operations. This is so if its amount is
+ * close to what an unsettled operation sent, and the payment is not older than that operation.
  */
 export function mayBeReturned(
   payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,

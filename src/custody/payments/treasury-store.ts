@@ -52,8 +52,8 @@ const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
 });
 
 /**
- * A listed transaction whose content is not read yet. Each node that lists it has its own row. The agenda has the next read
- * of one whose first read failed.
+ * A listed transaction that was not read yet. Each node that lists it has its own row. If its first read failed, the
+ * agenda has the next one.
  */
 export type UnreadTransaction = {
   readonly signature: string;
@@ -67,12 +67,12 @@ export type UnreadTransaction = {
   readonly firstAt: number;
 };
 
-/** The transactions that were never read. Unix milliseconds. */
+/** Queued transactions that were never read. Times in Unix milliseconds. */
 export type Queued = {
-  /** The node that lists the one that was queued first, and when that was. */
+  /** The node whose transaction was queued first, and when that was. */
   readonly source: string;
   readonly since: number;
-  /** None of them was final before. */
+  /** None of them was final before this time. */
   readonly finalAt: number;
 };
 
@@ -150,7 +150,7 @@ export class TreasuryStore {
     );
   }
 
-  /** Of a node's transactions that were never read, the newest and the oldest. */
+  /** The newest and the oldest of a node's transactions that were never read. */
   endsOfQueue(source: string): readonly string[] {
     return ['DESC', 'ASC'].flatMap((direction) =>
       this.#exec(
@@ -161,7 +161,10 @@ export class TreasuryStore {
     );
   }
 
-  /** What was never read; undefined if nothing. A time after `now` was stored before the clock went back. */
+  /**
+   * The transactions that were never read; undefined if there are none. A time after `now` was stored before the clock
+   * went back.
+   */
   queued(now: number): Queued | undefined {
     const [row] = this.#exec(
       `SELECT source, MIN(first_at) AS since, (SELECT MIN(final_at) FROM unread_transactions WHERE state = 'queued') AS final_at

@@ -1,7 +1,7 @@
 /**
  * Finds every transaction of the treasury. Each node's list is read from its top down to the newest entry that a quorum
- * of nodes has shown. What is new is queued to be read, so no payment is skipped, regardless of the number of other
- * transactions. An entry that a node invents is never such an end, so it hides nothing that the node lists later.
+ * of nodes has shown. New entries are queued to be read, so no payment is skipped, regardless of the number of other
+ * transactions. The walk never ends at an entry that a node invents, so such an entry hides nothing.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -11,25 +11,25 @@ import { type Cursor, pagesDown, quorumOf, succeeded } from '../kernel/quorum.ts
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import { MAX_ABSENT, type RunBudget, type UnreadTransactions } from './unread.ts';
 
-/** Pages of one list that one run reads. The next run continues with a longer list. */
+/** Maximum pages of one list that one run reads. The next run continues a longer list. */
 const PAGES_PER_RUN = 10;
 /**
- * A list is read back this much further than its end time. The margin covers a clock that was up to a day ahead when a
+ * A list is read this much further back than its end time. The margin covers a clock that was up to a day ahead when a
  * request was opened.
  */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
-/** A transaction that is unread for this long is reported, and again every hour. */
+/** A transaction that is unread for this long raises an alarm, repeated every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
 
 /** A transaction that a quorum has shown. Everything below it in the node's list has been queued. */
 type Head = { readonly signature: string; readonly slot: string };
 
-/** Where a list ends: at a head or, without one, at a time in Unix milliseconds. */
+/** Where a list ends: at a head or, without a head, at a time in Unix milliseconds. */
 type End = Head | { readonly since: number };
 
 type Place = { readonly signature: string; readonly slot: bigint };
 
-/** A list that is longer than one run: where the next run continues, and the next head so far. */
+/** A list that is too long for one run: where the next run continues, and the next head so far. */
 type Listing = { readonly cursor: Cursor | undefined; readonly head: Place | undefined };
 
 function isBelow(entry: SignatureEntry, end: End): boolean {
@@ -48,7 +48,7 @@ type WalkContext = Pick<PaymentContext, 'treasuryAddress' | 'nodes' | 'journal' 
 export class TreasuryWalk {
   readonly #context: WalkContext;
   readonly #unread: UnreadTransactions;
-  /** By node. A new instance begins again at the top, because what is queued or read is skipped. */
+  /** By node. A new instance starts again at the top and skips what is queued or read. */
   readonly #listings = new Map<string, Listing>();
 
   constructor(context: WalkContext, unread: UnreadTransactions) {
@@ -82,7 +82,7 @@ export class TreasuryWalk {
     return complete >= quorumOf(nodes.length);
   }
 
-  /** Unix milliseconds before which every listed transaction has been read; null when nothing is queued. */
+  /** Every transaction listed before this time has been read. Unix milliseconds; null if nothing is queued. */
   readUntil(): number | null {
     return this.#unread.queued()?.finalAt ?? null;
   }
@@ -98,7 +98,7 @@ export class TreasuryWalk {
       node.signaturesFor(treasuryAddress, { ...page, commitment: 'finalized' });
     for await (const { entries, next } of pagesDown(read, PAGES_PER_RUN, cursor)) {
       const [top] = entries;
-      // The node lags behind what a quorum has shown.
+      // The node lags behind the entry that a quorum has shown.
       if (known && !cursor && top && top.slot < BigInt(known.slot)) return false;
       const at = entries.findIndex((entry) => isBelow(entry, end));
       const above = at < 0 ? entries : entries.slice(0, at);

@@ -1,5 +1,6 @@
 /**
- * Payments that matched nothing. They stay in the list of treasury payments; one becomes a refund only on the operator's command.
+ * Payments that matched no request. They stay in the list of treasury payments; only the operator's command turns one
+ * into a refund.
  * @module
  */
 import type { Debt, OpsAnswer } from '../api.ts';
@@ -11,12 +12,12 @@ import { nameOf } from './request-store.ts';
 import { mayBeReturned } from './treasury-payment.ts';
 import type { UnmatchedPayment } from './treasury-store.ts';
 
-/** Payments in one list for the operator. */
+/** Maximum payments in one list for the operator. */
 const SHOWN = 200;
-/** Debts that the operator's view names. */
+/** Maximum debts that the operator's view names. */
 const DEBT_EXAMPLES = 5;
 
-/** A payment that nothing has used, and that is neither our own nor may be a sum that a bridge returned. */
+/** A payment that nothing has used, that is not our own, and that cannot be money returned by a bridge. */
 export function findUnmatched(context: PaymentContext, signature: string): UnmatchedPayment | undefined {
   const { journal, treasury, treasuryAddress, now } = context;
   const payment = treasury.unmatched(signature);

@@ -1,6 +1,6 @@
 /**
- * Transactions that nodes list and that were not read yet: each is queued, read, and booked once. One that cannot be read is
- * retried, so that it does not block others.
+ * Transactions that nodes list and that were not read yet. Each is queued, read, and booked once. A transaction that
+ * cannot be read is retried and does not block others.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -12,23 +12,28 @@ import type { Undecided } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import type { Queued } from './treasury-store.ts';
 
-/** Transactions that one run of the search may still read. */
+/** Number of transactions that one run of the search may still read. */
 export type RunBudget = { reads: number };
 
 /** Each part of a run begins no read after this time in milliseconds, because other work of the alarm waits for the run. */
 export const PART_MS = 2_000;
 
-/** Transactions per node that were never read. At this limit the node's list waits. */
+/** Maximum unread transactions for each node. At this limit the node's list waits. */
 const MAX_QUEUED = 20_000;
-/** Transactions per node that no quorum shows. Above this limit those that were tried most often are dropped. */
+/**
+ * Maximum transactions for each node that no quorum shows. Above this limit, those that were tried most often are
+ * dropped.
+ */
 export const MAX_ABSENT = 1_000;
 /** Name in the agenda of transactions whose first read failed. */
 export const UNREAD = 'unread';
-/** Waits between looks at a transaction that cannot be read or decided yet. */
+/** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
-/** Reads that begin at once in one run of the alarm. */
+/** Number of reads that begin at once in one run of the alarm. */
 export const READ_AGAIN = 8;
-/** One that nodes may only lag behind is reported once it has been looked at for about four minutes. */
+/**
+ * A transaction that other nodes may only lack because they lag is reported after this many checks, about four minutes.
+ */
 const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
@@ -74,7 +79,7 @@ export class UnreadTransactions {
   }
 
   async #bookShown(transaction: ChainTransaction | null): Promise<'absent' | Undecided | undefined> {
-    // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
+    // For the same bytes, a node may show an earlier no-op (SIMD-0290) instead of the listed success.
     return transaction === null || transaction.failed ? 'absent' : this.#book(transaction);
   }
 
@@ -84,11 +89,14 @@ export class UnreadTransactions {
     this.#keep(signature, source, { state: 'waiting', life: UNREAD_LIFE_MS, count: failures });
   }
 
-  /** Anyone can send a transaction of an unreadable version, and a node can invent one, so neither is failing work. */
+  /**
+   * Anyone can send a transaction of an unreadable version, and a node can invent one, so neither counts as failing
+   * work.
+   */
   #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
     const { agenda, log } = this.#context;
     const looks = agenda.postpone(UNREAD, signature, LOOKS);
-    // An unreadable version lasts until the code changes; otherwise a node may lag.
+    // A version stays unreadable until the code changes. In every other case a node may only lag.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
     const isAbsent = why === 'absent';
@@ -103,14 +111,17 @@ export class UnreadTransactions {
   ): void {
     const { agenda, treasury, now } = this.#context;
     const { firstAt = now(), finalAt = now() } = treasury.unread(signature) ?? {};
-    // Age alone is not enough: a clock that jumps ahead by a day makes every row old at once.
+    // Age alone is not enough: a clock that jumps ahead by a day makes every row a day old at once.
     if (now() - firstAt > life && count > LOOKS_BEFORE_ALARM) {
       treasury.deleteUnread(signature);
       agenda.plan(UNREAD, signature, null);
     } else treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
-  /** Whether a transaction was read, or a read has failed and will be repeated. One that is only queued is not known. */
+  /**
+   * Whether a transaction was read, or its read failed and will be repeated. A transaction that is only queued is not
+   * known.
+   */
   isKnown(signature: string): boolean {
     const { treasury } = this.#context;
     return (
@@ -145,7 +156,7 @@ export class UnreadTransactions {
     return true;
   }
 
-  /** What is queued and was never read; undefined if nothing. */
+  /** The queued transactions that were never read; undefined if there are none. */
   queued(): Queued | undefined {
     return this.#context.treasury.queued(this.#context.now());
   }
@@ -157,7 +168,8 @@ export class UnreadTransactions {
     const sources = treasury.queuedSources();
     if (sources.length === 0) return;
     const share = Math.max(Math.floor(budget.reads / (2 * sources.length)), 1);
-    // Two of each node in turn: a node that invents transactions must not use up the time of the others.
+    // One node after the other, two transactions each: a node that invents transactions must not use up the time of the
+    // others.
     for (let turn = 0; turn < share; turn++)
       for (const source of sources)
         for (const signature of treasury.endsOfQueue(source)) {
@@ -180,7 +192,7 @@ export class UnreadTransactions {
       signatures.map(async (signature) => {
         const known = treasury.unread(signature);
         if (known) await this.read(signature, known.source);
-        // It was confirmed or dropped meanwhile.
+        // The transaction was confirmed or dropped meanwhile.
         else agenda.plan(UNREAD, signature, null);
       }),
     );

@@ -1,6 +1,6 @@
 /**
- * Replaces a lost journal by an empty one. The new journal repeats no revision, number, proof, one-time address or reward
- * of the lost one, because it takes over what D1 shows of them. It restores no debt: the operator pays those by hand.
+ * Replaces a lost journal with an empty one. The new journal takes over what D1 shows of the lost one, so it repeats no
+ * revision, number, proof, one-time address or reward. It restores no debt: the operator pays those by hand.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -32,7 +32,7 @@ export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & 
 /** Rows that are read from D1 at once. */
 const PAGE = 200;
 
-/** @param code the confirmation; empty to see what the command will do */
+/** @param code the confirmation; empty to see what the command would do */
 export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<OpsAnswer> {
   const { journal, now } = ports;
   if (!isSuspect(journal)) return { ok: false, message: 'The journal has lost nothing.' };
@@ -58,8 +58,8 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
 }
 
 /**
- * Until the last transaction the journal stays suspect, so nothing reads its rows. A repeated command therefore begins at
- * the first step again after a crash.
+ * The journal stays suspect until the last transaction, so nothing reads its rows. After a crash, a repeated command
+ * begins at the first step again.
  */
 async function replace(
   { journal, storage, mirror, sources, now }: BeginAnewPorts,
@@ -84,12 +84,13 @@ async function replace(
   for (const { table, adopt } of sources)
     if (adopt) await eachRecord(mirror, table, (text) => step(() => adopt(text)));
   const birth: Birth = { at: now(), slot: slot.toString(), revision: mark };
-  // Before the freeze ends, so that no caller reads an older row as one that may still change. Each later batch repeats it.
+  // This comes before the end of the freeze, so that no caller reads an older row as one that may still change. Each
+  // later batch repeats it.
   await mirror.apply([], mark, birth);
   step(() => {
     journal.adoptRevision(mark);
     journal.acknowledge(mark);
-    // A balance of an earlier slot may lack what the lost journal has spent.
+    // A balance of an earlier slot may not show what the lost journal has spent.
     journal.adoptReleasedSlot(slot);
     storeBirth(journal, birth);
     journal.setMeta('paused', 'operator');
@@ -112,7 +113,7 @@ async function eachRecord(
   }
 }
 
-/** The same until the loss is resolved, or D1 receives rows. */
+/** The code stays the same until the loss is resolved or D1 receives rows. */
 const codeOf = (reason: string | undefined, since: number, mark: number): string =>
   bytesToHex(sha256(utf8ToBytes(`begin-anew ${reason} ${since} ${mark}`))).slice(0, 8);
 

@@ -9,11 +9,11 @@ import { columnsOf } from '../kernel/operation.ts';
 import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
 import type { Columns, Entity, Mirror } from '../kernel/ports.ts';
 
-/** Rows that are queued and delivered together. */
+/** Number of rows that are queued and delivered together. */
 const PAGE = 100;
 /** Maximum rows of one command, so that its response is not late. */
 const MOST = 2_000;
-/** Refused rows in one response. */
+/** Maximum refused rows in one response. */
 const LIST = 50;
 
 type Place = { readonly table: Entity; readonly after: string };
@@ -52,7 +52,7 @@ export class Republishing implements CustodyModule {
     storage.transaction(() => compareMark(journal, log, acknowledged, found));
   }
 
-  /** The place is stored with each page, so a repeated command continues where the last one stopped. */
+  /** The position is stored with each page, so a repeated command continues where the last one stopped. */
   async #republish(): Promise<OpsAnswer> {
     const { agenda, journal, storage, now } = this.#tools;
     const refused = journal.setAside(LIST);
@@ -72,7 +72,7 @@ export class Republishing implements CustodyModule {
     };
   }
 
-  /** Queues the next rows. @returns their number, or that none is left */
+  /** Queues the next rows. @returns their number, or `end` if none is left */
   #queuePage(): number | 'end' {
     const { journal, now } = this.#tools;
     const tables = this.#tables();

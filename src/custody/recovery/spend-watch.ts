@@ -9,17 +9,17 @@ import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplai
 
 const UNEXPLAINED_SPEND = 'unexplained_spend';
 
-/** Address of the reserve and the slot up to which every transaction was checked. */
+/** Address of the reserve, and the slot up to which every transaction was checked. */
 const CHECKED_TO = 'spends_checked_to';
-/** The spends of the current freeze, and the signatures that earlier ones had. */
+/** The spends of the current freeze, and the signatures of those of earlier freezes. */
 const FOUND = 'spends_found';
-/** Slots that are read again, because a node's list may lag behind its balances: about two minutes. */
+/** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;
-/** After about ten minutes an entry that no quorum shows no longer holds back the check. */
+/** For this many slots, about ten minutes, the check waits for an entry that no quorum shows. */
 const PATIENCE = 1_500n;
-/** Transactions that one run reads. */
+/** Maximum transactions that one run reads. */
 const READS = 60;
-/** Signatures that are remembered. */
+/** Maximum remembered signatures. */
 const KEPT = 100;
 
 const CheckedTo = z.object({ address: z.string(), slot: z.string() });
@@ -35,8 +35,8 @@ export class SpendWatch implements CustodyModule {
   }
 
   /**
-   * Ends a freeze that spends of another key caused: a change of the key is its cure, and moves the funds by hand. Signing
-   * stays paused, so that the operator decides when the new key begins.
+   * Ends a freeze that spends of another key caused. A change of the key resolves it, and moves the funds by hand.
+   * Signing stays paused until the operator decides that the new key begins.
    */
   endAfterKeyChange(): void {
     const { journal, storage } = this.#tools;
@@ -54,10 +54,10 @@ export class SpendWatch implements CustodyModule {
 
   async onCron(): Promise<void> {
     const { journal, readBalance } = this.#tools;
-    // A quorum shows this balance, so a single node cannot move the place from which the check continues.
+    // A quorum shows this balance, so a single node cannot change where the check continues.
     const { slot } = await readBalance(journal.releasedSlot());
     const from = this.#checkedTo();
-    // A new key: what it signed before was checked when the journal began.
+    // A new key: everything that it signed before was checked when the journal began.
     if (from === undefined) return this.#advance(slot);
     const isExplained = (signature: string) =>
       journal.bySignature(signature) !== undefined || this.#found().known.includes(signature);

@@ -1,5 +1,5 @@
 /**
- * Finds the transactions that the reserve's key signed and no row explains.
+ * Finds the transactions that the reserve's key signed and that no row explains.
  * @module
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
@@ -20,7 +20,7 @@ export type SpendPorts = {
 export type Moved = {
   /** Mint of the token; null for SOL. */
   readonly mint: string | null;
-  /** Lamports with the fee, or atoms. */
+  /** Lamports including the fee, or atoms. */
   readonly atoms: string;
   /** Owner of the account that gained most; null if none gained. */
   readonly receiver: string | null;
@@ -37,19 +37,19 @@ export type UnexplainedSpend = {
 export type SpendSearch = {
   /** Oldest first. */
   readonly spends: readonly UnexplainedSpend[];
-  /** Entries that were not decided: no quorum shows them, or the reads of this search were used up. */
+  /** Entries without a decision: no quorum shows them, or this search had no reads left. */
   readonly undecided: readonly SignatureEntry[];
 };
 
-/** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
+/** The most lamports that one of our transactions costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
 const CHAIN_PAGE = 1_000;
 /** Maximum entries read from each node's list. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
 /**
- * The transactions that the reserve signed and no row explains. A row does not name its attempts that failed on the chain,
- * so a failed transaction is left out unless its fee is higher than any of ours.
+ * The transactions that the reserve signed and that no row explains. A row does not name its attempts that failed on
+ * the chain, so a failed transaction is ignored unless its fee is higher than any of ours.
  * @param after slot after which transactions are searched
  * @param reads maximum number of transactions that are read
  * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list; Error when too many transactions are listed
@@ -69,7 +69,7 @@ export async function searchSpends(ports: SpendPorts, after: bigint, reads: numb
       continue;
     }
     const { signature, signers, failed, fee } = transaction;
-    // A node may list a transaction by another of its signatures.
+    // A node may list a transaction under another of its signatures.
     if (!signers.includes(reserveAddress) || isExplained(signature)) continue;
     if (failed && fee <= MOST_FEE) continue;
     if (!spends.some((found) => found.signature === signature))
@@ -78,10 +78,10 @@ export async function searchSpends(ports: SpendPorts, after: bigint, reads: numb
   return { spends, undecided };
 }
 
-/** Transactions that one call of `unexplainedSpends` reads. */
+/** Maximum transactions that one call of `unexplainedSpends` reads. */
 const MAX_READS = 1_000;
 
-/** Every unexplained spend after a slot. @throws also while one listed transaction is undecided */
+/** Every unexplained spend after a slot. @throws also while a listed transaction is undecided */
 export async function unexplainedSpends(
   ports: SpendPorts,
   after: bigint,
@@ -107,7 +107,10 @@ async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[
   throw new Error(`More than ${MAX_LISTED} transactions of the reserve are listed after slot ${after}.`);
 }
 
-/** Oldest first, one of each node's list in turn: a node that invents entries uses only its share of the reads. */
+/**
+ * Oldest first, alternating between the lists of the nodes: a node that invents entries uses only its share of the
+ * reads.
+ */
 function inTurn(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
   const longest = Math.max(0, ...lists.map((list) => list.length));
   const found = new Map<string, SignatureEntry>();

@@ -1,6 +1,6 @@
 /**
- * Ends a freeze on the operator's command: after a movement that the operator can explain, or when a restored journal is
- * proven to have lost nothing.
+ * Ends a freeze on the operator's command: after a movement that the operator can explain, or if a restored journal is
+ * proven to be complete.
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
@@ -17,7 +17,7 @@ export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
   };
 
-/** Signing stays paused, so that the operator decides when it begins again. */
+/** Signing stays paused until the operator decides that it begins again. */
 export async function endFreeze(ports: UnfreezePorts): Promise<OpsAnswer> {
   const { journal, storage, mirror } = ports;
   const reason = frozenReason(journal);
@@ -49,11 +49,12 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
     return {
       message: 'D1 has rows that the journal lacks. Restore a later moment, or run `ops begin-anew`.',
     };
-  // What the reserve signed after the restored moment has landed after everything that the journal knows as final.
+  // A transaction that the reserve signed after the restored moment landed after everything that the journal knows as
+  // final.
   const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
   const after = journal.releasedSlot();
   const spends: UnexplainedSpend[] = [];
-  // Before a change of the key, another one signed.
+  // Before a change of the key, another key signed.
   for (const reserveAddress of new Set([ports.reserveAddress, ...journal.signers()])) {
     const history = ports.historyOf(reserveAddress);
     spends.push(...(await unexplainedSpends({ ...ports, reserveAddress, history, isExplained }, after)));

@@ -1,8 +1,8 @@
 /**
- * The daily mint of ABSR: the reserve's sats minus the supply, to the treasury. One sat equals one whole
- * token, so the reserve is scaled by the mint's decimals. Uncertain sats are not minted; the next day's
- * difference includes them. One operation begins per UTC day, from any cron tick after its time. Repeated,
- * late or missing ticks change nothing: the day is the operation's key.
+ * The daily mint of ABSR: the reserve's sats minus the supply, to the treasury. One sat equals one whole token, so the
+ * reserve is scaled by the mint's decimals. Uncertain sats are not minted; the next day's difference includes them. One
+ * operation begins for each UTC day, in any cron run after its time. Repeated, late or missing runs change nothing: the
+ * day is the operation's key.
  * @module
  */
 import { type MintMultisig, mintFee, mintMessage } from '../../chain/solana/token-messages.ts';
@@ -78,7 +78,7 @@ export type MintFacts = {
   readonly earlier: PreviousMints;
 };
 
-/** The figures of a decision, as the journal keeps them. */
+/** The figures of a decision, as stored in the journal. */
 type MintFigures = {
   readonly reserveSats: string;
   readonly supplyAtoms: string;
@@ -265,8 +265,8 @@ export class DailyMint implements CustodyModule {
   }
 
   /**
-   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. After a clock
-   * went back, an earlier day begins again; the block time of the last mint shows that this day is over.
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. If a clock
+   * goes back, an earlier day begins again; the block time of the last mint shows that this day is over.
    */
   #closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(this.#tools.now());
@@ -328,20 +328,18 @@ export class DailyMint implements CustodyModule {
     return !this.#today().row && now >= mintDueAt(now) && utcDay(now) > this.#birthDay();
   }
 
-  /** The day on which the journal began anew, or empty. The lost journal may have made the mint of this day. */
+  /** The day on which the journal began anew, or empty. The lost journal may have minted on this day. */
   #birthDay(): string {
     const birth = birthOf(this.#tools.journal);
     return birth === undefined ? '' : utcDay(birth.at);
   }
 
-  /** Why the last cron began no mint; stored, because the object is evicted before the next one. */
+  /** Why the last cron run began no mint. It is stored, because the object is evicted before the next run. */
   #refused(): string | null {
     return this.#tools.journal.getMeta(REFUSED) || null;
   }
 
-  /**
-   * Begins the day's operation once it is due. If something is missing, such as SOL, the next tick retries.
-   */
+  /** Begins the day's operation once it is due. If something is missing, such as SOL, the next run retries. */
   async onCron(): Promise<void> {
     const { journal, log, drive } = this.#tools;
     if (!this.#isDue()) return;

@@ -32,9 +32,9 @@ export type ProofPorts = {
 };
 
 export const PROOF_EVERY_MS = HOUR_MS;
-/** After a failure, calls wait this long for the next try; a cron tick does not. */
+/** After a failure, calls wait this long before the next try; a cron run does not wait. */
 const RETRY_MS = 30_000;
-/** Reads of the indexes for one proof while their tips differ. */
+/** Maximum reads of the indexes for one proof while their tips differ. */
 const TIP_ATTEMPTS = 3;
 /** A draft is signed by hand, and access to a cold key may take days. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;
@@ -54,9 +54,7 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
   journal: JSON.stringify(proof),
 });
 
-/**
- * A block that arrives between the reads of two indexes is shown by only one of them, so both are read again.
- */
+/** Only one of two indexes may show a block that arrives between the two reads, so both are read again. */
 async function agreedReserve(ports: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
   for (let attempt = 1; ; attempt += 1) {
     const agreed = agreeAtTip(await ports.reserveViews(0), ports.indexes);
@@ -110,7 +108,7 @@ export class Proofs implements CustodyModule {
     this.#ports = ports;
   }
 
-  /** The newest proof, the only one that the journal keeps. D1 alone keeps the earlier ones. */
+  /** The newest proof, the only one in the journal. The earlier ones are only in D1. */
   readonly mirrored: readonly MirrorSource[] = [
     {
       table: 'proofs',
@@ -158,13 +156,13 @@ export class Proofs implements CustodyModule {
     const text = await proofText(this.#ports, previous, this.#tools.now);
     if (!this.#includesLastMint(text)) throw upstreamFailed('solana', 'supply_outdated');
     const { solana, bitcoin } = await this.#ports.signer.sign(text);
-    // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
+    // Signing was stopped while the chains were read. The proof is discarded before any caller receives it.
     if (!bitcoin || this.#ports.stop()) return;
     const { scheme, signature, signatureUnprefixed: unprefixed = null } = bitcoin;
     this.#keep(proofOf(text, { scheme, signature, unprefixed }, solana, false), previous);
   }
 
-  /** One attempt shared by concurrent callers; after a failure the next one waits. */
+  /** One attempt shared by concurrent callers. After a failure, the next attempt waits. */
   #signOnce(): Promise<void> {
     const { now, log } = this.#tools;
     this.#signing ??= this.#sign()
@@ -184,7 +182,7 @@ export class Proofs implements CustodyModule {
     return this.#signing;
   }
 
-  /** Signs the hour's proof once it is due. After a failure the next tick retries. */
+  /** Signs the hour's proof once it is due. After a failure the next cron run retries. */
   async onCron(): Promise<void> {
     const proof = this.#stored();
     if (!this.#ports.signer.holdsBitcoinKey || this.#ports.stop() || (proof && !this.#isDue(proof))) return;

@@ -99,7 +99,7 @@ async function readSupply(node: Node, address: string): Promise<SupplyView> {
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;
 
-/** Three tries: a new block may interrupt one of them. */
+/** Three tries, because a new block may interrupt one. */
 const TRIES = 3;
 /** Maximum pages of 1 to 25 rows. In the blocks read, at most 40 transactions are so large that each fills a page. */
 const MAX_PAGES = 50;

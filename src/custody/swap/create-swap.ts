@@ -110,8 +110,8 @@ export class Swaps {
   }
 
   /**
-   * The refusal of a create before its quote. The smallest swap is checked last: an estimate may learn it, and the
-   * other refusals must not depend on that.
+   * The refusal of a create before its quote. The smallest swap is checked last, because an estimate may learn it and
+   * the other refusals must not depend on that.
    */
   async #refusal(request: SwapRequest): Promise<Refusal | undefined> {
     const early = await this.#earlyRefusal(request);
@@ -123,7 +123,7 @@ export class Swaps {
     return minimum && tooSmallRefusal(minimum);
   }
 
-  /** A stop, or a used-up quota: neither causes a read of the balance. */
+  /** A refusal by a stop or a used-up quota, which needs no read of the balance. */
   async #earlyRefusal(request: SwapRequest): Promise<Refusal | undefined> {
     const stopped = await this.#tools.stopBeginning('swap');
     if (stopped !== undefined) return swapsStopped(stopped);
@@ -180,7 +180,7 @@ export class Swaps {
       this.#estimates.read(amount, request.client),
     ]);
     if (read.type !== 'quoted') {
-      // A create has quotes of its own, so a spent quota of estimates says nothing about it.
+      // A create has its own quotes, so a used-up quota of estimates says nothing about it.
       const isOfCreate = early !== undefined || read.type === 'failed';
       return { type: 'unquoted', refusal: early ?? read.refusal, isOfCreate };
     }
@@ -193,7 +193,7 @@ export class Swaps {
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }
 
-  /** The refusal of a create after its quote, as the executor decides it before the signature. */
+  /** The refusal that a create would get after its quote, as the executor decides it before the signature. */
   #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Refusal | undefined {
     if (!quoted.ok) return refusalOfQuote(quoted);
     const { boundsOf, journal, reserveAddress, now } = this.#tools;
@@ -230,7 +230,9 @@ export class Swaps {
       : { balanceLamports: null, maximumLamports: 0n, refusal: refusal ?? upstreamRefusal(balance), minimum };
   }
 
-  /** The largest swap that a balance allows, and why none begins. Without a balance only the other reasons are known. */
+  /**
+   * The largest swap that a balance allows, and why none can begin. Without a balance only the other reasons are known.
+   */
   async #roomAt(
     balance: Balance | undefined,
   ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {
@@ -246,7 +248,7 @@ export class Swaps {
     return { refusal: null, maximumLamports: largest(left, passes) };
   }
 
-  /** The code with which every swap is refused now, as far as no call is needed to know it. */
+  /** The code with which every swap is refused now, if it is known without a call. */
   async #ownCode(): Promise<Refusal['code'] | undefined> {
     const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
     if (refusal) return refusal.code;
@@ -254,12 +256,12 @@ export class Swaps {
     return this.#balance && least !== undefined && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : undefined;
   }
 
-  /** Stores since when every swap is refused, and why now. Called once a minute. */
+  /** Stores why every swap is refused now, and since when. Called once a minute. */
   async watchRefusal(): Promise<void> {
     const { journal, now } = this.#tools;
     const { refusal, minimum } = await this.room();
     const own = await this.#ownCode();
-    // The quotes of creates are counted apart from those that read the minimum.
+    // Quotes of creates and quotes that read the minimum are counted separately.
     const bridge = minimum.refusal?.code === 'QUOTE_BUDGET_SPENT' ? undefined : minimum.refusal?.code;
     const code = own ?? refusal?.code ?? bridge;
     const known = this.#watched();
@@ -275,14 +277,14 @@ export class Swaps {
   }
 
   /**
-   * Why every swap is refused, and since when; null if swaps begin. Stops, limits and quotas are those of now, sources
-   * those of the last wake.
+   * Why every swap is refused, and since when; null if swaps can begin. Stops, limits and quotas are current; sources
+   * are those of the last wake.
    */
   async refusedSince(): Promise<SwapsRefused | null> {
     const watched = this.#watched();
     const own = await this.#ownCode();
     if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
-    // A new instance has no balance before its first wake, so it cannot tell whether a limit still has no room.
+    // Before its first wake a new instance has no balance, so it cannot tell whether a limit has room.
     const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';
     return watched && (watched.isOfSource || isUnknown)
       ? { code: watched.code, sinceMs: watched.sinceMs }
@@ -303,7 +305,7 @@ type Watched = SwapsRefused & {
   readonly isOfSource: boolean;
 };
 
-/** The largest amount up to `bound` that passes; the checks are monotone. */
+/** The largest amount up to `bound` that passes. The checks are monotone. */
 function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {
   let low = 0n;
   let high = bound;

@@ -17,9 +17,9 @@ import { refusalOfQuote, tooSmallRefusal } from './swap-view.ts';
 
 /** For this long, equal amounts share a quote. */
 const SHARED_MS = 15_000;
-/** Most age of a quote that a client gets after its share is used up. */
+/** Maximum age of the quote that a client gets after its share is used up. */
 const HELD_MS = HOUR_MS;
-/** Maximum amounts whose quotes are held; the oldest is dropped first. */
+/** Maximum amounts whose quotes are kept; the oldest is dropped first. */
 const MAX_HELD = 500;
 /** After a failed read of the smallest swap, the bridge is not asked again for this time: each read costs a quote. */
 const FAILURE_PAUSE_MS = 300_000;
@@ -71,7 +71,7 @@ export class EstimateQuotes {
   #request(amount: Lamports): Held {
     const held = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
     keepNewest(this.#held, amount, held, MAX_HELD);
-    // Only a quote that passes is held: a refusal or a failure may be over a second later.
+    // Only a quote that passes is kept: a refusal or a failure may no longer hold a second later.
     const drop = () => this.#held.get(amount) === held && this.#held.delete(amount);
     held.quoted.then(({ ok }) => ok || drop(), drop);
     return held;
@@ -85,7 +85,7 @@ export class EstimateQuotes {
     }
   }
 
-  /** The smallest swap. Once it is outdated, one dry quote that no client pays for reads it again. */
+  /** The smallest swap. If it is outdated, one dry quote, which no client pays for, reads it again. */
   async readMinimum(): Promise<RoomMinimum> {
     const { quotes, now } = this.#ports;
     const known = quotes.minimum.known();

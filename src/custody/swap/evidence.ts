@@ -1,5 +1,5 @@
 /**
- * What a support request to the bridge needs: its signed quote, our deposit, and every status that it has shown.
+ * The data for a support request to the bridge: its signed quote, our deposit, and every status that it has shown.
  * @module
  */
 import type { OpsAnswer } from '../api.ts';
@@ -12,7 +12,7 @@ type Status = { readonly at: string; readonly shown: string };
 export const statusesOf = ({ bridgeStatuses }: Facts): readonly Status[] =>
   typeof bridgeStatuses === 'string' ? (JSON.parse(bridgeStatuses) as Status[]) : [];
 
-/** 1Click names no other address for questions about a swap. */
+/** 1Click names no other place for questions about a swap. */
 const SUPPORT = 'Send it to https://github.com/defuse-protocol/one-click-sdk-typescript/issues.';
 
 /** @param id of the operation, or the public id of the swap */

@@ -29,10 +29,12 @@ export type SwapMinimum = {
 export const CONTRACT_MINIMUM = lamports(1_000_000n);
 /** Margin for price changes between this figure and the quote of a create, in basis points. */
 const DRIFT_BPS = 20;
-/** Payouts are whole sats: the expected and the guaranteed output lose up to one each. */
+/** Payouts are whole sats, so the expected and the guaranteed output may each lose one. */
 const ROUNDING_SATS = 2n;
 
-/** For this long a bound refuses smaller amounts without a quote. The bridge may lift a temporary limit at any time. */
+/**
+ * For this long a bound refuses smaller amounts without a quote. The bridge may remove a temporary limit at any time.
+ */
 const KNOWN_MS: Readonly<Record<MinimumSource, number>> = {
   contract: 600_000,
   cost: 600_000,
@@ -85,7 +87,7 @@ export class MinimumStore {
     this.#now = now;
   }
 
-  /** The bound that refuses smaller amounts now; undefined once the bridge has to be asked again. */
+  /** The bound that refuses smaller amounts now; undefined if the bridge must be asked again. */
   known(): SwapMinimum | undefined {
     const stored = this.latest();
     if (!stored) return undefined;
@@ -116,7 +118,7 @@ export class MinimumStore {
     return this.#store('cost', smallest > quote.amount ? smallest : above(quote.amount));
   }
 
-  /** Learns from a quote that passed every check. A larger bound that the bridge named stays until it ends. */
+  /** Learns from a quote that passed every check. A larger bound that the bridge named stays until it expires. */
   learnTerms(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum | null {
     const smallest = smallestAmount(quote, price, maxCostBps);
     if (smallest === null) return null;
@@ -135,5 +137,5 @@ export class MinimumStore {
 
 export const isSource = (text: string): text is MinimumSource => Object.hasOwn(KNOWN_MS, text);
 
-/** A bound above a refused amount when no other figure is known. */
+/** A bound above a refused amount, used if no other figure is known. */
 const above = (amount: Lamports): bigint => ceilSignificant(amount + 1n, 3);

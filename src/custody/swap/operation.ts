@@ -28,13 +28,13 @@ export type SwapPorts = SettlementPorts &
     latestBlockhash(): Promise<Blockhash>;
   };
 
-/** @param key the caller's key hash, or a random one. The row keeps it, so a key never pays twice. */
+/** @param key the caller's key hash, or a random one. The row stores it, so a key never pays twice. */
 export const swapId = (key: string): string => `swap:${key}`;
 
 /** All lamports that may leave the reserve for a swap: the amount and its costs on the chain. */
 export const swapDebit = (amount: Lamports): Lamports => lamports(amount + TRANSFER_FEE);
 
-/** A blockhash is read again if the quote took longer, because it ages meanwhile. */
+/** If the quote took longer than this, the blockhash is read again, because it has aged meanwhile. */
 const BLOCKHASH_FRESH_MS = 2_000;
 
 /** Prepares the payment of a new quote. @throws AppError UPSTREAM_FAILED */
@@ -44,7 +44,7 @@ async function prepareSwap(
   operation: Operation,
 ): Promise<Prepared> {
   const began = ports.now();
-  // Begins before the quote, whose calls for prices would otherwise be admitted first.
+  // This read begins before the quote. Otherwise the quote's calls for prices would be admitted first.
   const early = ports.latestBlockhash();
   early.catch(() => undefined);
   const quoted = await quotes.quote(operation.amount, false);

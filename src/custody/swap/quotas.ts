@@ -1,6 +1,6 @@
 /**
- * The bridge's quotes that callers use: creates and estimates have a budget each. The uses are stored, because the object is
- * evicted within the window.
+ * The bridge's quotes that callers use. Creates and estimates have one budget each. The uses are stored, because the
+ * object is evicted within the window.
  * @module
  */
 import { Budget } from '../../core/budget.ts';
@@ -27,7 +27,7 @@ export class SwapQuotas {
   }
 
   /**
-   * The refusal of a use that has no quote left, for all clients or for the networks of this one.
+   * The refusal of a use if no quote is left for all clients or for the networks of this one.
    * @param client null for the service's own reads, or to ask only whether any quote is left
    */
   refusal(use: QuoteUse, client: string | null): Refusal | undefined {
@@ -50,7 +50,7 @@ export class SwapQuotas {
         };
   }
 
-  /** Records a quote, also if the bridge then refuses it. */
+  /** Records a quote, even if the bridge then refuses it. */
   record(use: QuoteUse, client: string | null): void {
     this.#journal.recordCall(use, client, this.#now());
   }

@@ -1,6 +1,6 @@
 /**
- * The search for the refund of a swap: a finalized credit to its signer in the lists of the Solana nodes. Each check reads
- * a part of what is listed, and the row keeps the progress.
+ * The search for the refund of a swap: a finalized credit to its signer in the lists of the Solana nodes. Each check
+ * reads a part of the lists, and the row stores the progress.
  * @module
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
@@ -17,7 +17,7 @@ import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
 
 export type SettlementPorts = {
   readonly bitcoinAddress: string;
-  /** Most that a swap may cost, in basis points of its amount. */
+  /** The most that a swap may cost, in basis points of its amount. */
   readonly maxCostBps: number;
   readonly route: SwapRoute;
   /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
@@ -40,10 +40,12 @@ const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
 /** Maximum quick checks: a node that invents transactions can return a list of any length. */
 const MOST_QUICK_CHECKS = 300;
-/** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
+/**
+ * Limits on each list's entries that no quorum showed: how many are stored, and how many of them a check reads again.
+ */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
-/** Transactions of a report that are read: one is the refund. */
+/** Maximum transactions of a report that are read; one of them is the refund. */
 const MOST_NAMED = 5;
 
 export const pending = (detail: string, awaitsBlock = false): Settled => ({
@@ -107,8 +109,8 @@ function creditOf(transaction: Read['transaction'], { signer, landing }: Operati
 }
 
 /**
- * The refund among the transactions that the bridge names. Any sum is accepted, because a third party cannot have its own
- * transfer named: the bridge knows only transactions that pay the deposit address or that it has sent.
+ * The refund among the transactions that the bridge names. Any sum is accepted, because the bridge cannot name a third
+ * party's transfer: it knows only transactions that pay the deposit address or that it has sent.
  */
 async function namedRefund(
   ports: SettlementPorts,
@@ -164,7 +166,7 @@ export async function findRefund(
   const before = decodeSearch(operation.outcome.refundSearch);
   const isFree = ({ signature }: SignatureEntry) => !isUsed(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
-  // One list is enough: a refund that is not found is searched again.
+  // One list is enough: a refund that is missing from it is searched for again.
   const lists = await readLists(ports.historyOf(operation.signer), 1, async (node): Promise<RefundList> => {
     const { retry = [], ...search } = before[node.name] ?? {};
     const { last = until, slot = landedAt } = search;
@@ -215,9 +217,9 @@ type RefundList = {
 };
 
 /**
- * The transactions that a check reads: first some entries of each list that earlier checks read without a quorum, then
- * fresh ones of each list in turn. If another list has already added an entry, the turn takes the next entry. Honest
- * lists are equal, so a list of invented transactions uses only its own turns.
+ * The transactions that a check reads: first some that earlier checks read without a quorum, then new ones, one from
+ * each node's list in turn. If an entry was already added for another list, the turn takes the list's next entry.
+ * Honest lists are equal, so a list of invented transactions uses only its own turns.
  */
 function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
   const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
@@ -284,8 +286,8 @@ const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
  * For this long, a swap leaves a credit without an announced sum to other swaps, in milliseconds. The credit may be the
- * sum that the bridge announced to one of them, and that swap could never end without it. A credit that is short by more
- * than the refund fee fits other swaps better, and waits until the operator would be alerted.
+ * sum that the bridge announced to one of them, and that swap could never end without it. A credit that is short by
+ * more than the refund fee fits other swaps better. It waits until the time at which the operator gets an alarm.
  */
 const REFUND_WAIT = { likely: HOUR_MS, partial: STUCK_AFTER_MS };
 
@@ -299,8 +301,9 @@ const isOlder = ({ blockTime }: ChainTransaction, age: number, now: number): boo
 const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
 
 /**
- * How old a credit must be to count as the refund; undefined if it is none. At least half must come back, so that nobody
- * can cheaply make a swap look refunded. A credit that lacks more than the cost of a swap never makes it settled.
+ * How old a credit must be to be accepted as the refund; undefined if it cannot be the refund. At least half must
+ * return, so nobody can cheaply make a swap look refunded. A credit that lacks more than the cost of a swap never makes
+ * it settled.
  */
 function waitFor(credit: bigint, report: RefundReport, amount: bigint): number | undefined {
   const announced = announcedBy(report);

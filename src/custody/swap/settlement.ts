@@ -1,5 +1,5 @@
 /**
- * The outcome of a swap that has left Solana. The bridge only indicates where to check. A delivery is accepted when our
+ * The outcome of a swap whose SOL has left Solana. The bridge only says where to check. A delivery is accepted when our
  * own view of Bitcoin shows it, and a refund when our view of Solana shows it.
  * @module
  */
@@ -13,7 +13,9 @@ import { statusesOf } from './evidence.ts';
 import { findRefund, type IsUsed, isWhole, pending, type SettlementPorts } from './refund-search.ts';
 
 const TXID = /^[0-9a-f]{64}$/;
-/** Transactions of a report that are checked: one pays a swap, and each costs a call to every index. */
+/**
+ * Maximum transactions of a report that are checked. One of them pays the swap, and each costs a call to every index.
+ */
 const MAX_TXIDS = 5;
 /**
  * Seconds by which a block's time may differ from the true time: consensus accepts blocks two hours ahead.
@@ -42,7 +44,7 @@ async function findPayment(
     if (views.some((view) => isInNoBlock(view, ports.bitcoinAddress))) awaitsBlock = true;
     free.push(...(outputs ?? []).map((paid) => ({ txid, ...paid })).filter((paid) => !isUsed(nameOf(paid))));
     free.sort((a, b) => Number(a.value - b.value));
-    // A batch has outputs of several swaps: a larger one belongs to a larger swap.
+    // A batch has outputs of several swaps. A larger output belongs to a larger swap.
     const enough = free.find(({ value }) => value >= minimum);
     if (enough)
       return {
@@ -75,7 +77,7 @@ export async function settleSwap(
   ]);
   const settled = await settleReport(ports, operation, isUsed, report);
   const known = statusesOf(operation.outcome);
-  // A bridge that never repeats a status must not be asked ever more often.
+  // A bridge whose status differs at each read must not cause quick checks without end.
   const hasMoved =
     report.shown !== undefined && known.length < MOST_STATUSES && known.at(-1)?.shown !== report.shown;
   return withFacts(
@@ -180,7 +182,7 @@ export function confirmedOutputs(
   return others.every((other) => other && stringifyJson(other) === stringifyJson(first)) ? first : undefined;
 }
 
-/** Whether an index shows a payment to the address that no block has yet. */
+/** Whether an index shows a payment to the address that is not in a block yet. */
 const isInNoBlock = (view: BitcoinTx | null | Error, address: string): boolean =>
   view !== null &&
   !(view instanceof Error) &&

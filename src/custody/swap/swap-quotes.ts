@@ -12,7 +12,7 @@ export type QuotePorts = {
   readonly route: SwapRoute;
   /** The prices of all sources that respond in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
-  /** Most that a swap may cost, in basis points of its amount. */
+  /** The most that a swap may cost, in basis points of its amount. */
   readonly maxCostBps: number;
 };
 

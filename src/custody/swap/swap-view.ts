@@ -77,7 +77,7 @@ const NO_PRICE = {
   message: 'No two price sources agree, so the quote cannot be checked.',
 } as const;
 
-/** The bridge works and gives no quote. That is no failed upstream, so the status is not 502. */
+/** The bridge works but gives no quote. This is not a failed upstream, so the status is not 502. */
 const withoutQuote = (message: string, retryAfterSeconds: number): Refusal => ({
   code: 'QUOTE_REFUSED',
   status: 503,

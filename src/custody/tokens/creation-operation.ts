@@ -69,7 +69,8 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const found = await ports.findMint(mint);
       // Anyone can send lamports to a known address; the chain then refuses to create an account there.
       if (found?.owner === SYSTEM_PROGRAM) return { ok: false, reason: 'mint_address_funded' };
-      // Only the mint's own key can create it, and only our creation uses this key, so an earlier attempt succeeded.
+      // Only the mint's own key can create the mint, and only our creation uses this key, so an earlier attempt
+      // succeeded.
       if (found)
         return matches(found, design)
           ? { ok: false, found: { mint } }
@@ -82,7 +83,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       ]);
       const fees = CREATION_FEE + (design.metaplex ? METAPLEX_FEE : 0n);
       const cost = otherRent.reduce((sum, rent) => sum + rent, mintRent + fees);
-      // The rent at the sale was wrong: more lamports would leave the reserve than were set aside for the creation.
+      // The rent was too low at the sale: more lamports would leave the reserve than were reserved for the creation.
       if (cost > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const message = creationMessage({ design, mint, reserve: operation.signer, mintRent, lifetime });
       return {

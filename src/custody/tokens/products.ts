@@ -1,5 +1,5 @@
 /**
- * What payments buy of tokens: the creation of a token, and the listing of one that was created elsewhere.
+ * What payments buy in the room of tokens: the creation of a token, or the listing of one that was created elsewhere.
  * @module
  */
 import type { ListingFacts } from '../../chain/solana/listed-token.ts';
@@ -15,7 +15,7 @@ export type TokenDeps = {
   readonly mintAddress: (invoiceId: string) => string;
   /** The on-chain uri of a mint. */
   readonly metadataUri: (mint: string) => string;
-  /** What a listing says of a mint now, as a quorum of nodes shows it. @throws AppError UPSTREAM_FAILED */
+  /** What a listing shows about a mint now, according to a quorum of nodes. @throws AppError UPSTREAM_FAILED */
   listingFacts(mint: string): Promise<ListingFacts>;
 };
 

@@ -17,9 +17,9 @@ export type PageViewsApi = Pick<PageViewsObject, 'add' | 'read'>;
 
 /** Views that arrive within this time after a commit wait for its end and are committed together. */
 const PAUSE_MS = 200;
-/** So many waiting views are committed at once, which bounds the views in memory. */
+/** This many waiting views are committed at once, which bounds the views in memory. */
 const MAX_WAITING = 100;
-/** Time between purges, and between the steps of a large purge, which deletes up to 5,000 views per second. */
+/** Interval between purges, and between the steps of a large purge, which deletes up to 5,000 views per second. */
 const PURGE_MS = 60_000;
 const STEP_MS = 1_000;
 

@@ -95,7 +95,7 @@ CREATE TABLE IF NOT EXISTS visitors (
   PRIMARY KEY (day, visitor)
 ) WITHOUT ROWID;`;
 
-/** New names that one day may add for each kind; a view with any further name is counted as `other`. */
+/** New names of each kind that one day may add. A view with any further name is counted as `other`. */
 const MAX_NEW_NAMES = 1_000;
 /** Maximum distinct visitors counted on one day. */
 const MAX_VISITORS = 1_000_000;
@@ -104,7 +104,7 @@ const LOG_MS = 90 * DAY_MS;
 /** For how long the log keeps raw addresses. */
 const IP_RETENTION_MS = 30 * DAY_MS;
 const LOG_ROWS = { least: 50, most: 1_000_000 };
-/** Rows that one purge deletes or changes at most, for each of its steps. */
+/** Maximum rows that each step of a purge deletes or changes. */
 const MAX_PURGED = 5_000;
 
 export class PageViewStore {
@@ -287,8 +287,8 @@ export class PageViewStore {
   }
 
   /**
-   * Removes the addresses of views from before a time, the oldest first. `ip_mark` stores the last id done, because ids
-   * grow with time. An index on the address is not used: it would make every view more expensive.
+   * Removes the addresses of views from before a time, the oldest first. `ip_mark` stores the last processed id,
+   * because ids grow with time. There is no index on the address: it would make every view more expensive.
    */
   #dropIps(before: number): number {
     const [mark] = this.#rows<{ last_id: number }>('SELECT last_id FROM ip_mark');

@@ -37,7 +37,7 @@ const ClaimJournal = z.object({
   bornAt: bornAtColumn,
 });
 
-/** `bornAt`: when the records began, if the claim is older. Nothing pays an older one any more. */
+/** `bornAt`: when the records began, if the claim is older. An older claim is never paid any more. */
 export type MirroredClaim = { readonly claim: ClaimView; readonly bornAt: number | null };
 const Epoch = z.object({
   number: z.int(),

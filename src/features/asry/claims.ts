@@ -1,5 +1,5 @@
 /**
- * Creates a claim from a deposit, reads claims, and gives their public form.
+ * Creates a claim from a deposit, reads claims, and returns their public form.
  * @module
  */
 

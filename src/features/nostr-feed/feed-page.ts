@@ -20,7 +20,7 @@ export type Position = {
 
 type Placed = { readonly id: string; readonly created_at: number };
 
-/** No event has this id: its position is after every event of the second. */
+/** No event has this id, so its position is after every event of the second. */
 const LAST_ID = 'f'.repeat(64);
 
 const positionOf = ({ created_at, id }: Placed): Position => ({ createdAt: created_at, id });
@@ -31,7 +31,7 @@ export const endOfSecond = (createdAt: number): Position => ({ createdAt, id: LA
 const compare = (a: Position, b: Position): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** The position further down the feed; a missing one is the top. */
+/** Returns the position that is further down the feed. A missing position is the top. */
 export const later = (a: Position | undefined, b: Position | undefined): Position | undefined =>
   a && b ? (compare(a, b) < 0 ? b : a) : (a ?? b);
 
@@ -92,7 +92,7 @@ export function displayUrl(url: string): string {
 
 /**
  * The page after `start` from the events of all relays, each once. It ends where the first relay with older events
- * stopped: below that second, its posts would be missing between those of the others.
+ * stopped: below that second, the posts of this relay would be missing.
  */
 export function mergeReadings(
   readings: readonly RelayReading[],
@@ -123,7 +123,7 @@ export function mergeReadings(
 function lastCompleteSecond(readings: readonly RelayReading[]): number {
   const complete = readings.flatMap(({ completeFrom }) => completeFrom ?? []);
   if (complete.length > 0) return Math.max(...complete);
-  // Every relay failed: what arrived before is shown, because relays send the newest events first.
+  // Every relay failed, so all received events are shown: relays send the newest events first.
   const oldest = readings.flatMap(({ events }) =>
     events.length > 0 ? Math.min(...events.map(({ created_at }) => created_at)) : [],
   );
@@ -131,8 +131,8 @@ function lastCompleteSecond(readings: readonly RelayReading[]): number {
 }
 
 /**
- * Number of events on the page. A page has whole seconds, so that `next_until` neither repeats nor skips a post. Only a
- * second that is larger than a page is divided.
+ * Number of events on the page. A page ends between two seconds, so `next_until` neither repeats nor skips a post. Only
+ * a second with more posts than a page is divided.
  */
 function pageEnd(events: readonly NostrEvent[], { limit, maxBytes }: PageBounds): number {
   let bytes = 0;

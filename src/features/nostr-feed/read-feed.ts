@@ -36,9 +36,9 @@ type Options = {
 };
 
 const TOP_POLICY = { freshMs: 15_000, revalidateMs: 45_000, staleMs: 6 * HOUR_MS };
-/** The past of a feed rarely changes: only when a note arrives late or is deleted. */
+/** Older parts of a feed change only if a note arrives late or is deleted. */
 const PAST_POLICY = { freshMs: 300_000, revalidateMs: 600_000, staleMs: 6 * HOUR_MS };
-/** A note may be dated ahead of our clock by this much; a later date would pin it to the top. */
+/** A note's date may be ahead of our clock by this much. A later date would keep the note at the top. */
 const CLOCK_TOLERANCE_SECONDS = 600;
 
 export function createFeedReader({ relays, memory, now }: Options) {
@@ -69,7 +69,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
 
     /**
      * One page after `start`, or the top of the feed.
-     * @throws AppError RELAYS_FAILED when a relay fails, there is nothing to show, and the page is not stored
+     * @throws AppError RELAYS_FAILED when a relay fails, no post was received, and the page is not stored
      */
     async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
       const key = `nostr:${scope.key}:${start ? formatPosition(start) : 'top'}:${limit}`;

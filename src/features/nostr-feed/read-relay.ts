@@ -14,7 +14,7 @@ export type RelayReading = {
    * Unix second from which no event is missing, 0 if the relay has nothing older; undefined if the relay failed.
    */
   readonly completeFrom: number | undefined;
-  /** One second has more events than the relay may have sent. */
+  /** True if one second has more events than the relay may have sent. */
   readonly partial: boolean;
   readonly rejected: number;
 };
@@ -22,8 +22,8 @@ export type RelayReading = {
 /** Relays cut a larger response, and some refuse a larger limit. */
 const RELAY_LIMIT = 500;
 /**
- * A relay limits its responses without stating the limit, and every known relay sends at least this many. So a shorter
- * response is the last one.
+ * A relay limits its responses without stating the limit, and every known relay sends at least this many events. A
+ * shorter response is therefore the last one.
  */
 const LOWEST_CAP = 20;
 
@@ -42,14 +42,14 @@ export async function readRelay(
     const page = await session.query({ ...filter, until: upper, limit: asked });
     const { events, rejected } = page;
     const reading = { url, end: page.end, events, completeFrom: undefined, partial: false, rejected };
-    // Its order is newest first, so a response that became too large is a full page.
+    // Relays send the newest events first, so a response that became too large is a full page.
     if (page.end !== 'eose' && page.end !== 'too_large') return reading;
     if (page.end === 'eose' && page.received < Math.min(asked, LOWEST_CAP))
       return { ...reading, completeFrom: 0 };
     if (events.length === 0) return { ...reading, end: page.end === 'eose' ? 'forged' : page.end };
     const oldest = Math.min(...events.map(({ created_at }) => created_at));
     if (events.some(({ created_at }) => created_at > oldest)) return { ...reading, completeFrom: oldest + 1 };
-    // One second fills the page. Relays order it as they like, so it is read as a whole.
+    // One second fills the page. Relays may order its events in any way, so the whole second is read.
     const second = await session.query({ ...filter, since: oldest, until: oldest, limit: RELAY_LIMIT });
     return {
       ...reading,

@@ -26,7 +26,7 @@ import type { OpsRow, RefundStore } from './refund-store.ts';
 
 export type OpsDeps = {
   readonly opsSecret: string | undefined;
-  /** One screen of everything that an operator acts on, and the same facts. */
+  /** One screen with everything that needs the operator, and the same facts as JSON. */
   readState(): Promise<OpsReport>;
   readonly custody: Pick<
     CustodianApi,

@@ -1,5 +1,5 @@
 /**
- * What the routes of every product share that callers pay for: the payment instructions, the confirmation of a payment, and their
+ * The common parts of all routes for paid products: the payment instructions, the confirmation of a payment, and their
  * errors.
  * @module
  */
@@ -93,7 +93,8 @@ export type ConfirmPaymentDeps = { readonly custody: Pick<CustodianApi, 'confirm
 /**
  * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
  *
- * @throws AppError what is missing when the time is up, or why the payment does not pay for the request
+ * @throws AppError with what is still missing after the wait, or with the reason why the payment does not pay for the
+ * request
  */
 export async function confirmPayment(
   { custody }: ConfirmPaymentDeps,

@@ -15,7 +15,7 @@ import {
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
-  /** This isolate's memory only, for pools that callers choose. */
+  /** Only this isolate's memory, because callers choose these pools. */
   memory: Pick<Cache, 'read'>;
   now: () => number;
   log: (line: Readonly<Record<string, unknown>>) => void;
@@ -74,7 +74,8 @@ export const findPool = (deps: ConfiguredPoolDeps, address: string, refresh = fa
 
 /**
  * A pool from the upstream, else from the chain, else the upstream's refusal.
- * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not respond
+ * @throws AppError UPSTREAM_FAILED if neither has it and the upstream did not respond
+ */e upstream did not respond
  */
 export const getPool = (deps: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
   readPool(deps, deps.memory, OTHER_POLICY, address);
@@ -102,7 +103,7 @@ async function load(deps: PoolDeps, address: string): Promise<Kept> {
       if (!hasZeroBalances(pool)) return kept({ text: upstream.text, source: 'orca' }, deps.now());
       const corrected = await orLog(deps, address, () => correctBalances(deps, upstream.text, pool));
       if (corrected !== undefined) return kept({ text: corrected, source: 'orca' }, deps.now());
-      // The zeros are passed on as they are. They are no reading of the vaults.
+      // The zeros are returned unchanged, but they were not read from the vaults.
       throw new NotKept({ status: 200, text: upstream.text, source: 'orca', asOf: deps.now(), stale: true });
     }
   }
@@ -110,7 +111,7 @@ async function load(deps: PoolDeps, address: string): Promise<Kept> {
   if (found?.text !== undefined) return kept({ text: found.text, source: 'chain_rpc' }, deps.now());
   if (!('status' in upstream)) throw upstream.failure;
   const refusal = refusalOf(upstream, address);
-  // Both sources know that there is no such pool. Any other refusal may pass.
+  // Both sources say that there is no such pool. Any other refusal may be temporary.
   const isMiss = found !== undefined && ([400, 404].includes(upstream.status) || isSuccess(upstream.status));
   throw isMiss ? new Miss(refusal) : refusal;
 }
@@ -153,14 +154,14 @@ function refusalOf({ status, text, headers }: UpstreamResponse, address: string)
     return new NotKept({ status: isError ? status : 502, preview, ...retryAfter });
   }
   return new NotKept({
-    // A redirect is not followed, and without its target it is useless.
+    // The redirect is not followed, and without its target it is useless.
     status: isError || isSuccess(status) ? status : 502,
     text: isSuccess(status) ? text : withErrorCode(text, status === 404 ? 'NOT_FOUND' : 'UPSTREAM_FAILED'),
     ...retryAfter,
   });
 }
 
-/** The upstream's error with a code of this service before its own members, which stay unchanged. */
+/** The upstream's error, with an error code of this service before its own members, which stay unchanged. */
 function withErrorCode(text: string, code: ErrorCode): string {
   const body = z.looseObject({}).safeParse(tryJson(text)).data;
   if (body === undefined || 'error_code' in body) return text;

@@ -1,5 +1,5 @@
 /**
- * The members of the upstream's pool that are read: enough to recognize a pool, and to correct its balances.
+ * The members that are read of the upstream's pool: they identify a pool and allow a correction of its balances.
  * @module
  */
 import * as z from 'zod';
@@ -69,8 +69,8 @@ export type ChainReads = {
 };
 
 /**
- * The upstream's JSON with both balances from the vaults, in atoms. Every other member keeps its value, and every number
- * its digits.
+ * The upstream's JSON with both balances from the vaults, in atoms. Every other member keeps its value and every number
+ * keeps its digits.
  * @throws AppError UPSTREAM_FAILED when the vaults cannot be read
  */
 export async function correctBalances(chain: ChainReads, text: string, pool: UpstreamPool): Promise<string> {

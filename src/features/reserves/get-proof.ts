@@ -11,14 +11,13 @@ export type GetProofDeps = {
   readonly now: () => number;
 };
 
-/** A proof contains its own time, so a reader sees how old it is. */
+/** A proof contains its own time, so readers see its age. */
 const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 /** A proof is due each hour. If the newest is older, the Worker calls the custodian, whose alarm may have been lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 
 /**
- * The newest proof: from the cache, else from the archive, else from the custodian, which signs the first
- * one.
+ * The newest proof: from the cache, from the archive, or from the custodian, which signs the first one.
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE
  */
 export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
@@ -31,7 +30,7 @@ export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cac
     if (archived) return archived;
     throw refused(answer?.refusal);
   });
-  // An offline proof is signed whenever the operator likes.
+  // The operator chooses when to sign an offline proof.
   const isOverdue = !read.value.offline && deps.now() - Date.parse(read.value.timestamp) >= OVERDUE_MS;
   return { ...read, stale: read.stale || isOverdue };
 }

@@ -46,15 +46,15 @@ export type ReservesDeps = {
   readonly solanaSources: readonly ReservesNode[];
   /** Null while no mint is configured. */
   readonly absrMint: string | null;
-  /** The multisig that is said to mint ABSR; null if the reserve mints alone. */
+  /** The configured multisig that mints ABSR; null if the reserve mints alone. */
   readonly mintAuthority: string | null;
   readonly sleep: (ms: number) => Promise<void>;
   readonly custody: Pick<CustodianApi, 'signingState'>;
 };
 
 /**
- * A figure of the chains: a stranger's transaction is shown within a minute, although KV and the cron may each lag by a
- * minute. While the sources fail, a figure of up to 15 minutes is shown; a longer outage is an error.
+ * A figure of the chains. A stranger's transaction is shown within a minute, although KV and the cron may each lag by a
+ * minute. While the sources fail, a figure may be up to 15 minutes old; after that the read fails.
  */
 export const CHAIN_POLICY: CachePolicy = {
   freshMs: 20_000,
@@ -156,15 +156,14 @@ async function readParts(deps: ReservesDeps, refresh: boolean) {
 }
 
 /**
- * Both balances. A half whose sources all fail has its last good value, marked stale, or is null with its
- * error.
+ * Both balances. A part whose sources all fail has its last known value, marked stale, or is null with its error.
  * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
  */
 export async function getReserves(deps: ReservesDeps, refresh = false): Promise<ReserveReport> {
   return reportOf(deps.reserve, await readParts(deps, refresh));
 }
 
-/** The same as the body of a response, which is kept until a balance is read again. @throws as `getReserves` */
+/** The same as a response body, which is cached until a balance is read again. @throws as `getReserves` */
 export async function reservesBody(deps: ReservesDeps): Promise<Body<ReserveReport>> {
   const parts = await readParts(deps, false);
   const { bitcoin, solana, watchOnly, errors } = parts;

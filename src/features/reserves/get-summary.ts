@@ -93,8 +93,8 @@ function readSupply(deps: SummaryDeps, mint: string, refresh: boolean): Promise<
 }
 
 /**
- * Reserve, supply and prices. A part that cannot be read has its last good value, marked stale, or is null
- * with its error.
+ * Reserve, supply and prices. A part that cannot be read has its last known value, marked stale, or is null with its
+ * error.
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
 export async function readSummary(deps: SummaryDeps, refresh = false) {
@@ -205,7 +205,7 @@ export type AlertDeps = SummaryDeps & {
 };
 
 /**
- * Reads the summary again and alerts the operator when tokens are not covered. Callers of the next minute get the same
+ * Reads the summary again, and alerts the operator if tokens are not covered. Callers of the next minute get the same
  * summary.
  */
 export async function alertUndercollateralized(deps: AlertDeps): Promise<void> {

@@ -51,8 +51,8 @@ function bitcoinAddress({ reserve }: ListBitcoinDeps): string {
 }
 
 /**
- * The rows after position `at` of a stored list. Undefined if the list ends there and the upstream may have more, or if
- * the position is unknown.
+ * The rows after position `at` of a stored list. Undefined if the position is unknown, or if the list ends there and
+ * the upstream may have more.
  */
 function restOf<Entry>(list: Cached<List<Entry>>, at: number): Cached<List<Entry>> | undefined {
   const { transactions, source } = list.value;
@@ -85,7 +85,7 @@ export async function bitcoinAfter(
     for (const source of deps.bitcoinSources) {
       try {
         const entries = await readAfter(source, address, after);
-        // An index that does not know the txid `after` returns its list from the newest transaction on.
+        // An index that does not know the txid `after` returns its list from the newest transaction.
         const first = entries[0]?.txid;
         if (at < 0 && head.value.transactions.some(({ txid }) => txid === first)) throw unknownCursor();
         return { transactions: entries, source: source.name };

@@ -1,5 +1,5 @@
 /**
- * Queries figures that several upstreams can give, and selects the response to use.
+ * Reads a figure from several upstreams, and selects the response to use.
  * @module
  */
 import { AppError } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 
 export type SourceResult<T> = { readonly name: string } & (
   | { readonly ok: true; readonly value: T }
-  /** The error is undefined when the source was only late. */
+  /** The error is undefined if the source was only late. */
   | { readonly ok: false; readonly error: unknown }
 );
 
@@ -15,8 +15,8 @@ export type SourceResult<T> = { readonly name: string } & (
 const GRACE_MS = 1_500;
 
 /**
- * The responses of all sources, queried in parallel, in their order. After the first response the others have
- * `GRACE_MS` left; before that, all are awaited.
+ * The responses of all sources, read in parallel, in the order of the sources. After the first response the others get
+ * `GRACE_MS` more; before it, all are awaited.
  */
 export async function querySources<S extends { readonly name: string }, T>(
   sources: readonly S[],
@@ -38,7 +38,7 @@ export async function querySources<S extends { readonly name: string }, T>(
   return [...results];
 }
 
-/** The failure to report when no source has responded: the first one's. */
+/** The failure to report if no source has responded: that of the first source. */
 export const failureOf = (results: readonly SourceResult<unknown>[]): unknown =>
   results.map((result) => (result.ok ? undefined : result.error)).find((error) => error !== undefined);
 

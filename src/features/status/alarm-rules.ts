@@ -1,6 +1,6 @@
 /**
- * The conditions that alert the operator, as one table. Each rule names what a person can act on: ids, kinds, reasons,
- * nodes and sums.
+ * The conditions that alert the operator, as one table. Each rule names what a person needs for acting: ids, kinds,
+ * reasons, nodes and sums.
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
@@ -31,20 +31,20 @@ export type Raised = {
   readonly figures?: Figures;
   /** When the condition began, ISO 8601; absent if only the alarm's own row knows. */
   readonly since?: string | null;
-  /** How many things it is about. The alarm is sent again when this number grows. */
+  /** The number of things that it is about. The alarm is sent again if this number grows. */
   readonly count?: number;
-  /** Callers can make this number grow, so its growth is sent at most once an hour. */
+  /** Callers can make this number grow, so its growth is reported at most once an hour. */
   readonly isOfCallers?: true;
 };
 
-/** `unread`: the condition cannot be read now, so an earlier alarm is not over. */
+/** `unread`: the condition cannot be read now, so an earlier alarm stays active. */
 type Verdict = Raised | 'unread' | undefined;
 
 /** With fewer quotes left than this, estimates will soon be refused. */
 const FEW_QUOTES = 12;
 /** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
-/** How long every swap may be refused: sources and limits recover by themselves. */
+/** How long every swap may be refused before an alarm: sources and limits usually recover by themselves. */
 const REFUSAL_PATIENCE_MS = 10 * 60_000;
 
 const sol = (atoms: bigint): string => formatAmount(atoms, SOL_DECIMALS);
@@ -290,7 +290,7 @@ const RULES = {
   },
 } as const satisfies Readonly<Record<string, (facts: AlarmFacts) => Verdict>>;
 
-/** Things of one alarm that its message names. */
+/** Maximum number of things that an alarm's message names. */
 const SHOWN = 5;
 
 export type AlarmName = keyof typeof RULES;
@@ -299,7 +299,7 @@ export const ALARMS = Object.keys(RULES) as readonly AlarmName[];
 
 export type Alarm = Raised & { readonly name: AlarmName };
 
-/** The raised alarms, and those whose condition cannot be read. */
+/** The raised alarms, and the names of alarms whose condition cannot be read. */
 export function alarmsOf(facts: AlarmFacts): { readonly raised: Alarm[]; readonly unread: AlarmName[] } {
   const raised: Alarm[] = [];
   const unread: AlarmName[] = [];
@@ -311,7 +311,7 @@ export function alarmsOf(facts: AlarmFacts): { readonly raised: Alarm[]; readonl
   return { raised, unread };
 }
 
-/** Shown before the operator sends more SOL, which would follow the rest after a theft. */
+/** Shown before the operator sends more SOL: after a theft, the new SOL would be stolen too. */
 function whereSolWent({ custody, operations }: StatusReport, nowMs: number): string | null {
   if (custody !== null && custody.unexplainedSpends.length > 0)
     return `unexplained: ${spendsText(custody.unexplainedSpends)}; send none`;
@@ -325,7 +325,7 @@ function whereSolWent({ custody, operations }: StatusReport, nowMs: number): str
     : `the newest ${operations.length} operations of the last day: ${sums.join(', ') || 'none'}; if this does not explain the balance, send none`;
 }
 
-/** What left the reserve, and to whom. */
+/** What left the reserve, and who received it. */
 export const spendsText = (spends: Custody['unexplainedSpends']): string =>
   spends
     .map(({ signature, moved }) => {

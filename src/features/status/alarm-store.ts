@@ -1,6 +1,6 @@
 /**
- * Stores the active alarms in D1, so that each is sent once. While D1 does not respond, nothing is stored, and each run
- * sends its alarms again.
+ * Stores the active alarms in D1, so that each is sent only once. While D1 does not respond, nothing is stored, and
+ * each run sends its alarms again.
  * @module
  */
 type Counted = { readonly name: string; readonly count: number };
@@ -8,7 +8,10 @@ type Counted = { readonly name: string; readonly count: number };
 export type AlarmRow = Counted & {
   /** When it was first raised, ISO 8601. */
   readonly since: string;
-  /** When the log and the webhook last got it, ISO 8601; null before. `count` is that of then, or a lower one since. */
+  /**
+   * When the log and the webhook last received it, ISO 8601; null before. `count` is the number sent then, or a lower
+   * one since.
+   */
   readonly sentAt: string | null;
 };
 
@@ -19,8 +22,8 @@ export function createAlarmStore(db: D1Database) {
     db.prepare('SELECT name, since, sent_at AS sentAt, things AS count FROM alarms ORDER BY since, name');
   return {
     /**
-     * Stores the names that have no row yet, and counts that fell. Returns every row, including alarms whose end was not
-     * sent yet.
+     * Stores the names that have no row yet, and lowers the counts that fell. Returns every row, including alarms whose
+     * end was not sent yet.
      */
     async note(active: readonly Counted[], at: string): Promise<AlarmRow[]> {
       const insert = db.prepare(
@@ -38,7 +41,7 @@ export function createAlarmStore(db: D1Database) {
         return active.map((alarm) => ({ ...alarm, since: at, sentAt: null }));
       }
     },
-    /** Stores what was sent, and removes those whose end was sent. If D1 fails, the next run sends them again. */
+    /** Stores what was sent, and deletes the alarms whose end was sent. If D1 fails, the next run sends them again. */
     async settle(sent: readonly Counted[], ended: readonly string[], at: string): Promise<void> {
       const update = db.prepare('UPDATE alarms SET sent_at = ?, things = ? WHERE name = ?');
       const changes = [

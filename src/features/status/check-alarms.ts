@@ -1,6 +1,6 @@
 /**
- * Reports alarms as log lines and to the operator's webhook: when one is raised, when its number grows, once a day while
- * it lasts, and when it is over.
+ * Reports an alarm in the log and to the operator's webhook: when it is raised, when its number grows, once a day while
+ * it lasts, and when it ends.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -81,7 +81,7 @@ export type RaiseAlarmsDeps = {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-/** Why an active alarm is sent now; undefined if its newest message still says all. */
+/** Why an active alarm is sent now; undefined if its newest message is still complete. */
 function changeOf({ count = 1, isOfCallers }: Alarm, row: AlarmRow, nowMs: number): Change | undefined {
   if (row.sentAt === null) return 'raised';
   const age = nowMs - Date.parse(row.sentAt);

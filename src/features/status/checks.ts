@@ -1,5 +1,5 @@
 /**
- * The checks that decide `/api/status` and `/api/ready` alike: each names what fails.
+ * The checks behind both `/api/status` and `/api/ready`. Each names what fails.
  * @module
  */
 import { AppError } from '../../core/errors.ts';
@@ -61,7 +61,7 @@ async function outcome(name: string, read: () => Promise<string | null>): Promis
 
 type Shown = Omit<StatusReport, 'ok'>;
 
-/** The checks of what the status shows. A part that cannot be read fails. */
+/** The checks of the parts of the status. A part that cannot be read fails. */
 export const shownChecks = (shown: Shown): Check[] => [
   ...custodyChecks(shown.custody),
   check('sources', sourcesReason(shown.upstreams)),

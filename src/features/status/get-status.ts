@@ -121,12 +121,13 @@ async function databaseStatus(deps: Pick<StatusReportDeps, 'database'>) {
   return { schema: schemaFingerprint(columns), operations };
 }
 
-/** What both `/api/status` and `/api/ready` are decided by. */
+/** The facts that decide both `/api/status` and `/api/ready`. */
 export type State = { readonly status: StatusReport; readonly checks: readonly Check[] };
 
 /**
  * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
- * @param refresh true for the cron, which probes the upstreams for all isolates and reports nothing that is older than its run
+ * @param refresh true for the cron, which probes the upstreams for all isolates and uses no value that is older than
+ * its run
  */
 export async function readState(deps: StatusReportDeps, refresh = false): Promise<State> {
   const [ready, release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
@@ -182,7 +183,7 @@ export const Beat = z.object({
   ok: z.boolean().describe('Whether it ran within its time'),
 });
 
-/** The newest call of the operator's webhook or of the monitor. */
+/** The newest call to the operator's webhook or to the monitor. */
 export type OutsideCall = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -202,7 +203,7 @@ export const createHeartbeat = (kv: TextStore) => ({
     await kv.put(`cron:${trigger}`, String(nowMs));
   },
 
-  /** Stores the result of a call to the outside. */
+  /** Stores the result of a call to the webhook or the monitor. */
   async noted(name: Outside, nowMs: number, call: Promise<unknown>): Promise<void> {
     const failure = await call.then(() => null, failureReason);
     await kv.put(`called:${name}`, JSON.stringify({ at: nowMs, failure } satisfies OutsideCall));

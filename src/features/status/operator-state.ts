@@ -1,5 +1,6 @@
 /**
- * One screen for a person at night, and the same facts as JSON: what waits, what is owed, what fails, and what is left.
+ * One screen for a person at night, and the same facts as JSON: what waits, what is owed, what fails, and how much of
+ * each limit is left.
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
@@ -12,7 +13,7 @@ type BalanceRow = Readonly<Record<string, string | number | null>>;
 
 export type OperatorStateDeps = {
   readState(): Promise<State>;
-  /** What alarms are decided by. */
+  /** The facts that decide the alarms. */
   readFacts(status: StatusReport): Promise<AlarmFacts>;
   /** Not ok if one balance could not be read; its row then has the reason. */
   readBalances(): Promise<{ readonly ok: boolean; readonly rows: readonly BalanceRow[] }>;
@@ -100,7 +101,7 @@ const sol = (lamports: string): string => formatAmount(BigInt(lamports), SOL_DEC
 const megabytes = (bytes: number | null): string =>
   bytes === null ? 'size unknown' : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** Lines under a heading; `none` if there are none. @param lines absent if they cannot be read */
+/** A heading and its lines; `none` if there are no lines. @param lines absent if they cannot be read */
 const part = (heading: string, lines: readonly string[] | null | undefined): string[] =>
   (!lines ? [UNREAD] : lines.length === 0 ? ['none'] : lines).map(
     (line, index) => `${(index === 0 ? heading : '').padEnd(12)}${line}`,

@@ -14,7 +14,7 @@ export type StatusDeps = StatusReportDeps & {
   signingState(): Promise<SigningState>;
 };
 
-/** Its parts are up to five seconds old anyway. */
+/** The parts of the status are up to five seconds old anyway. */
 const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 /** Health responds after this time even if the custodian does not. */
 const HEALTH_WAIT_MS = 3_000;
@@ -196,7 +196,9 @@ export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
 const stateOf = async (deps: StatusDeps): Promise<State> =>
   (await deps.memory.read('status', STATUS_POLICY, () => readState(deps))).value;
 
-/** A custodian that does not respond has not verified its journal. One that lacks settings does not start at all. */
+/**
+ * A custodian that does not respond is shown as starting. A custodian without its settings never starts, so it is not.
+ */
 async function startState({
   signingState,
 }: Pick<StatusDeps, 'signingState'>): Promise<'starting' | 'running'> {

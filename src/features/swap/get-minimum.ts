@@ -19,7 +19,7 @@ export type SwapMinimumDeps = {
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: HOUR_MS, changedByOperations: true };
 
 /**
- * Smallest and largest swap now; if none is possible, also when the next one is.
+ * Smallest and largest swap now. If none is possible, also the time of the next one.
  * @throws AppError with the reason if no smallest swap is known
  */
 export async function getMinimum(deps: SwapMinimumDeps) {
@@ -48,7 +48,7 @@ export async function getMinimum(deps: SwapMinimumDeps) {
 
 function reasonOf({ refusal, maximumLamports, minimum }: SwapRoom, least: Lamports): string | null {
   const unread = minimum.type === 'known' ? minimum.refusal?.code : undefined;
-  // The quotes of creates are counted apart from those that read the minimum.
+  // Quotes of creates and quotes that read the minimum are counted separately.
   const bridge = unread === 'QUOTE_BUDGET_SPENT' ? undefined : unread;
   const none = maximumLamports > 0n && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : null;
   return refusal?.code ?? bridge ?? none;

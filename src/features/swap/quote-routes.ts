@@ -63,7 +63,7 @@ const minimumRoute = createRoute({
   },
 });
 
-/** Codes of the refusals of a create, apart from its own key and body. */
+/** Codes with which a create is refused, except those about its key and body. */
 const CREATE_REFUSALS = [
   'UPSTREAM_FAILED',
   'RATE_LIMITED',

@@ -125,7 +125,7 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       read: async () => {
-        // The later reads of a waiting request are shared by all requests for the swap, so none of them pays for them.
+        // All requests for the swap share the later reads of a waiting request, so none of them pays for these reads.
         if (!isAdmitted) await admitRead(c);
         isAdmitted = true;
         return readSwap(deps, id);
@@ -169,8 +169,7 @@ export type SwapStatusDeps = {
 const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
 
 /**
- * A row that D1 does not have yet, or cannot return, is read from the custodian, so a published id is never
- * unknown.
+ * If D1 does not have the row yet, or fails, the row is read from the custodian, so a published id is never unknown.
  * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for a swap that a lost journal left open
  */
 export async function readSwap(deps: SwapStatusDeps, signature: string): Promise<SwapRow> {

@@ -25,7 +25,7 @@ export type CreateInvoiceDeps = {
   /** The owner program of an account; null if no account exists at the address. @throws AppError UPSTREAM_FAILED */
   ownerOf(address: string): Promise<string | null>;
   readonly reserve: { readonly solanaAddress: string | null };
-  /** Accounts of the service, its mints among them: none of them is a creator's wallet. */
+  /** Accounts of the service, including its mints: none of them can be a creator's wallet. */
   readonly ownAddresses: ReadonlySet<string>;
   readonly invoiceMargin: bigint;
   /** A fresh unused address, for the simulation. */
@@ -76,7 +76,10 @@ export function designOf(deps: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: 
   return { ...design, program: checkedProgram(order), uri };
 }
 
-/** Refused without a read, because the system program's address is a point of the curve. */
+/**
+ * Refused without a read: the address of the system program is a point of the curve, so the check of the curve accepts
+ * it.
+ */
 const PROGRAMS: ReadonlySet<string> = new Set([
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
@@ -85,7 +88,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An account that any other program owns, such as a mint or a program, can never sign for the tokens. A wallet that never received
+ * An account that any other program owns, such as a mint, can never sign for the tokens. A wallet that never received
  * lamports has no account.
  */
 async function checkWallet({ ownerOf }: CreateInvoiceDeps, creator: string): Promise<void> {

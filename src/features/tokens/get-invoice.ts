@@ -11,9 +11,10 @@ export type GetInvoiceDeps = {
 };
 
 /**
- * The state of an invoice now. While it is open, the custodian's record is newer than D1's. If one of the two is
- * unavailable, the other one is used.
- * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for an invoice that a lost journal left open; CUSTODIAN_UNAVAILABLE when it does not respond and D1 has no such invoice
+ * The state of an invoice now. While it is open, the custodian's record is newer than D1's. If one of them is
+ * unavailable, the other is used.
+ * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for an invoice that a lost journal left open; CUSTODIAN_UNAVAILABLE
+ * when it does not respond and D1 has no such invoice
  */
 export async function getInvoice(
   { tokens, custody, contact }: GetInvoiceDeps,

@@ -236,7 +236,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
-    // A bookmark means that the caller has changed something, perhaps through another isolate, so the cache is skipped.
+    // A bookmark shows that the caller has changed something, perhaps through another isolate, so the cache is skipped.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined && !preferredWaitMs(prefer);
     const read = async (): Promise<RequestView> => {
       await admitRead(c);

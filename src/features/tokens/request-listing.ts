@@ -21,15 +21,15 @@ export type RequestListingDeps = {
   readonly listingFee: bigint;
 };
 
-/** Maximum records read of one token, because unpaid requests may be newer than the record that listed it. */
+/** Maximum records read for one token. Unpaid requests may be newer than the record that listed the token. */
 const MAX_RECORDS = 100;
 
 /** Names a token by our number, or by its mint if it was created elsewhere. */
 export type TokenName = { readonly tokenId: number } | { readonly mint: string };
 
 /**
- * Opens a request to list a token; for a listed token, returns its listing record. Every fact of an unlisted
- * token is read from the chain now: a row of an earlier request may be older than a change of the mint.
+ * Opens a request to list a token; for a listed token, returns its listing record. All facts of an unlisted token are
+ * read from the chain now, because the mint may have changed since an earlier request.
  * @throws AppError
  */
 export async function requestListing(
@@ -64,7 +64,7 @@ async function knownToken(deps: RequestListingDeps, tokenId: number): Promise<To
   return token;
 }
 
-/** Each request reads the token as it is now; only a miss is remembered. */
+/** Each request reads the token as it is now; only a miss is cached. */
 const POLICY = { freshMs: 0, revalidateMs: 0, staleMs: 0 };
 
 /** @throws AppError why the token cannot be listed */

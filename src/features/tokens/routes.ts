@@ -95,7 +95,7 @@ export const TokenRecord = component('TokenRecord', {
     .describe("The service's own token with this mint; null for every other one"),
 });
 
-/** What says who a token is, without its number and time here. */
+/** The members that identify a token, without its number and its time here. */
 type Described = Omit<TokenRow, 'tokenId' | 'requestId' | 'createdAt'>;
 
 /** @param facts current data from the chain; undefined when it cannot be read */
@@ -169,7 +169,7 @@ const acceptable = (text: string | undefined, maxBytes: number): string =>
 const acceptableUri = (uri: string | undefined): string | null =>
   uri === undefined || uri === '' || utf8ToBytes(uri.toWellFormed()).length > MAX_URI_BYTES ? null : uri;
 
-/** An unlisted token as the chain shows it now: nobody has paid for what its row says. */
+/** An unlisted token as the chain shows it now. Its row is not shown, because nobody has paid for it. */
 const asOnChain = (row: TokenRow, { supply, decimals, program, metadata }: TokenFacts): TokenRow => ({
   ...row,
   name: acceptable(metadata?.name, MAX_NAME_BYTES),
@@ -179,7 +179,7 @@ const asOnChain = (row: TokenRow, { supply, decimals, program, metadata }: Token
 });
 
 /**
- * One token. Only the chain describes an official or an unlisted one: without it there is nothing to show.
+ * One token. Only the chain describes an official or an unlisted token, so nothing is shown without the chain.
  * @param id numeric id, or mint address
  * @throws AppError UPSTREAM_FAILED
  */

@@ -17,9 +17,9 @@ export type SearchPage = { readonly tokens: TokenRow[]; readonly next: SearchCur
 type Row = { journal: string; token_id: number; step: number; sort: string };
 
 /**
- * ?1 ?2 bounds of the folded prefix, ?3 ?4 bounds of the prefix in its original case (addresses keep theirs), ?5 ?6 ?7 the
- * cursor's step, text and id, ?8 limit, ?9 expression for the text index. A row value is the lower bound of a prefix: with
- * an OR the planner would read the whole index.
+ * ?1 ?2: bounds of the folded prefix. ?3 ?4: bounds of the prefix in its original case, for addresses. ?5 ?6 ?7: step,
+ * text and id of the cursor. ?8: limit. ?9: expression for the text index. A row value is the lower bound of a prefix,
+ * because with an OR the planner would read the whole index.
  */
 const SYMBOL = 't.symbol >= ?1 AND t.symbol < ?2';
 const NAME = 't.name >= ?1 AND t.name < ?2';
@@ -28,14 +28,14 @@ const CREATOR = 't.creator_address >= ?3 AND t.creator_address < ?4';
 
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-/** Continues after the cursor if it is in this step, and otherwise begins with the step. */
+/** Continues after the cursor if the cursor is in this step; otherwise starts at the step's beginning. */
 const from = (step: number, cursor: string, start: string | number): string =>
   `IIF(?5 = ${step}, ${cursor}, ${start})`;
 
 const arm = (step: number, sort: string, rest: string): string =>
   `SELECT * FROM (SELECT t.journal, t.token_id, ${step} AS step, ${sort} AS sort FROM ${rest} LIMIT ?8)`;
 
-/** @param start of the step: bound and id, after which its first row stands */
+/** @param start of the step: bound and id just before its first row */
 const prefixArm = (
   step: number,
   column: string,
@@ -56,7 +56,7 @@ const PREFIXES = [
     't.symbol',
     `tokens t WHERE ?5 = 0 AND t.listed_at IS NOT NULL AND t.symbol = ?1 AND t.token_id > ?7 ORDER BY t.token_id`,
   ),
-  // Begins after the exact matches, which belong to the step before.
+  // Starts after the exact matches, which belong to the previous step.
   prefixArm(1, 't.symbol', ['?1', AFTER_ALL, '?2'], ''),
   prefixArm(2, 't.name', ['?1', -1, '?2'], `AND NOT (${SYMBOL})`),
   prefixArm(3, 't.mint_address', ['?3', -1, '?4'], `AND NOT (${SYMBOL}) AND NOT (${NAME})`),
@@ -67,7 +67,7 @@ const PREFIXES = [
     `AND NOT (${SYMBOL}) AND NOT (${NAME}) AND NOT (${MINT})`,
   ),
 ];
-/** Newest first: the text index offers no better order at a low cost. */
+/** Newest first, because the text index offers no better order at a low cost. */
 const SUBSTRING = arm(
   5,
   "''",

@@ -26,7 +26,7 @@ import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';
 
 type Facts = TokenAuthorities & {
-  /** Atoms. */
+  /** Supply in atoms. */
   readonly supply: bigint;
   readonly decimals: number;
   readonly program: TokenRow['program'];
@@ -47,7 +47,7 @@ const POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 15 * 60_000 };
 /** Maximum addresses per call. */
 const BATCH = 100;
 
-/** What decides which accounts hold the facts of a token. */
+/** The members of a token that decide which accounts hold its facts. */
 export type FactsSubject = Pick<TokenRow, 'mint' | 'program' | 'requestId'>;
 
 /**
