@@ -145,9 +145,9 @@ export class Cache {
   }
 
   /**
-   * The body of a response that is made of cached values. It is kept until one of them changes.
+   * The body of a response that is made from cached values. It is reused until one of them changes.
    * @param from everything that `make` depends on: cached values, and other values, which are compared by identity
-   */  */
+   */
   async body<T>(name: string, from: readonly unknown[], make: () => T): Promise<Body<T>> {
     const key = `body:${name}`;
     const parts = from.flatMap((part) => (isCached(part) ? [part.value, part.asOf, part.stale] : [part]));

@@ -89,12 +89,13 @@ export class Quorum<N extends { readonly name: string }> {
    * The response of a quorum, returned as soon as enough nodes agree. A later response that contradicts it still raises
    * the alarm.
    *
-   * @param differ compares responses that can never differ between honest nodes; absent where nodes at different slots
+   * @param differ compares responses that can never differ between honest nodes; absent if nodes at different slots
    * may differ
    * @returns undefined if all nodes have responded without a quorum, but more of them may agree later
    * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few responded, `nodes_disagree` when they contradict
    * each other; a failure that a quorum shares; the first node's failure when none responds
-   */ async ask<T, R>(
+   */
+  async ask<T, R>(
     question: string,
     read: (node: N) => Promise<T>,
     decide: Decide<T, R>,

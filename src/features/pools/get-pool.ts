@@ -73,9 +73,8 @@ export const findPool = (deps: ConfiguredPoolDeps, address: string, refresh = fa
     : getPool(deps, address);
 
 /**
- * A pool from the upstream, else from the chain, else the upstream's refusal.
+ * The pool from the upstream, or from the chain if the upstream has none; otherwise the upstream's refusal.
  * @throws AppError UPSTREAM_FAILED if neither has it and the upstream did not respond
- */e upstream did not respond
  */
 export const getPool = (deps: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
   readPool(deps, deps.memory, OTHER_POLICY, address);
