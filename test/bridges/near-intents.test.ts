@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createNearIntents, type OneClickRequest } from '../../src/providers/near-intents.ts';
+import { rows } from '../kit/scenes.ts';
 import { type Recorded, replay } from '../providers/replay.ts';
 import { answerTo, type Change, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
 
@@ -242,25 +243,13 @@ describe('a report', () => {
     },
   );
 
-  it.each<[string, Recorded, string]>([
-    [
-      'an unknown address',
-      { status: 404, body: { message: 'Deposit address not found' } },
-      'deposit_unknown',
-    ],
-    ['another shape', { body: { status: 'SUCCESS' } }, 'unexpected_shape'],
-    [
-      'a refund that is not a number',
-      {
-        body: {
-          status: 'REFUNDED',
-          quoteResponse: answerTo(asked, DEPOSIT),
-          swapDetails: { refundedAmount: '1.5' },
-        },
-      },
-      'unexpected_shape',
-    ],
-  ])('a status response is a failed upstream: %s', async (_name, answer, reason) => {
+  it.each(
+    rows<[string, Recorded, string]>(`
+    an unknown address | { "status": 404, "body": { "message": "Deposit address not found" } } | deposit_unknown
+    another shape | { "body": { "status": "SUCCESS" } } | unexpected_shape
+    a refund that is not a number | { "body": { "status": "REFUNDED", "quoteResponse": "${answerTo(asked, DEPOSIT)}", "swapDetails": { "refundedAmount": "1.5" } } } | unexpected_shape
+  `),
+  )('a status response is a failed upstream: %s', async (_name, answer, reason) => {
     const { route } = setUp({ [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: answer });
     await expect(route.report(DEPOSIT)).rejects.toMatchObject({ details: { reason } });
   });

@@ -13,6 +13,7 @@ import {
 } from '../../packages/client/src/index.ts';
 import { OPERATIONS } from '../../packages/client/src/operations.ts';
 import { exampleOf } from '../kit/example.ts';
+import { rows } from '../kit/scenes.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
 type Reply = {
@@ -358,19 +359,15 @@ describe('a creation', () => {
     expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
   });
 
-  it.each<[name: string, lost: Reply | Error]>([
-    ['the connection broke', LOST],
-    ['a proxy answered', { status: 502, body: '<h1>Bad gateway</h1>' }],
-    ['the answer names no swap', { body: { initiated: true } }],
-    [
-      'the first call still runs',
-      {
-        status: 409,
-        body: problem('IDEMPOTENCY_IN_PROGRESS', 'retry_with_same_key', { retryable: true }),
-      },
-    ],
-    ['an unexpected failure happened', { status: 500, body: problem('INTERNAL', 'report_request_id') }],
-  ])('sends the same key again after this unknown outcome: %s', async (_name, lost) => {
+  it.each(
+    rows<[name: string, lost: Reply | Error]>(`
+    the connection broke           | "${LOST}"
+    a proxy answered               | { "status": 502, "body": "<h1>Bad gateway</h1>" }
+    the answer names no swap       | { "body": { "initiated": true } }
+    the first call still runs      | { "status": 409, "body": "${problem('IDEMPOTENCY_IN_PROGRESS', 'retry_with_same_key', { retryable: true })}" }
+    an unexpected failure happened | { "status": 500, "body": "${problem('INTERNAL', 'report_request_id')}" }
+  `),
+  )('sends the same key again after this unknown outcome: %s', async (_name, lost) => {
     const { sluice, sent } = service(lost, { body: CREATED });
     expect(await sluice.call('createSwap', input)).toMatchObject({ ok: false, idempotencyKey: keyOf(sent) });
     await sluice.call('createSwap', input);

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { blocksOf } from '../docs/markdown.ts';
 import { NODES } from '../kit/nodes.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const run = promisify(execFile);
 const PACKAGE = 'packages/client';
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-client-'));
+const folder = useFolder('sluice-client-');
 const installed = join(folder, 'node_modules/sluice-client');
 beforeAll(async () => {
   // The root's .npmrc switches scripts off, and npm hands that to its children; `prepack` builds this package.
@@ -23,7 +23,6 @@ beforeAll(async () => {
   const npm = ['install', '--offline', '--cache', join(folder, 'cache'), '--prefix', folder];
   await run('npm', [...npm, join(folder, filename)], { cwd: folder });
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (file: string): string => readFileSync(join(installed, file), 'utf8');
 

@@ -1,20 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
 import { parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { readCommandLine } from '../../scripts/ops/command-line.ts';
 import { readConfig } from '../../src/config.ts';
 import { ERRORS } from '../../src/core/errors.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { commandsOfKind } from './command-kinds.ts';
 import { blocksOf, PAGES } from './markdown.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'sluice-commands-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-commands-');
 const blocks = PAGES.flatMap((file) => blocksOf(file));
 const named = blocks.map((block) => [`${block.file}:${block.line}`, block] as const);
 

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { useFolder } from '../kit/use-folder.ts';
 
 const run = promisify(execFile);
 const FOLDER = 'docs/examples';
-const folder = mkdtempSync(join(tmpdir(), 'sluice-examples-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-examples-');
 
 const hasPython = await run('python3', ['--version']).then(
   () => true,

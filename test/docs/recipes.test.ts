@@ -3,17 +3,17 @@
  * without one step of each recipe a named test fails.
  * @module-tag deep
  */
+
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { useFolder } from '../kit/use-folder.ts';
 import { RECIPES } from './recipes.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'sluice-recipes-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-recipes-');
 
 const recipes = Object.entries(RECIPES);
 const guards = recipes.flatMap(([, recipe]) => recipe.guards);

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorld, type World } from '../world/world.ts';
+import { expect, it } from 'vitest';
+import { useWorld } from '../world/use-world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0 });
-});
-afterAll(() => world?.stop());
+const world = useWorld({ cron: false, blockMs: 0 });
 
 const view = (body: unknown, ip: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
   world.fetch('/api/analytics/pageview', {

@@ -3,29 +3,21 @@
  * commands, such as a payment, runs when its result is assigned to a variable.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useFolder } from '../kit/use-folder.ts';
+import { useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { createTokenCaller } from './token-caller.ts';
 
 const run = promisify(execFile);
 type Json = Record<string, unknown>;
 
-let world: World;
-let folder: string;
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
-  folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
-});
-afterAll(async () => {
-  if (folder) rmSync(folder, { recursive: true, force: true });
-  await world?.stop();
-});
+const world = useWorld({ cron: false });
+const folder = useFolder('sluice-guide-');
 
 /** Commands of a section, in order. */
 const commandsUnder = (heading: string): string[] => {

@@ -1,19 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { type Answer, CURVE, createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';
 import { until } from './swap-caller.ts';
 
-let world: World;
-let stage: ReturnType<typeof createAsryStage>;
 const curve = createExpectedCurve();
 
-beforeAll(async () => {
-  world = await startWorld({ blockMs: 0 });
-  stage = createAsryStage(world);
-});
-afterEach(() => world.faults.clear());
-afterAll(() => world?.stop());
+const world = useWorld({ blockMs: 0 });
+const stage = lazy(() => createAsryStage(world));
 
 type Epochs = {
   current: {

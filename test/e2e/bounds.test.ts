@@ -1,8 +1,8 @@
 /** Requests at each bound that the API document states, and just outside it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 import { routeRequests, type Schema } from './route-requests.ts';
 
 type Samples = { readonly inside: readonly unknown[]; readonly outside: readonly unknown[] };
@@ -158,11 +158,7 @@ const valid = new Map(
   ]),
 );
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
-});
-afterAll(() => world?.stop());
+const world = useWorld({ cron: false });
 
 let callers = 0;
 /** Sends the valid request of an operation with another value of one field; undefined leaves it out. @param more members */

@@ -1,13 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { SimulatedExchange } from '../world/changenow.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0 });
-});
-afterAll(() => world?.stop());
-afterEach(() => world.faults.clear());
+const world = useWorld({ cron: false, blockMs: 0 });
 
 const PAYOUT = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const REFUND = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';

@@ -1,6 +1,6 @@
 /** @module-tag deep */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorld, type World } from '../world/world.ts';
+import { expect, it } from 'vitest';
+import { useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { createSwapCaller } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
@@ -13,12 +13,12 @@ type Status = {
   readonly alarms: readonly string[] | null;
 };
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ nodes: 3, cron: false, slotMs: 20, blockMs: 500, settleDelayMs: 200 });
-  await world.control.cron();
-});
-afterAll(() => world?.stop());
+const world = useWorld(
+  { nodes: 3, cron: false, slotMs: 20, blockMs: 500, settleDelayMs: 200 },
+  async (world) => {
+    await world.control.cron();
+  },
+);
 
 /**
  * The status after each of some cron runs a minute apart by the Worker's clock. The custodian is evicted

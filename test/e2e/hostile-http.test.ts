@@ -1,16 +1,12 @@
 /** @module-tag deep */
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorld, type World } from '../world/world.ts';
+import { describe, expect, it } from 'vitest';
+import { useWorld } from '../world/use-world.ts';
 import { SHAPES } from './hostile-shapes.ts';
 import { routeRequests } from './route-requests.ts';
 import { createSwapCaller } from './swap-caller.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
-});
-afterAll(() => world?.stop());
+const world = useWorld({ cron: false });
 
 /** A socket to the Worker itself, because the world's edge would correct some of these requests. */
 function open(): Socket {

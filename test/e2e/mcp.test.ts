@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { payInvoice } from '../../docs/examples/pay-invoice.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 import { inspect, inspectCall, type McpClient, modernClient, olderClient } from './mcp-clients.ts';
 import { until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
@@ -12,13 +12,10 @@ const NAMES = TOOLS.map(({ name }) => name);
 /** An address without a pool. */
 const NO_POOL = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ settleDelayMs: 200, mcp: true });
+const world = useWorld({ settleDelayMs: 200, mcp: true }, async (world) => {
   // No proof is signed while a new block makes the explorers differ; from the first one on there is always one.
   await until('signed', async () => ((await world.fetch('/api/proof')).ok ? true : undefined));
 });
-afterAll(() => world?.stop());
 
 /** Reading tools, with arguments that work on any world. */
 const READS: readonly (readonly [name: string, given: Record<string, unknown>])[] = [

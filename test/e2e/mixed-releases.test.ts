@@ -4,17 +4,17 @@
  * that folder.
  * @module-tag deep
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { ApiDocument } from '../../scripts/documents/api-document.ts';
 import { checkOutLastTag } from '../kit/last-tag.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { bundleWorker } from '../world/worker-bundle.ts';
 import { startWorld } from '../world/world.ts';
 import { tourService } from './service-tour.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-mixed-'));
+const folder = useFolder('sluice-mixed-');
 let earlier: string;
 let current: string;
 beforeAll(async () => {
@@ -23,7 +23,6 @@ beforeAll(async () => {
   // Each release has its own folder, because its modules are relative to the bundle.
   current = await bundleWorker('.', join(folder, 'current'), folder);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([
   ['a new Worker', 'an earlier object', () => ({ bundlePath: current, objectBundlePath: earlier })],

@@ -1,29 +1,28 @@
 import { Signer } from 'bip322-js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decodeMint, decodeMultisig } from '../../src/chain/solana/token-program.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey } from '../world/keys.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 import { until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
 
 // The reserve's Bitcoin key is kept outside the service, as recommended.
 const offlineKey = createBitcoinKey();
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({
+const world = useWorld(
+  {
     cron: false,
     blockMs: 0,
     slotMs: 20,
     vars: { RESERVE_BTC_ADDRESS: offlineKey.address, BTC_PRIVATE_KEY_WIF: undefined },
-  });
-  await world.control.sendBitcoin(offlineKey.address, 300_000n);
-  await world.control.mine(4);
-});
-afterAll(() => world?.stop());
-afterEach(() => world.faults.clear());
+  },
+  async (world) => {
+    await world.control.sendBitcoin(offlineKey.address, 300_000n);
+    await world.control.mine(4);
+  },
+);
 
 /** The command as the operator types it. */
 const ops = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>

@@ -1,32 +1,23 @@
 /** @module-tag deep */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NostrEvent, verifyEvent } from 'nostr-tools/pure';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Exchange } from '../../scripts/probe/read-only-fetch.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { BTC_ASSET, createNearIntents, SOL_ASSET } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
 import { runScript } from '../kit/run-script.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { replay } from '../providers/replay.ts';
 import { isUpstream } from '../world/bindings.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 
 const NODE_KEY = 'node-key-in-the-path';
 
-let world: World;
-let folder: string;
-beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0, slotMs: 20 });
-  folder = mkdtempSync(join(tmpdir(), 'sluice-probe-'));
-});
-afterEach(() => world.faults.clear());
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await world?.stop();
-});
+const world = useWorld({ cron: false, blockMs: 0, slotMs: 20 });
+const folder = useFolder('sluice-probe-');
 
 let runs = 0;
 /** Runs the probe like an operator; returns the names of its RED lines, its output and its fixtures. */

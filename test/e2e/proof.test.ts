@@ -1,17 +1,12 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { askPeers } from '../chain/bitcoin/peers.ts';
 import { runScript } from '../kit/run-script.ts';
 import { mintOfTheDay } from '../world/mint-of-the-day.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0 });
-});
-afterAll(() => world?.stop());
-afterEach(() => world.faults.clear());
+const world = useWorld({ cron: false, blockMs: 0 });
 
 type Json = Record<string, unknown>;
 interface Proof {

@@ -3,8 +3,8 @@
  * custodian's nodes are counted, and no time is compared.
  * @module-tag deep
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorld, type World } from '../world/world.ts';
+import { expect, it } from 'vitest';
+import { useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type RouteRequest, routeRequests } from './route-requests.ts';
 import { createSwapCaller, until } from './swap-caller.ts';
@@ -19,15 +19,10 @@ const PER_SECOND = NODE_RATE / 4 + 5;
 /** A flood may begin with a full second of units, and reads that were due. */
 const AT_FIRST = 2 * PER_SECOND;
 
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld({
-    settleDelayMs: 200,
-    vars: { SOLANA_RPC_RATE: String(NODE_RATE), SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100' },
-  });
+const world = useWorld({
+  settleDelayMs: 200,
+  vars: { SOLANA_RPC_RATE: String(NODE_RATE), SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100' },
 });
-afterAll(() => world?.stop());
 
 /** A swap that begins is work of the service with limits of its own, so its route gets requests that are refused. */
 const bodyOf = ({ route, init }: RouteRequest): RequestInit =>

@@ -1,32 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import type { UpstreamName } from '../world/bindings.ts';
-import { startWorld, type World } from '../world/world.ts';
-import { type Answer, type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
+import { type Answer, type Body, createSwapCaller, until } from './swap-caller.ts';
 
 const AMOUNT = 0.3;
 const AMOUNT_LAMPORTS = 300_000_000n;
 const RPCS: readonly UpstreamName[] = ['rpc1', 'rpc2'];
 
-let world: World;
-let caller: SwapCaller;
 /** The state of both chains and the mirror. */
 let before: { lamports: bigint; sats: bigint; payments: number; rows: number };
 let tests = 0;
 
-beforeAll(async () => {
-  // No cron, so that only the custodian's alarm or a caller resumes a swap after a kill. No mint in between.
-  world = await startWorld({
-    cron: false,
-    // A blockhash lives for 15 seconds; a Worker restarts faster on all but the busiest machine.
-    slotMs: 100,
-    blockMs: 300,
-    settleDelayMs: 1_000,
-    vars: { ABSR_MINT_ADDRESS: undefined },
-  });
-  caller = createSwapCaller(world);
+// No cron, so that only the custodian's alarm or a caller resumes a swap after a kill. No mint in between.
+const world = useWorld({
+  cron: false,
+  // A blockhash lives for 15 seconds; a Worker restarts faster on all but the busiest machine.
+  slotMs: 100,
+  blockMs: 300,
+  settleDelayMs: 1_000,
+  vars: { ABSR_MINT_ADDRESS: undefined },
 });
+const caller = lazy(() => createSwapCaller(world));
 beforeEach(async () => {
   tests += 1;
   before = {
@@ -37,7 +33,6 @@ beforeEach(async () => {
   };
   world.resetStats();
 });
-afterAll(() => world.stop());
 
 /** From an address that no other test uses: each has few swaps an hour. */
 const create = (key?: string): Promise<Answer> =>

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
-import { startWorld, type World, type WorldOptions } from '../world/world.ts';
-import { createSwapCaller, type SwapCaller } from './swap-caller.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
+import type { WorldOptions } from '../world/world.ts';
+import { createSwapCaller } from './swap-caller.ts';
 
 const SOL = 1_000_000_000n;
 const QUICK: WorldOptions = { cron: false, blockMs: 300, settleDelayMs: 300 };
 
-let world: World;
-let caller: SwapCaller;
-beforeAll(async () => {
-  world = await startWorld(QUICK);
-  caller = createSwapCaller(world);
-});
-afterAll(() => world.stop());
+const world = useWorld(QUICK);
+const caller = lazy(() => createSwapCaller(world));
 
 test('a swap moves exactly amount and network fee on Solana and exactly btcSats on Bitcoin', async () => {
   const [lamports, sats] = [await caller.lamports(), caller.sats()];

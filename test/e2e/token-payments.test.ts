@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorld, type World } from '../world/world.ts';
+import { expect, it } from 'vitest';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { type Body, createTokenCaller } from './token-caller.ts';
 
-let world: World;
-let caller: ReturnType<typeof createTokenCaller>;
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
-  caller = createTokenCaller(world);
-});
-afterAll(() => world?.stop());
+const world = useWorld({ cron: false });
+const caller = lazy(() => createTokenCaller(world));
 
 const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
 const completed = (id: unknown) =>

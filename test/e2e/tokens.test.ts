@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { metadataInMint } from '../../src/chain/solana/token-metadata.ts';
 import {
@@ -8,16 +8,11 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../src/chain/solana/token-program.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { type Body, createTokenCaller } from './token-caller.ts';
 
-let world: World;
-let caller: ReturnType<typeof createTokenCaller>;
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
-  caller = createTokenCaller(world);
-});
-afterAll(() => world?.stop());
+const world = useWorld({ cron: false });
+const caller = lazy(() => createTokenCaller(world));
 
 const completed = (id: unknown) =>
   caller.until(

@@ -9,6 +9,7 @@ import { listBitcoin, listSolana } from '../../src/features/reserves/list-transa
 import { Cache } from '../../src/http/cached.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import { rows } from '../kit/scenes.ts';
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
@@ -126,17 +127,14 @@ describe('balances', () => {
     expect(bitcoin).toMatchObject({ watchOnly: null, balanceSatoshis: '700' });
   });
 
-  it.each([
-    [
-      'the reserve and the witness together',
-      MULTISIG,
-      { authority: MULTISIG, required: 2, signers: [SOLANA, WITNESS] },
-      1,
-    ],
-    ['the reserve alone', SOLANA, { authority: SOLANA, required: 1, signers: [SOLANA] }, 1],
-    ['another key', WITNESS, { authority: WITNESS, required: 1, signers: [WITNESS] }, 2],
-    ['nobody', null, { authority: null, required: 0, signers: [] }, 1],
-  ])('shows that %s can mint, as the chain does', async (_, authority, minting, calls) => {
+  it.each(
+    rows<[string, string | null, object, number]>(`
+    the reserve and the witness together | "${MULTISIG}" | { "authority": "${MULTISIG}", "required": 2, "signers": ["${SOLANA}", "${WITNESS}"] } | 1
+    the reserve alone | "${SOLANA}" | { "authority": "${SOLANA}", "required": 1, "signers": ["${SOLANA}"] } | 1
+    another key | "${WITNESS}" | { "authority": "${WITNESS}", "required": 1, "signers": ["${WITNESS}"] } | 2
+    nobody | null | { "authority": null, "required": 0, "signers": [] } | 1
+  `),
+  )('shows that %s can mint, as the chain does', async (_, authority, minting, calls) => {
     const { node: chain, asked } = chainWith(authority);
     const deps = depsOf({ solanaSources: [chain], absrMint: MINT, mintAuthority: MULTISIG });
     expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting });

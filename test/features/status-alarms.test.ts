@@ -7,6 +7,7 @@ import { type AlarmMessage, raiseAlarms, testMessage } from '../../src/features/
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import { createHeartbeat, type StatusReport, type TextStore } from '../../src/features/status/get-status.ts';
 import { AGREEMENT } from '../kit/fake-chain.ts';
+import { rows } from '../kit/scenes.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
@@ -336,38 +337,13 @@ describe('a change of alarms', () => {
   });
 
   const HOUR = 3_600_000;
-  it.each<[string, readonly (readonly [number, number])[], readonly string[]]>([
-    [
-      'grows',
-      [
-        [0, 1],
-        [1, 1],
-        [2, 4],
-        [3, 4],
-      ],
-      ['raised', 'grown'],
-    ],
-    [
-      'falls and grows again',
-      [
-        [0, 2],
-        [1, 1],
-        [2, 2],
-      ],
-      ['raised', 'grown'],
-    ],
-    [
-      'stays for two days',
-      [
-        [0, 1],
-        [23, 1],
-        [24, 1],
-        [47, 1],
-        [48, 1],
-      ],
-      ['raised', 'lasting', 'lasting'],
-    ],
-  ])('an alarm whose number %s is sent again', async (_how, steps, changes) => {
+  it.each(
+    rows<[string, readonly (readonly [number, number])[], readonly string[]]>(`
+    grows                 | [[0, 1], [1, 1], [2, 4], [3, 4]]             | ["raised", "grown"]
+    falls and grows again | [[0, 2], [1, 1], [2, 2]]                     | ["raised", "grown"]
+    stays for two days    | [[0, 1], [23, 1], [24, 1], [47, 1], [48, 1]] | ["raised", "lasting", "lasting"]
+  `),
+  )('an alarm whose number %s is sent again', async (_how, steps, changes) => {
     const messages: AlarmMessage[] = [];
     const { look } = watched(async (message) => void messages.push(message));
     for (const [hours, held] of steps) await look(custody({ heldOperations: held }), NOW + hours * HOUR);

@@ -6,6 +6,17 @@ export const scenes = (table: string): string[][] =>
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
 
+/** A cell as JSON, a bigint, or else its text. */
+function cellValue(cell: string): unknown {
+  if (cell === 'undefined') return undefined;
+  if (/^-?\d+n$/.test(cell)) return BigInt(cell.slice(0, -1));
+  return /^([[{"\d-]|(true|false|null)$)/.test(cell) ? JSON.parse(cell) : cell;
+}
+
+/** The lines of a text table as their values: text without quotes, else JSON, a bigint or undefined. */
+export const rows = <Row extends readonly unknown[]>(table: string): Row[] =>
+  scenes(table).map((cells) => cells.map(cellValue) as unknown as Row);
+
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Milliseconds of a time such as `40m1ms` or `-30s`. */

@@ -1,18 +1,19 @@
 /** @module-tag deep */
+
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { strFromU8, unzipSync } from 'fflate';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { VERSION } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { NODES } from '../kit/nodes.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { openLegacy, startApi, startStdio, strayOutput } from './stdio-process.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
+const folder = useFolder('sluice-pack-');
 const ORIGIN = 'https://reserve.example';
 const REPOSITORY = 'https://github.com/someone/reserve';
 const NAMES = TOOLS.map(({ name }) => name);
@@ -23,7 +24,6 @@ beforeAll(async () => {
   const { stdout } = await run('npm', args, { cwd: process.cwd() });
   [tarball = '', bundle = ''] = stdout.trim().split('\n');
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const packaged = (file: string): string => readFileSync(join(folder, 'package', file), 'utf8');
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureReason } from '../../src/core/errors.ts';
 import { createSolanaRpc, isAlreadyProcessed, RpcRefusal } from '../../src/providers/solana-rpc.ts';
+import { rows } from '../kit/scenes.ts';
 import { type Recorded, replay } from './replay.ts';
 
 const ONE = 'https://one.test';
@@ -134,19 +135,15 @@ describe('sending', () => {
     ]);
   });
 
-  it.each([
-    [
-      'the error of the simulation',
-      -32002,
-      'Transaction simulation failed: This transaction has already been processed',
-      { err: 'AlreadyProcessed' },
-      true,
-    ],
-    ['its text alone', -32002, 'This transaction has already been processed', undefined, true],
-    ['null for data', -32002, 'This transaction has already been processed', null, true],
-    ['an unknown blockhash', -32002, 'Blockhash not found', { err: 'BlockhashNotFound' }, false],
-    ['a node that is behind', -32005, 'Node is behind by 42 slots', { numSlotsBehind: 42 }, false],
-  ])(
+  it.each(
+    rows<[string, number, string, object | undefined | null, boolean]>(`
+    the error of the simulation | -32002 | Transaction simulation failed: This transaction has already been processed | { "err": "AlreadyProcessed" } | true
+    its text alone | -32002 | This transaction has already been processed | undefined | true
+    null for data | -32002 | This transaction has already been processed | null | true
+    an unknown blockhash | -32002 | Blockhash not found | { "err": "BlockhashNotFound" } | false
+    a node that is behind | -32005 | Node is behind by 42 slots | { "numSlotsBehind": 42 } | false
+  `),
+  )(
     'tells from a send error whether the transaction has already landed: %s',
     async (_name, code, message, data, landed) => {
       // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.

@@ -1,16 +1,16 @@
 /** @module-tag deep */
+
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dumpRows, insertOf, keyOf, tablesOf } from '../../scripts/backup/dump.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'sluice-backup-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-backup-');
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG_PATH: folder };
 
 const onDatabase = (name: string) => ['--local', '--persist-to', join(folder, name)];

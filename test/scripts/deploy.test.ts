@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { missingSecrets } from '../../scripts/doctor/check-settings.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-deploy-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-deploy-');
 
 const ALL = [
   'OPS_SECRET',

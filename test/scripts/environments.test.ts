@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
 import { checkSettingsApart, sharedResources } from '../../scripts/doctor/check-environments.ts';
 import { examine } from '../../scripts/doctor/examine.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const TOML = readFileSync('wrangler.toml', 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'sluice-environments-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-environments-');
 
 /** With the ids that wrangler may write into it. */
 const bound = TOML.replace(

@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { Signer, Verifier } from 'bip322-js';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KNOWN, parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { REMOTE, readCommandLine } from '../../scripts/ops/command-line.ts';
 import { freshKeys, YOURS } from '../../scripts/ops/keygen.ts';
 import { readConfig } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'sluice-keygen-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder('sluice-keygen-');
 
 /** Any attempt to use a network ends the process. */
 const CUT = `data:text/javascript,${encodeURIComponent(`

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/mcp/server.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const FILES = [
   '.npmrc',
@@ -17,7 +17,7 @@ const FILES = [
   'scripts/release.ts',
   'src/mcp/server.ts',
 ];
-const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
+const folder = useFolder('sluice-release-');
 const env = {
   ...process.env,
   // npm runs the scripts with the Node that is first here.
@@ -58,7 +58,6 @@ beforeAll(() => {
   git('add', '.');
   git('commit', '-q', '-m', 'start');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('all files that contain the release version have the same version', () => {
   expect(new Set(Object.values(versionsIn('.')))).toEqual(new Set([VERSION]));

@@ -1,6 +1,7 @@
 import type { NostrEvent } from 'nostr-tools/pure';
 import { describe, expect, it } from 'vitest';
 import { commentRoot, contentWarning, labelsOf, webUrl } from '../../../src/chain/nostr/event-tags.ts';
+import { rows } from '../../kit/scenes.ts';
 
 const noted = (...tags: string[][]): NostrEvent => ({
   id: '',
@@ -51,75 +52,31 @@ describe('NIP-22 root', () => {
   });
 });
 
-it.each([
-  [
-    'the third element',
-    [
-      ['L', 'agent'],
-      ['l', 'ai', 'agent'],
-    ],
-    [['ai', 'agent']],
-  ],
-  ['the third element, undeclared', [['l', 'ai', 'agent']], [['ai', 'agent']]],
-  ['ugc, when none is declared', [['l', 'ai']], [['ai', 'ugc']]],
-  [
-    'the only one declared',
-    [
-      ['L', 'license'],
-      ['l', 'MIT'],
-    ],
-    [['MIT', 'license']],
-  ],
-  [
-    'open, when several are declared',
-    [
-      ['L', 'a'],
-      ['L', 'b'],
-      ['l', 'x'],
-    ],
-    [['x', null]],
-  ],
-  [
-    'each label’s own',
-    [
-      ['L', 'a'],
-      ['L', 'b'],
-      ['l', 'x', 'a'],
-      ['l', 'y', 'b'],
-    ],
-    [
-      ['x', 'a'],
-      ['y', 'b'],
-    ],
-  ],
-  ['ugc for an empty third element', [['l', 'x', '']], [['x', 'ugc']]],
-  ['no complete label', [['L', 'a'], ['l'], ['l', ''], ['t', 'ai']], []],
-])('reads the namespace of a label: %s', (_name, tags, labels) => {
+it.each(
+  rows<[string, string[][], unknown[]]>(`
+    the third element               | [["L", "agent"], ["l", "ai", "agent"]]                     | [["ai", "agent"]]
+    the third element, undeclared   | [["l", "ai", "agent"]]                                     | [["ai", "agent"]]
+    ugc, when none is declared      | [["l", "ai"]]                                              | [["ai", "ugc"]]
+    the only one declared           | [["L", "license"], ["l", "MIT"]]                           | [["MIT", "license"]]
+    open, when several are declared | [["L", "a"], ["L", "b"], ["l", "x"]]                       | [["x", null]]
+    each label’s own                | [["L", "a"], ["L", "b"], ["l", "x", "a"], ["l", "y", "b"]] | [["x", "a"], ["y", "b"]]
+    ugc for an empty third element  | [["l", "x", ""]]                                           | [["x", "ugc"]]
+    no complete label               | [["L", "a"], ["l"], ["l", ""], ["t", "ai"]]                | []
+  `),
+)('reads the namespace of a label: %s', (_name, tags, labels) => {
   expect(labelsOf(noted(...tags)).map(({ value, namespace }) => [value, namespace])).toEqual(labels);
 });
 
-it.each([
-  ['with its reason', [['content-warning', 'spoiler']], 'spoiler'],
-  ['without a reason', [['content-warning']], 'sensitive content'],
-  ['with a blank reason', [['content-warning', ' ']], 'sensitive content'],
-  [
-    'as a label',
-    [
-      ['L', 'content-warning'],
-      ['l', 'nudity', 'content-warning'],
-    ],
-    'nudity',
-  ],
-  ['as a namespace alone', [['L', 'content-warning']], 'sensitive content'],
-  [
-    'no tag of its own',
-    [
-      ['l', 'content-warning'],
-      ['t', 'content-warning'],
-    ],
-    undefined,
-  ],
-])('reads a content warning: %s', (_name, tags, warning) => {
+it.each(
+  rows<[string, string[][], string | undefined]>(`
+    with its reason      | [["content-warning", "spoiler"]]                               | spoiler
+    without a reason     | [["content-warning"]]                                          | sensitive content
+    with a blank reason  | [["content-warning", " "]]                                     | sensitive content
+    as a label           | [["L", "content-warning"], ["l", "nudity", "content-warning"]] | nudity
+    as a namespace alone | [["L", "content-warning"]]                                     | sensitive content
+    no tag of its own    | [["l", "content-warning"], ["t", "content-warning"]]           | undefined
+  `),
+)('reads a content warning: %s', (_name, tags, warning) => {
   expect(contentWarning(noted(...tags))).toBe(warning);
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
+import type { Settled } from '../../../src/custody/kernel/operation.ts';
 import { swapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
@@ -11,20 +12,14 @@ import {
   quotesOf,
 } from '../../kit/fake-bridge.ts';
 import { NOW, settling } from '../../kit/sample-operations.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { settleSwap } from './settle-swap.ts';
 
 const TXID = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
 
 const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
-const pending = (detail: string, awaitsBlock = false) => ({
-  settlement: { state: 'pending', detail, ...(awaitsBlock ? { awaitsBlock } : {}) },
-  once: [],
-});
-const paidBy = (txid: string, vout: number, sats: bigint) => ({
-  settlement: { state: 'complete', outcome: { btcTxid: txid, btcVout: vout, btcSats: sats.toString() } },
-  once: [`output:${txid}:${vout}`],
-});
+const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, once: [] });
 
 describe('the bridge only indicates where to check', () => {
   it.each(['landed', 'settling'])('a pending bridge status is shown as %s', async (detail) => {
@@ -58,111 +53,67 @@ describe('the bridge only indicates where to check', () => {
   });
 });
 
-describe('delivery', () => {
-  const both = (tx: BitcoinTx) => [() => tx, () => tx];
-
-  it('a delivery is the confirmed output to our address', async () => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    ports.indexes = both(bitcoinTx(TXID, [{ address: 'bc1qchange', value: 9n }, { value: 124_500n }]));
-    expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
-  });
-
-  it('a delivery is found in any of several reported transactions', async () => {
-    const { settle, ports } = settleSwap(delivered(OTHER, TXID));
-    ports.indexes = [(txid) => (txid === TXID ? bitcoinTx(TXID, [{ value: 124_500n }]) : null)];
-    expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
-  });
-
-  it('a delivery of exactly the minimum is enough', async () => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_000n }]));
-    expect((await settle()).settlement.state).toBe('complete');
-  });
-
-  it.each([
-    [
-      'settles the swap when no more is missing than a swap may cost',
-      121_520n,
-      { arrived: true, cost: 30_000_000n },
-    ],
-    ['leaves the swap unsettled when more is missing', 121_519n, { arrived: false }],
-  ])('a delivery of less than the minimum is partial, not a success, and %s', async (_name, value, end) => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    ports.indexes = both(bitcoinTx(TXID, [{ value }]));
-    expect(await settle()).toEqual({
-      settlement: {
-        state: 'incomplete',
-        reason: 'partial',
-        ...end,
-        outcome: { btcTxid: TXID, btcVout: 0, btcSats: value.toString() },
-      },
-      once: [`output:${TXID}:0`],
+const IDS: Readonly<Record<string, string>> = { t: TXID, o: OTHER };
+const LANDED = NOW / 1_000;
+/** `t 9@bc1qother 5 mempool`: the transaction, its outputs in sats, to our address unless named, and its block if it is not a usual one. */
+function txOf(text: string): BitcoinTx {
+  const [name = '', ...words] = text.trim().split(' ');
+  const outputs = words
+    .filter((word) => /^\d/.test(word))
+    .map((word) => {
+      const [value = '', to] = word.split('@');
+      return { value: BigInt(value), ...(to && { address: to === 'none' ? null : to }) };
     });
-  });
+  const age = words.find((word) => word.startsWith('age='))?.slice(4);
+  if (words.includes('mempool')) return bitcoinTx(IDS[name] ?? '', outputs, null);
+  if (age) return bitcoinTx(IDS[name] ?? '', outputs, { height: 899_999, time: LANDED - Number(age) });
+  return bitcoinTx(IDS[name] ?? '', outputs);
+}
+const shown = ({ settlement }: Settled): string => {
+  if (settlement.state === 'pending') return settlement.awaitsBlock ? 'waits for a block' : 'waits';
+  const { btcTxid, btcVout, btcSats } = settlement.outcome;
+  const paid = `${btcTxid === TXID ? 't' : 'o'}:${btcVout} ${btcSats}`;
+  if (settlement.state === 'complete') return `whole ${paid}`;
+  return settlement.arrived ? `part ${paid} cost ${settlement.cost}` : `part ${paid} unsettled`;
+};
 
-  it.each([
-    ['in no block', true, bitcoinTx(TXID, [{ value: 124_500n }], null)],
-    ['to another address', false, bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
-    ['to no address at all', false, bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
-  ])('an output %s is not a delivery; a block is awaited: %s', async (_name, awaitsBlock, tx) => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    ports.indexes = both(tx);
-    expect(await settle()).toEqual(pending('settling', awaitsBlock));
-  });
-
-  it('an output that another swap has consumed is not a delivery', async () => {
-    const { settle, ports } = settleSwap(delivered(TXID), [`output:${TXID}:0`]);
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }]));
-    expect(await settle()).toEqual(pending('settling'));
-  });
-
-  it('the second of two equal outputs settles the second swap', async () => {
-    const { settle, ports } = settleSwap(delivered(TXID), [`output:${TXID}:0`]);
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }, { value: 124_500n }]));
-    expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
-  });
-
-  it.each([
-    ['the larger output first', [200_000n, 124_500n], 1],
-    ['the smaller output first', [60_000n, 124_500n], 1],
-    ['three of them', [60_000n, 200_000n, 124_500n], 2],
-  ])('each swap in a batch with %s takes the output that fits its amount', async (_name, values, vout) => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    ports.indexes = both(
-      bitcoinTx(
-        TXID,
-        values.map((value) => ({ value })),
-      ),
+describe('delivery', () => {
+  // The transactions that the bridge reports, those that both indexes show, the output that another swap consumed.
+  it.each(
+    scenes(`
+      a delivery is the confirmed output to our address                             | t   | t 9@bc1qchange 124500  |   | whole t:1 124500
+      a delivery is found in any of several reported transactions                   | o t | t 124500               |   | whole t:0 124500
+      a delivery of exactly the minimum is enough                                   | t   | t 124000               |   | whole t:0 124000
+      less than the minimum settles the swap if no more is missing than it may cost | t   | t 121520               |   | part t:0 121520 cost 30000000
+      a delivery of which more is missing leaves the swap unsettled                 | t   | t 121519               |   | part t:0 121519 unsettled
+      an output in no block is no delivery yet, and its block is awaited            | t   | t 124500 mempool       |   | waits for a block
+      an output to another address is no delivery                                   | t   | t 124500@bc1qother     |   | waits
+      an output to no address is no delivery                                        | t   | t 124500@none          |   | waits
+      an output that another swap has consumed is no delivery                       | t   | t 124500               | 0 | waits
+      the second of two equal outputs settles the second swap                       | t   | t 124500 124500        | 0 | whole t:1 124500
+      a swap takes the output of a batch that fits its amount, not a larger one     | t   | t 200000 124500        |   | whole t:1 124500
+      a swap takes the output of a batch that fits its amount, not a smaller one    | t   | t 60000 124500         |   | whole t:1 124500
+      a swap takes the output that fits its amount among three                      | t   | t 60000 200000 124500  |   | whole t:2 124500
+      the largest unused output is the part when no output of a batch is enough     | t   | t 10 90000 20          |   | part t:1 90000 unsettled
+      a part does not end a swap while another reported transaction is unconfirmed  | o t | o 7                    |   | waits
+      a whole payment in a later transaction is preferred to a part in an earlier   | o t | o 7, t 124500          |   | whole t:0 124500
+      a payment that is more than two hours older than the swap is no delivery      | t   | t 124500 age=7201      |   | waits
+      a payment two hours older than the swap may be one, as a block's time differs | t   | t 124500 age=7200      |   | whole t:0 124500
+    `),
+  )('%s', async (_title, reported = '', txs = '', consumed, end) => {
+    const outputs = consumed === '' ? [] : [`output:${TXID}:${consumed}`];
+    const { settle, ports } = settleSwap(
+      delivered(...reported.split(' ').map((id) => IDS[id] ?? '')),
+      outputs,
     );
-    expect(await settle()).toEqual(paidBy(TXID, vout, 124_500n));
-  });
-
-  it('the largest unused output is the partial payment when no output of a batch is enough', async () => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 10n }, { value: 90_000n }, { value: 20n }]));
-    expect((await settle()).settlement).toMatchObject({ reason: 'partial', outcome: { btcVout: 1 } });
-  });
-
-  it('a partial payment does not end a swap while another transaction of the report is not confirmed', async () => {
-    const { settle, ports } = settleSwap(delivered(OTHER, TXID));
-    ports.indexes = [(txid) => (txid === OTHER ? bitcoinTx(txid, [{ value: 7n }]) : null)];
-    expect(await settle()).toEqual(pending('settling'));
-  });
-
-  it('a whole payment in a later transaction is preferred to a part in an earlier one', async () => {
-    const { settle, ports } = settleSwap(delivered(OTHER, TXID));
-    ports.indexes = [(txid) => bitcoinTx(txid, [{ value: txid === TXID ? 124_500n : 7n }])];
-    expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
-  });
-
-  it('a payment that is older than the swap is not a delivery of the swap', async () => {
-    const { settle, ports } = settleSwap(delivered(TXID));
-    const landed = NOW / 1_000;
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_000, time: landed - 7_201 }));
-    expect(await settle()).toEqual(pending('settling'));
-    // A block's own time may differ from the true time by two hours.
-    ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_999, time: landed - 7_200 }));
-    expect((await settle()).settlement.state).toBe('complete');
+    const all = txs.split(',').map(txOf);
+    const index = (txid: string) => all.find((tx) => tx.txid === txid) ?? null;
+    ports.indexes = [index, index];
+    const settled = await settle();
+    expect(shown(settled)).toBe(end);
+    const { outcome = {} } = settled.settlement.state === 'pending' ? {} : settled.settlement;
+    const once = outcome.btcTxid === undefined ? [] : [`output:${outcome.btcTxid}:${outcome.btcVout}`];
+    expect(settled.once).toEqual(once);
   });
 
   it('malformed txids are ignored, and at most a few valid ones are read', async () => {
@@ -182,40 +133,30 @@ describe('delivery', () => {
 });
 
 describe('two indexes', () => {
-  const tx = bitcoinTx(TXID, [{ value: 5n }, { address: 'x', value: 6n }, { value: 7n }]);
-  const outputs = [
-    { vout: 0, value: 5n },
-    { vout: 2, value: 7n },
-  ];
-  const SINCE = NOW / 1_000 - 7_200;
-  const down = new Error('down');
+  const SINCE = LANDED - 7_200;
+  const viewOf = (text: string) => {
+    if (text === 'down') return new Error('down');
+    return text === 'none' ? null : txOf(text);
+  };
 
-  it.each<[string, (BitcoinTx | null | Error)[], { vout: number; value: bigint }[] | undefined]>([
-    ['that agree', [tx, tx], outputs],
-    ['that agree in different blocks', [tx, { ...tx, block: { height: 1, time: NOW / 1_000 } }], outputs],
-    ['one of which is down', [down, tx], outputs],
-    ['one of which lacks it', [tx, null], undefined],
-    ['the first of which lacks it', [null, tx], undefined],
-    ['one of which shows it unconfirmed', [tx, { ...tx, block: null }], undefined],
-    [
-      'one of which shows another value',
-      [tx, bitcoinTx(TXID, [{ value: 4n }, { address: 'x', value: 6n }, { value: 7n }])],
-      undefined,
-    ],
-    ['one of which shows one output fewer', [tx, bitcoinTx(TXID, [{ value: 5n }])], undefined],
-    [
-      'one of which shows a different position',
-      [tx, bitcoinTx(TXID, [{ address: 'x', value: 6n }, { value: 5n }, { value: 7n }])],
-      undefined,
-    ],
-    ['that are both down', [down, down], undefined],
-    ['that both lack it', [null, null], undefined],
-  ])(
-    'outputs are confirmed only if every index that responds agrees: two indexes %s',
-    (_name, views, expected) => {
-      expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
-    },
-  );
+  it.each(
+    scenes(`
+      both agree                          | t 5 6@x 7, t 5 6@x 7         | 0:5 2:7
+      they agree in different blocks      | t 5 6@x 7, t 5 6@x 7 age=0   | 0:5 2:7
+      one is down                         | down, t 5 6@x 7              | 0:5 2:7
+      the second lacks it                 | t 5 6@x 7, none              | no
+      the first lacks it                  | none, t 5 6@x 7              | no
+      one shows it unconfirmed            | t 5 6@x 7, t 5 6@x 7 mempool | no
+      one shows another value             | t 5 6@x 7, t 4 6@x 7         | no
+      one shows one output fewer          | t 5 6@x 7, t 5               | no
+      one shows a different position      | t 5 6@x 7, t 6@x 5 7         | no
+      both are down                       | down, down                   | no
+      both lack it                        | none, none                   | no
+    `),
+  )('outputs are confirmed only if every index that responds agrees: %s', (_name, views = '', expected) => {
+    const outputs = confirmedOutputs(views.split(', ').map(viewOf), BTC_ADDRESS, SINCE);
+    expect(outputs?.map(({ vout, value }) => `${vout}:${value}`).join(' ') ?? 'no').toBe(expected);
+  });
 
   it('no output is confirmed without an index', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
