@@ -89,7 +89,7 @@ it('only the executor, the proof and the witness request signatures', () => {
   ]);
 });
 
-it('only the composition, and the witness for what sources agree on, import the domains of custody', () => {
+it('only the composition and the witness import the domains of custody', () => {
   const outside = files.filter((file) => !file.startsWith('custody/'));
   const isShared = (file: string, target: string) =>
     file.startsWith('witness/') && target === 'custody/reserve/reserve-views.ts';
@@ -134,7 +134,7 @@ it.each(files.filter((file) => !MAY_HOLD_SQL.test(file)))('%s contains no SQL', 
   expect(read(file)).not.toMatch(SQL);
 });
 
-it('the name of a file is the thing or the verb that it contains', () => {
+it('the name of each file is the thing or the verb that it contains', () => {
   expect(files.filter((file) => VAGUE.test(file))).toEqual([]);
 });
 

@@ -106,7 +106,7 @@ describe('a quote', () => {
     ],
     ['a dropped connection', new TypeError('fetch failed'), 'unreachable', 1],
     ['another shape', { body: { quote: {} } }, 'unexpected_shape', 1],
-  ])('%s is a failed upstream and no refusal', async (_name, answer, reason, calls) => {
+  ])('treats %s as a failed upstream, not as a refusal', async (_name, answer, reason, calls) => {
     const { route, requests } = quoteWith(answer);
     await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -119,7 +119,7 @@ describe('a quote', () => {
     { status: 400, body: { message: 'Internal server error' } },
     { status: 500, body: { statusCode: 500, message: 'Internal server error' } },
     { status: 502, body: 'Bad gateway' },
-  ])('a passing failure is asked again once: %j', async (failure) => {
+  ])('asks once more after a failure that may pass: %j', async (failure) => {
     const { route, requests } = setUp({
       [`POST ${BASE}/v0/quote`]: [failure, { status: 400, body: { message: 'No liquidity available' } }],
     });
@@ -191,13 +191,13 @@ describe('a report', () => {
     expect(await statusWith(status)).toEqual(pending(detail));
   });
 
-  it('a report of SUCCESS gives the txids in lower case, as Bitcoin indexes write them', async () => {
+  it('a report of SUCCESS returns the txids in lower case, as Bitcoin indexes write them', async () => {
     const details = { destinationChainTxHashes: [{ hash: TXID, explorerUrl: 'x' }] };
     expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [TXID.toLowerCase()] });
   });
 
   it.each([[{}], [{ destinationChainTxHashes: [] }], [{ destinationChainTxHashes: null }]])(
-    'a report of SUCCESS without transactions gives no txid',
+    'a report of SUCCESS without transactions returns no txid',
     async (details) => {
       expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [] });
     },
@@ -211,11 +211,11 @@ describe('a report', () => {
     [{ refundFee: null, originChainTxHashes: null }, null],
     [{ refundFee: '1.5', originChainTxHashes: ['x'] }, null],
     [{ originChainTxHashes: [{ hash: 'ab'.repeat(32), explorerUrl: '' }] }, null],
-  ])('a report of REFUNDED with %j gives the refunded amount', async (details, amount) => {
+  ])('a report of REFUNDED with %j returns the refunded amount', async (details, amount) => {
     expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
   });
 
-  it('a report of REFUNDED gives the fee and the transactions of Solana that it names', async () => {
+  it('a report of REFUNDED returns the fee and the Solana transactions that it names', async () => {
     const signature = '2'.repeat(88);
     const details = { refundFee: '86690', originChainTxHashes: [{ hash: signature, explorerUrl: '' }] };
     expect(await statusWith('REFUNDED', details)).toEqual({

@@ -66,7 +66,7 @@ it('a link to an operation opens it, and the page does not send a call that move
   await visited.close();
 });
 
-it('the search says so when the API does not respond', async () => {
+it('the search says that the API does not respond', async () => {
   const visited = await visit('/docs', {}, (page) =>
     page.route('**/api/listings/search*', (route) => route.abort()),
   );

@@ -83,7 +83,7 @@ type Reserves = {
 type Events = { readonly transactions: readonly unknown[] };
 type Summary = { readonly absrTokenSupplyAtoms: string | null };
 
-describe('new figures appear within 16 seconds, for a visitor who did nothing', () => {
+describe('new figures appear within 16 seconds without an action of the visitor', () => {
   it('shows new figures within 16 seconds after a wallet claims on another page', async () => {
     const before = await read<Epochs>('/api/asry/epoch');
     const { page, pass } = await watch('/asry');
@@ -181,7 +181,7 @@ it.each(['/', '/reserves', '/status'])(
 );
 
 it.each(LIVE_PAGES)(
-  '%s does not say "now" when its figures are 8 minutes old, and uses no plural after 1',
+  '%s does not call figures "now" when they are 8 minutes old, and writes 1 with a singular',
   async (path) => {
     const visited = await visit(path, {}, (page) => page.clock.setFixedTime(Date.now() + 8 * 60_000));
     open.push(visited);

@@ -179,7 +179,7 @@ describe('a payment that was sent is never asked for again', () => {
   });
 });
 
-it('shows that nothing was paid when the signature never lands, and offers the payment again', async () => {
+it('shows that nothing was paid if the signature never lands, and offers the payment again', async () => {
   const kept = await order({ behaviour: 'keep' }, (page) => page.clock.install());
   const { page } = kept;
   const confirmed = page.waitForResponse('**/api/invoices/confirm');

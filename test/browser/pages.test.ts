@@ -220,7 +220,7 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
     }
   });
 
-  it('no page runs a long task while it loads', async () => {
+  it('no page blocks the browser with a long task while it loads', async () => {
     const { page } = load.visited;
     let shortest = load.longTask;
     for (let repeated = 1; repeated < LOADS && shortest >= LONG_TASK; repeated++) {
@@ -260,7 +260,7 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
 });
 
 it.each(ALL_PAGES)(
-  '%s fits a phone with text at twice its size, prints without controls, and runs no animation that was declined',
+  '%s fits a phone with text at twice its size, prints without controls, and shows no animation to a visitor who declined them',
   async (name) => {
     const phone = { viewport: PHONE, hasTouch: true, isMobile: true, reducedMotion: 'reduce' } as const;
     const visited = await visit(await addressOf(name), phone);

@@ -112,7 +112,7 @@ it('no line is red on an honest proof while all explorers and nodes are blocked'
   if (visited) await expectAccessible(visited.page);
 });
 
-it('names an unreachable explorer in amber and still uses the other one', async () => {
+it('marks an unreachable explorer in amber and still uses the other one', async () => {
   let first = '';
   const found = await checked((page) =>
     page.route(

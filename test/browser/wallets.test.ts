@@ -199,7 +199,7 @@ it.each([
   expect(visited.foreign).toEqual([PICTURE]);
 });
 
-it('makes a picture file small for the preview and to save, and says where to put it', async () => {
+it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
   await page.getByText('My picture is a file on this device').click();

@@ -71,7 +71,7 @@ describe('units that are kept for work without a client', () => {
     expect([takeAll(second, null), takeOfAll(second)]).toEqual([6, 6]);
   });
 
-  it('a client is refused until a unit of clients is free, not one that is kept', () => {
+  it('a client is refused until a unit for clients is free, even if a kept unit is free', () => {
     const budget = new Budget(terms);
     takeAll(budget, null);
     takeOfAll(budget, START + 300);
@@ -90,7 +90,7 @@ describe('units that are kept for work without a client', () => {
 describe('a share that is free before the window ends', () => {
   const terms = { total: 80, windowMs: 8_000, shareMs: 1_000 };
 
-  it('a client alone gets less in each further share time, and never the total', () => {
+  it('a single client gets less in each later share period, and never the total', () => {
     const budget = new Budget(terms);
     const taken = Array.from({ length: 8 }, (_, at) => takeAll(budget, OWN, START + at * 1_000));
     expect(taken).toEqual([10, 8, 7, 6, 6, 5, 4, 4]);
@@ -98,7 +98,7 @@ describe('a share that is free before the window ends', () => {
     expect(takeAll(budget, OWN, START + 8_000)).toBe(5);
   });
 
-  it('says when the share is free again', () => {
+  it("the verdict says when the client's share is free again", () => {
     const budget = new Budget(terms);
     takeAll(budget, OWN);
     expect(budget.take(OWN, START + 300)).toEqual({ ok: false, spentBy: 'client', retryAfterMs: 700 });
@@ -126,7 +126,7 @@ it('a client had its last unit when any of its networks had', () => {
 });
 
 describe('the verdict', () => {
-  it('says who has used the units, and when one is free again', () => {
+  it('the verdict says who has used the units, and when one is free again', () => {
     const budget = new Budget({ total: 20, windowMs: 1_000 });
     takeAll(budget, OWN);
     expect(budget.take(OWN, START + 300)).toEqual({ ok: false, spentBy: 'client', retryAfterMs: 700 });
@@ -150,7 +150,7 @@ describe('the verdict', () => {
     expect(budget.take(OTHER, START)).toEqual({ ok: true });
   });
 
-  it('frees the units of the future after the clock went back', () => {
+  it('frees units that were taken at a future time, after the clock went back', () => {
     const budget = new Budget({ total: 4, windowMs: 1_000 });
     takeAll(budget, null);
     expect(budget.take(OWN, START - 60_000)).toEqual({ ok: true });
@@ -175,7 +175,7 @@ const terms: fc.Arbitrary<BudgetTerms> = fc.record(
   { requiredKeys: ['total'] },
 );
 
-it('callers never have more than the total within any window, and a client below two is refused only by it', () => {
+it('callers never have more than the total in any window, and only the total refuses a client with fewer than two units', () => {
   fc.assert(
     fc.property(terms, fc.array(step, { maxLength: 200 }), ({ total, windowMs }, steps) => {
       const budget = new Budget(windowMs === undefined ? { total } : { total, windowMs });

@@ -38,7 +38,7 @@ it.each([
   },
 );
 
-it('the domain of a Worker does not count for any other address', async () => {
+it('the domain of a Worker is ignored for any other address', async () => {
   expect(await keyOf({ 'cf-connecting-ip': '203.0.113.9', 'cf-worker': 'shop.example' })).toBe('203.0.113.9');
 });
 

@@ -110,7 +110,7 @@ it.each([
   [null, undefined],
   [true, undefined],
   [{}, undefined],
-])('numberText of the value %s is %s', (value, text) => {
+])('numberText returns for the value %s: %s', (value, text) => {
   expect(numberText(value)).toBe(text);
 });
 

@@ -101,7 +101,7 @@ describe('agreePrices', () => {
   it.each([
     ['no source', []],
     ['one source', [MARKET]],
-  ])('%s is not enough for an agreed price', (_name, reports) => {
+  ])('%s gives no agreed price', (_name, reports) => {
     expect(agreePrices(reports)).toEqual({ ok: false, reason: 'price_unavailable' });
   });
 

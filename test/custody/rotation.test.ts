@@ -55,7 +55,7 @@ describe('an operation of an earlier key', () => {
   });
 
   it.each(KINDS)(
-    'ends without another signature once a quorum proves that it has expired: %s',
+    'an operation of an earlier key ends without another signature once a quorum proves its expiry: %s',
     async (kind) => {
       const w = createKernel();
       w.add(signed({ id: `${kind}:one`, kind, signer: OLD, looks: 1 }));
@@ -78,7 +78,7 @@ describe('an operation of an earlier key', () => {
     expect(w.order).not.toContain('sign');
   });
 
-  it('reserves nothing of the balance of the new key, but counts against every limit', async () => {
+  it("an operation of an earlier key reserves nothing of the new key's balance, but counts against every limit", async () => {
     const w = createKernel();
     const intent = { amount: lamports(SOL), reserved: lamports(SOL + FEE) };
     w.chain.nextBalance = async (slot) => ({ lamports: lamports(2n * SOL), slot });
@@ -151,7 +151,7 @@ describe('the cause of an operation that ended with its key', () => {
     journal.update(operation, { ...operation, ...ended }, now);
   }
 
-  it('a paid invoice gets one token, by another creation, and no refund is owed', async () => {
+  it('after a rotation, a paid invoice gets one token by another creation, and no refund is owed', async () => {
     const w = createPaymentWorld({ creates: 'never' });
     const { request } = w.openPaid();
     await w.payments.run();
@@ -168,7 +168,7 @@ describe('the cause of an operation that ended with its key', () => {
     expect(w.journal.get(`token:${request.id}:3`)).toBeUndefined();
   });
 
-  it('a reward is owed again, and the next operation pays it', async () => {
+  it('after a rotation, a reward is owed again, and the next operation pays it', async () => {
     const w = createStoredClaims();
     await w.claims.claim(CLAIM);
     rotate(w.journal, `asry:${DEPOSIT.signature}:1`, w.state.now);
@@ -179,7 +179,7 @@ describe('the cause of an operation that ended with its key', () => {
     expect(w.journal.get(`asry:${DEPOSIT.signature}:3`)).toBeUndefined();
   });
 
-  it('a day gets one mint, by another operation', async () => {
+  it('after a rotation, the day still gets one mint, by another operation', async () => {
     const now = Date.UTC(2026, 0, 2, 12);
     const tools = createTools(createSqliteStorage(), () => now);
     const mints = new DailyMint(tools, { mint: 'mint' } as AbsrPorts);

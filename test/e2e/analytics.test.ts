@@ -19,7 +19,7 @@ const logged = async () => {
   return row?.n ?? 0;
 };
 
-it('callers that wait get their response even if another waiting caller disconnects', async () => {
+it('waiting callers get their response even if another one disconnects', async () => {
   const before = await logged();
   const leaving = Array.from({ length: 20 }, (_, n) => {
     const gone = new AbortController();

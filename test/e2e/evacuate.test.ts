@@ -15,7 +15,7 @@ const { address: cold } = await createSolanaKey();
 describe.each([
   ['one key', false],
   ['two keys', true],
-])('the night of a stolen key, with a mint authority of %s', (_keys, witness) => {
+])('an evacuation after the theft of the key, with a mint authority of %s', (_keys, witness) => {
   let world: World;
   let folder: string;
   beforeAll(async () => {

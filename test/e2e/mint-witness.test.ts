@@ -84,7 +84,7 @@ describe('a world whose mint authority needs two keys', () => {
   const isAlive = async (blockhash: string) =>
     (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, { commitment: 'processed' })).value;
 
-  it('shows its addresses and that it has signed nothing', async () => {
+  it('a new witness shows its addresses and that it has signed nothing', async () => {
     const { multisig } = world.solana;
     const state = await (await fetch(`${world.endpoints.witness}/`)).json();
     expect(state).toEqual({
@@ -153,7 +153,7 @@ describe('a world whose mint authority needs two keys', () => {
     expect(await supply()).toBe('0');
   });
 
-  it('mints nothing and names the reason while the witness is down; the rest works; back, the mint follows', async () => {
+  it('while the witness is down nothing is minted and the reason is shown; when it is back, the mint follows', async () => {
     world.faults.set('witness', { kind: 'drop' });
     await world.control.cron(DAILY);
     const waiting = await until('a mint that waits for the witness', async () => {
@@ -168,13 +168,13 @@ describe('a world whose mint authority needs two keys', () => {
     await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
   });
 
-  it('signs nothing above the reserve after that mint', async () => {
+  it('the witness signs nothing above the reserve after a mint', async () => {
     const { body } = await whenOpen(() => requestOf(1n));
     expect(body).toMatchObject({ error_code: 'amount_above_reserve' });
     expect(await supply()).toBe('1000000');
   });
 
-  it('signs one of many covered mints that a thief asks for at once', async () => {
+  it('the witness signs one of many covered mints that a thief requests at the same time', async () => {
     await world.control.sendBitcoin(world.reserve.bitcoin, 70_000n);
     await world.control.mine(3);
     const requests = await Promise.all([70_000n, 69_999n, 69_998n].map((atoms) => requestOf(atoms)));
@@ -191,7 +191,7 @@ describe('a world whose mint authority needs two keys', () => {
     expect(Number(await supply())).toBeLessThanOrEqual(1_070_000);
   });
 
-  it('after a restart, and for a repeated request, it signs nothing until what it signed can no longer land', async () => {
+  it('after a restart or a repeated request, the witness signs nothing until its last transaction can no longer land', async () => {
     await world.control.sendBitcoin(world.reserve.bitcoin, 10_000n);
     await world.control.mine(3);
     let first = await requestOf(1n);
@@ -208,7 +208,7 @@ describe('a world whose mint authority needs two keys', () => {
     expect([next.status, await isAlive(first.blockhash)]).toEqual([200, false]);
   });
 
-  it('after a change of both keys the new pair mints, and the witness refuses the old key', async () => {
+  it('after a change of both keys the new keys mint, and the witness refuses the old key', async () => {
     const { ledger, bank, reserve, multisig } = world.solana;
     if (!multisig) throw new Error('a world without a witness');
     const [next, nextWitness] = [await createSolanaKey(), await createSolanaKey()];

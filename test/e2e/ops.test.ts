@@ -263,7 +263,7 @@ describe('the hand-over of the mint authority', () => {
   it.each([
     ['the reserve itself', () => world.reserve.solana],
     ['a text that is no address', () => 'witness'],
-  ])('is refused with %s as the witness', async (_, key) => {
+  ])('the hand-over of the mint authority is refused with %s as the witness', async (_, key) => {
     const result = await runScript('ops', ['mint-authority', '--witness', key()], {
       SOLANA_PRIVATE_KEY: world.bindings.SOLANA_PRIVATE_KEY,
       ABSR_MINT_ADDRESS: world.mints.absr,

@@ -113,7 +113,7 @@ async function handOver(from: SolanaKey, to: SolanaKey): Promise<void> {
   await transferSol(world.solana.ledger, from.signer, to.address, (await swaps.lamports()) - NETWORK_FEE);
 }
 
-it('after a change of the key, what is open ends once, signed by the right key', async () => {
+it('after a change of the key, each open operation ends once, signed by the right key', async () => {
   const old = world.reserve.solana;
   const swap = await openSwap('10.0.0.1');
   const invoice = await tokens.invoice();

@@ -127,7 +127,7 @@ describe('the creator of a token', () => {
     ['the token program', TOKEN_PROGRAM, null],
     ['a mint or a token account', CREATOR, TOKEN_PROGRAM],
     ['a program', CREATOR, LOADER],
-  ])('is not %s, and no request is opened', async (_what, creator, creatorOwner) => {
+  ])('the creator of a token is not %s, and no request is opened', async (_what, creator, creatorOwner) => {
     const service = { ...newTokenService(), creatorOwner };
     await expect(create(service, { creator })).rejects.toMatchObject({
       code: 'INVALID_INPUT',

@@ -167,7 +167,7 @@ describe('walking a feed', () => {
     expect(Math.max(...sizes)).toBe(2);
   });
 
-  it.each([0, 1])('until=%d is an empty last page, and no relay is asked', async (until) => {
+  it.each([0, 1])('until=%d returns an empty last page without a call to a relay', async (until) => {
     const { reader, sessions } = readerOf([{ events: [placed(5, 1)], cap: 500 }], chance(1));
     expect(await reader.page(SCOPE, endOfSecond(until), 10)).toMatchObject({ posts: [], next: null });
     expect(sessions).toEqual([]);
@@ -222,7 +222,7 @@ describe('a page', () => {
     expect(session.queries).toBe(1);
   });
 
-  it('a failed relay beside relays without posts is an error, beside relays with posts a mark', async () => {
+  it('a failed relay is an error if the others have no posts, and a mark on the page if they have', async () => {
     const page = (events: readonly NostrEvent[]) =>
       createFeedReader({
         relays: {

@@ -95,16 +95,19 @@ describe('a row that a lost journal left open', () => {
     ['an invoice', [requestRow('invoices', 'pending')], invoice],
     ['a claim with an owed reward', [claimRow('0', 'owed')], claim],
     ['a claim with a part that nobody has asked for', [claimRow('5', 'paid')], claim],
-  ] as const)('is refused with the birth of the records and the contact: %s', async (_name, rows, read) => {
-    await store(undefined, ...rows);
-    await expect(read()).resolves.toBeDefined();
-    await store({ ...BIRTH, revision: BIRTH.revision - 1 });
-    await expect(read()).resolves.toBeDefined();
-    await store(BIRTH);
-    await expect(read()).rejects.toMatchObject(OLDER);
-  });
+  ] as const)(
+    'a row that a lost journal left open is refused with the birth of the records and the contact: %s',
+    async (_name, rows, read) => {
+      await store(undefined, ...rows);
+      await expect(read()).resolves.toBeDefined();
+      await store({ ...BIRTH, revision: BIRTH.revision - 1 });
+      await expect(read()).resolves.toBeDefined();
+      await store(BIRTH);
+      await expect(read()).rejects.toMatchObject(OLDER);
+    },
+  );
 
-  it('an operation that a lost journal left open has a detail of its own in lists, and is no open listing', async () => {
+  it('lists show an operation that a lost journal left open with its own detail, and no open listing', async () => {
     await store(BIRTH, swapRow(open), swapRow(ended), requestRow('listings', 'pending'));
     const details = (await createDatabaseStore(d1).latestOperations(9)).map(({ detail }) => detail);
     expect(details).toEqual(['done', 'older_than_records']);

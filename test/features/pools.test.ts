@@ -433,7 +433,7 @@ describe('caching of pools', () => {
   it.each([
     ['an address that is no pool', send(404, '{"message":"unknown"}'), 404, 1],
     ['an upstream that is overloaded', send(429, '{}'), 429, 2],
-  ])('%s is asked for again after a pause unless it is a miss', async (_name, handler, status, asked) => {
+  ])('%s is requested again after a pause unless it is a miss', async (_name, handler, status, asked) => {
     let now = 0;
     const service = upstreams.service({ now: () => now });
     upstreams.answerWith(handler);

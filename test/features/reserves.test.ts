@@ -141,7 +141,7 @@ describe('balances', () => {
     expect(asked).toHaveLength(calls);
   });
 
-  it('shows nobody as able to mint only if the mint was read', async () => {
+  it('shows that nobody can mint only if the mint was read', async () => {
     for (const deps of [depsOf(), depsOf({ absrMint: MINT })])
       expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting: null });
   });

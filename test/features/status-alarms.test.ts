@@ -195,7 +195,7 @@ describe('alarms', () => {
     expect(raisedBy(given)[0]?.figures).toEqual(figures);
   });
 
-  it('low SOL after a theft names the thief before the operator sends more', () => {
+  it('the alarm about low SOL names the thief before the operator sends more', () => {
     const status = custody({ unexplainedSpends: [STOLEN], frozen: 'unexplained_spend' });
     const alarms = raisedBy(facts(status, { level: { ...SOL, balance: 1n } }));
     expect(alarms.map(({ name }) => name)).toEqual(['unexplained_spend', 'signing_frozen', 'sol_low']);
@@ -301,7 +301,7 @@ describe('a change of alarms', () => {
       { ...CALM, backing: { ...CALM.backing, ok: false, state: 'short' } },
       { ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } },
     ],
-  ])('reports no end of an alarm while %s cannot be read', async (_what, raised, unreadable) => {
+  ])('does not report the end of an alarm while %s cannot be read', async (_what, raised, unreadable) => {
     const { lines, look } = watched();
     await look(raised);
     await look(unreadable);

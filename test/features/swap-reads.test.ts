@@ -58,7 +58,7 @@ describe('an estimate', () => {
     expect([status, body]).toMatchObject([200, { creatable: false, ...problem, estimatedBtcSats: 62_187 }]);
   });
 
-  it('an estimate without figures is the error of the create, with creatable: false', async () => {
+  it('an estimate without figures shows the error of the create, with creatable: false', async () => {
     service.estimate = { type: 'unquoted', refusal: TOO_SMALL, isOfCreate: true };
     expect(await read('/api/swap/estimate?amountSol=0.1')).toMatchObject({
       status: 400,
@@ -71,7 +71,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('a spent share of estimates says nothing about a create', async () => {
+  it('a used-up share of estimates does not affect a create', async () => {
     const refusal = { code: 'RATE_LIMITED', message: 'x', retryAfterSeconds: 7 } as const;
     service.estimate = { type: 'unquoted', refusal, isOfCreate: false };
     const { status, body } = await read('/api/swap/estimate?amountSol=0.1');
@@ -79,7 +79,7 @@ describe('an estimate', () => {
     expect(body).not.toHaveProperty('creatable');
   });
 
-  it('a refusal of the bridge is no failed upstream', async () => {
+  it('a refusal of the bridge is not a failed upstream', async () => {
     const refusal = { code: 'QUOTE_REFUSED', status: 503, message: 'x', retryAfterSeconds: 60 } as const;
     service.estimate = { type: 'unquoted', refusal, isOfCreate: true };
     expect(await read('/api/swap/estimate?amountSol=1')).toMatchObject({ status: 503 });
@@ -149,7 +149,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('an outdated minimum is stale and names why it was not read; spent estimates stop no swap', async () => {
+  it('an outdated minimum is marked stale with the reason; used-up estimates stop no swap', async () => {
     const minimum = (code: 'QUOTE_REFUSED' | 'QUOTE_BUDGET_SPENT') =>
       ({ ...openRoom.minimum, refusal: { code, message: 'x' } }) as SwapRoom['minimum'];
     const refused = await bounds(async () => ({ ...openRoom, minimum: minimum('QUOTE_REFUSED') }));
@@ -165,7 +165,7 @@ describe('the bounds of a swap', () => {
       503,
     ],
     ['the custodian fails', () => Promise.reject(new AppError('CUSTODIAN_UNAVAILABLE', 'x')), 503],
-  ])('the bounds are an error and no default while %s', async (_name, room, status) => {
+  ])('the bounds of a swap are an error, never a default, while %s', async (_name, room, status) => {
     expect(await bounds(room)).toMatchObject({ status });
   });
 });

@@ -53,7 +53,7 @@ it('the cache serves an older value at once while it loads a new one', async () 
   expect((await read(SHORT)).value).toBe('two');
 });
 
-it('a value that is made of another read has the time of that read and is as stale', async () => {
+it("a value made from another read has that read's time, and is stale if that read is", async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });
   for (const stale of [false, true]) {
     const load = async () => new Dated({ value: 'one', asOf: 1_000, stale });
@@ -242,7 +242,7 @@ describe('KV', () => {
 
 type Change = { readonly at: number; readonly isOwn: boolean };
 
-it('shows own changes within 2 seconds and others within a minute, in each isolate, while KV lags', async () => {
+it("shows the service's own changes within 2 seconds and others within a minute, in each isolate, while KV lags", async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 0 });
   const step = 250;
   const arbitraryChange = fc.record({ at: fc.nat(300_000), isOwn: fc.boolean() });
@@ -366,7 +366,7 @@ it('loads several keys together, and each key at most once while it is fresh', a
   expect(loads).toEqual([['a', 'b'], ['c'], ['a', 'broken']]);
 });
 
-it('loads several keys again after the last change if own operations change them, and others not', async () => {
+it('loads several keys again after the last change only if operations change their values', async () => {
   const time = { now: 10_000, changed: 0 };
   const cache = new Cache({
     now: () => time.now,

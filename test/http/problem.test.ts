@@ -6,7 +6,7 @@ import { newRouter } from '../../src/http/router.ts';
 const CONTROLS = [0x07, 0x1b, 0x85, 0x61c, 0x200e, 0x200f, 0x202a, 0x202e, 0x2066, 0x2069];
 
 it.each(CONTROLS.map((code) => [`U+${code.toString(16)}`, String.fromCodePoint(code)]))(
-  'a refusal repeats no %s of its caller, in its text, in its details and in their names',
+  'a refusal repeats no %s from its caller in its text, its details or their names',
   async (_name, control) => {
     const app = newRouter();
     const given = `a${control}b`;

@@ -359,7 +359,7 @@ describe('swap_create', () => {
   });
 
   it.each(['swap_create', 'asry_claim', 'exchange_create'])(
-    '%s refuses an argument that asks for a rehearsal, and names what rehearses',
+    '%s refuses an argument that asks for a rehearsal, and names the tool that rehearses',
     async (name) => {
       for (const argument of ['dry_run', 'dryRun'])
         for (const value of [true, false, null]) {
@@ -525,7 +525,7 @@ describe('a state that a tool waits for', () => {
   });
 });
 
-describe('what is optional in the contract', () => {
+describe('members that are optional in the contract', () => {
   it.each<[name: string, given: object, operationId: string, sent: object | null]>([
     [
       'asry_claim',
@@ -577,7 +577,7 @@ it('asry_claim with skipReward requests only a validation and returns no payout'
 describe('exchange_create', () => {
   const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' };
 
-  it('exchange_create sends no key, because each call opens an exchange of its own', async () => {
+  it('exchange_create sends no key, because each call opens another exchange', async () => {
     const { sent, body } = await call('exchange_create', order, { body: exampleOf('createExchange') });
     expect(sent[0]?.headers.get('idempotency-key')).toBeNull();
     expect(body).toMatchObject({ created: true });

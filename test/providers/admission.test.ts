@@ -157,7 +157,7 @@ describe('the budget of callers', () => {
       () => nodeCalls(rate),
     );
 
-  it('clients together get an eighth of the rate in each second, polls and searches another, own calls the rest', async () => {
+  it("each second, clients together get an eighth of the rate, polls and searches another eighth, the service's own calls the rest", async () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const calls = [
@@ -184,7 +184,7 @@ describe('the budget of callers', () => {
     await settled(Promise.all(flood));
   });
 
-  it('a client that had no call for long is served before those that had one', async () => {
+  it('a client whose last call is longer ago is served first', async () => {
     const { read } = node();
     const slots = new CallSlots();
     const flood = times(60, (at) => slots.run('user', () => read('node', 'flood'), `10.${at % 20}.0.1`));
@@ -195,7 +195,7 @@ describe('the budget of callers', () => {
     await settled(Promise.all(flood));
   });
 
-  it('refuses at once a call whose unit is free only after the longest wait', async () => {
+  it('refuses a call at once if its unit would be free only after the longest wait', async () => {
     const { read } = upstreams(
       () => 5,
       () => ({ total: 1, windowMs: 60 * SECOND }),

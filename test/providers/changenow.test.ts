@@ -131,7 +131,7 @@ it.each([
   ['an unknown key', 403, { error: 'invalid_api_key', message: 'canary-key' }, 'invalid_api_key'],
   ['no authorization', 401, '', 'invalid_api_key'],
   ['a firewall in front of it', 403, '<html>', 'status_403'],
-])('a read refused with %s returns the code', async (_name, status, body, code) => {
+])('a read that is refused with %s returns a code', async (_name, status, body, code) => {
   const { changenow } = answering(status, body);
   expect(await changenow.range(PAIR)).toEqual({ ok: false, code });
   expect(await changenow.create(ORDER)).toEqual({ outcome: 'refused', code });
@@ -253,7 +253,7 @@ it('a status accepts amounts as number, text, null, empty or absent', async () =
   expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/by-id?id=a1b2');
 });
 
-it('0 is an unknown amount in a status, a bound and a created exchange, and no estimate', async () => {
+it('0 is an unknown amount in a status, a bound and a created exchange, and is not accepted as an estimate', async () => {
   const { changenow } = answering(200, {
     ...CREATED,
     id: 'a1b2',

@@ -54,6 +54,6 @@ it('returns the first failure when all sources fail', async () => {
   expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
 });
 
-it('an empty list of sources is a failure', async () => {
+it('reads from an empty list of sources fail', async () => {
   expect(await ask([])).toMatchObject({ asked: [], outcome: { error: undefined } });
 });

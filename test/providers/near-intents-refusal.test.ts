@@ -68,6 +68,6 @@ it.each([
   expect(refused({ message: text })?.least).toBeUndefined();
 });
 
-it.each([200, 201, 401, 403, 404, 429, 500, 503])('a response with status %i is no refusal', (status) => {
+it.each([200, 201, 401, 403, 404, 429, 500, 503])('a response with status %i is not a refusal', (status) => {
   expect(refused({ message: 'No liquidity available' }, status)).toBeUndefined();
 });

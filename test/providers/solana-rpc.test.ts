@@ -144,7 +144,7 @@ describe('sending', () => {
     a node that is behind | -32005 | Node is behind by 42 slots | { "numSlotsBehind": 42 } | false
   `),
   )(
-    'tells from a send error whether the transaction has already landed: %s',
+    'recognizes from a send error whether the transaction has already landed: %s',
     async (_name, code, message, data, landed) => {
       // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
       for (const status of [200, 400, 500, 503]) {

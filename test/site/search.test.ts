@@ -33,11 +33,11 @@ it.each([
   ],
   ['a signature', '2'.repeat(88), [`/swap?swap=${'2'.repeat(88)}`, `/asry?claim=${'2'.repeat(88)}`]],
   ['a word', 'otter', []],
-])('a search for %s leads to what the service can say of it', (_what, text, found) => {
+])('a search for %s leads to everything that the service knows about it', (_what, text, found) => {
   expect(urls(namedHits(text, own))).toEqual(found);
 });
 
-it('a search for an address of others offers the token and its creator', () => {
+it('a search for an unknown address offers the pages of the token and of its creator', () => {
   expect(urls(namedHits(SOLANA, null))).toEqual([`/token/${SOLANA}`, `/tokens?creator=${SOLANA}`]);
 });
 

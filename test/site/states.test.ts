@@ -98,7 +98,7 @@ it('the token page describes a token as safe only if its mint was read and gives
   expect(holderText({ ...harmless, update_authority: 'address' })).toContain('can change the name');
 });
 
-it.each(TOKEN_POWERS)('token page and list warn of %s and say nothing of safety', (power) => {
+it.each(TOKEN_POWERS)('the token page and the list warn of %s and do not mention safety', (power) => {
   const token = { ...harmless, powers: [power] };
   expect(holderText(token)).toBe(POWER_WORDS[power][1]);
   expect(String(TokenRow({ token }))).toContain(POWER_WORDS[power][0]);
@@ -111,7 +111,7 @@ it('a power of a newer service reads as an unknown power', () => {
   expect(powerWords('freeze')).toBe(POWER_WORDS.freeze);
 });
 
-it('tells an unread mint from one that is not configured', () => {
+it('distinguishes an unread mint from one that is not configured', () => {
   const failed = failureOf({ kind: 'unreadable', status: 502 });
   const shown = (mint: string | null | undefined, failure: typeof failed | null) =>
     String(MintLine({ asset: 'ABSR', mint, failure }));
@@ -201,7 +201,7 @@ describe('the witness of mints on the trust page', () => {
   const shown = (authority: string | null, required: number, signers: string[]) =>
     witnessOf({ ...solana, minting: { authority, required, signers } });
 
-  it('shows as witness the other key of a multisig, 2 of 2, of the reserve', () => {
+  it('shows the other key of a 2-of-2 multisig of the reserve as the witness', () => {
     expect(shown('multisig', 2, [reserve, 'witness'])).toMatchObject({ key: 'witness' });
     expect(shown('multisig', 2, ['witness', reserve])).toMatchObject({ key: 'witness' });
   });
@@ -212,12 +212,12 @@ describe('the witness of mints on the trust page', () => {
     ['a third key signs', 'multisig', 2, [reserve, 'witness', 'third'], 'Another authority mints: multisig'],
     ['another key mints', 'stranger', 1, ['stranger'], 'Another authority mints: stranger'],
     ['nobody mints', null, 0, [], 'Nobody can mint'],
-  ])('is none when %s', (_, authority, required, signers, text) => {
+  ])('the trust page shows no witness when %s', (_, authority, required, signers, text) => {
     const { key, where } = shown(authority, required, signers);
     expect([key, where]).toEqual([null, expect.stringContaining(text)]);
   });
 
-  it('shows no witness as read while the chain or the service does not respond', () => {
+  it('the trust page calls the witness unknown while the chain or the service does not respond', () => {
     for (const part of [null, { ...solana, minting: null }])
       expect(witnessOf(part)).toMatchObject({ key: undefined, where: 'Not known right now' });
   });
@@ -278,7 +278,7 @@ describe('the verdict of the overview', () => {
       'in your browser',
     ],
     ['an unread supply', covering, found({ supply: 'unchecked' }), 'good', /^Covered: /, 'by this service'],
-  ] as const)('for %s says who compared them', (_, summary, check, kind, title, who) => {
+  ] as const)('the verdict for %s says who compared the figures', (_, summary, check, kind, title, who) => {
     const verdict = verdictOf(summary, check);
     expect([verdict.kind, verdict.by?.who ?? null]).toEqual([kind, who]);
     expect(verdict.title).toMatch(title);

@@ -21,7 +21,7 @@ function clientOf(missing: string): CustodianClient {
 }
 
 it.each([...NULLABLE.map((member) => [member, null] as const), ['refunds', []] as const])(
-  'a request of an object that does not know the member %s yet has a default for it',
+  'a request from an older object has a default for the member %s',
   async (member, expected) => {
     const client = clientOf(member);
     const found = await client.findRequest('id');
@@ -55,7 +55,7 @@ const CLAIM = {
   remainingAtoms: 7n,
 };
 
-it('a swap and a claim of an object that does not know the newest members have null or nothing for them', async () => {
+it('a swap and a claim from an older object have null or nothing for the newest members', async () => {
   const stub = {
     findSwap: async () => SWAP,
     createSwap: async () => ({ type: 'created', replayed: false, swap: SWAP }),
@@ -73,6 +73,6 @@ it('a swap and a claim of an object that does not know the newest members have n
   expect(await client.claimDeposit(asked)).toMatchObject({ claim });
 });
 
-it('a request keeps each member that it has', () => {
+it('a request keeps each member that the object sends', () => {
   expect(RequestView.parse(VIEW)).toEqual(VIEW);
 });

@@ -112,7 +112,7 @@ const mintData = (supply: bigint): Uint8Array =>
 const outcome = (result: Cosigned) => (result.type === 'refused' ? result.refusal : result.type);
 
 describe('the witness', () => {
-  it('signs a covered mint with its key and stores what it signed first', async () => {
+  it('the witness stores a covered mint before it returns the signature', async () => {
     const { stored, open, request } = start();
     const { message, text } = request(50_000n);
     const result = await open().cosign(text);

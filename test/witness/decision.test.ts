@@ -68,12 +68,12 @@ describe('a request for a signature', () => {
     expect(decide({ views: [a, view('b'), c] })).toMatchObject({ type: 'sign' });
   });
 
-  it('needs a quorum of nodes that respond', () => {
+  it('signs only if a quorum of nodes responds', () => {
     expect(decide({ views: [view('a')] })).toEqual(refused('nodes_unreachable'));
     expect(decide({ views: [view('a'), view('b')] })).toMatchObject({ type: 'sign' });
   });
 
-  it('needs a quorum of nodes that show the same supply', () => {
+  it('signs only if a quorum of nodes shows the same supply', () => {
     const views = [view('a'), view('b', { supply: 0n }), view('c', { supply: 1n })];
     expect(decide({ views })).toEqual(refused('supplies_disagree'));
   });
@@ -84,7 +84,7 @@ describe('a request for a signature', () => {
     expect(decide({ views, request })).toEqual(refused('amount_above_reserve'));
   });
 
-  it('needs a quorum of nodes that accept the blockhash', () => {
+  it('signs only if a quorum of nodes accepts the blockhash', () => {
     const unseen = { heightAtBlockhash: null };
     const views = [view('a'), view('b', unseen), view('c', unseen)];
     expect(decide({ views })).toEqual(refused('blockhash_unknown'));
@@ -99,20 +99,23 @@ describe('the heights that are stored with a signature', () => {
   const at = (node: string, heightAtBlockhash: bigint | null) => view(node, { heightAtBlockhash });
 
   it.each([1_185n, 10n ** 18n, 819n, 0n])(
-    'omit a height of %s, which no honest node has when the others have 1,002',
+    'the stored heights omit a height of %s, which no honest node has when the others have 1,002',
     (absurd) => {
       const views = [at('a', 1_002n), at('b', absurd), at('c', 1_002n)];
       expect(decide({ views })).toEqual({ type: 'sign', heights: { a: '1002', c: '1002' } });
     },
   );
 
-  it.each([1_184n, 820n])('include a height of %s, which the life of a blockhash explains', (late) => {
-    const views = [at('a', 1_002n), at('b', late), at('c', 1_002n)];
-    expect(decide({ views })).toEqual({
-      type: 'sign',
-      heights: { a: '1002', b: late.toString(), c: '1002' },
-    });
-  });
+  it.each([1_184n, 820n])(
+    'the stored heights include a height of %s, which the life of a blockhash explains',
+    (late) => {
+      const views = [at('a', 1_002n), at('b', late), at('c', 1_002n)];
+      expect(decide({ views })).toEqual({
+        type: 'sign',
+        heights: { a: '1002', b: late.toString(), c: '1002' },
+      });
+    },
+  );
 
   it('stores the heights of the first nodes when two groups are equally large', () => {
     const views = [at('a', 1_000n), at('b', 1_100n), at('c', 1_250n)];
@@ -140,7 +143,7 @@ describe('after an earlier signature', () => {
     expect(decide({ last: earlier, views: at(983n) })).toMatchObject({ type: 'sign' });
   });
 
-  it('one node that claims a great height does not end the wait', () => {
+  it('one node that claims a great height does not end the wait for the earlier transaction', () => {
     const [a, b, c] = at(900n);
     const views = [a, b, { ...c, finalizedHeight: 10n ** 9n }].filter(
       (each) => each !== undefined,
@@ -148,7 +151,7 @@ describe('after an earlier signature', () => {
     expect(decide({ last: earlier, views })).toEqual(refused('earlier_mint_open'));
   });
 
-  it('one node that claimed a small height at the signing does not end the wait', () => {
+  it('one node that claimed a small height at the signing does not end the wait for the earlier transaction', () => {
     expect(decide({ last: last({ a: '0', b: '800', c: '800' }), views: at(982n) })).toEqual(
       refused('earlier_mint_open'),
     );
@@ -160,7 +163,7 @@ describe('after an earlier signature', () => {
     });
   });
 
-  it('a node that is new since then waits for the greatest height that a node had', () => {
+  it('a node added since the signing waits for the greatest stored height', () => {
     const some = last({ a: '700', b: '800' });
     const views = [view('x', { finalizedHeight: 982n }), view('y', { finalizedHeight: 982n })];
     expect(decide({ last: some, views })).toEqual(refused('earlier_mint_open'));

@@ -210,7 +210,7 @@ describe('the Worker of the witness', () => {
     });
   });
 
-  it('says that it failed, without a signature, when its storage fails', async () => {
+  it('the witness reports a failure without a signature when its storage fails', async () => {
     const log = logged();
     const { cosign, object } = start();
     vi.spyOn(object, 'cosign').mockRejectedValue(new Error('x'.repeat(300)));
@@ -234,7 +234,7 @@ describe('the settings of the witness', () => {
     SOLANA_RPC_URL           | https://one.test,https://one.test/    | SOLANA_RPC_URL
     ESPLORA_API_URLS         | https://three.test                    | ESPLORA_API_URLS
   `),
-  )('settings with %s as "%s" are refused, and %s is named', async (name, value, named) => {
+  )('the witness refuses settings with %s as "%s", and names %s', async (name, value, named) => {
     const { send, cosign } = start({ [name]: value });
     const refused = {
       status: 503,

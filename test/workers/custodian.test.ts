@@ -210,7 +210,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(upstreams.sent.size).toBe(1);
   });
 
-  it('the storage rolls back a failed inner transaction alone, and both if the outer one fails', async () => {
+  it('the storage rolls back only a failed inner transaction, and both if the outer one fails', async () => {
     const rows = await runInDurableObject(custodian(), (_instance, { storage }) => {
       storage.sql.exec('CREATE TABLE t (x)');
       storage.transactionSync(() => {
@@ -275,7 +275,7 @@ describe('an object with another name', () => {
     expect(upstreams.sent.size).toBe(0);
   });
 
-  it('deletes its alarm when it fires, and signs nothing that it has stored', async () => {
+  it('an object with another name deletes its alarm when it fires, and signs nothing that it has stored', async () => {
     await runInDurableObject(other(), (_instance, { storage }) => storage.setAlarm(Date.now() + 60_000));
     await evictDurableObject(other());
     await runDurableObjectAlarm(other());

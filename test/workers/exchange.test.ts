@@ -112,7 +112,7 @@ it('without an API key, every exchange route returns 503 and names the variable'
   }
 });
 
-it('each create opens an exchange of its own, also with one Idempotency-Key', async () => {
+it('each create opens another exchange, even with the same Idempotency-Key', async () => {
   const [a, b] = [await create(order, keyed('short')), await create(order, keyed('short'))];
   expect([a.status, b.status]).toEqual([200, 200]);
   expect(a.body.id).not.toBe(b.body.id);
@@ -125,7 +125,7 @@ it.each<[string, typeof answerCreate]>([
     'a response with another payout address',
     (ordered) => created({ ...ordered, payoutAddress: 'bc1qother' }),
   ],
-])('%s is a 502 after one attempt, which says that unused orders expire', async (_name, answer) => {
+])('%s returns 502 after one attempt, and says that unused orders expire', async (_name, answer) => {
   answerCreate = answer;
   const { status, body } = await create(order);
   expect([status, body.error_code, body.retryable]).toEqual([502, 'EXCHANGE_OUTCOME_UNKNOWN', false]);

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it('logs every failed request, and one of a hundred others: successes, and what a caller got wrong', async () => {
+it('logs every failed request, and one of a hundred successes and caller mistakes', async () => {
   const chance = vi.spyOn(Math, 'random').mockReturnValue(0.01);
   await app.request('/api/health', {}, bindings());
   expect(lines).toEqual([]);

@@ -69,7 +69,7 @@ function loading(signal?: AbortSignal) {
 it.each([
   ['drops work that a response left behind for more than 30 seconds', undefined],
   ['drops the load of a client that disconnects', new AbortController()],
-])('the platform %s, and a later request loads the value itself', async (_name, client) => {
+])('when the platform %s, a later request loads the value itself', async (_name, client) => {
   const { cache, deferred, invocation, goOn } = loading(client?.signal);
   await invocation;
   client?.abort();

@@ -137,7 +137,7 @@ it('the HTML of a page has the banner while more ABSR exists than the reserve ho
   expect(text).toMatch(/data-island="alerts" data-filled="">.*exceeds the reserve by 1 sat/s);
 });
 
-it('returns a page whose figures cannot be read as it was built', async () => {
+it('returns the built page unchanged when its figures cannot be read', async () => {
   const { status, text } = await service({ sats: 1n, now: NOW })('/status');
   expect(status).toBe(200);
   expect(text).toContain('<div data-island="hero">none</div>');

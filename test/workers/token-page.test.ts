@@ -148,7 +148,7 @@ it.each([
   },
 );
 
-it('the page of ABSR is 503 while no node can be read, and 404 if its address is no mint', async () => {
+it('the page of ABSR returns 503 while no node can be read, and 404 if its address is not a mint', async () => {
   expect((await pageOf(`/token/${ABSR}`, undefined)).status).toBe(503);
   expect((await pageOf(`/token/${ABSR}`, undefined, {})).status).toBe(404);
 });
@@ -157,19 +157,22 @@ it.each([
   ['its present name', 'Heron', '<title>Heron (HER) · Sluice</title>'],
   ['no name that imitates ABSR', 'ABSR', '<title>Token without a name (HER) · Sluice</title>'],
   ['no name without metadata', null, '<title>Token without a name · Sluice</title>'],
-])('the page of an unlisted token shows %s from the chain, never that of its row', async (_, name, title) => {
-  const metadata = name && metaplexMetadata(MINT, { name, symbol: 'HER', uri: '' });
-  const chain = {
-    [MINT]: mintOf(null),
-    ...(metadata && { [metaplexAddress(MINT)]: { owner: METAPLEX_PROGRAM, data: metadata } }),
-  };
-  const text = await (await pageOf(`/token/${MINT}`, { ...token, listedAt: null }, chain)).text();
-  expect(text).toContain(title);
-  expect(text).not.toContain('Otter');
-  expect(text).not.toContain('swims');
-});
+])(
+  'the page of an unlisted token shows the %s of the chain, never that of its row',
+  async (_, name, title) => {
+    const metadata = name && metaplexMetadata(MINT, { name, symbol: 'HER', uri: '' });
+    const chain = {
+      [MINT]: mintOf(null),
+      ...(metadata && { [metaplexAddress(MINT)]: { owner: METAPLEX_PROGRAM, data: metadata } }),
+    };
+    const text = await (await pageOf(`/token/${MINT}`, { ...token, listedAt: null }, chain)).text();
+    expect(text).toContain(title);
+    expect(text).not.toContain('Otter');
+    expect(text).not.toContain('swims');
+  },
+);
 
-it('the page of an unlisted token is 503 while no node can be read', async () => {
+it('the page of an unlisted token returns 503 while no node can be read', async () => {
   const response = await pageOf(`/token/${MINT}`, { ...token, listedAt: null });
   expect(response.status).toBe(503);
   expect(await response.text()).not.toContain('Otter');

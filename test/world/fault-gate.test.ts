@@ -3,7 +3,7 @@ import { createFaultBook } from './fault-book.ts';
 import { startUpstream, text } from './fault-gate.ts';
 import { createRequestCounts } from './request-counts.ts';
 
-it('an upstream with a rate refuses what exceeds it in one second', async () => {
+it('an upstream with a rate limit refuses the requests above it in each second', async () => {
   let now = 5_000;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now);
   const upstream = await startUpstream({

@@ -211,7 +211,7 @@ describe('who can mint', () => {
     ['two of three', { signers: [solanaAddress, WITNESS, MINT] }],
     ['two keys of others', { signers: [WITNESS, MINT] }],
     ['the same key twice', { signers: [solanaAddress, solanaAddress] }],
-  ])('is red for %s', (_, change) => {
+  ])('the line about minting is red for %s', (_, change) => {
     expect(minting({ ...PAIR, ...change })).toBe('contradicted');
   });
 

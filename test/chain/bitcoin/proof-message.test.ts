@@ -105,7 +105,7 @@ describe('the text', () => {
     );
   });
 
-  it('a proof is no Solana transaction: its first byte requires more signatures than a transaction can have', () => {
+  it('a proof is not a Solana transaction: its first byte requires more signatures than a transaction can have', () => {
     const first = buildProofMessage(EXAMPLE).charCodeAt(0);
     expect(first).toBeLessThan(0x80); // a legacy message, whose first byte counts the signatures
     expect(first * 64).toBeGreaterThan(1232); // the size limit of a packet

@@ -27,7 +27,7 @@ it.each([
   expect(lamportsChange(cut, 'receiver')).toBeUndefined();
 });
 
-it('the change of balances above 2^53 is exact to the lamport', () => {
+it('the change of a balance above 2^53 is exact to the lamport', () => {
   const rich = { accounts: ['a'], preLamports: [2n ** 63n], postLamports: [2n ** 63n + 1n] };
   expect(lamportsChange(rich, 'a')).toBe(1n);
 });

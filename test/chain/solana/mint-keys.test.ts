@@ -45,7 +45,7 @@ it('reads the keys of a multisig that the client of the token program writes', (
   );
 });
 
-it('an authority that is no multisig signs alone', () => {
+it('an authority that is not a multisig signs alone', () => {
   const authority = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
   for (const length of [0, 165, 355]) {
     const account = { owner: TOKEN_PROGRAM, data: new Uint8Array(length) };

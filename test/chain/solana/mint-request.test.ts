@@ -114,7 +114,7 @@ describe('reading a request for a second signature', () => {
       expect(await read(compileMessage(custodian, LIFETIME, budget, instructions))).toBe('not_a_mint');
   });
 
-  it('refuses a transfer of the custodian', async () => {
+  it('refuses a transfer that the custodian has signed', async () => {
     const transfer = { from: custodian, to: stranger, mint: TERMS.mint, program: TOKEN_PROGRAM, atoms: 1n };
     const message = tokenTransferMessage(
       { ...transfer, decimals: 2, memo: 'm', createAccount: true },
@@ -133,7 +133,7 @@ describe('reading a request for a second signature', () => {
     expect(await readMintRequest(replayed, TERMS)).toBe('not_signed_by_custodian');
   });
 
-  it('refuses bytes that are no transaction', async () => {
+  it('refuses bytes that are not a transaction', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 1_300 }), async (bytes) => {
         expect(await readMintRequest(bytes, TERMS)).toBe('not_a_mint');

@@ -173,7 +173,7 @@ it.each([
   expect(powersOf(data)).toEqual(['unknown']);
 });
 
-it('no bytes after a mint make it look safer than without them, and none are read past the end', () => {
+it('bytes after a mint never make it look safer, and nothing is read past the end', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
       const list = extended(base, 1, [delegate]);

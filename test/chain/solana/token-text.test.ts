@@ -149,7 +149,7 @@ it.each([
   'Кошка',
   '🐱',
   'Easy Street',
-])('the name %j is free', (text) => {
+])('anybody may use the name %j', (text) => {
   expect(nameFault(text, MAX_NAME_BYTES)).toBeUndefined();
   expect(isWellKnown(text)).toBe(false);
 });

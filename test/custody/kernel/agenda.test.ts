@@ -100,7 +100,7 @@ describe('work that fails', () => {
     expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
   });
 
-  it('work that is not possible yet waits longer after each look, keeps its failures, and is no failure', () => {
+  it('work that is not possible yet waits longer after each check, keeps its failure count, and is not a failure', () => {
     const { agenda, clock, lines } = setUp();
     for (let tries = 0; tries < 3; tries++) agenda.failed('one', 'a', {});
     const waits = [1, 2, 3].map((looks) => {
@@ -121,7 +121,7 @@ describe('work that fails', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'alarm']);
   });
 
-  it('work of the cron that fails is counted and sets no alarm', () => {
+  it('failing work of the cron is counted and sets no alarm', () => {
     const { lines, agenda } = setUp();
     for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', {}, true);
     expect([agenda.next(NAMES), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);

@@ -114,7 +114,7 @@ describe('the first start of an empty journal', () => {
     await expect(setUp(...nodes).checked()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('an empty journal is not frozen by a transaction that one of three nodes invents', async () => {
+  it('a transaction that one of three nodes invents does not freeze an empty journal', async () => {
     const hiding = { ...INVENTS, hides: true };
     expect(await setUp(hiding, HIDES, HIDES).checked()).toEqual([true, undefined]);
   });
@@ -128,7 +128,7 @@ describe('unexplained spends', () => {
     expect(await setUp(...nodes).spends()).toEqual(['ours']);
   });
 
-  it('a transaction of the reserve is no unexplained spend if a row has its signature', async () => {
+  it('a transaction of the reserve is not an unexplained spend if a row has its signature', async () => {
     expect(await setUp(HONEST).spends(['ours'])).toEqual([]);
   });
 

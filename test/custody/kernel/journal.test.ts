@@ -184,7 +184,7 @@ describe('the sums over rows', () => {
 });
 
 describe('due rows', () => {
-  it('a row waits in the agenda until its time, and leaves it once nothing is left to do', () => {
+  it('a row stays in the agenda until nothing is left to do', () => {
     const { journal, add, agenda } = setUp();
     const waiting = add(at('waits', { dueAt: NOW + 5 }));
     add(at('never', { dueAt: null }));

@@ -25,7 +25,7 @@ function openAll(world: PaymentWorld, client: string): number {
 
 const rowsOf = (world: PaymentWorld) => world.storage.exec('SELECT state, client FROM requests');
 
-it('1,000 networks that open requests as fast as they can have the total at most, and those that come late two each', () => {
+it('1,000 networks that open requests at full speed never exceed the total, and late networks get two requests each', () => {
   const budget = new Budget(BUDGETS.open_requests);
   const opened = Array.from({ length: 1_000 }, (_, at) => {
     for (let count = 0; ; count++) if (!budget.take(`10.${at >> 8}.${at & 255}.1`, 0).ok) return count;
@@ -35,7 +35,7 @@ it('1,000 networks that open requests as fast as they can have the total at most
   expect(opened.filter((count) => count >= 2).length).toBeGreaterThan(750);
 });
 
-it('the rows of 30 networks that open requests as fast as they can lose their client, and are deleted', async () => {
+it('the rows of 30 networks that open requests at full speed lose their client and are deleted', async () => {
   const world = createPaymentWorld();
   const opened = Array.from({ length: 30 }, (_, at) => openAll(world, `10.0.${at}.1`));
   expect(Math.max(...opened)).toBe(BUDGETS.open_requests.most);
@@ -50,7 +50,7 @@ it('the rows of 30 networks that open requests as fast as they can lose their cl
   expect(rowsOf(world)).toEqual([]);
 });
 
-it('of the expired requests only the newest stay', async () => {
+it('only the newest expired requests are kept', async () => {
   const world = createPaymentWorld();
   const ids: string[] = [];
   for (let at = 0; at < 5; at++) {
@@ -66,7 +66,7 @@ it('of the expired requests only the newest stay', async () => {
   expect(ids.filter((id) => store.get(id))).toEqual(ids.slice(-2));
 });
 
-it('D1 accepts mints that are requested again, in another order, after the custodian has forgotten them and before D1 has', async () => {
+it('D1 accepts mints that are requested again in another order after only the custodian has deleted them', async () => {
   const world = createPaymentWorld();
   const { db, d1 } = openD1();
   const request = (mint: string) =>

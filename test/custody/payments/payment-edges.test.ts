@@ -304,7 +304,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     ]);
   });
 
-  it('a caller who names such a payment hears that it is not booked yet', async () => {
+  it('the caller of a payment that a bridge may have returned is told that it is not booked yet', async () => {
     const { world, request, paid } = await arrival({ unsettled: (sum) => sum + 20_000n });
     expect(await world.confirm(request.id, paid)).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL', message: expect.stringContaining('bridge returned') },

@@ -8,7 +8,7 @@ import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { play } from './payment-scenes.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
-it('a confirm refuses a text that is no signature, and an id that no request has', async () => {
+it('a confirm refuses a text that is not a signature, and an id that no request has', async () => {
   const { open, confirm } = createPaymentWorld();
   expect(await confirm(open().id, 'abc')).toMatchObject({ refusal: { code: 'INVALID_SIGNATURE' } });
   expect(await confirm('unknown', signature(99))).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
@@ -219,7 +219,7 @@ describe('how many requests may be open', () => {
     return opened;
   }
 
-  it('at most ten requests of one address are open, twenty of its /24 or /56, and forty of its /48', () => {
+  it('one address may have ten open requests, its /24 or /56 twenty, and its /48 forty', () => {
     const world = createPaymentWorld();
     expect(fill(world, ['198.51.100.1'])).toBe(10);
     expect(fill(world, ['198.51.100.2', '198.51.100.3'])).toBe(10);
@@ -235,7 +235,7 @@ describe('how many requests may be open', () => {
     expect(fill(world, ['203.0.113.7'])).toBeGreaterThanOrEqual(2);
   });
 
-  it('a token that is listed cannot be listed again', async () => {
+  it('a listed token cannot be listed again', async () => {
     const world = createPaymentWorld();
     const subject = {
       mint: address(1),

@@ -7,7 +7,7 @@ import { createPaymentWorld, fee } from './payment-world.ts';
 const MINUTE = 60_000;
 const MINUTES_OF_A_DAY = 24 * 60;
 
-describe('the time of the next run', () => {
+describe('the time of the next search', () => {
   it('plans no search between cron runs for requests that nobody pays or reads', async () => {
     const world = createPaymentWorld();
     expect(world.nextSearchAt()).toBeUndefined();

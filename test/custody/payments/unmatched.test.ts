@@ -62,7 +62,7 @@ it('a payment older than the journal is not returned: the lost journal may have 
   expect(world.refunded).toEqual([]);
 });
 
-it('1,200 payments of dust are neither listed nor returned', async () => {
+it('1,200 dust payments are neither listed nor returned', async () => {
   const world = createPaymentWorld();
   const dust = Array.from({ length: 1_200 }, () => world.pay(10_000n));
   await world.payments.run();
@@ -70,7 +70,7 @@ it('1,200 payments of dust are neither listed nor returned', async () => {
   expect(await world.payments.commands.refund(dust[0] ?? '')).toMatchObject({ ok: false });
 });
 
-it('an exchange that paid by mistake is paid by hand', async () => {
+it("a payment by an exchange's wallet is returned only by hand", async () => {
   const { world, paid } = await paidByMistake({ heldPayers: ['payer'] });
   expect(await world.payments.commands.refund(paid)).toMatchObject({
     ok: false,

@@ -83,7 +83,7 @@ describe('a transaction that no quorum returns', () => {
     ['a day', 'no node has it', DAY_MS, null],
     ['thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
   ])(
-    'is deleted from the eighth read on, after more than %s in which %s',
+    'an absent transaction is deleted from the eighth read on, after more than %s in which %s',
     async (_days, _why, life, failure) => {
       const { unread, agenda, payments, state } = setUp();
       if (failure)
@@ -198,7 +198,7 @@ describe('the payer', () => {
     expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
   });
 
-  it('the payer may have paid the rent of an account as well', () => {
+  it('the payer is known even if it also paid the rent of an account', () => {
     expect(payer({ a: -FEE - 12n, opened: 3n, treasury: 9n }, ['a'])).toBe('a');
     expect(payer({ a: -FEE - 8n, opened: 3n, treasury: 9n }, ['a'])).toBeNull();
   });

@@ -84,7 +84,7 @@ describe('the command begin-anew', () => {
     expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
   });
 
-  it('two begin-anew commands at the same time start one new journal', async () => {
+  it('two simultaneous begin-anew commands start one new journal', async () => {
     const { w, custody, journal } = await lost();
     w.clock.now += 10 * MINUTE;
     const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
@@ -109,7 +109,7 @@ describe('deposits after a journal began anew', () => {
     ['that the lost journal has paid and D1 has', paid, false],
     ['that the lost journal has paid and D1 lacks', paid, true],
     ['that nobody has claimed', unclaimed, false],
-  ])("a stranger's old deposit pays nothing: one %s", async (_name, { signature }, isForgotten) => {
+  ])("a stranger's old deposit earns nothing: a deposit %s", async (_name, { signature }, isForgotten) => {
     const run = createAsrySimulation({ deposits: [paid, unclaimed] });
     await run.ask({ signature: paid.signature });
     await run.pass(MINUTE);
@@ -121,7 +121,7 @@ describe('deposits after a journal began anew', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('a deposit after the birth earns from the position that the lost journal had reached', async () => {
+  it('a deposit after the birth earns from the curve position that the lost journal had reached', async () => {
     const run = createAsrySimulation({ deposits: [paid, later] });
     await run.ask({ signature: paid.signature });
     await run.pass(MINUTE);
@@ -161,7 +161,7 @@ describe('payments after a journal began anew', () => {
   const confirm = (run: Run, { id, kind }: RequestView, signature: string) =>
     run.call((custody) => custody.confirmPayment({ id, kind, signature, client: 'ip', waitMs: 5_000 }));
 
-  it('neither an older request nor an older payment buys or returns anything, and new ones do', async () => {
+  it('older requests and payments buy and return nothing after a loss, and new ones do', async () => {
     const run = start();
     const made = await run.open('token');
     const open = await run.open('listing');

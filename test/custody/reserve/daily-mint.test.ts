@@ -109,7 +109,7 @@ describe('a day', () => {
     expect(w.mints()).toHaveLength(1);
   });
 
-  it('a day with more tokens than sats mints nothing and alerts', async () => {
+  it('a day with more tokens than sats mints nothing and alerts the operator', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);

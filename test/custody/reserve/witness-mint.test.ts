@@ -60,7 +60,7 @@ describe('a mint with a witness', () => {
     },
   );
 
-  it('mints nothing when the authority is no multisig of the reserve and another key', async () => {
+  it('mints nothing if the authority is not a multisig of the reserve and another key', async () => {
     const w = start({ multisig: null });
     await w.custody.wake();
     expect([w.witness.asked, w.mints()]).toEqual([[], []]);

@@ -177,7 +177,7 @@ describe('the share of bridge quotes', () => {
     expect(await createdOf(rich(), Array<string>(20).fill('first'))).toBe(7);
   });
 
-  it('networks of one /48 never take the quotes of all', async () => {
+  it('the networks of one /48 never use up the quotes of all clients', async () => {
     const w = rich();
     const clients = Array.from({ length: 200 }, (_, at) => `2001:db8:1:${(at * 16).toString(16)}::/64`);
     expect(await createdOf(w, clients)).toBe(28);
@@ -201,7 +201,7 @@ describe('the share of bridge quotes', () => {
     expect(refusalOf(await w.custody.createSwap(request({ client: 'first' })))?.code).toBe('RATE_LIMITED');
   });
 
-  it('without quotes no swap is made', async () => {
+  it('no swap is made without quotes', async () => {
     const w = createCustodianWorld({ quoteBudgets: quoteBudgets(0) });
     expect(refusalOf(await w.custody.createSwap(request()))).toMatchObject({ code: 'QUOTE_BUDGET_SPENT' });
     expect(w.signatures()).toBe(0);

@@ -174,7 +174,7 @@ describe('the quotes of estimates', () => {
     expect(w.bridge.quotes).toHaveLength(2);
   });
 
-  it('a refusal of the bridge is not shared, so its end shows at once', async () => {
+  it('a refusal of the bridge is not cached, so its end is visible at once', async () => {
     const w = rich();
     const { nextQuote } = w.bridge;
     refuse({ reason: 'pair_paused' })(w);
@@ -225,7 +225,7 @@ describe('the quotes of estimates', () => {
     expect(w.bridge.quotes).toHaveLength(before + 15);
   });
 
-  it('a quote is held for an hour for clients without quotes left', async () => {
+  it('a quote is kept for an hour for clients without quotes left', async () => {
     const w = rich();
     for (let client = 0; client < 130; client++) await estimate(w, SOL - BigInt(client), `10.${client}.0.1`);
     w.clock.now += 3_599_999;
@@ -234,7 +234,7 @@ describe('the quotes of estimates', () => {
     expect((await estimate(w, SOL)).type).toBe('unquoted');
   });
 
-  it('no /24 and no /48 takes the quotes of all', async () => {
+  it('no /24 and no /48 uses up the quotes of all clients', async () => {
     const w = rich();
     for (let host = 0; host < 100; host++) await estimate(w, SOL - BigInt(host), `192.0.2.${host}`);
     for (let net = 0x1000; net < 0x2000; net += 0x80)

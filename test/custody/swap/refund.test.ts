@@ -180,7 +180,7 @@ function bring(ports: FakeSwapPorts, text: string): string[] {
   return marks.includes('used') ? [`payment:${name}`] : [];
 }
 
-it.each(SCENES)('the refund of a swap: %s', async (_what, report, hours, credits, outcome) => {
+it.each(SCENES)('finds the right refund of a swap: %s', async (_what, report, hours, credits, outcome) => {
   const [, sum = '', , fee, , named] = /^(\S+)( fee (\d+))?( of (\S+))?$/.exec(report) ?? [];
   const used: string[] = [];
   const { settle, ports } = settleSwap(
@@ -391,7 +391,7 @@ describe('a refund that the bridge does not report', () => {
     [6, 'settling'],
     [7, 'refunded'],
   ])(
-    'a refund is found if SUCCESS names no transaction of Bitcoin for more than six hours: after %i',
+    'a refund is found if SUCCESS names no Bitcoin transaction for more than six hours: after %i',
     async (hours, end) => {
       const { settle, ports } = settleSwap({ state: 'delivered', txids: ['a near hash'] });
       ports.now = () => NOW + hours * HOUR_MS;

@@ -21,7 +21,7 @@ const OTHER = 'b'.repeat(64);
 const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
 const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, once: [] });
 
-describe('the bridge only indicates where to check', () => {
+describe('the bridge only says where to check', () => {
   it.each(['landed', 'settling'])('a pending bridge status is shown as %s', async (detail) => {
     const { settle, bridge } = settleSwap({ state: 'pending', detail });
     expect(await settle()).toEqual(pending(detail));
