@@ -74,7 +74,8 @@ it('delivers 200 rows that D1 had refused within a second of the command that re
   const w = waiting(0, refusing);
   await w.custody.wake();
   w.storage.transaction(() => {
-    for (let at = 0; at < 200; at++) w.journal.publish('invoices', `r${at}`, { journal: '{}' }, NOW);
+    const columns = { created_at: '', journal: '{}' };
+    for (let at = 0; at < 200; at++) w.journal.publish('asry_epochs', `r${at}`, columns, NOW);
     const agenda = new Agenda(
       w.storage,
       () => NOW,
@@ -84,7 +85,7 @@ it('delivers 200 rows that D1 had refused within a second of the command that re
   });
   await pass(w, 1_000);
   expect(w.journal.setAside(1)).toEqual([]);
-  expect(w.mirror.records('invoices')).toHaveLength(200);
+  expect(w.mirror.records('asry_epochs')).toHaveLength(200);
 });
 
 it('an operation whose outcome cannot be booked stays open, is tried less than once in 4 minutes, and then ends', async () => {

@@ -1,8 +1,16 @@
-/** D1 as the outbox uses it: an older revision cannot overwrite a newer row, and writes may fail. */
+/** The mirror over D1, as the outbox uses it; it may be down. */
 import { decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
-import type { Mirror, MirrorBirth, MirrorRow } from '../../src/custody/kernel/ports.ts';
+import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
+import {
+  type Mirror,
+  type MirrorBirth,
+  type MirrorRow,
+  RECORD_TABLES,
+} from '../../src/custody/kernel/ports.ts';
+import { openD1 } from './d1.ts';
 
 export type FakeMirror = Mirror & {
+  /** By entity and id. */
   readonly rows: Map<string, MirrorRow>;
   /** `down` accepts nothing; `loses answers` writes and then fails. */
   state: 'up' | 'down' | 'loses answers';
@@ -11,73 +19,62 @@ export type FakeMirror = Mirror & {
   birth: MirrorBirth | undefined;
   reads: number;
   operation(id: string): Operation | undefined;
-  /** The rows of an entity, in the order of their arrival. */
   records(entity: string): { readonly id: string; readonly journal: string }[];
   /** Copies the present state; the returned function restores it. */
   remember(): () => void;
 };
 
+const lost = () => new Error('D1_ERROR: network connection lost');
+
 export function createFakeMirror(): FakeMirror {
-  const rows = new Map<string, MirrorRow>();
-  let mark = 0;
-  const reading = (): void => {
-    mirror.reads++;
-    if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
-  };
+  const { d1, rows, remember } = openD1({
+    reach() {
+      if (mirror.state === 'down') throw lost();
+    },
+    write(_batch, commit) {
+      const results = commit();
+      if (mirror.state === 'loses answers') throw lost();
+      return results;
+    },
+  });
+  const real = createD1Mirror(d1);
   const mirror: FakeMirror = {
-    rows,
+    ...real,
+    get rows() {
+      const all = (['operation', ...RECORD_TABLES] as const).flatMap((entity) =>
+        rows(entity === 'operation' ? 'operations' : entity).map(({ id, revision, ...columns }) => {
+          const row = { entity, id: String(id), revision: Number(revision), columns };
+          return [`${entity} ${id}`, row] as const;
+        }),
+      );
+      return new Map(all);
+    },
     state: 'up',
     applied: 0,
     birth: undefined,
     reads: 0,
     operation(id) {
-      const row = rows.get(`operation ${id}`);
+      const row = mirror.rows.get(`operation ${id}`);
       return row && decodeOperation(String(row.columns.journal));
     },
     records: (entity) =>
-      [...rows.values()]
+      [...mirror.rows.values()]
         .filter((row) => row.entity === entity)
         .map(({ id, columns }) => ({ id, journal: String(columns.journal) })),
     async apply(batch, next, birth) {
-      if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
-      mirror.applied++;
-      const before = mark;
-      if (next >= mark) mirror.birth = birth;
-      mark = Math.max(mark, next);
-      for (const row of batch) {
-        const key = `${row.entity} ${row.id}`;
-        if ((rows.get(key)?.revision ?? 0) < row.revision) rows.set(key, row);
-      }
-      if (mirror.state === 'loses answers') throw new Error('D1_ERROR: network connection lost');
-      return before;
+      if (mirror.state !== 'down') mirror.applied++;
+      if (next >= (Number(rows('mirror_marks')[0]?.revision) || 0)) mirror.birth = birth;
+      return real.apply(batch, next, birth);
     },
-    async mark() {
-      if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
-      return mark;
+    newestRevision() {
+      mirror.reads++;
+      return real.newestRevision();
     },
-    async newestRevision() {
-      reading();
-      return Math.max(0, ...[...rows.values()].map(({ revision }) => revision));
+    recordsAfter(entity, id, limit) {
+      mirror.reads++;
+      return real.recordsAfter(entity, id, limit);
     },
-    remember() {
-      const kept = { rows: [...rows], mark };
-      return () => {
-        rows.clear();
-        for (const [key, row] of kept.rows) rows.set(key, row);
-        mark = kept.mark;
-      };
-    },
-    async probe() {
-      if (mirror.state !== 'up') throw new Error('D1_ERROR: network connection lost');
-    },
-    async recordsAfter(entity, id, limit) {
-      reading();
-      return mirror
-        .records(entity)
-        .filter((row) => row.id > id)
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-        .slice(0, limit);
-    },
+    remember,
   };
   return mirror;
 }

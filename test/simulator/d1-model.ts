@@ -3,8 +3,9 @@
  * abandoned batch may still be written later.
  * @module
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SqlRow, SqlValue } from '../../src/custody/kernel/ports.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { SqlRow } from '../../src/custody/kernel/ports.ts';
+import { createDatabase, openD1, type Statement, TABLES } from '../kit/d1.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -21,8 +22,6 @@ export type D1Faults = {
   /** Statements of the largest batch that it accepts; a probe has two. */
   readonly widest?: number;
 };
-
-type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
 
 /** The part of a D1Database that the mirror uses. */
 export type D1Like = {
@@ -47,20 +46,7 @@ export type D1Model = {
   cutOff(ms: number): void;
 };
 
-/** Tables that the custodian writes. */
-const TABLES = [
-  'operations',
-  'invoices',
-  'listings',
-  'tokens',
-  'refunds',
-  'asry_claims',
-  'asry_epochs',
-  'proofs',
-  'mirror_marks',
-];
-
-let opened: { schema: string; db: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
+let opened: { schema: string; db: DatabaseSync } | undefined;
 
 /** One database per process; a new model starts with it empty. */
 export function createD1Model(p: {
@@ -75,37 +61,13 @@ export function createD1Model(p: {
   onPart?: () => void;
 }): D1Model {
   const { scheduler, random, schema } = p;
-  if (opened?.schema !== schema) {
-    opened = { schema, db: new DatabaseSync(':memory:'), statements: new Map() };
-    // For a few rows, an index costs more than it saves.
-    opened.db.exec(schema.replaceAll(/^CREATE INDEX[^;]*;/gm, ''));
-  }
-  const { db, statements } = opened;
+  // For a few rows, an index costs more than it saves.
+  if (opened?.schema !== schema)
+    opened = { schema, db: createDatabase(schema.replaceAll(/^CREATE INDEX[^;]*;/gm, '')) };
   let isParting = false;
   let downUntil = 0;
   let cutOffUntil = 0;
   let wellUntil = 0;
-
-  function run({ sql, params }: Statement): SqlRow[] {
-    let statement = statements.get(sql);
-    if (!statement) {
-      statement = db.prepare(sql);
-      statements.set(sql, statement);
-    }
-    return statement.all(...params) as SqlRow[];
-  }
-
-  function atomically(batch: readonly Statement[]): { results: SqlRow[] }[] {
-    run({ sql: 'BEGIN', params: [] });
-    try {
-      const results = batch.map((statement) => ({ results: run(statement) }));
-      run({ sql: 'COMMIT', params: [] });
-      return results;
-    } catch (error) {
-      run({ sql: 'ROLLBACK', params: [] });
-      throw error;
-    }
-  }
 
   function reach(): void {
     const { failing, outageMs } = p.faults();
@@ -117,71 +79,52 @@ export function createD1Model(p: {
       throw new Error('D1_ERROR: network connection lost');
   }
 
-  const d1 = {
-    prepare(sql: string) {
-      const bound = (params: readonly SqlValue[]) => ({
-        sql,
-        params,
-        bind: (...values: SqlValue[]) => bound(values),
-        async first() {
-          reach();
-          return run({ sql, params })[0] ?? null;
-        },
-        async all() {
-          reach();
-          return { results: run({ sql, params }) };
-        },
-      });
-      return bound([]);
+  const {
+    model: d1,
+    rows,
+    clear,
+    remember,
+  } = openD1(
+    {
+      reach,
+      write(list, commit) {
+        const { lostAnswers, lateCommits, full, widest = list.length } = p.faults();
+        if (list.length > widest) {
+          isParting = true;
+          p.onTooWide?.();
+          throw new Error('D1_ERROR: D1 DB exceeded its CPU time limit and was reset');
+        }
+        if (full) throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL');
+        if (random.chance(lateCommits)) {
+          scheduler.after(random.between(50, 8_000), () => {
+            try {
+              commit();
+            } catch {
+              // A constraint refused the late batch; no caller waits for the error.
+            }
+          });
+          throw new Error('D1_ERROR: timed out');
+        }
+        const results = commit();
+        // The probe after a refusal has two statements, a batch of rows at least three.
+        if (isParting && list.length > 2) {
+          isParting = false;
+          p.onPart?.();
+        }
+        if (random.chance(lostAnswers)) throw new Error('D1_ERROR: network connection lost');
+        return results;
+      },
     },
-
-    async batch(list: readonly Statement[]) {
-      reach();
-      const { lostAnswers, lateCommits, full, widest = list.length } = p.faults();
-      if (list.length > widest) {
-        isParting = true;
-        p.onTooWide?.();
-        throw new Error('D1_ERROR: D1 DB exceeded its CPU time limit and was reset');
-      }
-      if (full) throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL');
-      if (random.chance(lateCommits)) {
-        scheduler.after(random.between(50, 8_000), () => {
-          try {
-            atomically(list);
-          } catch {
-            // A constraint refused the late batch; no caller waits for the error.
-          }
-        });
-        throw new Error('D1_ERROR: timed out');
-      }
-      const results = atomically(list);
-      // The probe after a refusal has two statements, a batch of rows at least three.
-      if (isParting && list.length > 2) {
-        isParting = false;
-        p.onPart?.();
-      }
-      if (random.chance(lostAnswers)) throw new Error('D1_ERROR: network connection lost');
-      return results;
-    },
-  };
-
-  const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY 1`, params: [] });
-  /** Also empties the search index: no trigger does so when a token is deleted. */
-  const clear = (): void => {
-    for (const table of [...TABLES, 'tokens_text']) run({ sql: `DELETE FROM ${table}`, params: [] });
-  };
+    opened.db,
+  );
   clear();
-  let remembered: Map<string, SqlRow[]> | undefined;
+  let restore = (): void => undefined;
 
   return {
     database: d1,
     rows,
     highest: () =>
-      Math.max(
-        ...TABLES.map((table) =>
-          Number(run({ sql: `SELECT MAX(revision) AS n FROM ${table}`, params: [] })[0]?.n ?? 0),
-        ),
-      ),
+      Math.max(...TABLES.flatMap((table) => rows(table).map(({ revision }) => Number(revision ?? 0))), 0),
     over: (traced) => ({
       prepare(sql) {
         const named = (statement: ReturnType<typeof d1.prepare>): ReturnType<typeof d1.prepare> => ({
@@ -198,21 +141,8 @@ export function createD1Model(p: {
       cutOffUntil = scheduler.now() + ms;
     },
     remember() {
-      remembered = new Map(TABLES.map((table) => [table, rows(table)]));
+      restore = remember();
     },
-    restore() {
-      if (!remembered) return;
-      clear();
-      for (const [table, kept] of remembered) {
-        for (const row of kept) {
-          const columns = Object.keys(row);
-          const places = columns.map(() => '?').join(', ');
-          run({
-            sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`,
-            params: columns.map((column) => row[column] ?? null),
-          });
-        }
-      }
-    },
+    restore: () => restore(),
   };
 }

@@ -34,11 +34,13 @@ it('a restored journal that lacks nothing is no longer frozen, but paused, after
   expect(await frozen(w.start())).toBeNull();
 });
 
-it.each<[string, (w: CustodianWorld) => void]>([
+it.each<[string, (w: CustodianWorld) => unknown]>([
   [
     'D1 has a row that it lacks',
-    ({ mirror }) =>
-      void mirror.apply([{ entity: 'invoices', id: 'i', revision: 10_000, columns: {} }], 1, undefined),
+    ({ mirror }) => {
+      const columns = { created_at: '', journal: '{}' };
+      return mirror.apply([{ entity: 'asry_epochs', id: '1', revision: 10_000, columns }], 1, undefined);
+    },
   ],
   [
     'the reserve signed a transaction that it lacks',
@@ -62,7 +64,7 @@ it.each<[string, (w: CustodianWorld) => void]>([
   ],
 ])('a restored journal stays frozen if %s', async (_name, spoil) => {
   const { w, custody } = await restored();
-  spoil(w);
+  await spoil(w);
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: false });
   w.mirror.state = 'up';
   expect(await frozen(custody)).toBe('journal_behind_mirror');
