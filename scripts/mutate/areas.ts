@@ -48,10 +48,10 @@ export const AREAS: readonly Area[] = [
   {
     name: 'claims',
     files: [
-      'src/custody/asry/claim-rules.ts',
-      'src/custody/asry/claims.ts',
-      'src/custody/asry/payout-operation.ts',
-      'src/custody/asry/payouts.ts',
+      'src/custody/asry/claim.ts',
+      'src/custody/asry/claim-refusals.ts',
+      'src/custody/asry/payout.ts',
+      'src/custody/asry/context.ts',
     ],
     also: ['test/custody/asry/payout-view.test.ts'],
   },

@@ -5,7 +5,6 @@
  */
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
-import type { Claim, Payout } from './asry/asry-store.ts';
 import type { FailingWork } from './kernel/agenda.ts';
 import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
@@ -525,13 +524,30 @@ export type CustodianRpc = {
   ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | NotCustodian | Busy>;
 };
 
-/** Amounts in atoms of the deposit's asset; the entitlement and its remainder in atoms of ASRY. */
-type ClaimRow = Omit<Claim, 'seq' | 'before' | 'after' | 'operations' | 'claimedAt' | 'changes'> & {
-  /** Unix milliseconds; null before the claim. */
-  readonly claimedAt: number | null;
+/** What is known of a claimed deposit. Amounts in atoms of its asset; the entitlement and its remainder in atoms of ASRY. */
+export type ClaimedDeposit = {
+  /** First signature of the deposit. */
+  readonly signature: string;
+  readonly asset: 'USDC' | 'USDT';
+  readonly sender: string;
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly credited: bigint;
+  readonly feeBps: number;
+  readonly fee: bigint;
+  readonly net: bigint;
+  readonly epoch: number;
+  readonly entitlement: bigint;
+  /** Part of the entitlement that no payout has paid or promised yet. */
+  readonly left: bigint;
 };
 
-export const claimView = (claim: ClaimRow, payouts: readonly ClaimPayoutView[]): ClaimView => ({
+/** @param claim.claimedAt Unix milliseconds; null before the claim */
+export const claimView = (
+  claim: ClaimedDeposit & { readonly claimedAt: number | null },
+  payouts: readonly ClaimPayoutView[],
+): ClaimView => ({
   signature: claim.signature,
   asset: claim.asset,
   sender: claim.sender,
@@ -548,8 +564,21 @@ export const claimView = (claim: ClaimRow, payouts: readonly ClaimPayoutView[]):
   payouts,
 });
 
-type PayoutRow = Pick<Payout, 'part' | 'atoms' | 'state' | 'createdAt' | 'paidAt'> &
-  Pick<ClaimPayoutView, 'reason'>;
+type PayoutRow = {
+  readonly part: number;
+  readonly atoms: bigint;
+  readonly state: PayoutState;
+  readonly reason: string | null;
+  readonly createdAt: number;
+  readonly paidAt: number | null;
+};
+
+/**
+ * owed   promised; no transaction is signed for it
+ * begun  an operation pays it
+ * paid   the recipient has it
+ */
+export type PayoutState = 'owed' | 'begun' | 'paid';
 
 type PayoutOperation = {
   /** Null before it is signed. */

@@ -37,8 +37,8 @@ import type {
   SwapRoom,
   SwapView,
 } from './api.ts';
-import { Claims } from './asry/claims.ts';
-import type { AsryPorts } from './asry/payout-operation.ts';
+import { Asry } from './asry/asry.ts';
+import type { AsryPorts } from './asry/context.ts';
 import { Agenda } from './kernel/agenda.ts';
 import { Background, QUORUM_MEMORY } from './kernel/background.ts';
 import { refused } from './kernel/begin-operation.ts';
@@ -177,7 +177,7 @@ export class Custodian implements CustodianApi {
   readonly #payments: Payments | undefined;
   readonly #mints: DailyMint | undefined;
   readonly #proofs: Proofs | undefined;
-  readonly #claims: Claims | undefined;
+  readonly #asry: Asry | undefined;
   readonly #spendWatch: SpendWatch;
 
   constructor(platform: Storage, deps: CustodyDeps) {
@@ -202,7 +202,7 @@ export class Custodian implements CustodianApi {
         stop: () => gate.stop('absr'),
         lastMintSlot: () => this.#mints?.lastSlot() ?? 0n,
       });
-    this.#claims = deps.asry && new Claims(tools, { ...deps.asry, lookUp, within });
+    this.#asry = deps.asry && new Asry(tools, { ...deps.asry, lookUp, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);
     if (memory !== undefined) deps.chain.recall(memory);
     this.#modules = this.#composeModules();
@@ -236,7 +236,7 @@ export class Custodian implements CustodianApi {
         commands: { evidence: async (id) => swapEvidence(tools.journal, id) },
       },
       ...(this.#tokens ? { tokens: this.#tokens } : {}),
-      ...(this.#claims ? { asry: this.#claims } : {}),
+      ...(this.#asry ? { asry: this.#asry } : {}),
       spends: this.#spendWatch,
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
       mirror: new Republishing(tools, {
@@ -301,16 +301,16 @@ export class Custodian implements CustodianApi {
   }
 
   async claimDeposit(request: ClaimRequest): Promise<ClaimAnswer> {
-    const claims = configured(this.#claims, 'ASRY_MINT_ADDRESS');
-    return this.#background.working(() => claims.claim(request));
+    const asry = configured(this.#asry, 'ASRY_MINT_ADDRESS');
+    return this.#background.working(() => asry.claim(request));
   }
 
   async findClaim(signature: string): Promise<ClaimView | null> {
-    return this.#claims?.find(signature) ?? null;
+    return this.#asry?.find(signature) ?? null;
   }
 
   async listAsryEpochs(limit: number): Promise<AsryEpochView[]> {
-    return this.#background.working(async () => (await this.#claims?.epochs(limit)) ?? []);
+    return this.#background.working(async () => (await this.#asry?.epochs(limit)) ?? []);
   }
 
   async previewMint(): Promise<MintPreview> {

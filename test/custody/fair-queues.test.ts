@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { payoutId } from '../../src/custody/asry/payout-operation.ts';
+import { payoutId } from '../../src/custody/asry/payout.ts';
 import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { REFUSED_ROW, refusedKey } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
@@ -113,7 +113,7 @@ it('owed payouts whose next operation id is already used do not block the check 
   const { w, store } = claimed;
   storeCopies(claimed, (signature, at) => {
     if (at <= 40) w.journal.insert(planned({ id: payoutId(signature, 1), kind: 'asry', dueAt: null }));
-    return { state: 'owed', operationId: null, dueAt: at };
+    return { state: 'owed', operationId: null };
   });
   for (let runs = 0; runs < 3; runs++) await w.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');

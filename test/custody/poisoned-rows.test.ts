@@ -113,7 +113,7 @@ it('a paid request whose processing throws delays no other request, no confirm a
 it('an owed payout whose processing throws does not prevent the payment of a later one', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
-  storeCopies(claimed, (_signature, at) => ({ state: 'owed', operationId: null, dueAt: at }));
+  storeCopies(claimed, () => ({ state: 'owed', operationId: null }));
   w.storage.exec(
     `CREATE TRIGGER poison BEFORE UPDATE ON asry_claims WHEN new.signature <> 'deposit-41'
      BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,

@@ -29,7 +29,7 @@ it('docs/run/storage.md lists every table of the journal', () => {
   new RequestStore(storage);
   new TokenStore({ journal, storage, now: Date.now });
   new TreasuryStore(storage);
-  new AsryStore(storage, Date.now);
+  new AsryStore({ journal, storage, now: Date.now });
   new Agenda(storage, Date.now, () => undefined);
   const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));

@@ -1,14 +1,13 @@
 /**
- * Stores epochs, claims and payouts in the custodian's own database.
+ * Stores epochs, claims and payouts in the custodian's own database, and queues their D1 rows.
  * @module
  */
-import type { DepositAsset } from '../../chain/solana/deposit.ts';
-import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { stringifyJson } from '../../core/json.ts';
-import { type Backoff, openAgenda, planWork } from '../kernel/agenda.ts';
+import type { AsryEpochView, ClaimedDeposit, PayoutState } from '../api.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Storage } from '../kernel/ports.ts';
 import { numberOf, RowStore } from '../row-store.ts';
-import type { Epoch } from './epochs.ts';
+import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS asry_epochs (
@@ -35,27 +34,12 @@ const SCHEMA = [
 ] as const;
 
 /** A claimed deposit. Its entitlement is decided and never changes. */
-export type Claim = {
-  /** First signature of the deposit. */
-  readonly signature: string;
+export type Claim = ClaimedDeposit & {
   /** Position among all claims, from 1. */
   readonly seq: number;
-  readonly asset: DepositAsset;
-  readonly sender: string;
-  readonly slot: bigint;
-  /** Unix seconds. */
-  readonly blockTime: number;
-  readonly credited: bigint;
-  readonly feeBps: number;
-  readonly fee: bigint;
-  readonly net: bigint;
-  readonly epoch: number;
   /** The epoch's cumulative deposits before and after this one. */
   readonly before: bigint;
   readonly after: bigint;
-  readonly entitlement: bigint;
-  /** Part of the entitlement that no payout has paid or promised yet. */
-  readonly left: bigint;
   /** Operations started for this claim so far. */
   readonly operations: number;
   /** Unix milliseconds. */
@@ -63,13 +47,6 @@ export type Claim = {
   /** Incremented with every change of the claim or of a payout. */
   readonly changes: number;
 };
-
-/**
- * owed   promised; no transaction is signed for it
- * begun  an operation pays it
- * paid   the recipient has it
- */
-export type PayoutState = 'owed' | 'begun' | 'paid';
 
 /** Reason why a payout is not paid yet. */
 export type OwedReason =
@@ -96,9 +73,6 @@ export type Payout = {
   /** Lamports set aside to open the recipient's account, at most once a day for each owner, and the time of that. */
   readonly rent: bigint;
   readonly rentAt: number | null;
-  /** Number of failed checks and attempts. Each makes the wait until the next retry longer. */
-  readonly tries: number;
-  readonly dueAt: number | null;
   /** Hashes of the Idempotency-Key and of the body of the call that requested the payout. */
   readonly keyHash: string | null;
   readonly bodyHash: string | null;
@@ -118,46 +92,71 @@ export const decodeRow = <T>(text: string): T =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
 
-/**
- * Waits until the next check of an owed payout: after a failed chain read, after a failed operation, and for any other
- * reason.
- */
-const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
-const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
-const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
+/** The name of a payout in the agenda and in the alarms. */
+export const payoutKey = ({ signature, part }: Pick<Payout, 'signature' | 'part'>): string =>
+  `${signature}:${part}`;
 
-export function checksOf(reason: OwedReason): Backoff {
-  if (reason === 'unread') return UNREAD_CHECKS;
-  return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
-}
+const DOLLAR = 1_000_000n;
 
-/** Name of owed payouts in the agenda. */
-export const PAYOUT = 'payout';
+export const epochView = (epoch: Epoch): AsryEpochView => ({
+  number: epoch.number,
+  startsAt: epoch.startsAt,
+  endsAt: epoch.endsAt,
+  capAtoms: epoch.cap,
+  depthAtoms: epoch.depth,
+  depositsAtoms: epoch.deposits,
+  entitledAtoms: rewardsAt(epoch, epoch.deposits),
+  paidAtoms: epoch.paid,
+  nextUnitMicroAtoms: nextUnitRate(epoch, epoch.deposits, 6),
+  nextDollarAtoms: entitlementOf(epoch, epoch.deposits, DOLLAR),
+  claims: epoch.claims,
+  price: epoch.price,
+  decimals: epoch.decimals,
+});
 
-const payoutKey = ({ signature, part }: Pick<Payout, 'signature' | 'part'>): string => `${signature}:${part}`;
+const epochColumns = (epoch: Epoch) => ({
+  created_at: new Date(epoch.startsAt * 1_000).toISOString(),
+  journal: stringifyJson({ epoch, view: epochView(epoch) }),
+});
+
+type StoreTools = Pick<ModuleTools, 'journal' | 'storage' | 'now'>;
 
 export class AsryStore {
+  readonly #tools: StoreTools;
   readonly #exec: Storage['exec'];
   readonly #epochs: RowStore<Epoch>;
   readonly #claims: RowStore<Claim>;
   readonly #payouts: RowStore<Payout>;
 
-  readonly #now: () => number;
-
-  constructor(storage: Storage, now: () => number) {
-    const { exec, transaction } = storage;
+  constructor(tools: StoreTools) {
+    const { exec, transaction } = tools.storage;
     transaction(() => {
       for (const statement of SCHEMA) exec(statement);
-      openAgenda(storage);
     });
+    this.#tools = tools;
     this.#exec = exec;
-    this.#now = now;
     this.#epochs = new RowStore(exec, 'asry_epochs', decodeRow<Epoch>);
     this.#claims = new RowStore(exec, 'asry_claims', decodeRow<Claim>);
     this.#payouts = new RowStore(exec, 'asry_payouts', decodeRow<Payout>);
   }
 
-  putEpoch(epoch: Epoch): void {
+  /** Stores an epoch and queues its D1 update. Call inside a transaction. */
+  saveEpoch(epoch: Epoch): void {
+    const { journal, now } = this.#tools;
+    this.#putEpoch(epoch);
+    journal.publish('asry_epochs', String(epoch.number), epochColumns(epoch), now());
+  }
+
+  /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
+  save(claim: Claim, payout: Payout): void {
+    const { journal, now } = this.#tools;
+    const changed = { ...claim, changes: claim.changes + 1 };
+    this.#putPayout(payout);
+    this.#putClaim(changed);
+    journal.publish('asry_claims', claim.signature, this.#claimColumns(changed), now());
+  }
+
+  #putEpoch(epoch: Epoch): void {
     this.#exec(
       `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
        ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
@@ -187,16 +186,7 @@ export class AsryStore {
     return this.#epochs.all('ORDER BY number DESC LIMIT ?', limit);
   }
 
-  /** Epochs whose number, compared as text, follows `id`. */
-  epochsAfter(id: string, limit: number): Epoch[] {
-    return this.#epochs.all(
-      'WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
-      id,
-      limit,
-    );
-  }
-
-  putClaim(claim: Claim): void {
+  #putClaim(claim: Claim): void {
     this.#exec(
       `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
        ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
@@ -210,16 +200,11 @@ export class AsryStore {
     return this.#claims.first('WHERE signature = ?', signature);
   }
 
-  /** Claims whose signature follows `id`, in the order of their signatures. */
-  claimsAfter(id: string, limit: number): Claim[] {
-    return this.#claims.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
-  }
-
   nextSeq(): number {
     return (numberOf(this.#exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1;
   }
 
-  putPayout(payout: Payout): void {
+  #putPayout(payout: Payout): void {
     this.#exec(
       `INSERT INTO asry_payouts (signature, part, state, operation_id, rent_at, key_hash, row)
        VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -233,12 +218,10 @@ export class AsryStore {
       payout.keyHash,
       stringifyJson(payout),
     );
-    const dueAt = payout.state === 'owed' ? payout.dueAt : null;
-    planWork(this.#exec, { name: PAYOUT, id: payoutKey(payout), dueAt }, this.#now());
   }
 
-  /** The payout with this id in the agenda. */
-  payoutOf(key: string): Payout | undefined {
+  /** The payout with this key. */
+  payout(key: string): Payout | undefined {
     const [signature = '', part = ''] = key.split(':');
     return this.#payouts.first('WHERE signature = ? AND part = ?', signature, Number(part));
   }
@@ -270,5 +253,40 @@ export class AsryStore {
       owner,
     );
     return opened.length > 0;
+  }
+  #claimColumns(claim: Claim) {
+    return {
+      epoch: claim.epoch,
+      created_at: new Date(claim.claimedAt).toISOString(),
+      journal: stringifyJson({ claim, payouts: this.payouts(claim.signature) }),
+    };
+  }
+
+  /** The D1 tables. Claims come after their epochs, because `adopt` reads the epoch of a claim. */
+  mirrored(): readonly MirrorSource[] {
+    return [
+      {
+        table: 'asry_epochs',
+        rowsAfter: (id, limit) =>
+          this.#epochs
+            .all('WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?', id, limit)
+            .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
+        // An epoch that began again at the start of its curve would pay its highest rewards twice.
+        adopt: (text) => this.#putEpoch(decodeRow<{ epoch: Epoch }>(text).epoch),
+      },
+      {
+        table: 'asry_claims',
+        rowsAfter: (id, limit) =>
+          this.#claims
+            .all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit)
+            .map((claim) => ({ id: claim.signature, columns: this.#claimColumns(claim) })),
+        adopt: (text) => {
+          const { claim } = decodeRow<{ claim: Claim }>(text);
+          const epoch = this.epoch(claim.epoch);
+          // D1 may have received the claim without the change of its epoch.
+          if (epoch && epoch.deposits < claim.after) this.#putEpoch({ ...epoch, deposits: claim.after });
+        },
+      },
+    ];
   }
 }

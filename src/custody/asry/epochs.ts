@@ -133,3 +133,28 @@ function openEpoch(
   const none = { deposits: 0n, paid: 0n, claims: 0, changes: 0 };
   return { ...span, cap: cap * 10n ** BigInt(decimals), depth, price, decimals, ...none };
 }
+
+/** After this number of parts the next part is the whole rest, regardless of the requested amount. */
+const MAX_PARTIAL_PAYOUTS = 3;
+/** A part is at least this share of the whole, in percent. */
+const LEAST_PERCENT = 1n;
+
+/**
+ * The part of a claim that one call pays. Any caller may claim for any deposit, so no request may waste a
+ * reward. A reward is paid in a few parts and never lost; a third party can delay it three times at most.
+ * @param asked.parts    payouts made or promised before
+ * @param asked.microUsd requested value in millionths of a dollar; null for the whole remainder
+ * @returns undefined if the request names a value in dollars, but the epoch has no price
+ */
+export function atomsOfPart(
+  { entitlement, left }: { readonly entitlement: bigint; readonly left: bigint },
+  { price, decimals }: Pick<Epoch, 'price' | 'decimals'>,
+  asked: { readonly parts: number; readonly microUsd: bigint | null },
+): bigint | undefined {
+  if (asked.microUsd === null || asked.parts >= MAX_PARTIAL_PAYOUTS) return left;
+  if (price === null) return undefined;
+  const bought = (asked.microUsd * 10n ** BigInt(decimals + 6)) / price;
+  const least = (entitlement * LEAST_PERCENT + 99n) / 100n;
+  const wanted = bought > least ? bought : least;
+  return wanted < left ? wanted : left;
+}

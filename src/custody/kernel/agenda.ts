@@ -33,7 +33,7 @@ export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
 /**
- * `due_at` is null for work that has failed and that only the cron repeats. `set_at` is when `due_at` was decided. `looks`
+ * `due_at` is null while something else than the alarm continues the work, such as the cron or an operation. `set_at` is when `due_at` was decided. `looks`
  * is the number of an operation's checks since its state changed.
  */
 const SCHEMA = [
@@ -111,6 +111,11 @@ export class Agenda {
   /** See {@link planWork}. */
   plan(name: string, id: string, dueAt: number | null, looks = 0): void {
     planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
+  }
+
+  /** Keeps a row and its counts while something else must end first. */
+  suspend(name: string, id: string): void {
+    this.#exec('UPDATE agenda SET due_at = NULL WHERE name = ? AND id = ?', name, id);
   }
 
   /** Ids of due work; the longest overdue first. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ownMoney } from '../../../src/custody/asry/claim-rules.ts';
+import { ownMoney } from '../../../src/custody/asry/claim.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './stored-claims.ts';
 
 const SECOND = 1_000;

@@ -298,7 +298,7 @@ describe('epochs', () => {
       refusal: { code: 'UPSTREAM_FAILED', details: { reason: 'timeout' } },
     });
     await expect(w.claims.epochs(1)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    expect(new AsryStore(w.storage, w.now).claim(one.signature)).toBeUndefined();
+    expect(new AsryStore(w).claim(one.signature)).toBeUndefined();
     const run = start([one], { mintDecimals: 2 });
     await run.ask({ signature: one.signature });
     expect(await run.epochViews()).toMatchObject([{ decimals: 2, capAtoms: 100_000_000n }]);

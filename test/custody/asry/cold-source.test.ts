@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
-import { createAsryKind, createAsryPorts } from '../../../src/custody/asry/payout-operation.ts';
+import { createAsryPorts } from '../../../src/custody/asry/context.ts';
+import { createPayoutKind } from '../../../src/custody/asry/payout.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
@@ -102,7 +103,7 @@ it('the available ASRY of a cold source account is the allowance of the reserve,
 });
 
 it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {
-  const prepared = await createAsryKind(portsWith(50n)).prepare(payout(50n));
+  const prepared = await createPayoutKind(portsWith(50n)).prepare(payout(50n));
   if (!prepared.ok) throw new Error('the payout was refused');
   const { instructions } = decodeMessage(prepared.message);
   const transfer = instructions.find(({ program }) => program === TOKEN_PROGRAM);
@@ -111,5 +112,5 @@ it('pays from a cold source account up to the allowance, with the reserve as the
 
 it('refuses a payout above the allowance of the cold source account', async () => {
   const refused = { ok: false, reason: 'reserve_short_of_asry' };
-  expect(await createAsryKind(portsWith(50n)).prepare(payout(51n))).toEqual(refused);
+  expect(await createPayoutKind(portsWith(50n)).prepare(payout(51n))).toEqual(refused);
 });

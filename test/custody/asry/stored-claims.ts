@@ -1,9 +1,10 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
 
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { AsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
-import { Claims } from '../../../src/custody/asry/claims.ts';
-import type { AsryPorts } from '../../../src/custody/asry/payout-operation.ts';
+import { Asry } from '../../../src/custody/asry/asry.ts';
+import { AsryStore, type Payout, payoutKey } from '../../../src/custody/asry/asry-store.ts';
+import type { AsryPorts } from '../../../src/custody/asry/context.ts';
+import { PAYOUT } from '../../../src/custody/asry/payout.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
@@ -38,7 +39,7 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   };
   const now = () => state.now;
   const tools = createTools(storage, now, { journal });
-  const claims = new Claims(tools, {
+  const claims = new Asry(tools, {
     mint: wallet(900_005),
     terms,
     program: PROGRAM,
@@ -62,23 +63,23 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   return { claims, storage, journal, now, state, agenda: tools.agenda, run };
 }
 
-/** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout. */
+/** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout; owed ones are due. */
 export function storeCopies(
-  { store, claim, payout }: Pick<Awaited<ReturnType<typeof openClaimed>>, 'store' | 'claim' | 'payout'>,
+  { w, store, claim, payout }: Awaited<ReturnType<typeof openClaimed>>,
   change: (signature: string, at: number) => Partial<Payout>,
 ): void {
   for (let at = 1; at <= 41; at++) {
     const signature = `deposit-${at}`;
     const copy = { ...payout, signature, keyHash: null, ...change(signature, at) };
-    store.putClaim({ ...claim, signature, seq: at + 1, operations: copy.operationId === null ? 0 : 1 });
-    store.putPayout(copy);
+    store.save({ ...claim, signature, seq: at + 1, operations: copy.operationId === null ? 0 : 1 }, copy);
+    if (copy.state === 'owed') w.agenda.plan(PAYOUT, payoutKey(copy), at);
   }
 }
 
 /** The stored claim of {@link DEPOSIT} with its one payout. */
 export async function openClaimed() {
   const w = createStoredClaims();
-  const store = new AsryStore(w.storage, w.now);
+  const store = new AsryStore(w);
   await w.claims.claim(CLAIM);
   const claim = store.claim(DEPOSIT.signature);
   const [payout] = store.payouts(DEPOSIT.signature);

@@ -1,40 +1,17 @@
 /**
- * The payout of an ASRY reward: one token transfer to the account of the deposit's sender. Its memo names the
- * deposit. The plan fixes all parameters; preparation only reads the chain again before signing.
+ * What every verb of the rewards works with, and their reads of the chain.
  * @module
  */
-
 import type { DepositTerms } from '../../chain/solana/deposit.ts';
 import { findAta } from '../../chain/solana/token-instructions.ts';
-import {
-  type TokenTransfer,
-  tokenTransferFee,
-  tokenTransferMessage,
-} from '../../chain/solana/token-messages.ts';
 import { decodeMint, decodeTokenAccount, movableAtoms } from '../../chain/solana/token-program.ts';
-import {
-  type KindRules,
-  type Operation,
-  type OperationKind,
-  type Prepared,
-  plainlyPrepared,
-  settlesByLanding,
-} from '../kernel/operation.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { ModuleTools } from '../kernel/module.ts';
+import type { Within } from '../kernel/ports.ts';
 import type { LookUp } from '../kernel/signature-lookups.ts';
 import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
-import type { AsryProgram } from './epochs.ts';
-
-/**
- * After one attempt that failed on the chain, or three that expired, the payout is owed again and checked from the
- * start.
- */
-const ASRY_RULES: KindRules = {
-  maxAttempts: 3,
-  retriesPreparation: true,
-  endsWhenRejected: true,
-  settles: false,
-  coveredAt: 'begin',
-};
+import type { AsryStore } from './asry-store.ts';
+import { type AsryProgram, missingEpochs } from './epochs.ts';
 
 /** The recipient's account and the source of rewards at one slot. */
 export type PayoutAccounts = {
@@ -65,52 +42,13 @@ export type AsryPorts = AsryPayoutPorts & {
   readonly program: AsryProgram;
 };
 
-export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
-
-/** The purpose with which the journal records the payment of a claimed deposit. */
-export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
-
-function transferOf({ id, signer, plan }: Operation): TokenTransfer {
-  return {
-    from: signer,
-    to: String(plan.receiver),
-    mint: String(plan.mint),
-    program: String(plan.program),
-    atoms: BigInt(String(plan.atoms)),
-    decimals: Number(plan.decimals),
-    createAccount: plan.createAccount === true,
-    ...(typeof plan.source === 'string' ? { source: plan.source } : {}),
-    memo: id,
+export type AsryContext = ModuleTools &
+  AsryPorts & {
+    readonly store: AsryStore;
+    readonly within: Within;
+    /** The newest check of a claim's owed payouts by a repeat, by deposit; `at` in Unix milliseconds. */
+    readonly repeats: Map<string, { readonly at: number; readonly done: Promise<void> }>;
   };
-}
-
-export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
-  return {
-    rules: ASRY_RULES,
-
-    async prepare(operation): Promise<Prepared> {
-      const [accounts] = await ports.readAccounts([String(operation.plan.receiver)]);
-      if (!accounts) return { ok: false, reason: 'unread' };
-      const transfer = transferOf(operation);
-      const wrong = objection(accounts, transfer);
-      if (wrong) return { ok: false, reason: wrong };
-      const lifetime = await ports.latestBlockhash();
-      const prepared = plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
-      return { ...prepared, cost: tokenTransferFee(transfer) };
-    },
-
-    settle: settlesByLanding,
-  };
-}
-
-/** Reason why a transfer would fail or reach a different owner. */
-function objection(accounts: PayoutAccounts, transfer: TokenTransfer): string | undefined {
-  if (accounts.program !== transfer.program || accounts.decimals !== transfer.decimals)
-    return 'mint_unexpected';
-  if (accounts.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';
-  if (accounts.accountOwner !== transfer.to) return 'recipient_account_foreign';
-  return accounts.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
-}
 
 export type Mint = { readonly program: string; readonly decimals: number };
 
@@ -164,4 +102,23 @@ export function createAsryPorts(
       return owners.map((accountOwner) => ({ ...mint, accountOwner, reserveAtoms }));
     },
   };
+}
+
+/**
+ * Opens the epochs that have started by now or by a later Unix time in seconds.
+ * @throws AppError UPSTREAM_FAILED while the decimals of ASRY cannot be read
+ */
+export async function openEpochs(
+  { now, program, readMint, storage, store }: AsryContext,
+  time = 0,
+): Promise<void> {
+  const seconds = Math.floor(now() / 1_000);
+  const until = Math.max(time, seconds);
+  if ((store.lastEnd() ?? 0) > until) return;
+  const mint = await readMint();
+  if (!mint) throw upstreamFailed('solana-rpc', 'mint_unexpected');
+  storage.transaction(() => {
+    const [last] = store.epochs(1);
+    for (const epoch of missingEpochs(last, program, until, seconds, mint.decimals)) store.saveEpoch(epoch);
+  });
 }

@@ -1,0 +1,64 @@
+/**
+ * Rewards for deposits: claims, their payouts, and the epochs of the programme.
+ * @module
+ */
+import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView, Debt } from '../api.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { Within } from '../kernel/ports.ts';
+import { AsryStore, epochView } from './asry-store.ts';
+import { claimDeposit, findClaim } from './claim.ts';
+import { type AsryContext, type AsryPorts, openEpochs } from './context.ts';
+import { createPayoutKind, endPayout, PAYOUT, payOwed, payoutDebt } from './payout.ts';
+
+/** Recipients in one background run: one call can read all their accounts. */
+const RECIPIENTS_PER_RUN = 20;
+
+export class Asry implements CustodyModule {
+  readonly kinds: CustodyModule['kinds'];
+  readonly work: CustodyModule['work'];
+  readonly mirrored: readonly MirrorSource[];
+  readonly #context: AsryContext;
+
+  constructor(tools: ModuleTools, ports: AsryPorts & { readonly within: Within }) {
+    const store = new AsryStore(tools);
+    const context = { ...tools, ...ports, store, repeats: new Map() };
+    this.#context = context;
+    this.kinds = {
+      asry: { ...createPayoutKind(ports), onEnd: (operation) => endPayout(context, operation) },
+    };
+    this.work = {
+      [PAYOUT]: {
+        limit: RECIPIENTS_PER_RUN,
+        run: (keys) =>
+          payOwed(
+            context,
+            keys.flatMap((key) => store.payout(key) ?? []),
+            'alarm',
+          ),
+      },
+    };
+    this.mirrored = store.mirrored();
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimAnswer> {
+    return claimDeposit(this.#context, request);
+  }
+
+  find(signature: string): ClaimView | null {
+    return findClaim(this.#context, signature);
+  }
+
+  async epochs(limit: number): Promise<AsryEpochView[]> {
+    await openEpochs(this.#context);
+    return this.#context.store.epochs(limit).map(epochView);
+  }
+
+  debts(): readonly Debt[] {
+    return [payoutDebt(this.#context)];
+  }
+
+  /** Opens the epoch of the current time once the previous one has ended. */
+  onCron(): Promise<void> {
+    return openEpochs(this.#context);
+  }
+}

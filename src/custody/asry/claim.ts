@@ -1,0 +1,335 @@
+/**
+ * Claims the reward of a deposit, once for each deposit: facts, decision, effect. The finalized chain determines the reward,
+ * which goes to the deposit's sender. Neither the caller's identity nor the number of calls changes it.
+ *
+ * One storage transaction stores a new claim: the name `payment:<signature>` in `once`, the epoch at its next position on the
+ * curve, the claim, its first part as owed, and the agenda row of that part. A later part changes only the claim. The call
+ * then pays the part in the same way as the alarm pays every owed one (`payout.ts`).
+ * @module
+ */
+import { checkDeposit } from '../../chain/solana/deposit.ts';
+import { isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS, MAX_WAIT_MS } from '../../core/durations.ts';
+import { failureReason } from '../../core/errors.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
+import { forCaller } from '../../providers/admission.ts';
+import {
+  type ClaimAnswer,
+  type ClaimRequest,
+  type ClaimView,
+  claimView,
+  payoutView,
+  type Refusal,
+  type Refused,
+} from '../api.ts';
+import { refused } from '../kernel/begin-operation.ts';
+import { birthOf, olderRefusal } from '../kernel/birth.ts';
+import { reasonText } from '../kernel/reason.ts';
+import { type Claim, type Payout, payoutKey } from './asry-store.ts';
+import { mismatch, refusal, tooSmall, unreadable, verdictRefusal } from './claim-refusals.ts';
+import { type AsryContext, openEpochs } from './context.ts';
+import { atomsOfPart, type Epoch, entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './epochs.ts';
+import { keepOwed, PAYOUT, payOwed } from './payout.ts';
+
+/** A block's time may be this many seconds ahead of our clock. A node that reports a later time is wrong. */
+const MAX_AHEAD_SECONDS = 86_400;
+/** Idempotency keys expire after a week. */
+const KEY_LIFE_MS = 7 * DAY_MS;
+/** A repeated claim reads the chain at most once in this time. */
+const REPEAT_MS = 30_000;
+/** Maximum deposits whose repeats are remembered; the oldest are forgotten first. */
+const MAX_REPEATED = 1_000;
+/** A bridge returns an undelivered payment within this time after the swap. */
+const RETURN_MS = DAY_MS;
+/** A block's time has whole seconds and may be earlier than the time of our clock at the swap. */
+const BLOCK_TIME_LAG_MS = 120_000;
+
+/** A deposit as shown by the chain. The type is the same before and after the claim. */
+type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
+
+export async function claimDeposit(context: AsryContext, request: ClaimRequest): Promise<ClaimAnswer> {
+  const answer = await claim(context, request);
+  // The rows are durable before the response is sent, so a crash cannot undo them.
+  await context.storage.sync();
+  return answer;
+}
+
+async function claim(context: AsryContext, request: ClaimRequest): Promise<ClaimAnswer> {
+  const { contact, journal, stopBeginning, store } = context;
+  const replayed = replayOf(context, request);
+  if (replayed) return replayed;
+  const stored = store.claim(request.signature);
+  const read = stored ? ({ type: 'deposit', deposit: stored } as const) : await readDeposit(context, request);
+  if (read.type === 'refused') return refuse(context, read.refusal);
+  const { deposit } = read;
+  const { signature } = deposit;
+  const wrong = mismatch(request, deposit);
+  if (wrong) return refuse(context, wrong, signature);
+  const older = stored ? undefined : olderRefusal(journal, deposit, contact);
+  if (older) return refuse(context, older);
+  const stopped = await stopBeginning('asry');
+  if (store.claim(signature)?.left === 0n) return repeat(context, request, signature, stopped === undefined);
+  if (stopped) return refuse(context, refusal('CLAIMS_PAUSED', { reason: stopped }), signature);
+  try {
+    await openEpochs(context, deposit.blockTime);
+  } catch (error) {
+    return refuse(context, unreadable(failureReason(error)), signature);
+  }
+  return request.skipReward ? preview(context, request, deposit) : claimPart(context, request, deposit);
+}
+
+/** Reads the deposit of a request from the chain. */
+async function readDeposit(
+  { lookUp, log, now, terms }: AsryContext,
+  { signature, client, waitMs = 0 }: ClaimRequest,
+): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
+  const unclear = (reason: string): void => log({ level: 'warn', event: 'deposit_held', signature, reason });
+  try {
+    const found = await lookUp({ signature, client, waitMs, unknownMs: 0, until: 'final' });
+    if (found.type === 'refused') return found;
+    if (found.type !== 'final')
+      return refused(refusal(found.type === 'unknown' ? 'DEPOSIT_NOT_FOUND' : 'DEPOSIT_NOT_FINAL'));
+    const { transaction } = found;
+    const verdict = checkDeposit(transaction, terms);
+    if (verdict.type === 'held') unclear(verdict.reason);
+    if (verdict.type !== 'deposit') return refused(verdictRefusal(verdict));
+    const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
+    if (blockTime <= inSeconds(now()) + MAX_AHEAD_SECONDS) {
+      const deposit = { signature: transaction.signature, asset, sender, slot, blockTime, credited };
+      return { type: 'deposit', deposit };
+    }
+    unclear('block_time_ahead');
+    return refused(refusal('DEPOSIT_HELD', { reason: 'block_time_ahead' }));
+  } catch (error) {
+    const reason = failureReason(error);
+    if (reason !== 'nodes_disagree') return refused(unreadable(reason));
+    unclear(reason);
+    return refused(refusal('DEPOSIT_HELD', { reason }));
+  }
+}
+
+/** Stores the next part of a claim, and pays it. */
+async function claimPart(
+  context: AsryContext,
+  request: ClaimRequest,
+  deposit: Deposit,
+): Promise<ClaimAnswer> {
+  // Another call with this key may have ended while this one waited. Nothing is awaited until the part is stored.
+  const replayed = replayOf(context, request);
+  if (replayed) return replayed;
+  const part = storePart(context, request, deposit);
+  if ('code' in part) return refuse(context, part, deposit.signature);
+  // A failed payout costs a fee, so only the alarm retries it. It also continues a payout that is not done in time.
+  if (part.reason !== 'payout_failed') await context.within(payOwed(context, [part], 'alarm'), MAX_WAIT_MS);
+  return claimed(context, part, false);
+}
+
+/** Stores the next part of a claim as owed; for a deposit without a claim, one transaction also stores the claim. */
+function storePart(
+  context: AsryContext,
+  { key, rewardMicroUsd }: ClaimRequest,
+  deposit: Deposit,
+): Payout | Refusal {
+  const { agenda, journal, now, storage, store } = context;
+  const { signature } = deposit;
+  const known = store.claim(signature);
+  const fresh = known ? undefined : freshClaim(context, deposit);
+  if (fresh?.type === 'refused') return fresh.refusal;
+  const claim = known ?? fresh?.claim;
+  const epoch = fresh?.epoch ?? (known && store.epoch(known.epoch));
+  if (!claim || !epoch || claim.left === 0n) return refusal('ALREADY_CLAIMED');
+  const earlier = store.payouts(signature);
+  const atoms = atomsOfPart(claim, epoch, { parts: earlier.length, microUsd: rewardMicroUsd ?? null });
+  if (atoms === undefined) return refusal('REWARD_USD_UNAVAILABLE');
+  const hasFailed = earlier.some(({ reason }) => reason === 'payout_failed');
+  const payout: Payout = {
+    signature,
+    part: earlier.length + 1,
+    atoms,
+    state: 'owed',
+    reason: hasFailed ? 'payout_failed' : 'unread',
+    operationId: null,
+    rent: 0n,
+    rentAt: null,
+    keyHash: key?.keyHash ?? null,
+    bodyHash: key?.bodyHash ?? null,
+    createdAt: now(),
+    paidAt: null,
+  };
+  const after = { ...claim, left: claim.left - atoms };
+  storage.transaction(() => {
+    if (fresh) {
+      journal.useOnce(`payment:${signature}`, claimName(signature), now());
+      store.saveEpoch(fresh.epoch);
+    }
+    if (hasFailed) keepOwed(context, after, payout, 'payout_failed');
+    else {
+      store.save(after, payout);
+      agenda.plan(PAYOUT, payoutKey(payout), now());
+    }
+  });
+  return payout;
+}
+
+/** The name with which the journal records that a claim uses its deposit. */
+const claimName = (signature: string): string => `asry:${signature}`;
+
+/** A claim that is not stored yet, and its epoch after the claim. */
+type FreshClaim = { readonly type: 'fresh'; readonly claim: Claim; readonly epoch: Epoch };
+
+/** The claim that a deposit creates now, at the current position of its epoch, which is stored. */
+function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refused {
+  const { journal, now, program, store } = context;
+  const { signature, sender, blockTime, credited } = deposit;
+  const usedBy = journal.usedBy(`payment:${signature}`);
+  if (usedBy !== undefined && usedBy !== claimName(signature))
+    return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedBy.split(':')[0] ?? '' }));
+  const own = ownMoney(deposit, {
+    isOwnSender: journal.usedBy(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
+    unsettledSince: unsettledSince(context),
+  });
+  if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));
+  if (own) return refused(refusal('CLAIMS_PAUSED', { reason: own }));
+  const epoch = store.epochAt(blockTime);
+  if (!epoch || blockTime < inSeconds(now()) - program.maxAgeSeconds)
+    return refused(refusal('DEPOSIT_TOO_OLD', { blockTime }));
+  const fee = receiveFee(credited);
+  const net = credited - fee;
+  const after = epoch.deposits + net;
+  const entitlement = entitlementOf(epoch, epoch.deposits, net);
+  if (credited < program.minimumDeposit || entitlement === 0n)
+    return refused(tooSmall(credited, program.minimumDeposit));
+  const claim: Claim = {
+    ...deposit,
+    seq: store.nextSeq(),
+    feeBps: RECEIVE_FEE_BPS,
+    fee,
+    net,
+    epoch: epoch.number,
+    before: epoch.deposits,
+    after,
+    entitlement,
+    left: entitlement,
+    operations: 0,
+    claimedAt: now(),
+    changes: 0,
+  };
+  const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
+  return { type: 'fresh', claim, epoch: advanced };
+}
+
+/**
+ * Start of each swap of the treasury's address whose proceeds are missing. A lost journal may have had such a swap
+ * until its end.
+ */
+function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number[] {
+  const birth = birthOf(journal);
+  return [
+    ...journal
+      .open()
+      .flatMap(({ signer, unsettled, createdAt }) =>
+        signer === terms.treasury && unsettled > 0n ? [createdAt] : [],
+      ),
+    ...(birth && terms.treasury === reserveAddress ? [birth.at] : []),
+  ];
+}
+
+/**
+ * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If the treasury is the
+ * address of a key that signs swaps, tokens that a bridge returns look like a deposit.
+ *
+ * @param given.isOwnSender whether one of our swaps paid the sender, or the sender's address is or was the reserve's
+ * @param given.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix
+ * milliseconds
+ */
+export function ownMoney(
+  deposit: Pick<Deposit, 'blockTime'>,
+  given: {
+    readonly isOwnSender: boolean;
+    readonly unsettledSince: readonly number[];
+  },
+): 'own_movement' | 'swap_unsettled' | undefined {
+  if (given.isOwnSender) return 'own_movement';
+  const paidAt = deposit.blockTime * 1_000;
+  const mayReturn = given.unsettledSince.some(
+    (since) => paidAt >= since - BLOCK_TIME_LAG_MS && paidAt <= since + RETURN_MS,
+  );
+  return mayReturn ? 'swap_unsettled' : undefined;
+}
+
+/** The claim that a call would create, without creating it. */
+function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit: Deposit): ClaimAnswer {
+  const known = findClaim(context, deposit.signature);
+  if (known) return { type: 'validated', claim: known };
+  const fresh = freshClaim(context, deposit);
+  if (fresh.type === 'refused') return refuse(context, fresh.refusal);
+  if (rewardMicroUsd !== undefined && fresh.epoch.price === null)
+    return refuse(context, refusal('REWARD_USD_UNAVAILABLE'));
+  return { type: 'validated', claim: claimView({ ...fresh.claim, claimedAt: null }, []) };
+}
+
+/**
+ * The response to a claim with no part left. Owed payouts are checked again, because the caller may have removed the
+ * obstacle. A failed payout costs a fee, so only the alarm retries it. Anyone may repeat any claim, so others get what
+ * is stored.
+ */
+async function repeat(
+  context: AsryContext,
+  { client }: ClaimRequest,
+  signature: string,
+  mayBegin: boolean,
+): Promise<ClaimAnswer> {
+  const { now, repeats, store, within } = context;
+  const owed = store
+    .payouts(signature)
+    .filter(({ state, reason }) => state === 'owed' && reason !== 'payout_failed');
+  if (mayBegin && owed.length > 0) {
+    const last = repeats.get(signature);
+    const isDue = !last || isTimeOver(last.at + REPEAT_MS, REPEAT_MS, now());
+    const done = isDue ? forCaller(client, () => payOwed(context, owed, 'repeat')) : last.done;
+    if (isDue) keepNewest(repeats, signature, { at: now(), done }, MAX_REPEATED);
+    await within(done, MAX_WAIT_MS);
+  }
+  const claim = findClaim(context, signature);
+  const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
+  return refuse(context, refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), signature);
+}
+
+/** The stored response for the request's idempotency key. */
+function replayOf(context: AsryContext, { key }: ClaimRequest): ClaimAnswer | undefined {
+  const payout = key && context.store.payoutByKey(key.keyHash, context.now() - KEY_LIFE_MS);
+  if (!payout) return undefined;
+  return payout.bodyHash === key.bodyHash
+    ? claimed(context, payout, true)
+    : refuse(context, refusal('IDEMPOTENCY_KEY_REUSED'));
+}
+
+function claimed(context: AsryContext, { signature, part }: Payout, replayed: boolean): ClaimAnswer {
+  const claim = findClaim(context, signature);
+  return claim ? { type: 'claimed', replayed, claim, part } : refuse(context, refusal('CLAIM_IN_PROGRESS'));
+}
+
+/** A refusal with the stored claim of a deposit, if there is one. */
+const refuse = (context: AsryContext, why: Refusal, signature?: string): ClaimAnswer => ({
+  ...refused(why),
+  claim: signature === undefined ? null : findClaim(context, signature),
+});
+
+export function findClaim({ journal, store }: AsryContext, signature: string): ClaimView | null {
+  const claim = store.claim(signature);
+  if (!claim) return null;
+  const payouts = store.payouts(signature).map((payout) => {
+    const operation = journal.get(payout.operationId);
+    return payoutView(
+      payout,
+      operation && {
+        signature: operation.signing?.signature ?? null,
+        reason: reasonText(operation.reason),
+        finishedAt: operation.state === 'done' ? operation.updatedAt : null,
+      },
+    );
+  });
+  return claimView(claim, payouts);
+}
+
+const inSeconds = (ms: number): number => Math.floor(ms / 1_000);

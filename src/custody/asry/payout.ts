@@ -1,0 +1,323 @@
+/**
+ * Pays the parts of claims: facts, decision, effect, and the end of the operation. A payout is one token transfer to the
+ * account of the deposit's sender, whose memo names the deposit. It begins when recipient, reserve and budget allow it.
+ * It has at most one live operation; another begins only after the previous one provably moved nothing.
+ *
+ * One storage transaction begins the operation and stores the payout as begun. The transaction that ends the operation
+ * stores it as paid with its epoch, or as owed. An owed payout waits in the agenda.
+ * @module
+ */
+import {
+  ACCOUNT_RENT,
+  type TokenTransfer,
+  tokenTransferFee,
+  tokenTransferMessage,
+} from '../../chain/solana/token-messages.ts';
+import { lamports } from '../../core/amount.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
+import { failureReason } from '../../core/errors.ts';
+import type { Debt } from '../api.ts';
+import { type Backoff, levelOf } from '../kernel/agenda.ts';
+import { type Begun, beginOperation, type Decision, type NotBegun } from '../kernel/begin-operation.ts';
+import {
+  type KindRules,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
+import { isRotated, reasonText } from '../kernel/reason.ts';
+import { type Claim, type OwedReason, type Payout, payoutKey } from './asry-store.ts';
+import type { AsryContext, AsryPayoutPorts, PayoutAccounts } from './context.ts';
+
+/** Name of owed payouts in the agenda. */
+export const PAYOUT = 'payout';
+
+/**
+ * After one attempt that failed on the chain, or three that expired, the payout is owed again and checked from the
+ * start.
+ */
+const ASRY_RULES: KindRules = {
+  maxAttempts: 3,
+  retriesPreparation: true,
+  endsWhenRejected: true,
+  settles: false,
+  coveredAt: 'begin',
+};
+
+/** Maximum debts that the operator's view names. */
+const DEBT_EXAMPLES = 5;
+
+/**
+ * Waits until the next check of an owed payout: after a failed chain read, after a failed operation, and for any other
+ * reason.
+ */
+const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
+const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
+const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
+
+/** Reasons that only the operator can remove. */
+const OPERATOR_REASONS: readonly OwedReason[] = [
+  'recipient_account_foreign',
+  'reserve_short_of_asry',
+  'reserve_short_of_sol',
+  'mint_unexpected',
+];
+
+/** Failure reasons that are stored as the payout's own reason. Any other is stored as `payout_failed`. */
+const ENDING_REASONS: readonly OwedReason[] = [
+  'recipient_account_missing',
+  'recipient_account_foreign',
+  'reserve_short_of_asry',
+  'mint_unexpected',
+];
+
+export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
+
+/**
+ * Begins owed payouts, or stores why they stay owed. One call reads all their recipients.
+ * @param by a repeat of a claim does not postpone the next check by the alarm
+ */
+export async function payOwed(
+  context: AsryContext,
+  payouts: readonly Payout[],
+  by: 'alarm' | 'repeat',
+): Promise<void> {
+  const { agenda, log, readAccounts, store } = context;
+  if (payouts.length === 0) return;
+  const senders = payouts.map(({ signature }) => store.claim(signature)?.sender ?? '');
+  const found = await readAccounts(senders).catch((error: unknown) => {
+    log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
+    return [];
+  });
+  for (const [index, payout] of payouts.entries()) {
+    try {
+      await pay(context, payout, found[index], by);
+    } catch (error) {
+      // A payout that has begun meanwhile is the executor's.
+      if (store.payout(payoutKey(payout))?.state === 'owed')
+        agenda.failed(PAYOUT, payoutKey(payout), { error: String(error).slice(0, 200) });
+    }
+  }
+}
+
+async function pay(
+  context: AsryContext,
+  asked: Payout,
+  accounts: PayoutAccounts | undefined,
+  by: 'alarm' | 'repeat',
+): Promise<void> {
+  const { drive, storage, store } = context;
+  const claim = store.claim(asked.signature);
+  if (!claim) return;
+  const id = payoutId(claim.signature, claim.operations + 1);
+  const begun: Begun<OwedReason> = accounts
+    ? await beginOperation(context, 'asry', id, () => decide(context, id, asked, accounts))
+    : { type: 'declined', declined: 'unread' };
+  if (begun.type === 'begun') return drive(id);
+  const reason =
+    begun.type === 'declined' ? begun.declined : begun.type === 'refused' ? owedFor(begun.why) : 'unread';
+  storage.transaction(() => {
+    const now = owedNow(context, asked);
+    if (now) keepOwed(context, now.claim, now.payout, reason, by);
+  });
+}
+
+/** A payout and its claim as they are stored now, if it is still owed. */
+function owedNow({ store }: AsryContext, asked: Payout): { claim: Claim; payout: Payout } | undefined {
+  const claim = store.claim(asked.signature);
+  const payout = store.payout(payoutKey(asked));
+  return claim && payout?.state === 'owed' ? { claim, payout } : undefined;
+}
+
+/** The intent to pay an owed part, or why it stays owed. */
+function decide(
+  context: AsryContext,
+  id: string,
+  asked: Payout,
+  accounts: PayoutAccounts,
+): Decision<OwedReason> {
+  const { agenda, mint, now, source, store } = context;
+  const owed = owedNow(context, asked);
+  if (!owed || payoutId(owed.claim.signature, owed.claim.operations + 1) !== id)
+    return { ok: false, declined: 'unread' };
+  const { claim, payout } = owed;
+  const { decimals, program } = accounts;
+  const objection = objectionTo(context, accounts, payout, claim);
+  if (objection) return { ok: false, declined: objection };
+  const createAccount = accounts.accountOwner === null;
+  const rent = createAccount ? (ACCOUNT_RENT[program ?? ''] ?? 0n) : 0n;
+  const rentAt = createAccount ? now() : null;
+  const begun = { ...payout, state: 'begun', reason: null, operationId: id, rent, rentAt } as const;
+  return {
+    ok: true,
+    intent: {
+      amount: lamports(rent),
+      reserved: lamports(rent + tokenTransferFee({ createAccount })),
+      plan: {
+        deposit: claim.signature,
+        part: payout.part,
+        receiver: claim.sender,
+        atoms: payout.atoms.toString(),
+        mint,
+        program,
+        decimals,
+        createAccount,
+        source: source ?? null,
+      },
+      store() {
+        store.save({ ...claim, operations: claim.operations + 1 }, begun);
+        agenda.suspend(PAYOUT, payoutKey(payout));
+      },
+    },
+  };
+}
+
+/** Why a part cannot be paid now. */
+function objectionTo(
+  { now, store }: AsryContext,
+  { accountOwner, decimals, program, reserveAtoms }: PayoutAccounts,
+  payout: Payout,
+  { epoch, sender, signature }: Claim,
+): OwedReason | undefined {
+  const isMint = ACCOUNT_RENT[program ?? ''] !== undefined && decimals === store.epoch(epoch)?.decimals;
+  if (!isMint) return 'mint_unexpected';
+  if (accountOwner !== null && accountOwner !== sender) return 'recipient_account_foreign';
+  const promised = store.begunPayouts().reduce((sum, { atoms }) => sum + atoms, 0n);
+  if (reserveAtoms - promised < payout.atoms) return 'reserve_short_of_asry';
+  if (accountOwner !== null) return undefined;
+  // Rent is paid at most once per claim and once a day per owner, because an owner who closes the account keeps it.
+  const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
+  if (openings.some(({ state }) => state === 'begun')) return 'unread';
+  const wasOpened = openings.length > 0 || store.hasOpenedAccount(sender, now() - DAY_MS);
+  return wasOpened ? 'recipient_account_closed' : undefined;
+}
+
+/** Why the kernel did not begin a payout, which stays owed. */
+function owedFor(why: NotBegun): OwedReason {
+  switch (why.code) {
+    case 'STOPPED':
+      return 'paused';
+    case 'UNREADABLE':
+      return 'unread';
+    case 'INSUFFICIENT_BALANCE':
+      return 'reserve_short_of_sol';
+    case 'LIMIT_REACHED':
+      return why.limit.counts === 'amount' ? 'rent_budget_spent' : 'daily_limit';
+  }
+}
+
+/**
+ * Stores why a payout is owed, and plans its next check. Every reason postpones it, so that no payout stays first in the
+ * queue. Call inside a transaction.
+ * @returns checks and operations that did not pay it so far
+ */
+export function keepOwed(
+  { agenda, journal, log, now, store }: AsryContext,
+  claim: Claim,
+  payout: Payout,
+  reason: OwedReason,
+  by: 'alarm' | 'repeat' = 'alarm',
+): number {
+  const key = payoutKey(payout);
+  if (OPERATOR_REASONS.includes(reason) && journal.isDueAgain(`payout_owed ${reason}`, HOUR_MS, now()))
+    log({ level: 'alarm', event: 'payout_owed', payout: key, reason });
+  store.save(claim, { ...payout, state: 'owed', reason, rent: 0n, rentAt: null });
+  if (by === 'repeat') return 0;
+  return agenda.postpone(
+    PAYOUT,
+    key,
+    reason === 'unread' ? UNREAD_CHECKS : reason === 'payout_failed' ? FAILED_CHECKS : CHECKS,
+  );
+}
+
+/** The preparation of a payout's operation. The plan fixes all parameters; the chain is only read again. */
+export function createPayoutKind(ports: AsryPayoutPorts): OperationKind {
+  return {
+    rules: ASRY_RULES,
+
+    async prepare(operation): Promise<Prepared> {
+      const [accounts] = await ports.readAccounts([String(operation.plan.receiver)]);
+      if (!accounts) return { ok: false, reason: 'unread' };
+      const transfer = transferOf(operation);
+      const wrong = wouldFail(accounts, transfer);
+      if (wrong) return { ok: false, reason: wrong };
+      const lifetime = await ports.latestBlockhash();
+      const prepared = plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
+      return { ...prepared, cost: tokenTransferFee(transfer) };
+    },
+
+    settle: settlesByLanding,
+  };
+}
+
+const transferOf = ({ id, signer, plan }: Operation): TokenTransfer => ({
+  from: signer,
+  to: String(plan.receiver),
+  mint: String(plan.mint),
+  program: String(plan.program),
+  atoms: BigInt(String(plan.atoms)),
+  decimals: Number(plan.decimals),
+  createAccount: plan.createAccount === true,
+  ...(typeof plan.source === 'string' ? { source: plan.source } : {}),
+  memo: id,
+});
+
+/** Reason why a transfer would fail or reach a different owner. */
+function wouldFail(accounts: PayoutAccounts, transfer: TokenTransfer): OwedReason | undefined {
+  if (accounts.program !== transfer.program || accounts.decimals !== transfer.decimals)
+    return 'mint_unexpected';
+  if (accounts.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';
+  if (accounts.accountOwner !== transfer.to) return 'recipient_account_foreign';
+  return accounts.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
+}
+
+/** Books a payout whose operation ends. Call inside the storage transaction that ends it. */
+export function endPayout(
+  context: AsryContext,
+  { id, state, plan, reason, landing, updatedAt }: Operation,
+): void {
+  const { agenda, log, store } = context;
+  const claim = store.claim(String(plan.deposit));
+  const payout = store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
+  if (!claim || payout?.state !== 'begun') return;
+  if (state === 'done') {
+    const spent = landing ? landing.debit - landing.fee : payout.rent;
+    const rent = spent > 0n ? spent : 0n;
+    const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
+    const rentAt = rent > 0n ? payout.rentAt : null;
+    store.save(claim, { ...payout, state: 'paid', paidAt, rent, rentAt });
+    agenda.plan(PAYOUT, payoutKey(payout), null);
+    const epoch = store.epoch(claim.epoch);
+    if (epoch) store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 });
+    return;
+  }
+  // A payout that the key can no longer sign is checked from the start, like a new one.
+  if (isRotated(reason)) {
+    keepOwed(context, claim, payout, 'unread');
+    return;
+  }
+  const text = reasonText(reason);
+  const why = ENDING_REASONS.find((each) => each === text) ?? 'payout_failed';
+  const level = levelOf(keepOwed(context, claim, payout, why));
+  log({ level, event: 'payout_failed', operation: id, reason: text });
+}
+
+export function payoutDebt({ now, store }: AsryContext): Debt {
+  const owed = store.owedPayouts();
+  const late = owed.filter(
+    ({ reason, createdAt }) =>
+      (reason !== null && OPERATOR_REASONS.includes(reason)) || now() - createdAt > DAY_MS,
+  );
+  return {
+    name: 'payout_owed',
+    count: owed.length,
+    atoms: owed.reduce((sum, { atoms }) => sum + atoms, 0n),
+    oldestMs: owed[0]?.createdAt ?? null,
+    awaitOperator: late.length,
+    examples: late
+      .slice(0, DEBT_EXAMPLES)
+      .map((payout) => ({ id: payoutKey(payout), reason: payout.reason ?? 'owed' })),
+  };
+}
