@@ -4,7 +4,7 @@
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import type { ClaimedDeposit, ClaimRequest, Refusal } from '../api.ts';
+import type { Refusal } from '../api.ts';
 import { RECEIVE_FEE_BPS } from './epochs.ts';
 
 const REFUSALS = {
@@ -69,25 +69,6 @@ export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit
         details: { upstream: 'solana-rpc', reason },
       };
   }
-}
-
-/** The refusal of a request whose asset or amount differs from the deposit's. */
-export function mismatch(
-  { asset, expectedAtoms: expected }: Pick<ClaimRequest, 'asset' | 'expectedAtoms'>,
-  deposit: Pick<ClaimedDeposit, 'asset' | 'credited'>,
-): Refusal | undefined {
-  if (asset !== deposit.asset)
-    return {
-      code: 'DEPOSIT_WRONG_ASSET',
-      message: `This payment is in ${deposit.asset}, not in ${asset}.`,
-      details: { asset, creditedAsset: deposit.asset },
-    };
-  if (expected === undefined || expected === deposit.credited) return undefined;
-  return {
-    code: 'DEPOSIT_AMOUNT_MISMATCH',
-    message: `Expected ${expected} atoms, but the treasury received ${deposit.credited}.`,
-    details: { expectedAtomic: expected.toString(), creditedAtomic: deposit.credited.toString() },
-  };
 }
 
 export const tooSmall = (credited: bigint, minimum: bigint): Refusal => ({

@@ -26,7 +26,7 @@ import { refused } from '../kernel/begin-operation.ts';
 import { birthOf, olderRefusal } from '../kernel/birth.ts';
 import { reasonText } from '../kernel/reason.ts';
 import { type Claim, type Payout, payoutKey } from './asry-store.ts';
-import { mismatch, refusal, tooSmall, unreadable, verdictRefusal } from './claim-refusals.ts';
+import { refusal, tooSmall, unreadable, verdictRefusal } from './claim-refusals.ts';
 import { type AsryContext, openEpochs } from './context.ts';
 import { atomsOfPart, type Epoch, entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './epochs.ts';
 import { keepOwed, PAYOUT, payOwed } from './payout.ts';
@@ -106,6 +106,22 @@ async function readDeposit(
     unclear(reason);
     return refused(refusal('DEPOSIT_HELD', { reason }));
   }
+}
+
+/** The refusal of a request whose asset or amount differs from the deposit's. */
+function mismatch({ asset, expectedAtoms: expected }: ClaimRequest, deposit: Deposit): Refusal | undefined {
+  if (asset !== deposit.asset)
+    return {
+      code: 'DEPOSIT_WRONG_ASSET',
+      message: `This payment is in ${deposit.asset}, not in ${asset}.`,
+      details: { asset, creditedAsset: deposit.asset },
+    };
+  if (expected === undefined || expected === deposit.credited) return undefined;
+  return {
+    code: 'DEPOSIT_AMOUNT_MISMATCH',
+    message: `Expected ${expected} atoms, but the treasury received ${deposit.credited}.`,
+    details: { expectedAtomic: expected.toString(), creditedAtomic: deposit.credited.toString() },
+  };
 }
 
 /** Stores the next part of a claim, and pays it. */
@@ -244,10 +260,7 @@ function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number
  */
 export function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
-  given: {
-    readonly isOwnSender: boolean;
-    readonly unsettledSince: readonly number[];
-  },
+  given: { readonly isOwnSender: boolean; readonly unsettledSince: readonly number[] },
 ): 'own_movement' | 'swap_unsettled' | undefined {
   if (given.isOwnSender) return 'own_movement';
   const paidAt = deposit.blockTime * 1_000;
