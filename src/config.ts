@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from 'zod';
-import { isBitcoinAddress } from './chain/bitcoin/address.ts';
+import { isCanonicalAddress } from './chain/bitcoin/address.ts';
 import { identityPubkey } from './chain/nostr/identity.ts';
 import { isAddress } from './chain/solana/address.ts';
 import type { MessageVersion } from './chain/solana/transaction.ts';
@@ -193,7 +193,8 @@ export const VARIABLES = {
       'Solana address of the reserve: that of `SOLANA_PRIVATE_KEY` (`npm run ops -- address` prints it), or of the key in the key service.',
   },
   RESERVE_BTC_ADDRESS: {
-    schema: z.string().refine(isBitcoinAddress, 'not a Bitcoin address'),
+    // The texts of indexes are compared with it: in capitals, income without confirmations would count as settled.
+    schema: z.string().refine(isCanonicalAddress, 'not a Bitcoin address in lower case'),
     areas: ['custody'],
     required: true,
     about: 'Bitcoin mainnet address of the reserve: the destination of every swap.',

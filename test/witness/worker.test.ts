@@ -228,6 +228,7 @@ describe('the settings of the witness', () => {
     WITNESS_PRIVATE_KEY      | ${keyPair(1)} | WITNESS_PRIVATE_KEY, RESERVE_SOLANA_ADDRESS
     RESERVE_SOLANA_ADDRESS   |                                       | RESERVE_SOLANA_ADDRESS
     RESERVE_BTC_ADDRESS      | ${CUSTODIAN}                          | RESERVE_BTC_ADDRESS
+    RESERVE_BTC_ADDRESS      | ${SETTINGS.RESERVE_BTC_ADDRESS.toUpperCase()} | RESERVE_BTC_ADDRESS
     TREASURY_SOLANA_ADDRESS  | x                                     | TREASURY_SOLANA_ADDRESS
     ABSR_MINT_ADDRESS        | x                                     | ABSR_MINT_ADDRESS
     ABSR_MINT_AUTHORITY      |                                       | ABSR_MINT_AUTHORITY

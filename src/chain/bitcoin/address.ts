@@ -45,6 +45,10 @@ export const encodeAddress = (scriptPubKey: Uint8Array): string | null =>
     return isExact ? MAINNET.encode(output) : null;
   }) ?? null;
 
+/** Whether an address has the spelling that indexes and proofs use. Bech32 may also be written in capitals. */
+export const isCanonicalAddress = (text: string): boolean =>
+  orUndefined(() => encodeAddress(decodeAddress(text).scriptPubKey)) === text;
+
 /**
  * The script that pays to one public key.
  *

@@ -10,9 +10,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
-import { orUndefined } from '../../core/or-undefined.ts';
 import { isAddress } from '../solana/address.ts';
-import { decodeAddress, encodeAddress } from './address.ts';
+import { isCanonicalAddress } from './address.ts';
 
 export type ProofMessage = {
   /** Host of the service, with its port if it has one. */
@@ -77,10 +76,6 @@ function check(field: string, ok: boolean): void {
 
 const isU64 = (value: bigint): boolean => value >= 0n && value <= U64_MAX;
 const isUint = (value: number, max: number): boolean => Number.isInteger(value) && value >= 0 && value <= max;
-
-/** Bech32 may be written in capitals; a proof uses lower case only. */
-const isCanonicalAddress = (text: string): boolean =>
-  orUndefined(() => encodeAddress(decodeAddress(text).scriptPubKey)) === text;
 
 function isIsoTime(text: string): boolean {
   const time = new Date(text);
