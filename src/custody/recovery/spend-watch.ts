@@ -3,6 +3,7 @@
  * @module
  */
 import * as z from 'zod';
+import { HOUR_MS } from '../../core/durations.ts';
 import { freeze, frozenReason, liftFreeze } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
@@ -15,8 +16,10 @@ const CHECKED_TO = 'spends_checked_to';
 const FOUND = 'spends_found';
 /** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;
-/** For this many slots, about ten minutes, the check waits for an entry that no quorum shows. */
+/** For this many slots, about ten minutes, the check waits for an undecided entry. The cron makes one run a minute. */
 const PATIENCE = 1_500n;
+const PATIENT_RUNS = 10;
+const RUN_MS = 60_000;
 /** Maximum transactions that one run reads. */
 const READS = 60;
 /** Maximum remembered signatures. */
@@ -53,7 +56,7 @@ export class SpendWatch implements CustodyModule {
   }
 
   async onCron(): Promise<void> {
-    const { journal, readBalance } = this.#tools;
+    const { journal, readBalance, log, now } = this.#tools;
     // A quorum shows this balance, so a single node cannot change where the check continues.
     const { slot } = await readBalance(journal.releasedSlot());
     const from = this.#checkedTo();
@@ -61,8 +64,13 @@ export class SpendWatch implements CustodyModule {
     if (from === undefined) return this.#advance(slot);
     const isExplained = (signature: string) =>
       journal.bySignature(signature) !== undefined || this.#found().known.includes(signature);
-    const { spends, undecided } = await searchSpends({ ...this.#ports, isExplained }, from, READS);
+    const run = Math.floor(now() / RUN_MS);
+    const search = await searchSpends({ ...this.#ports, isExplained }, from, READS, run);
+    const { spends, undecided, listed } = search;
     if (spends.length > 0) this.#report(spends);
+    // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
+    if (listed > READS * PATIENT_RUNS && journal.isDueAgain('spends_unread', HOUR_MS, now()))
+      log({ level: 'alarm', event: 'spends_unread', listed });
     const waiting = undecided.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
     const next = [slot - OVERLAP, ...waiting].reduce((least, each) => (each < least ? each : least));
     if (next > from) this.#advance(next);

@@ -39,12 +39,14 @@ export type SpendSearch = {
   readonly spends: readonly UnexplainedSpend[];
   /** Entries without a decision: no quorum shows them, or this search had no reads left. */
   readonly undecided: readonly SignatureEntry[];
+  /** Number of entries that no row explains. */
+  readonly listed: number;
 };
 
 /** The most lamports that one of our transactions costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
 const CHAIN_PAGE = 1_000;
-/** Maximum entries read from each node's list. Anyone can add entries to it. */
+/** Maximum entries read from each node's list, the newest ones. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
 /**
@@ -52,13 +54,19 @@ const MAX_LISTED = 20_000;
  * the chain, so a failed transaction is ignored unless its fee is higher than any of ours.
  * @param after slot after which transactions are searched
  * @param reads maximum number of transactions that are read
- * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list; Error when too many transactions are listed
+ * @param run   number of the search: after a part of each list, the next run reads the next part
+ * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list
  */
-export async function searchSpends(ports: SpendPorts, after: bigint, reads: number): Promise<SpendSearch> {
+export async function searchSpends(
+  ports: SpendPorts,
+  after: bigint,
+  reads: number,
+  run = 0,
+): Promise<SpendSearch> {
   const { history, reserveAddress, isExplained } = ports;
   // One node may omit what another lists, so the lists of a quorum are combined.
   const lists = await readLists(history, quorumOf(history.nodes.length), (node) => listOf(node, after));
-  const entries = inTurn(lists).filter(({ signature }) => !isExplained(signature));
+  const entries = inTurn(lists, run * reads).filter(({ signature }) => !isExplained(signature));
   const spends: UnexplainedSpend[] = [];
   const undecided = entries.slice(reads);
   for (const entry of entries.slice(0, reads)) {
@@ -75,7 +83,7 @@ export async function searchSpends(ports: SpendPorts, after: bigint, reads: numb
     if (!spends.some((found) => found.signature === signature))
       spends.push(spendOf(transaction, memosOf(lists.flat(), entry.signature), reserveAddress));
   }
-  return { spends, undecided };
+  return { spends, undecided, listed: entries.length };
 }
 
 /** Maximum transactions that one call of `unexplainedSpends` reads. */
@@ -86,7 +94,9 @@ export async function unexplainedSpends(
   ports: SpendPorts,
   after: bigint,
 ): Promise<readonly UnexplainedSpend[]> {
-  const { spends, undecided } = await searchSpends(ports, after, MAX_READS);
+  const { spends, undecided, listed } = await searchSpends(ports, after, MAX_READS);
+  if (listed > MAX_READS)
+    throw new Error(`More than ${MAX_READS} transactions of the reserve are listed after slot ${after}.`);
   const [first] = undecided;
   if (first) throw new Error(unshown(first.signature, ports.history.nodes.length));
   return spends;
@@ -104,20 +114,20 @@ async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[
     listed.push(...page.filter(({ slot }) => slot > after));
     if (page.length < CHAIN_PAGE || page.some(({ slot }) => slot <= after)) return listed;
   }
-  throw new Error(`More than ${MAX_LISTED} transactions of the reserve are listed after slot ${after}.`);
+  return listed;
 }
 
 /**
- * Oldest first, alternating between the lists of the nodes: a node that invents entries uses only its share of the
- * reads.
+ * Oldest first from a start, then the entries before it, alternating between the lists of the nodes: a node that invents
+ * entries uses only its share of the reads.
  */
-function inTurn(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
+function inTurn(lists: readonly (readonly SignatureEntry[])[], start: number): SignatureEntry[] {
   const longest = Math.max(0, ...lists.map((list) => list.length));
   const found = new Map<string, SignatureEntry>();
-  for (let turn = 1; turn <= longest; turn++)
+  for (let turn = 0; turn < longest; turn++)
     for (const list of lists) {
-      const entry = list.at(-turn);
-      if (turn <= list.length && entry && !found.has(entry.signature)) found.set(entry.signature, entry);
+      const entry = turn < list.length ? list.at(-1 - ((start + turn) % list.length)) : undefined;
+      if (entry && !found.has(entry.signature)) found.set(entry.signature, entry);
     }
   return [...found.values()];
 }

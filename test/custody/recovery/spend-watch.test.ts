@@ -116,6 +116,37 @@ it('a transaction that a quorum shows only minutes later still freezes signing',
   expect((await w.custody.report()).frozen).toBe('unexplained_spend');
 });
 
+/** A wake each minute, while dust of others names the reserve. @returns the minute in which signing freezes */
+async function minuteOfFreeze(
+  dust: number,
+): Promise<[minute: number | undefined, logged: readonly string[]]> {
+  const { w, lands, later } = await watched();
+  for (let at = 0; at < dust; at++) lands(theft({ signature: `dust ${at}`, signers: [THIEF] }));
+  lands(theft({ slot: 111n }));
+  for (let minute = 0; minute < 12; minute++) {
+    await w.custody.wake();
+    if ((await w.custody.report()).frozen) return [minute, w.logged];
+    w.clock.now += 60_000;
+    later(150n);
+  }
+  return [undefined, w.logged];
+}
+
+it('a spend after more dust of one slot than a run reads freezes signing within ten minutes', async () => {
+  const [minute, logged] = await minuteOfFreeze(500);
+  expect(minute).toBeLessThan(10);
+  expect(logged).not.toContain('spends_unread');
+});
+
+it.each([600, 20_000])(
+  '%i dust transactions raise an alarm, because a spend may hide among them, and the check goes on',
+  async (dust) => {
+    const [, logged] = await minuteOfFreeze(dust);
+    expect(logged).toContain('spends_unread');
+    expect(logged).not.toContain('work_failed');
+  },
+);
+
 it('an acknowledged spend does not freeze again, and the next one does', async () => {
   const { w, lands } = await watched();
   lands(theft());
