@@ -51,9 +51,9 @@ it('reads the newest proof from the archive once, then from memory, without call
   expect(calls).toEqual({ archive: 1, custodian: 0 });
 });
 
-it('reads the newest proof from the custodian if the archive has none or only an overdue one', async () => {
+it('reads the newest proof from the custodian if the archive has none, or only one that is overdue or far ahead', async () => {
   const proof = at(NOW);
-  for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
+  for (const archive of [[], [at(NOW - 2 * HOUR_MS)], [at(NOW + HOUR_MS)]]) {
     const { d, calls } = service(archive, { type: 'proof', proof });
     expect((await getProof(d)).value).toEqual(proof);
     expect(calls.custodian).toBe(1);

@@ -142,8 +142,8 @@ export class Proofs implements CustodyModule {
 
   /** Whether the proof is an hour old, or does not include the newest landed mint. */
   #isDue({ message, timestamp }: ProofRecord): boolean {
-    if (Date.parse(timestamp) + PROOF_EVERY_MS <= this.#tools.now()) return true;
-    return !this.#includesLastMint(message);
+    const dueAt = Date.parse(timestamp) + PROOF_EVERY_MS;
+    return isTimeOver(dueAt, PROOF_EVERY_MS, this.#tools.now()) || !this.#includesLastMint(message);
   }
 
   #includesLastMint(message: string): boolean {

@@ -1,3 +1,4 @@
+import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
@@ -15,6 +16,11 @@ export type GetProofDeps = {
 const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 /** A proof is due each hour. If the newest is older, the Worker calls the custodian, whose alarm may have been lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
+/** Two machines' clocks differ by less. */
+const CLOCK_SKEW_MS = 60_000;
+/** Also true for a time further ahead than the skew: the clock was set back since. */
+const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
+  isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 
 /**
  * The newest proof: from the cache, from the archive, or from the custodian, which signs the first one.
@@ -23,7 +29,7 @@ const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
   const read = await deps.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
     const archived = await deps.proofs.newest();
-    if (archived && deps.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
+    if (archived && !isOverdue(archived, deps.now())) return archived;
     // If the custodian fails, the old proof is returned: it shows its own time.
     const answer = archived ? await deps.custody.proof().catch(() => undefined) : await deps.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
@@ -31,8 +37,8 @@ export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cac
     throw refused(answer?.refusal);
   });
   // The operator chooses when to sign an offline proof.
-  const isOverdue = !read.value.offline && deps.now() - Date.parse(read.value.timestamp) >= OVERDUE_MS;
-  return { ...read, stale: read.stale || isOverdue };
+  const isLate = !read.value.offline && isOverdue(read.value, deps.now());
+  return { ...read, stale: read.stale || isLate };
 }
 
 type Refusal = Extract<Awaited<ReturnType<CustodianApi['proof']>>, { type: 'refused' }>['refusal'];

@@ -75,6 +75,14 @@ describe('an hour', () => {
     expect((await w.custody().proof()).type).toBe('proof');
   });
 
+  it('signs a proof with the present time after one whose time is ahead, because the clock was set back', async () => {
+    const w = start();
+    w.clock.now += 24 * 60 * MINUTE;
+    await w.tick();
+    w.clock.now -= 24 * 60 * MINUTE;
+    expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(w.clock.now).toISOString());
+  });
+
   it('signs one proof an hour with both keys, over the figures of both chains', async () => {
     const w = start();
     await w.tick();
