@@ -269,7 +269,8 @@ export class Custodian implements CustodianApi {
   openRequest(request: OpenRequest): Promise<RequestOpened> {
     return this.#background.verified(async () => {
       const payments = this.#configuredPayments();
-      const refusal = await payments.saleRefusal(request);
+      const refusalNow = await payments.readSale(request);
+      const refusal = refusalNow();
       return refusal ? refused(refusal) : payments.open(request);
     });
   }

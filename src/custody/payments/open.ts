@@ -9,6 +9,7 @@ import { BUDGETS } from '../../core/call-limits.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
+import type { Balance } from '../kernel/spending-limits.ts';
 import type { PaymentContext } from './context.ts';
 import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
@@ -17,23 +18,30 @@ const LIFE_MS = 30 * 60_000;
 /** A payment is accepted until this long after the request has expired, because wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
-/** Why the work of a request cannot be sold now; undefined if it can. A request without work costs the reserve nothing. */
-export async function saleRefusal(
+/**
+ * Reads what a sale is judged by. The returned function says why the work of a request cannot be sold; undefined if it can.
+ * Concurrent calls share the read, so each must decide and open its request without an await in between. A request without
+ * work costs the reserve nothing.
+ */
+export async function readSale(
   { products, bounds, requests, journal, reserveAddress, readBalance, now }: PaymentContext,
   { kind, subject }: OpenRequest,
-): Promise<Refusal | undefined> {
-  if (!products[kind].work) return undefined;
+): Promise<() => Refusal | undefined> {
+  if (!products[kind].work) return () => undefined;
+  let balance: Balance;
   try {
-    const balance = await readBalance(journal.releasedSlot());
+    balance = await readBalance(journal.releasedSlot());
+  } catch (error) {
+    return () => upstreamRefusal(upstreamFailure(error));
+  }
+  return () => {
     if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
     const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind) };
-    return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), 'token'), now());
-  } catch (error) {
-    return upstreamRefusal(upstreamFailure(error));
-  }
+    return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), kind), now());
+  };
 }
 
-/** Call only after `saleRefusal` has returned undefined. */
+/** Call only after a sale has found no refusal. */
 export function openRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
   const open = new Budget(BUDGETS.open_requests, requests.openUses());

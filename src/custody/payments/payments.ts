@@ -19,7 +19,7 @@ import type { OperationKind } from '../kernel/operation.ts';
 import { confirmPayment, endWork } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import { EXPIRY, expireRequests } from './expire.ts';
-import { openRequest, saleRefusal } from './open.ts';
+import { openRequest, readSale } from './open.ts';
 import { PaymentSearch, SEARCH } from './payment-search.ts';
 import { endRefund, refundDebt, refundPayments } from './refund.ts';
 import { createRefundKind } from './refund-operation.ts';
@@ -73,9 +73,9 @@ export class Payments implements CustodyModule {
     else this.#expire();
   }
 
-  /** Why a request cannot be opened now; undefined if `open` decides. */
-  saleRefusal(asked: OpenRequest): Promise<Refusal | undefined> {
-    return saleRefusal(this.#context, asked);
+  /** Reads what `open` does not decide; see {@link readSale}. */
+  readSale(asked: OpenRequest): Promise<() => Refusal | undefined> {
+    return readSale(this.#context, asked);
   }
 
   open(asked: OpenRequest): RequestOpened {
