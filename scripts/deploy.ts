@@ -17,6 +17,7 @@ import * as z from 'zod';
 import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
 import { missingSecrets } from './doctor/check-settings.ts';
 import { isExample } from './doctor/check-values.ts';
+import { isLocalService } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 
 const USAGE = `npm run deploy -- [--secrets-file FILE] [--domain NAME] [--env NAME]
@@ -107,6 +108,10 @@ function deploy(): number {
   const examples = Object.entries(settings).flatMap(([name, text]) => (isExample(text) ? [name] : []));
   if (examples.length > 0) {
     console.error(`Not deployed. ${examples.join(', ')} still have the text of an example in ${file}.`);
+    return 1;
+  }
+  if (isLocalService(settings)) {
+    console.error(`Not deployed. PUBLIC_BASE_URL in ${file} names this machine.`);
     return 1;
   }
   const given = Object.keys(settings);

@@ -68,7 +68,7 @@ const decimal = (digits: number) =>
   });
 const uint = z
   .string()
-  .regex(/^\d{1,15}$/)
+  .regex(/^\d{1,15}$/, 'not a whole number')
   .transform(Number);
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
@@ -162,7 +162,7 @@ export const VARIABLES = {
   PAGE_VIEW_OBJECTS: {
     schema: z
       .string()
-      .regex(/^[1-9]\d?$/)
+      .regex(/^[1-9]\d?$/, 'not a number from 1 to 99')
       .transform(Number),
     default: '1',
     areas: ['service'],

@@ -7,8 +7,11 @@ import { type Finding, given, isLocalService, noteIf, problem, problemIf, type S
 const SOL = 1_000_000_000n;
 /** Above it, an amount of SOL was meant in lamports. */
 const MOST_SOL = 10_000n;
-/** Trillionths of a dollar in a thousand dollars. */
-const MOST_PRICE = 1_000n * 10n ** 12n;
+/** Prices that no token has: in trillionths of a dollar, and in SOL. */
+const PRICE_USD = { least: 10n ** 5n, most: 1_000n * 10n ** 12n };
+const MOST_PRICE_SOL = 100n;
+/** Exchanges pay SOL in steps of this many lamports. */
+const STEP = 10n;
 const LIMITS = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
 const settingOf = (name: LimitName): string => {
   const { setting }: OperationLimit = OPERATION_LIMITS[name];
@@ -36,8 +39,9 @@ function checkAmounts(config: Config): Finding[] {
       unit === 'lamports' ? [[settingOf(name), maximum[name]] as const] : [],
     ),
     ['RESERVE_FLOOR_SOL', config.RESERVE_FLOOR_SOL] as const,
-    ...Object.entries(config.PRICES_SOL).map(([name, price]) => [`PRICES_SOL: ${name}`, price] as const),
   ];
+  const prices = Object.entries(config.PRICES_SOL);
+  const asry = config.ASRY_PRICE_USD;
   return [
     ...lamports.flatMap(([name, amount]) =>
       problemIf(
@@ -55,10 +59,24 @@ function checkAmounts(config: Config): Finding[] {
         'Set a limit. `npm run ops -- pause` stops everything for a time.',
       ),
     ),
+    ...prices.flatMap(([name, price]) => [
+      ...problemIf(
+        price > MOST_PRICE_SOL * SOL,
+        'amount-unit',
+        `PRICES_SOL: ${name} is more than ${MOST_PRICE_SOL} SOL: it looks like lamports.`,
+        'Write the price in SOL: 0.01 for a hundredth.',
+      ),
+      ...problemIf(
+        price === 0n || price % STEP !== 0n,
+        'price-steps',
+        `PRICES_SOL: ${name} is 0, or no multiple of 0.00000001: an exchange cannot pay it.`,
+        'Write a price with at most eight decimals.',
+      ),
+    ]),
     ...problemIf(
-      (config.ASRY_PRICE_USD ?? 0n) > MOST_PRICE,
+      asry !== undefined && (asry < PRICE_USD.least || asry > PRICE_USD.most),
       'amount-unit',
-      'ASRY_PRICE_USD is more than 1,000 dollars for one ASRY.',
+      'ASRY_PRICE_USD is below 0.0000001 or above 1,000 dollars for one ASRY.',
       'Write the price of one ASRY in dollars: 0.25 for 25 cents.',
     ),
   ];
@@ -86,6 +104,12 @@ function checkSpending(config: Config): Finding[] {
       'floor-low',
       'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
       'Set it to 0.1, the default.',
+    ),
+    ...problemIf(
+      config.RESERVE_FLOOR_SOL > maximum.day,
+      'floor-high',
+      'RESERVE_FLOOR_SOL is above SWAP_MAX_SOL_DAY: the reserve keeps more than a day of swaps may send.',
+      'Set it to 0.1, the default: it pays fees and rent.',
     ),
     ...problemIf(
       config.SWAPS_DISABLED,

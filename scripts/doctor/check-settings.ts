@@ -1,9 +1,10 @@
-/** Names and syntax of the settings, their keys and addresses, and how these fit each other. */
+/** Names and syntax of the settings, their keys, and the URLs that people and monitors get. */
 import { wifControls } from '../../src/chain/bitcoin/wif.ts';
-import { DECLARATIONS, readConfig } from '../../src/config.ts';
+import { DECLARATIONS } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { readVaultKey } from '../../src/providers/vault-transit.ts';
-import { checkValues, LOOPBACK } from './check-values.ts';
+import { checkAddresses } from './check-addresses.ts';
+import { checkValues, hostnameOf, LOOPBACK } from './check-values.ts';
 import { type Finding, given, isLocalService, noteIf, problem, problemIf, type Settings } from './finding.ts';
 import { KNOWN, WORLD_ONLY } from './read-settings.ts';
 
@@ -13,14 +14,10 @@ export function checkSettings(settings: Settings): Finding[] {
     ...checkSyntax(settings),
     ...checkValues(settings),
     ...checkSolanaKey(settings),
-    ...checkTreasury(settings),
     ...checkBitcoinKey(settings),
     ...checkBaseUrl(settings),
     ...checkAlarms(settings),
     ...checkAddresses(settings),
-    ...checkMints(settings),
-    ...checkPools(settings),
-    ...checkWitness(settings),
   ];
 }
 
@@ -78,13 +75,14 @@ function checkNames(settings: Settings): Finding[] {
 const LOOKS: readonly (readonly [RegExp, string])[] = [
   [/^(tb1|bcrt1|[mn2][1-9A-HJ-NP-Za-km-z]{25,34}$)/, 'it is an address of a Bitcoin test network'],
   [/^(bc1|[13][1-9A-HJ-NP-Za-km-z]{25,33}$)/, 'it is no valid Bitcoin address, or stands in the wrong line'],
-  [/^0x[\da-f]{40}$/i, 'it is an address of Ethereum'],
+  [/^0x[\da-f]+$/i, 'it is hexadecimal, as on Ethereum'],
   [/^nsec1/, 'it is a secret key, not an npub'],
   [/^[\w-]+\.(sol|eth|btc)$/, 'it is a name, not an address'],
   [/^-/, 'it is negative'],
   [/^\d+,\d+$/, 'its decimals begin with a comma, not a point'],
+  [/^\d[\d'_ ]+$/, 'its digits are in groups'],
   [/^[\d.]+\s*[a-z%]+$/i, 'it has a unit'],
-  [/^[\w-]+(\.[\w-]+)+(\/\S*)?$/, 'it is a host without https://'],
+  [/^(?=.*[a-z])[\w-]+(\.[\w-]+)+(\/\S*)?$/i, 'it is a host without https://'],
   [/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'it is a Solana address in the wrong line'],
 ];
 
@@ -124,18 +122,6 @@ function checkSolanaKey(settings: Settings): Finding[] {
   );
 }
 
-/** A bridge returns money to the reserve; a separate treasury never receives it. */
-function checkTreasury(settings: Settings): Finding[] {
-  const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS');
-  const treasury = given(settings, 'TREASURY_SOLANA_ADDRESS');
-  return problemIf(
-    reserve !== undefined && (treasury === undefined || treasury === reserve),
-    'treasury-is-reserve',
-    'TREASURY_SOLANA_ADDRESS is the reserve, so money that a bridge returns late can look like a deposit or a payment.',
-    'Set TREASURY_SOLANA_ADDRESS to a wallet of its own, whose key the service does not have.',
-  );
-}
-
 function checkBitcoinKey(settings: Settings): Finding[] {
   const wif = given(settings, 'BTC_PRIVATE_KEY_WIF');
   return problemIf(
@@ -149,7 +135,8 @@ function checkBitcoinKey(settings: Settings): Finding[] {
 function checkBaseUrl(settings: Settings): Finding[] {
   const text = given(settings, 'PUBLIC_BASE_URL') ?? '';
   if (!URL.canParse(text)) return [];
-  const { protocol, hostname, pathname, search } = new URL(text);
+  const { protocol, hostname, pathname, search, origin, port } = new URL(text);
+  const isRoot = pathname === '/' && search === '';
   return [
     ...problemIf(
       protocol !== 'https:' && !LOOPBACK.test(hostname),
@@ -158,36 +145,79 @@ function checkBaseUrl(settings: Settings): Finding[] {
       'Use the https origin.',
     ),
     ...problemIf(
-      (pathname !== '/' && pathname !== '') || search !== '',
+      !isRoot,
       'base-url-path',
       'PUBLIC_BASE_URL has a path or a query: links would not work.',
       'Leave only scheme and host.',
     ),
     ...problemIf(
-      !LOOPBACK.test(hostname) && (!hostname.includes('.') || /^[\d.]+$/.test(hostname)),
+      isRoot && text.replace(/\/+$/, '') !== origin,
+      'base-url-form',
+      'PUBLIC_BASE_URL is not written as browsers write an origin, with which callers compare it.',
+      `Write ${origin}.`,
+    ),
+    ...problemIf(
+      !LOOPBACK.test(hostname) && (!/[a-z]\.?$/.test(hostname) || !hostname.includes('.') || port !== ''),
       'base-url-host',
-      'PUBLIC_BASE_URL has no public name: neither links nor a certificate would work.',
+      'PUBLIC_BASE_URL has no public name, or a port: neither links nor a certificate would work.',
       'Use the name that `--domain` gives to the Worker.',
     ),
   ];
 }
 
+/** Services that have pages for people and a URL for callers: their hosts, and the URL that a caller uses. */
+const CALLED: readonly (readonly [RegExp, RegExp, string])[] = [
+  [/(^|\.)slack\.com$/, /^hooks\.slack\.com\/\w+\/./, 'https://hooks.slack.com/services/...'],
+  [/(^|\.)discord(app)?\.com$/, /^[\w.]+\/api\/webhooks\/./, 'https://discord.com/api/webhooks/...'],
+  [
+    /(^|\.)(t\.me|telegram\.(me|org))$/,
+    /^api\.telegram\.org\/bot.+\/sendMessage\?.*chat_id=/,
+    'https://api.telegram.org/bot.../sendMessage?chat_id=...',
+  ],
+  [/(^|\.)teams\.microsoft\.com$/, /^$/, 'that of a workflow with a webhook'],
+  [/(^|\.)pagerduty\.com$/, /^events\.(eu\.)?pagerduty\.com\/./, 'https://events.pagerduty.com/...'],
+  [/(^|\.)(healthchecks\.io|hc-ping\.com)$/, /^hc-ping\.com\/./, 'https://hc-ping.com/...'],
+  [/(^|\.)uptimerobot\.com$/, /^heartbeat\.uptimerobot\.com\/./, 'https://heartbeat.uptimerobot.com/...'],
+  [
+    /(^|\.)(betterstack|betteruptime)\.com$/,
+    /^uptime\.[\w.]+\/api\/v1\/./,
+    'https://uptime.betterstack.com/api/v1/heartbeat/...',
+  ],
+  [/(^|\.)(cronitor\.(io|link))$/, /^cronitor\.link\/./, 'https://cronitor.link/...'],
+];
+
+const checkCalled = (settings: Settings): Finding[] =>
+  (['ALARM_WEBHOOK_URL', 'HEARTBEAT_URL'] as const).flatMap((name) => {
+    const url = given(settings, name) ?? '';
+    const called = url.replace(/^[a-z]+:\/\//i, '');
+    const [, form, right] = CALLED.find(([host]) => host.test(hostnameOf(url))) ?? [];
+    return problemIf(
+      form !== undefined && !form.test(called),
+      'webhook-form',
+      `${name} is a page of its service, not the URL that a caller uses.`,
+      `Create one there: ${right}`,
+    );
+  });
+
+/** One address of mail, or an https: URL. */
+const CONTACT = /^(https:|mailto:[^\s@,<>/]+@[^\s@,<>/]+\.[a-z]{2,}(\?|$))/i;
+
 function checkAlarms(settings: Settings): Finding[] {
   if (given(settings, 'PUBLIC_BASE_URL') === undefined || isLocalService(settings)) return [];
-  const webhook = given(settings, 'ALARM_WEBHOOK_URL');
-  const { hostname = '', pathname = '' } = webhook && URL.canParse(webhook) ? new URL(webhook) : {};
+  const contact = given(settings, 'SECURITY_CONTACT');
   return [
+    ...checkCalled(settings),
     ...problemIf(
-      webhook === undefined,
+      given(settings, 'ALARM_WEBHOOK_URL') === undefined,
       'webhook-missing',
       'ALARM_WEBHOOK_URL is not set: alarms are in the log only, where nobody looks at night.',
       'Set it to a webhook of Slack, of Discord, or of a service that wakes you.',
     ),
     ...problemIf(
-      /(^|\.)slack\.com$/.test(hostname) ? hostname !== 'hooks.slack.com' : isDiscordPage(hostname, pathname),
-      'webhook-form',
-      'ALARM_WEBHOOK_URL is a page of the chat service, not a webhook.',
-      'Create an incoming webhook there, and use its URL.',
+      contact !== undefined && !CONTACT.test(contact),
+      'contact-form',
+      'SECURITY_CONTACT is neither one address of mail nor an https: URL: nobody could write to it.',
+      'Write mailto:NAME@HOST with one address.',
     ),
     ...noteIf(
       given(settings, 'HEARTBEAT_URL') === undefined,
@@ -196,126 +226,10 @@ function checkAlarms(settings: Settings): Finding[] {
       'Set it as docs/run/deploy.md describes under Watch.',
     ),
     ...noteIf(
-      given(settings, 'SECURITY_CONTACT') === undefined,
+      contact === undefined,
       'contact-missing',
       'SECURITY_CONTACT is not set: /.well-known/security.txt returns 503.',
       'Set it to a mailto: or https: URL that you read.',
-    ),
-  ];
-}
-
-const isDiscordPage = (hostname: string, pathname: string): boolean =>
-  /(^|\.)discord(app)?\.com$/.test(hostname) && !pathname.startsWith('/api/webhooks/');
-
-/** Programs and tokens that are on every cluster: none is a wallet, a mint or an account of an operator. */
-const WELL_KNOWN = [
-  '11111111111111111111111111111111',
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  'So11111111111111111111111111111111111111112',
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'ComputeBudget111111111111111111111111111111',
-];
-const OWN_ADDRESSES = [
-  'RESERVE_SOLANA_ADDRESS',
-  'TREASURY_SOLANA_ADDRESS',
-  'ABSR_MINT_ADDRESS',
-  'ABSR_MINT_AUTHORITY',
-  'ASRY_MINT_ADDRESS',
-  'ASRY_SOURCE_ACCOUNT',
-] as const;
-const MAY_BE_EQUAL = new Set(['RESERVE_SOLANA_ADDRESS TREASURY_SOLANA_ADDRESS']);
-
-function checkAddresses(settings: Settings): Finding[] {
-  const named = OWN_ADDRESSES.flatMap((name) => {
-    const address = given(settings, name);
-    return address === undefined ? [] : [{ name, address }];
-  });
-  const isMint = (name: string): boolean => name.endsWith('_MINT_ADDRESS');
-  const pairs = named.flatMap((one, at) => named.slice(at + 1).map((other) => [one, other] as const));
-  return [
-    ...named
-      .filter(({ address }) => WELL_KNOWN.includes(address))
-      .map(({ name }) =>
-        problem(
-          'address-well-known',
-          `${name} is a program or a token that everyone uses.`,
-          `Set ${name} to an address of your own.`,
-        ),
-      ),
-    ...pairs
-      .filter(
-        ([one, other]) =>
-          one.address === other.address &&
-          !MAY_BE_EQUAL.has(`${one.name} ${other.name}`) &&
-          !(isMint(one.name) && isMint(other.name)),
-      )
-      .map(([one, other]) =>
-        problem(
-          'address-reused',
-          `${one.name} and ${other.name} are the same address.`,
-          `Give each its own: one of the two stands in the wrong line.`,
-        ),
-      ),
-    ...problemIf(
-      (given(settings, 'ASRY_HELD_SENDERS') ?? '')
-        .split(/[\s,]+/)
-        .some((sender) => named.some(({ address }) => address === sender)),
-      'held-sender-own',
-      'ASRY_HELD_SENDERS names an address of the service itself.',
-      'Name only senders of others.',
-    ),
-  ];
-}
-
-function checkMints(settings: Settings): Finding[] {
-  const { ABSR_MINT_ADDRESS: absr, ASRY_MINT_ADDRESS: asry, DOLLAR_MINTS } = readConfig(settings);
-  const mints = [absr, asry, ...Object.values(DOLLAR_MINTS)].filter((mint) => mint !== undefined);
-  return problemIf(
-    new Set(mints).size < mints.length,
-    'mints-equal',
-    'ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS and the mints of USDC and USDT are not different.',
-    'Name the mint of each token.',
-  );
-}
-
-function checkPools(settings: Settings): Finding[] {
-  const pools = readConfig(settings).POOL_ADDRESSES;
-  if (pools === undefined) return [];
-  const addresses = Object.values(pools);
-  return [
-    ...problemIf(
-      addresses.length < 3,
-      'pools-incomplete',
-      'POOL_ADDRESSES names fewer than three pools: the routes of the others return 503.',
-      'Name `default=`, `saeth-sausd=` and `sausd-usdc=`.',
-    ),
-    ...problemIf(
-      new Set(addresses).size < addresses.length,
-      'pools-equal',
-      'POOL_ADDRESSES names one pool twice.',
-      'Name the pool of each pair.',
-    ),
-  ];
-}
-
-/** One without the other: no mint is ever signed by both keys. */
-function checkWitness(settings: Settings): Finding[] {
-  const authority = given(settings, 'ABSR_MINT_AUTHORITY');
-  const url = given(settings, 'ABSR_WITNESS_URL');
-  return [
-    ...problemIf(
-      (authority === undefined) !== (url === undefined),
-      'witness-incomplete',
-      'Only one of ABSR_MINT_AUTHORITY and ABSR_WITNESS_URL is set: nothing is minted with the witness.',
-      'Set both as docs/run/deploy.md describes, or neither.',
-    ),
-    ...problemIf(
-      authority !== undefined && given(settings, 'ABSR_MINT_ADDRESS') === undefined,
-      'witness-without-mint',
-      'ABSR_MINT_AUTHORITY is set without ABSR_MINT_ADDRESS: nothing is minted.',
-      'Set ABSR_MINT_ADDRESS to the mint of ABSR.',
     ),
   ];
 }

@@ -1,7 +1,7 @@
 /** Whether the nodes, indexes and venues of the settings are independent of each other. */
 import { type Config, readConfig } from '../../src/config.ts';
 import { PRICE_VENUES, VENUE_NAMES } from '../../src/providers/price-venues.ts';
-import { LOOPBACK } from './check-values.ts';
+import { hostnameOf, LOOPBACK } from './check-values.ts';
 import { type Finding, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 const LEAST_OPERATORS = 3;
@@ -14,19 +14,24 @@ const SAME_PROVIDER: readonly (readonly [RegExp, string])[] = [
   [/(^|\.)(rpcpool\.com|triton\.one)$/, 'triton'],
   [/(^|\.)(chainstack\.com|p2pify\.com)$/, 'chainstack'],
   [/(^|\.)(solana\.com|projectserum\.com)$/, 'solana'],
+  [/(^|\.)drpc\.(org|live)$/, 'drpc'],
+  [/(^|\.)(publicnode|allnodes)\.com$/, 'allnodes'],
+  [/(^|\.)getblock\.(io|us)$/, 'getblock'],
+  [/(^|\.)(ankr\.com|extrnode\.com)$/, 'ankr'],
+  [/(^|\.)blockstream\.(info|com)$/, 'blockstream'],
 ];
-/** Domains under which others register theirs, as in `example.co.uk`. */
-const SECOND_LEVEL = /^(co|com|net|org|ac|gov|edu)\.[a-z]{2}$/;
-
-const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'no URL');
+/** Domains under which others register theirs, as in `example.co.uk`, or deploy. */
+const SECOND_LEVEL =
+  /^((co|com|net|org|ac|gov|edu)\.[a-z]{2}|(workers|pages|fly|vercel|web)\.(dev|app)|(onrender|herokuapp)\.com|github\.io)$/;
 
 /** Who runs a host: its provider, else the registered part of its name. Providers give each key or region a subdomain. */
 function operatorOf(url: string): string {
   const hostname = hostnameOf(url);
   const [, provider] = SAME_PROVIDER.find(([hosts]) => hosts.test(hostname)) ?? [];
   if (provider !== undefined) return provider;
-  // Two addresses of one network of 256 are one operator.
+  // Two addresses of one network of 256, or of one site with IPv6, are one operator.
   if (/^[\d.]+$/.test(hostname)) return hostname.split('.').slice(0, 3).join('.');
+  if (hostname.startsWith('[')) return hostname.split(':').slice(0, 3).join(':');
   const labels = hostname.split('.');
   return labels.slice(SECOND_LEVEL.test(labels.slice(-2).join('.')) ? -3 : -2).join('.');
 }
@@ -38,11 +43,21 @@ const isLocal = (urls: readonly string[]): boolean => urls.every((url) => LOOPBA
 
 export function checkIndependence(settings: Settings): Finding[] {
   const config = readConfig(settings);
-  return [...checkNodes(config), ...checkIndexes(config), ...checkVenues(config)];
+  return [...checkNodes(config), ...checkIndexes(config), ...checkVenues(config), ...checkWitness(settings)];
+}
+
+/** A witness that the operator of the service runs protects against nobody. */
+function checkWitness({ ABSR_WITNESS_URL: witness, PUBLIC_BASE_URL: own = '' }: Settings): Finding[] {
+  return problemIf(
+    Boolean(witness) && !isLocal([witness ?? '']) && operatorOf(witness ?? '') === operatorOf(own),
+    'witness-own',
+    'ABSR_WITNESS_URL has the domain of the service: whoever takes over one takes over both.',
+    'Let somebody else run the witness, in another account and under another domain.',
+  );
 }
 
 function checkNodes({ SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes }: Config): Finding[] {
-  const shared = nodes.map(hostOf).filter((host) => readNodes.some((url) => hostOf(url) === host));
+  const shared = nodes.map(hostnameOf).filter((host) => readNodes.some((url) => hostnameOf(url) === host));
   const operators = new Set(nodes.map(operatorOf));
   const isPublic = (url: string): boolean => PUBLIC_NODES.test(hostnameOf(url));
   return [
@@ -115,7 +130,12 @@ function checkVenues({ PRICE_API_URLS: venues }: Config): Finding[] {
               `Write ${name}=${PRICE_VENUES[name].url}.`,
             ),
           ]
-        : [];
+        : problemIf(
+            hostnameOf(url) === hostnameOf(PRICE_VENUES[name].url) && url !== PRICE_VENUES[name].url,
+            'price-path',
+            `PRICE_API_URLS gives ${name} another path or port than its API has.`,
+            `Write ${name}=${PRICE_VENUES[name].url}.`,
+          );
     }),
   ];
 }

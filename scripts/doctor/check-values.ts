@@ -16,10 +16,17 @@ import {
 } from './finding.ts';
 
 export const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-/** Addresses that a Worker cannot reach. */
+/** Addresses that a Worker cannot reach: of private networks, for translation, and names without a domain. */
 const PRIVATE =
-  /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|0\.0\.0\.0$)|\.(local|internal|lan|localhost)$/;
-const OTHER_NETWORK = /devnet|testnet|signet|regtest|mutinynet/i;
+  /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|0\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)|^\[(::|f[cd]|fe[89ab])|\.(local|internal|lan|home|arpa|onion|localhost)$|^[^.[]*$/;
+const OTHER_NETWORK =
+  /devnet|testnet|signet|regtest|mutinynet|liquid|ethereum|\b(eth|bsc|polygon|matic|base|arb|arbitrum|opt|optimism|avax)-mainnet/i;
+/** Pages for people at a provider. */
+const PAGE = /^(app|console|dash|dashboard|docs|explorer|portal|status)\.|(^|\.)(solscan\.io|solana\.fm)$/;
+
+/** The host of a URL without its port and a point at the end; empty if it has none. */
+export const hostnameOf = (url: string): string =>
+  URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
 
 export function checkValues(settings: Settings): Finding[] {
   const texts = Object.entries(settings).filter(([, text]) => text !== '');
@@ -72,7 +79,7 @@ function checkText(name: string, text: string): Finding[] {
 
 /** Text of an example that an operator has to replace. */
 const PLACEHOLDER =
-  /^\.{2,}$|^<.*>$|^\{.*\}$|:\/\/.*[<{]|\b(change[-_ ]?(me|it)|replace[-_ ]?me|todo|tbd|fixme|placeholder)\b|^x{3,}$|\byour[-_ ]?(own|api|rpc|key|token|secret|domain|address|node|webhook)/i;
+  /^\.{2,}$|^<.*>$|^\{.*\}$|:\/\/.*[<{]|^(api[-_]?key|token|key|test|none|null)$|\b(change[-_ ]?(me|it)|replace[-_ ]?me|todo|tbd|fixme|placeholder)\b|^x{3,}$|\byour[-_ ]?(own|api|rpc|key|token|secret|domain|address|node|webhook)/i;
 /** Hosts of documentation (RFC 2606), which never exist, and the repository of the documentation. */
 const EXAMPLE_HOST = /(^|\.)(example|invalid)$|(^|\.)example\.(com|net|org)$|(^|[./@-])sluice-example\b/;
 
@@ -103,10 +110,12 @@ export const urlsIn = (text: string): string[] =>
 function checkUrls(name: string, text: string, settings: Settings): Finding[] {
   const isKeyUrl = name === 'SOLANA_PRIVATE_KEY';
   const own = given(settings, 'PUBLIC_BASE_URL') ?? '';
-  const ownHost = URL.canParse(own) ? new URL(own).host : undefined;
+  const nameOf = (url: string): string => hostnameOf(url).replace(/^www\./, '');
   const urls = urlsIn(text).flatMap((url) => (URL.canParse(url) ? [new URL(url)] : []));
   const some = (test: (url: URL) => boolean): boolean => urls.some(test);
-  const keys = urls.map(({ href }) => href.replace(/\/+$/, ''));
+  const parts = text.split(/[\s,]+/).map((part) => (URL.canParse(part) ? new URL(part).href : part));
+  const items = parts.flatMap((part) => part.replace(/\/+$/, '') || []);
+  const isForPeople = ['PUBLIC_BASE_URL', 'SECURITY_CONTACT'].includes(name);
   return [
     ...problemIf(
       name !== 'PUBLIC_BASE_URL' &&
@@ -136,19 +145,31 @@ function checkUrls(name: string, text: string, settings: Settings): Finding[] {
     ...problemIf(
       some(({ hostname, pathname }) => OTHER_NETWORK.test(`${hostname}${pathname}`)),
       'url-other-network',
-      `${name} names a test network; the service works on mainnet only.`,
-      `Name the mainnet address of the provider.`,
+      `${name} names a test network or another chain; the service works on mainnet only.`,
+      `Name the provider's address for mainnet.`,
     ),
     ...problemIf(
-      !['PUBLIC_BASE_URL', 'SECURITY_CONTACT'].includes(name) && some(({ host }) => host === ownHost),
+      !isForPeople && some(({ href }) => nameOf(href) === nameOf(own)),
       'url-own-service',
       `${name} names the service itself.`,
       `Name the address of the other service that ${name} is for.`,
     ),
     ...problemIf(
-      new Set(keys).size < keys.length,
+      !isForPeople && some(({ hostname }) => PAGE.test(hostname)),
+      'url-page',
+      `${name} names a page for people, not an address for programs.`,
+      `Copy the address from the provider's list of endpoints.`,
+    ),
+    ...problemIf(
+      some(({ searchParams }) => [...searchParams].some(([key, value]) => /key|token/i.test(key) && !value)),
+      'url-without-key',
+      `${name} names a URL whose key is empty.`,
+      `Write the key behind the =.`,
+    ),
+    ...problemIf(
+      !SECRETS.includes(name) && new Set(items).size < items.length,
       'list-repeated',
-      `${name} names the same URL twice.`,
+      `${name} names the same item twice.`,
       `Name different ones, or remove one.`,
     ),
   ];
@@ -160,7 +181,7 @@ function checkSecrets(settings: Settings): Finding[] {
   const secrets = named.filter(isSecret);
   const open = named.filter((entry) => !isSecret(entry));
   const reused = secrets.filter(([name, text]) =>
-    secrets.some(([other, same]) => other !== name && same === text),
+    secrets.some(([other, part]) => other !== name && part.length >= 8 && text.includes(part)),
   );
   return [
     ...secrets.flatMap(([name, text]) => checkForm(name, text)),
@@ -183,7 +204,7 @@ function checkSecrets(settings: Settings): Finding[] {
     ...problemIf(
       reused.length > 0,
       'secret-reused',
-      `${reused.map(([name]) => name).join(' and ')} have the same value.`,
+      `${reused.map(([name]) => name).join(' and ')} repeats the value of another secret.`,
       'Create a separate one for each: `npm run ops -- keygen`.',
     ),
     ...(['MINT_KEY_SEED', 'OPS_SECRET'] as const).flatMap((name) => {
@@ -250,6 +271,8 @@ const expiryOf = (token: string): number | undefined =>
     return typeof exp === 'number' ? exp * 1_000 : undefined;
   });
 
+const LEAST_LIFE_MS = 3 * 86_400_000;
+
 /** The token of the bridge is a JWT; one that is cut or has expired buys nothing. */
 function checkToken(settings: Settings): Finding[] {
   const token = given(settings, 'NEAR_INTENTS_JWT');
@@ -263,9 +286,9 @@ function checkToken(settings: Settings): Finding[] {
       ),
     ];
   return problemIf(
-    (expiryOf(token) ?? Number.POSITIVE_INFINITY) < Date.now(),
+    (expiryOf(token) ?? Number.POSITIVE_INFINITY) < Date.now() + LEAST_LIFE_MS,
     'token-expired',
-    'NEAR_INTENTS_JWT has expired: the bridge refuses it.',
+    'NEAR_INTENTS_JWT has expired, or does so within three days: the bridge refuses it then.',
     'Create a new one at partners.near-intents.org.',
   );
 }

@@ -5,7 +5,7 @@ import { checkService } from './check-service.ts';
 import { checkSettings } from './check-settings.ts';
 import { checkIndependence } from './check-sources.ts';
 import { checkUpstreams } from './check-upstreams.ts';
-import { type Finding, isLocalService, type Settings } from './finding.ts';
+import { type Finding, isLocalService, problemIf, type Settings } from './finding.ts';
 
 /** All findings, the cheapest first. */
 export async function examine({
@@ -14,6 +14,7 @@ export async function examine({
   files,
   service,
   offline,
+  isForDeployment = false,
 }: {
   readonly settings: Settings;
   /** Settings of production, when `settings` belong to another environment. */
@@ -23,10 +24,18 @@ export async function examine({
   readonly service?: string | undefined;
   /** Makes no requests. */
   readonly offline?: boolean;
+  /** Whether the settings are to be uploaded, so that they name no service of this machine. */
+  readonly isForDeployment?: boolean;
 }): Promise<Finding[]> {
   const local = [
     ...checkFiles(files),
     ...(files.wrangler === undefined || isLocalService(settings) ? [] : checkRepository()),
+    ...problemIf(
+      isForDeployment && isLocalService(settings),
+      'base-url-local',
+      'PUBLIC_BASE_URL names this machine: metadata and links of a deployed service would lead nowhere.',
+      'Use the https origin of the deployment. For a service on this machine, pass --service.',
+    ),
     ...checkSettings(settings),
     ...checkSettingsApart(settings, production),
     ...checkLimits(settings),
