@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
 import { Cache, type CachePolicy, Dated, Miss, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
+import { msOf, playSteps, scenes } from '../kit/scenes.ts';
 
 const SHORT: CachePolicy = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 600_000 };
 const LONG: CachePolicy = { freshMs: 60_000, revalidateMs: 0, staleMs: 600_000 };
@@ -34,24 +35,62 @@ function platform() {
 
 afterEach(() => vi.useRealTimers());
 
-it('the cache calls the upstream once until the value is no longer fresh', async () => {
-  const { time, upstream, isolate } = platform();
-  const read = isolate();
-  expect(await read(SHORT)).toEqual({ value: 'one', asOf: time.now, stale: false });
-  time.now += 9_999;
-  await read(SHORT);
-  expect(upstream.calls).toBe(1);
-});
+const POLICIES: Readonly<Record<string, CachePolicy>> = {
+  short: SHORT,
+  long: owned(LONG),
+  kv: { ...LONG, kv: 'read' },
+  warmed: prewarmed(900_000),
+  cron: owned(prewarmed(900_000)),
+};
 
-it('the cache serves an older value at once while it loads a new one', async () => {
-  const { time, upstream, isolate } = platform();
-  const read = isolate();
-  await read(SHORT);
-  time.now += 10_000;
-  upstream.value = 'two';
-  expect((await read(SHORT)).value).toBe('one');
-  expect((await read(SHORT)).value).toBe('two');
-});
+/** Plays steps with isolates, each named by a letter and its release, such as `a` or `b.r2`. */
+async function play(steps: string): Promise<void> {
+  const { time, upstream, stored, isolate } = platform();
+  const isolates = new Map<string, ReturnType<typeof isolate>>();
+  const verbs = {
+    /** The value, its age, and whether it is stale; else the error. */
+    async read(name = 'a', policy = 'short') {
+      const read = isolates.get(name) ?? isolate(name.split('.')[1]);
+      isolates.set(name, read);
+      try {
+        const { value, asOf, stale } = await read(POLICIES[policy] ?? SHORT);
+        return `${value} ${(time.now - asOf) / 1_000}s${stale ? ' stale' : ''}`;
+      } catch (error) {
+        return String(error);
+      }
+    },
+    wait: (length: string) => Object.assign(time, { now: time.now + msOf(length) }),
+    value: (value: string) => Object.assign(upstream, { value }),
+    fail: () => Object.assign(upstream, { fails: true }),
+    work: () => Object.assign(upstream, { fails: false }),
+    calls: () => upstream.calls,
+    stored: () => [...stored.keys()].join() || 'none',
+  };
+  await playSteps(steps, verbs, (actual, expected, step) => expect(actual, step).toBe(expected));
+}
+
+it.each(
+  scenes(`
+    the cache calls the upstream once until the value is no longer fresh
+      | read = one 0s; wait 9s999ms; read = one 9.999s; calls = 1
+    the cache serves an older value at once while it loads a new one
+      | read; wait 10s; value two; read = one 10s; read = two 0s
+    the cache serves the last value as stale until its maximum age
+      | read; fail; wait 9m59s999ms; read = one 599.999s stale; wait 1ms; read = Error: down
+    the cache contacts a failed upstream again only after a pause
+      | fail; read = Error: down; read = Error: down; read = Error: down; calls = 1; wait 2s; work; read = one 0s
+    a value is stale from the first failed read on, and until one succeeds
+      | read; fail; wait 10s; read = one 10s; wait 1ms; read = one 10.001s stale; work; wait 2s; read; read = one 0s
+    KV stores the values that the cron loaded, for all isolates of the release
+      | read a.r1 long; stored = cache:r1:key; wait 30s; read b.r1 kv = one 30s; calls = 1; read c.r2 kv; calls = 2
+    KV stores no value that a request loaded
+      | read a warmed; calls = 1; stored = none
+    a value is stale in every isolate from the first failed read of the cron until the next one succeeds
+      | read c cron; read w warmed = one 0s; fail; wait 1m; read c cron; read w warmed = one 60s stale; read n warmed = one 60s stale;
+        wait 1m; read c cron; read w warmed = one 120s stale; read n warmed = one 120s stale;
+        work; wait 1m; read c cron; read w warmed = one 0s; read n warmed = one 0s; calls = 4
+  `),
+)('%s', (_title, steps = '') => play(steps));
 
 it("a value made from another read has that read's time, and is stale if that read is", async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });
@@ -78,29 +117,6 @@ it("a request loads the value itself if a cancelled request's load never settles
   expect(await Promise.race([waits, 'waiting'])).toBe('waiting');
   await vi.advanceTimersByTimeAsync(1);
   expect((await waits).value).toBe('own');
-});
-
-it('the cache serves the last value as stale until its maximum age', async () => {
-  const { time, upstream, isolate } = platform();
-  const read = isolate();
-  await read(SHORT);
-  const asOf = time.now;
-  upstream.fails = true;
-  time.now += 599_999;
-  expect(await read(SHORT)).toEqual({ value: 'one', asOf, stale: true });
-  time.now += 1;
-  await expect(read(SHORT)).rejects.toThrow('down');
-});
-
-it('the cache contacts a failed upstream again only after a pause', async () => {
-  const { time, upstream, isolate } = platform();
-  const read = isolate();
-  upstream.fails = true;
-  for (let request = 0; request < 3; request += 1) await expect(read(SHORT)).rejects.toThrow('down');
-  expect(upstream.calls).toBe(1);
-  time.now += 2_000;
-  upstream.fails = false;
-  expect((await read(SHORT)).value).toBe('one');
 });
 
 describe('a miss', () => {
@@ -148,42 +164,10 @@ describe('a miss', () => {
 });
 
 describe('KV', () => {
-  it('KV stores the values that the cron loaded, for all isolates of the release', async () => {
-    const { time, upstream, stored, lifetimes, isolate } = platform();
-    const { asOf } = await isolate()(owned(LONG));
-    expect([...stored.keys()]).toEqual(['cache:r1:key']);
+  it('keeps a value of the cron in KV for a minute longer than it may be served', async () => {
+    const { lifetimes, isolate } = platform();
+    await isolate()(owned(LONG));
     expect(lifetimes).toEqual([660]);
-    time.now += 30_000;
-    expect(await isolate()({ ...LONG, kv: 'read' })).toEqual({ value: 'one', asOf, stale: false });
-    expect(upstream.calls).toBe(1);
-    await isolate('r2')({ ...LONG, kv: 'read' });
-    expect(upstream.calls).toBe(2);
-  });
-
-  it("a value is stale in every isolate from the cron's first failed read until the next one succeeds", async () => {
-    const { time, upstream, isolate } = platform();
-    const [cron, warm, cold] = [isolate(), isolate(), isolate()];
-    const policy = prewarmed(900_000);
-    const { asOf } = await cron(owned(policy));
-    expect(await warm(policy)).toEqual({ value: 'one', asOf, stale: false });
-    for (const [fails, stale] of [
-      [true, true],
-      [true, true],
-      [false, false],
-    ] as const) {
-      time.now += 60_000;
-      upstream.fails = fails;
-      await cron(owned(policy));
-      for (const read of [warm, cold]) expect(await read(policy)).toMatchObject({ value: 'one', stale });
-    }
-    expect(upstream.calls).toBe(4);
-  });
-
-  it('KV stores no value that a request loaded', async () => {
-    const { upstream, stored, isolate } = platform();
-    await isolate()(prewarmed(900_000));
-    expect(upstream.calls).toBe(1);
-    expect(stored.size).toBe(0);
   });
 
   it('serves a value that the cron stored two minutes ago without calling the upstream', async () => {
@@ -317,21 +301,6 @@ it.each([
   };
   expect(await read('one')).toBe('one');
   expect(await read('two')).toBe('one');
-});
-
-it('a value is stale from the first failed read on, and until one succeeds', async () => {
-  const { time, upstream, isolate } = platform();
-  const read = isolate();
-  await read(SHORT);
-  upstream.fails = true;
-  time.now += 10_000;
-  expect((await read(SHORT)).stale).toBe(false);
-  time.now += 1;
-  expect((await read(SHORT)).stale).toBe(true);
-  upstream.fails = false;
-  time.now += 2_000;
-  await read(SHORT);
-  expect((await read(SHORT)).stale).toBe(false);
 });
 
 it('serves an older value as stale after 3 seconds while the upstream hangs, and then at once', async () => {

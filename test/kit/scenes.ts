@@ -1,8 +1,9 @@
-/** The lines of a text table as their cells: one scene a line, bars between the cells. A line that begins with a bar continues its scene. */
+/** The lines of a text table as their cells: one scene a line, bars between the cells. A line continues its scene if it begins with a bar, or follows a semicolon. */
 export const scenes = (table: string): string[][] =>
   table
     .trim()
     .replaceAll(/\n\s*\|/g, ' |')
+    .replaceAll(/;\n\s*/g, '; ')
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
 

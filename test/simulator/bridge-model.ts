@@ -6,6 +6,7 @@
 import { base58 } from '@scure/base';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from '../../src/bridges/route.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
+import { quoteFor } from '../kit/fake-bridge.ts';
 import type { Bitcoin } from './bitcoin.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';
@@ -128,16 +129,12 @@ export function createBridgeModel(p: {
     }
     return {
       ok: true,
-      quote: {
-        route: ROUTE_NAME,
-        amount: lamports(amount),
+      quote: quoteFor(lamports(amount), {
         expectedSats: sats(expectedSats),
         minimumSats: sats(minimumSats),
-        fixedFeeSats: sats(0n),
         expiresAt: dry ? null : 4_000_000_000_000,
-        etaSeconds: 60,
         depositAddress: deposit,
-      },
+      }),
     };
   }
 

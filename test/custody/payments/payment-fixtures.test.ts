@@ -1,7 +1,8 @@
 /** Payments as a chain can show them, and the effect of each on a request. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, TREASURY } from './payment-world.ts';
 
 const RICH = 10n ** 12n;
@@ -19,122 +20,65 @@ function moving(changes: Record<string, bigint>): Partial<ChainTransaction> {
   };
 }
 
-type Fixture = {
-  readonly make: (world: PaymentWorld, request: RequestView) => unknown;
-  readonly detail: string;
-  readonly received?: (request: RequestView) => bigint;
-  readonly refunds?: readonly (readonly [reason: string, payer: string | null])[];
-  /** The response to a confirm that names it. */
-  readonly code: string;
+/** Payments that `pay` alone cannot write, by the first word of their scene. */
+const ODD: Readonly<Record<string, (request: RequestView) => Partial<ChainTransaction>>> = {
+  inner: ({ reference, ...request }) =>
+    moving({ payer: -fee(request), program: 0n, [TREASURY]: fee(request), [reference]: 0n }),
+  itself: ({ reference }) => moving({ [TREASURY]: 0n, [reference]: 0n }),
+  back: ({ reference }) => moving({ payer: 0n, [TREASURY]: 0n, [reference]: 0n }),
+  reserve: ({ reference }) => ({ accounts: ['reserve', TREASURY, reference], signers: ['reserve'] }),
+  cosigned: () => ({ signers: ['payer', TREASURY] }),
+};
+const REFERENCES: Readonly<Record<string, (world: PaymentWorld, request: RequestView) => string[]>> = {
+  own: (_world, { reference }) => [reference],
+  none: () => [],
+  rival: (world) => [world.open().reference],
+  foreign: () => ['thirdParty'],
 };
 
-const FIXTURES: Record<string, Fixture> = {
-  exact: {
-    make: (world, request) => world.pay(fee(request), [request.reference]),
-    detail: 'completed',
-    received: fee,
-    code: 'confirmed',
-  },
-  'exact without a reference': {
-    make: (world, request) => world.pay(fee(request)),
-    detail: 'completed',
-    received: fee,
-    code: 'confirmed',
-  },
-  long: {
-    make: (world, request) => world.pay(fee(request) + 10_001n, [request.reference]),
-    detail: 'completed',
-    received: (request) => fee(request) + 10_001n,
-    refunds: [['overpaid', 'payer']],
-    code: 'confirmed',
-  },
-  'long by less than a refund is worth': {
-    make: (world, request) => world.pay(fee(request) + 10_000n, [request.reference]),
-    detail: 'completed',
-    received: (request) => fee(request) + 10_000n,
-    code: 'confirmed',
-  },
-  'by an inner transfer of a program': {
-    make: (world, request) =>
-      world.pay(
-        0n,
-        [],
-        moving({
-          payer: -fee(request),
-          program: 0n,
-          [TREASURY]: fee(request),
-          [request.reference]: 0n,
-        }),
-      ),
-    detail: 'completed',
-    received: fee,
-    code: 'confirmed',
-  },
-  'from the treasury to itself': {
-    make: (world, request) => world.pay(0n, [], moving({ [TREASURY]: 0n, [request.reference]: 0n })),
-    detail: 'awaiting_payment',
-    code: 'PAYMENT_NOT_BOUND',
-  },
-  'in and out again': {
-    make: (world, request) =>
-      world.pay(0n, [], moving({ payer: 0n, [TREASURY]: 0n, [request.reference]: 0n })),
-    detail: 'awaiting_payment',
-    code: 'PAYMENT_NOT_BOUND',
-  },
-  'that the reserve made itself': {
-    make: (world, request) =>
-      world.pay(fee(request), [request.reference], {
-        accounts: ['reserve', TREASURY, request.reference],
-        signers: ['reserve'],
-      }),
-    detail: 'awaiting_payment',
-    code: 'PAYMENT_NOT_BOUND',
-  },
-  'that the treasury signed beside another': {
-    make: (world, request) => world.pay(fee(request), [request.reference], { signers: ['payer', TREASURY] }),
-    detail: 'awaiting_payment',
-    code: 'PAYMENT_NOT_BOUND',
-  },
-  "with another request's reference": {
-    make: (world, request) => world.pay(fee(request), [world.open().reference]),
-    detail: 'awaiting_payment',
-    code: 'PAYMENT_ALREADY_USED',
-  },
-  'with a reference of no request': {
-    make: (world, request) => world.pay(fee(request) + 1n, ['thirdParty']),
-    detail: 'awaiting_payment',
-    code: 'PAYMENT_NOT_BOUND',
-  },
-};
-
-describe.each(Object.entries(FIXTURES))(
-  'a payment %s',
-  (_name, { make, detail, received, refunds, code }) => {
-    it('the walk over the treasury and every confirm record each payment with its true purpose', async () => {
-      for (const first of ['scan', 'confirm'] as const) {
-        const world = createPaymentWorld();
-        const request = world.open();
-        make(world, request);
-        const paid = world.chain[0]?.signature ?? '';
-        if (first === 'scan') {
-          // Another request keeps the search running after this one has expired.
-          world.open();
-          await world.payments.run();
-        }
-        const answer = await world.confirm(request.id, paid);
+// The sum above the fee, the reference, what is odd; then the state of the request, its refunds, the response to a confirm.
+it.each(
+  scenes(`
+    that is exact                                   | 0     | own     |          | completed        |          | confirmed
+    that is exact without a reference               | 0     | none    |          | completed        |          | confirmed
+    that is too long                                | 10001 | own     |          | completed        | overpaid | confirmed
+    that is long by less than a refund is worth     | 10000 | own     |          | completed        |          | confirmed
+    by an inner transfer of a program               | 0     | none    | inner    | completed        |          | confirmed
+    from the treasury to itself                     | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that goes in and out again                      | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that the reserve made itself                    | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that the treasury signed beside another         | 0     | own     | cosigned | awaiting_payment |          | PAYMENT_NOT_BOUND
+    with the reference of another request           | 0     | rival   |          | awaiting_payment |          | PAYMENT_ALREADY_USED
+    with a reference of no request                  | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND
+  `),
+)(
+  'the walk over the treasury and every confirm record the true purpose of a payment %s',
+  async (...scene) => {
+    const [, above = '', references = '', odd = '', detail, reason, code] = scene;
+    for (const first of ['scan', 'confirm'] as const) {
+      const world = createPaymentWorld();
+      const request = world.open();
+      const sum = fee(request) + BigInt(above);
+      const paid = world.pay(sum, REFERENCES[references]?.(world, request), ODD[odd]?.(request));
+      if (first === 'scan') {
+        // Another request keeps the search running after this one has expired.
+        world.open();
         await world.payments.run();
-        expect(answer.type === 'refused' ? answer.refusal.code : answer.type, first).toBe(code);
-        const view = world.payments.find(request.id);
-        expect(view?.detail, first).toBe(detail);
-        expect(BigInt(view?.receivedLamports ?? 0)).toBe(received?.(request) ?? 0n);
-        expect(view?.refunds.map(({ reason, payer }) => [reason, payer])).toEqual(refunds ?? []);
-        // The payment of the real payer still completes it.
-        if (detail === 'awaiting_payment') {
-          const own = world.pay(fee(request), [request.reference]);
-          expect((await world.confirm(request.id, own)).type).toBe('confirmed');
-        }
       }
-    });
+      const answer = await world.confirm(request.id, paid);
+      await world.payments.run();
+      expect(answer.type === 'refused' ? answer.refusal.code : answer.type, first).toBe(code);
+      const view = world.payments.find(request.id);
+      expect(view?.detail, first).toBe(detail);
+      expect(BigInt(view?.receivedLamports ?? 0)).toBe(detail === 'completed' ? sum : 0n);
+      const refunds = reason === '' ? [] : [[reason, 'payer']];
+      expect(view?.refunds.map(({ reason, payer }) => [reason, payer])).toEqual(refunds);
+      // The payment of the real payer still completes it.
+      if (detail === 'awaiting_payment') {
+        const own = world.pay(fee(request), [request.reference]);
+        expect((await world.confirm(request.id, own)).type).toBe('confirmed');
+      }
+    }
   },
 );
 

@@ -327,9 +327,9 @@ it.each([
   expect(await delay(w)).toBeLessThan(240_000);
 });
 
-it('finds a refund within three minutes behind 1,000 long memos while a node invents 1,000 transfers', async () => {
+it('finds a refund within three minutes behind 500 long memos while a node invents as many transfers', async () => {
   const w = await sent();
-  for (let at = 0; at < 1_000; at++) credit(w.swap, `before-${at}`, 1n);
+  for (let at = 0; at < 500; at++) credit(w.swap, `before-${at}`, 1n);
   credit(w.swap, 'refund', 990_000_000n);
   for (let at = 0; at < 100; at++) credit(w.swap, `after-${at}`, 1n);
   const { nodes, largest } = nodesOver(w.swap);
