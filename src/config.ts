@@ -194,7 +194,7 @@ export const VARIABLES = {
   },
   RESERVE_BTC_ADDRESS: {
     // The texts of indexes are compared with it: in capitals, income without confirmations would count as settled.
-    schema: z.string().refine(isCanonicalAddress, 'not a Bitcoin address in lower case'),
+    schema: z.string().refine(isCanonicalAddress, 'not a Bitcoin address, or one in capitals'),
     areas: ['custody'],
     required: true,
     about: 'Bitcoin mainnet address of the reserve: the destination of every swap.',
