@@ -76,6 +76,9 @@ type Known = {
   transaction?: ChainTransaction;
 };
 
+const isRateLimited = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code === 'RATE_LIMITED';
+
 const isAhead = (at: number, now: number): boolean => at > now && at <= now + CHECKS.most;
 
 export class SignatureLookups {
@@ -99,7 +102,7 @@ export class SignatureLookups {
     try {
       return await forCaller(lookup.client, () => this.#wait(lookup));
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;
+      if (!isRateLimited(error)) throw error;
       return refused('upstream_calls', error.retryAfterSeconds ?? 5);
     } finally {
       this.#leave(lookup);
@@ -178,7 +181,9 @@ export class SignatureLookups {
       ? chain.transaction(signature)
       : chain.confirmedTransaction(signature)
     ).catch((error: unknown) => {
-      known.failure = error;
+      // A share is that of one caller, and others may have units left, so the next caller reads again.
+      if (isRateLimited(error)) known.readAt = 0;
+      else known.failure = error;
       throw error;
     });
     if (!transaction) return null;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/core/errors.ts';
 import { type Lookup, SignatureLookups } from '../../../src/custody/kernel/signature-lookups.ts';
 import type { SignatureState } from '../../../src/custody/kernel/solana-view.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
@@ -27,7 +28,7 @@ const transactionOf = (signature: string): ChainTransaction => ({
 function setUp() {
   const scheduler = createScheduler();
   const states = new Map<string, SignatureState>();
-  const state = { down: false, quorum: true, polls: [] as (readonly string[])[], reads: [] as string[] };
+  const state = { down: false, quorum: true, spent: false, polls: [] as (readonly string[])[], reads: [] as string[] };
   const now = () => 1_800_000_000_000 + scheduler.now();
   const lookups = new SignatureLookups({
     now,
@@ -40,6 +41,7 @@ function setUp() {
         return signatures.map((signature) => states.get(signature) ?? 'unknown');
       },
       async transaction(signature) {
+        if (state.spent) throw new AppError('RATE_LIMITED', 'The share of this caller is used up.');
         state.reads.push(signature);
         await scheduler.sleep(100);
         return states.get(signature) === 'final' && state.quorum ? transactionOf(signature) : null;
@@ -170,6 +172,15 @@ describe('a wait for a payment', () => {
 describe('the share of one network', () => {
   const many = (client: string, count: number) =>
     Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
+
+  it('a caller without a share of the calls does not make the read of a payment fail for others', async () => {
+    const { find, states, state } = setUp();
+    states.set('paid', 'final');
+    state.spent = true;
+    expect(await find([{ signature: 'paid', client: OTHER }])).toEqual(['upstream_calls']);
+    state.spent = false;
+    expect(await find([{ signature: 'paid' }])).toEqual(['final']);
+  });
 
   it('limits the signatures that one network waits for, so that other networks keep their share', async () => {
     const { find } = setUp();
