@@ -1,11 +1,12 @@
 /**
- * Opens a payment request, with a fee that no other open request has.
+ * Opens a payment request, with a fee that no other request has that is open or closed lately.
  * @module
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
 import { Budget } from '../../core/budget.ts';
 import { BUDGETS } from '../../core/call-limits.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
@@ -49,7 +50,7 @@ export function openRequest(context: PaymentContext, asked: OpenRequest): Reques
     return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
   const fee = ownFee(asked.baseFeeLamports, {
     randomBytes,
-    isTaken: (amount) => requests.openByFee(amount).length > 0,
+    isTaken: (amount) => requests.hasFee(amount, now() - FEE_KEPT_MS),
   });
   if (fee === undefined)
     return refused(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
@@ -98,6 +99,8 @@ const tooManyOpen = (message: string): Refusal => ({
   details: { limit: 'open_requests' },
 });
 
+/** For this long after a request has closed, no other one gets its fee: a late payment must not pay for somebody else. */
+const FEE_KEPT_MS = 2 * HOUR_MS;
 /** The last five digits of a fee identify the request. */
 const DIGITS = 100_000n;
 /** Exchanges pay in steps of ten lamports. */
@@ -106,7 +109,7 @@ const STEP = 10n;
 const TRIES = 50;
 
 /**
- * The base fee rounded up to a multiple of 100,000 lamports, plus a number below 100,000 that no other open request has. It
+ * The base fee rounded up to a multiple of 100,000 lamports, plus a number below 100,000 that makes it unique. It
  * is a multiple of ten lamports.
  */
 export function ownFee(

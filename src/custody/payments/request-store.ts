@@ -182,6 +182,12 @@ export class RequestStore {
     return this.#requests.first('WHERE reference = ?', reference);
   }
 
+  /** Whether an open request has this fee, or one that closed after a time in Unix milliseconds. */
+  hasFee(fee: string, closedAfter: number): boolean {
+    const query = "SELECT 1 FROM requests WHERE fee = ? AND (state = 'open' OR closes_at > ?) LIMIT 1";
+    return this.#exec(query, fee, closedAfter).length > 0;
+  }
+
   /** Open requests of exactly this fee. */
   openByFee(fee: string): PaymentRequest[] {
     return this.#requests.all("WHERE fee = ? AND state = 'open'", fee);

@@ -249,7 +249,7 @@ describe('a request', () => {
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(2);
   });
 
-  it('two open requests never share an amount, and a closed request frees its amount', async () => {
+  it('two requests share no amount until two hours after one has closed, so that a late payment buys nothing for another', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();
@@ -260,14 +260,18 @@ describe('a request', () => {
       baseFeeLamports: 20_000_000n,
       client: 'another',
     } as const;
-    expect(world.payments.open(asked)).toMatchObject({
+    const refused = {
       refusal: {
         code: 'TOO_MANY_OPEN_REQUESTS',
         message: 'No unique payment amount is available right now. Retry in a minute.',
         retryAfterSeconds: 600,
       },
-    });
+    };
+    expect(world.payments.open(asked)).toMatchObject(refused);
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    world.state.now += 40 * 60_000 + 2 * 3_600_000 - 1;
+    expect(world.payments.open(asked)).toMatchObject(refused);
+    world.state.now += 1;
     expect(world.open().feeLamports).toBe('20000080');
   });
 });
