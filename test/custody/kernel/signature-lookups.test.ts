@@ -28,7 +28,13 @@ const transactionOf = (signature: string): ChainTransaction => ({
 function setUp() {
   const scheduler = createScheduler();
   const states = new Map<string, SignatureState>();
-  const state = { down: false, quorum: true, spent: false, polls: [] as (readonly string[])[], reads: [] as string[] };
+  const state = {
+    down: false,
+    quorum: true,
+    spent: false,
+    polls: [] as (readonly string[])[],
+    reads: [] as string[],
+  };
   const now = () => 1_800_000_000_000 + scheduler.now();
   const lookups = new SignatureLookups({
     now,
