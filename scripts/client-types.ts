@@ -3,13 +3,8 @@
  * entry per operation.
  * @module
  */
-import {
-  type ApiDocument,
-  codesOf,
-  meaningOf,
-  type Operation,
-  operationsOf,
-} from './documents/api-document.ts';
+import { meaningOf, operationsOf } from './documents/api-document.ts';
+import { type ApiDocument, codesOf, type Operation } from './documents/shared-parts.ts';
 
 type Schema = {
   readonly $ref?: string;

@@ -1,6 +1,7 @@
 /** The tables of docs/use/errors.md, from the table of codes and the API document. */
 import { ERROR_ACTIONS, type ErrorTable } from '../src/core/errors.ts';
-import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
+import { operationsOf } from './documents/api-document.ts';
+import { type ApiDocument, codesOf } from './documents/shared-parts.ts';
 import { withRows } from './table-rows.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');

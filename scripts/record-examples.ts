@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tourService } from '../test/e2e/service-tour.ts';
 import { startWorld } from '../test/world/world.ts';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
-import type { ApiDocument } from './documents/api-document.ts';
+import type { ApiDocument } from './documents/shared-parts.ts';
 
 const USAGE = 'npm run examples [-- <operation> ...]';
 const chosen: readonly string[] = argumentsOrUsage(USAGE, (args) => readArguments(args, {}, 100).positionals);

@@ -1,7 +1,8 @@
 /** The tables of SKILL.md that follow from the error table and the API document. */
 import type { ErrorTable } from '../src/core/errors.ts';
 import { nextStep } from '../src/mcp/api-client.ts';
-import { type ApiDocument, codesOf, operationsOf } from './documents/api-document.ts';
+import { operationsOf } from './documents/api-document.ts';
+import { type ApiDocument, codesOf } from './documents/shared-parts.ts';
 import { withRows } from './table-rows.ts';
 
 const STEPS = ['getSwapMinimum', 'getSwapEstimate', 'createSwap', 'getSwapStatus'];

@@ -3,7 +3,7 @@
  * @module
  */
 import { Hono } from 'hono';
-import type { ApiDocument } from '../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../scripts/documents/shared-parts.ts';
 import type { Assets } from './build/assets.ts';
 import { readChanges } from './build/changelog.ts';
 import { readRunbook } from './build/runbook.ts';

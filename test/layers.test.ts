@@ -162,3 +162,17 @@ it('only config.ts reads settings, and only custody/secrets.ts and the witness r
     );
   expect(readers).toEqual(['config.ts', 'custody/secrets.ts', 'witness/settings.ts']);
 });
+
+it('no file imports itself by way of others, not even a type', () => {
+  const free = new Set<string>();
+  const circleFrom = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path, file];
+    if (free.has(file) || !files.includes(file)) return undefined;
+    const circle = imports(file)
+      .map((target) => circleFrom(target, [...path, file]))
+      .find(Boolean);
+    free.add(file);
+    return circle;
+  };
+  expect(files.map((file) => circleFrom(file, [])).find(Boolean)).toBeUndefined();
+});

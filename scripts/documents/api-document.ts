@@ -4,24 +4,24 @@
  * @module
  */
 
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import { ERROR_ACTIONS, type ErrorTable } from '../../src/core/errors.ts';
 import { API_VERSION } from '../../src/features/openapi/routes.ts';
 import { ERROR_RESPONSE, problemSchema } from '../../src/http/responses.ts';
 import type { Examples } from './examples.ts';
-import { sharedPart, withSharedParts } from './shared-parts.ts';
+import {
+  type ApiDocument,
+  codesOf,
+  type Describe,
+  METHODS,
+  type Method,
+  type Operation,
+  sharedPart,
+  withSharedParts,
+} from './shared-parts.ts';
 
-/** @throws Error when two routes have conflicting definitions */
-type Describe = OpenAPIHono['getOpenAPIDocument'];
-export type ApiDocument = ReturnType<Describe>;
-type PathItem = NonNullable<ApiDocument['paths'][string]>;
-export type Operation = NonNullable<PathItem['get']>;
 type Responses = Operation['responses'];
 type Schemas = NonNullable<NonNullable<ApiDocument['components']>['schemas']>;
 type ResponseEntry = Exclude<Responses[string], { $ref: string }>;
-
-export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-export type Method = (typeof METHODS)[number];
 
 const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL into it, mints ABSR against it, pays ASRY claims, sells SPL tokens
 and their listing, and reads pools and Nostr feeds. No request needs credentials.
@@ -210,19 +210,6 @@ function addInternal(responses: Responses): void {
     ...(codes.length === 0 ? found : {}),
     content: { 'application/json': { schema: own } },
   };
-}
-
-type Coded = {
-  readonly allOf?: readonly unknown[];
-  readonly anyOf?: readonly unknown[];
-  readonly properties?: { readonly error_code?: { readonly enum?: readonly string[] } };
-};
-
-/** The codes of an error response; none for any other schema. */
-export function codesOf(schema: unknown): readonly string[] {
-  const { allOf = [], anyOf = [], properties }: Coded = Object(schema);
-  const parts = [...allOf, ...anyOf];
-  return parts.length > 0 ? parts.flatMap(codesOf) : (properties?.error_code?.enum ?? []);
 }
 
 /** Headers that depend on the response; the document's description states the others. */

@@ -3,8 +3,9 @@
  * @module
  * @see https://llmstxt.org
  */
-import { type ApiDocument, codesOf, meaningOf, type Operation, operationsOf } from './api-document.ts';
+import { meaningOf, operationsOf } from './api-document.ts';
 import type { Examples } from './examples.ts';
+import { type ApiDocument, codesOf, type Operation } from './shared-parts.ts';
 
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 type Schema = {

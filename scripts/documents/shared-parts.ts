@@ -2,7 +2,16 @@
  * Parameters and responses that several operations have in common, as components of the API document.
  * @module
  */
-import { type ApiDocument, codesOf, METHODS, type Operation } from './api-document.ts';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+
+/** @throws Error when two routes have conflicting definitions */
+export type Describe = OpenAPIHono['getOpenAPIDocument'];
+export type ApiDocument = ReturnType<Describe>;
+type PathItem = NonNullable<ApiDocument['paths'][string]>;
+export type Operation = NonNullable<PathItem['get']>;
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
 
 type Kind = 'parameters' | 'responses';
 
@@ -72,4 +81,17 @@ function freeName(taken: object, name: string): string {
 function dropRepeats(parameter: { required?: boolean; schema?: { description?: string } }): void {
   if (parameter.required === false) delete parameter.required;
   delete parameter.schema?.description;
+}
+
+type Coded = {
+  readonly allOf?: readonly unknown[];
+  readonly anyOf?: readonly unknown[];
+  readonly properties?: { readonly error_code?: { readonly enum?: readonly string[] } };
+};
+
+/** The codes of an error response; none for any other schema. */
+export function codesOf(schema: unknown): readonly string[] {
+  const { allOf = [], anyOf = [], properties }: Coded = Object(schema);
+  const parts = [...allOf, ...anyOf];
+  return parts.length > 0 ? parts.flatMap(codesOf) : (properties?.error_code?.enum ?? []);
 }

@@ -14,9 +14,10 @@ import {
   folderOf,
   ORIGIN_PLACEHOLDER,
 } from '../../src/features/openapi/routes.ts';
-import { type ApiDocument, apiDocument } from './api-document.ts';
+import { apiDocument } from './api-document.ts';
 import { EXAMPLES } from './examples.ts';
 import { llmsText } from './llms-text.ts';
+import type { ApiDocument } from './shared-parts.ts';
 
 /** @param origin of absolute links; empty for none */
 export function documentOf(origin: string): ApiDocument {

@@ -2,7 +2,7 @@
  * The members of an API schema as a flat list, for people to read.
  * @module
  */
-import type { ApiDocument } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 
 type Schemas = NonNullable<NonNullable<ApiDocument['components']>['schemas']>;
 type SchemaOrRef = Schemas[string];

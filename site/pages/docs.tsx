@@ -1,11 +1,11 @@
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import {
   type ApiDocument,
   codesOf,
   type Method,
   type Operation,
-  operationsOf,
-} from '../../scripts/documents/api-document.ts';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
+} from '../../scripts/documents/shared-parts.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { toolCallOf, valuesIn } from '../build/call-examples.ts';
 import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';

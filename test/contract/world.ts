@@ -1,4 +1,5 @@
-import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { tourService, type Visit } from '../e2e/service-tour.ts';
 import { type Answer, type Body, read } from '../e2e/swap-caller.ts';
 import { startWorld, type World } from '../world/world.ts';

@@ -1,6 +1,7 @@
 /** Requests at each bound that the API document states, and just outside it. */
 import { describe, expect, it } from 'vitest';
-import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { useWorld } from '../world/use-world.ts';
 import { routeRequests, type Schema } from './route-requests.ts';

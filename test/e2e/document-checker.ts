@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { type ApiDocument, type Operation, operationsOf } from '../../scripts/documents/api-document.ts';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument, Operation } from '../../scripts/documents/shared-parts.ts';
 
 /** A request as it was sent, and its response. */
 export interface Exchange {

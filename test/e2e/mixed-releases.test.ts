@@ -7,7 +7,7 @@
 
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { ApiDocument } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { checkOutLastTag } from '../kit/last-tag.ts';
 import { useFolder } from '../kit/use-folder.ts';
 import { bundleWorker } from '../world/worker-bundle.ts';

@@ -1,7 +1,8 @@
 /** @module-tag deep */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { isUpstream } from '../world/bindings.ts';

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import {
-  type ApiDocument,
-  type Method,
-  type Operation,
-  operationsOf,
-} from '../../scripts/documents/api-document.ts';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument, Method, Operation } from '../../scripts/documents/shared-parts.ts';
 import type { Parameter, Schema } from './route-requests.ts';
 
 /** One request of an operation, ready to be sent. */

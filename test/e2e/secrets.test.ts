@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { base58, hex } from '@scure/base';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ApiDocument } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { decodeWif } from '../../src/chain/bitcoin/wif.ts';
 import { isUpstream } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { createExtensionMint } from '../world/extension-mint.ts';
 import type { World } from '../world/world.ts';
 import { until } from './swap-caller.ts';

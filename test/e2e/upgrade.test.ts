@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unstable_splitSqlQuery } from 'wrangler';
-import type { ApiDocument } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { checkOutLastTag } from '../kit/last-tag.ts';
 import { bundleWorker } from '../world/worker-bundle.ts';
 import type { Release } from '../world/worker-process.ts';

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type ApiDocument,
-  apiDocument,
-  codesOf,
-  operationsOf,
-} from '../../scripts/documents/api-document.ts';
+import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { type ApiDocument, codesOf } from '../../scripts/documents/shared-parts.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERROR_ACTIONS, ERRORS } from '../../src/core/errors.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';

@@ -1,6 +1,7 @@
 /** Sends several wrong values for every field of every request in the API document. */
 import { expect, it } from 'vitest';
-import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { routeRequests } from '../e2e/route-requests.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryKeys } from '../../packages/client/src/index.ts';
-import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
+import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { createApi, keysOf, nextStep } from '../../src/mcp/api-client.ts';

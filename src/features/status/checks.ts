@@ -1,10 +1,9 @@
 /**
- * The checks behind both `/api/status` and `/api/ready`. Each names what fails.
+ * The checks that decide `/api/ready` and count in `/api/status` too. Each names what fails.
  * @module
  */
 import { AppError } from '../../core/errors.ts';
 import type { SigningState } from '../../custody/api.ts';
-import type { StatusReport } from './get-status.ts';
 
 export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
 
@@ -18,7 +17,7 @@ export type ReadyDeps = {
 };
 
 /** @param reason of the failure, or null */
-const check = (name: string, reason: string | null): Check => ({ name, ok: reason === null, reason });
+export const check = (name: string, reason: string | null): Check => ({ name, ok: reason === null, reason });
 
 export async function checkReady(deps: ReadyDeps): Promise<Check[]> {
   const signing = deps.signingState();
@@ -57,44 +56,4 @@ async function outcome(name: string, read: () => Promise<string | null>): Promis
       table === undefined ? 'does not respond' : `table ${table} is missing: apply the migrations`,
     );
   }
-}
-
-type Shown = Omit<StatusReport, 'ok'>;
-
-/** The checks of the parts of the status. A part that cannot be read fails. */
-export const shownChecks = (shown: Shown): Check[] => [
-  ...custodyChecks(shown.custody),
-  check('sources', sourcesReason(shown.upstreams)),
-  check('cron', cronReason(shown.cron)),
-  check('rows', shown.database === null ? 'the rows of D1 cannot be read' : null),
-  check('backing', shown.backing.ok ? null : `the backing of ABSR is ${shown.backing.state}`),
-];
-
-function custodyChecks(custody: Shown['custody']): Check[] {
-  if (custody === null) return [check('swaps', 'the custodian does not report')];
-  const { paused, swapsRefused, nodes, heldOperations, mint, mirrorRefusedRows } = custody;
-  const disagreement = nodes.disagreementAt && `nodes disagreed at ${nodes.disagreementAt}`;
-  const unagreed = nodes.quorumMissingSince && `no quorum since ${nodes.quorumMissingSince}`;
-  const stalled = nodes.stalledSince && `no finalized slot since ${nodes.stalledSince}`;
-  return [
-    check('swaps', paused ? `paused: ${paused}` : swapsRefused && `refused: ${swapsRefused.code}`),
-    check('nodes', stalled ?? unagreed ?? disagreement),
-    check('operations', heldOperations > 0 ? `${heldOperations} await the operator` : null),
-    check('mint', mint?.ok === false ? `the daily mint waits: ${mint.reason}` : null),
-    check('mirror', mirrorRefusedRows > 0 ? `D1 refuses ${mirrorRefusedRows} rows` : null),
-  ];
-}
-
-function sourcesReason(upstreams: Shown['upstreams']): string | null {
-  const failed = upstreams.filter(({ ok, needed }) => needed && !ok).map(({ name }) => name);
-  return failed.length > 0 ? `do not respond: ${failed.join(', ')}` : null;
-}
-
-/** Before the first midnight of a deployment, the daily trigger has not run. */
-function cronReason(cron: Shown['cron']): string | null {
-  if (cron === null) return 'the triggers cannot be read';
-  const late = cron.filter(
-    ({ ok, trigger, lastRunAt }) => !ok && !(trigger === 'daily' && lastRunAt === null),
-  );
-  return late.length > 0 ? `late: ${late.map(({ trigger }) => trigger).join(', ')}` : null;
 }

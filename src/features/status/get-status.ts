@@ -5,7 +5,7 @@ import { failureReason } from '../../core/errors.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import { type Cache, refreshing } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
-import { type Check, shownChecks } from './checks.ts';
+import { type Check, check } from './checks.ts';
 import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
 
 /** One upstream's state from a probe. */
@@ -164,6 +164,46 @@ export async function readState(deps: StatusReportDeps, refresh = false): Promis
   };
   const checks = [...ready, ...shownChecks(shown)];
   return { checks, status: { ok: checks.every(({ ok }) => ok), ...shown } };
+}
+
+type Shown = Omit<StatusReport, 'ok'>;
+
+/** The checks of the parts of the status. A part that cannot be read fails. */
+const shownChecks = (shown: Shown): Check[] => [
+  ...custodyChecks(shown.custody),
+  check('sources', sourcesReason(shown.upstreams)),
+  check('cron', cronReason(shown.cron)),
+  check('rows', shown.database === null ? 'the rows of D1 cannot be read' : null),
+  check('backing', shown.backing.ok ? null : `the backing of ABSR is ${shown.backing.state}`),
+];
+
+function custodyChecks(custody: Shown['custody']): Check[] {
+  if (custody === null) return [check('swaps', 'the custodian does not report')];
+  const { paused, swapsRefused, nodes, heldOperations, mint, mirrorRefusedRows } = custody;
+  const disagreement = nodes.disagreementAt && `nodes disagreed at ${nodes.disagreementAt}`;
+  const unagreed = nodes.quorumMissingSince && `no quorum since ${nodes.quorumMissingSince}`;
+  const stalled = nodes.stalledSince && `no finalized slot since ${nodes.stalledSince}`;
+  return [
+    check('swaps', paused ? `paused: ${paused}` : swapsRefused && `refused: ${swapsRefused.code}`),
+    check('nodes', stalled ?? unagreed ?? disagreement),
+    check('operations', heldOperations > 0 ? `${heldOperations} await the operator` : null),
+    check('mint', mint?.ok === false ? `the daily mint waits: ${mint.reason}` : null),
+    check('mirror', mirrorRefusedRows > 0 ? `D1 refuses ${mirrorRefusedRows} rows` : null),
+  ];
+}
+
+function sourcesReason(upstreams: Shown['upstreams']): string | null {
+  const failed = upstreams.filter(({ ok, needed }) => needed && !ok).map(({ name }) => name);
+  return failed.length > 0 ? `do not respond: ${failed.join(', ')}` : null;
+}
+
+/** Before the first midnight of a deployment, the daily trigger has not run. */
+function cronReason(cron: Shown['cron']): string | null {
+  if (cron === null) return 'the triggers cannot be read';
+  const late = cron.filter(
+    ({ ok, trigger, lastRunAt }) => !ok && !(trigger === 'daily' && lastRunAt === null),
+  );
+  return late.length > 0 ? `late: ${late.map(({ trigger }) => trigger).join(', ')}` : null;
 }
 
 /** The part of KV that stores a line of text per key. */
