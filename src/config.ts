@@ -121,7 +121,7 @@ type OwnSetting = Extract<(typeof OPERATION_LIMITS)[LimitName], { readonly setti
 const limitSettings = Object.fromEntries(
   LIMITS.flatMap(([, limit]): [string, LimitSetting][] => {
     const { setting, label, beyond, default: standard } = limit;
-    const about = `Limit of ${label}. Beyond it: ${beyond}.`;
+    const about = `Limit on ${label}. Beyond it: ${beyond}.`;
     return setting
       ? [[setting, { schema: limitSyntax(limit), default: standard, areas: ['custody'], about }]]
       : [];
@@ -151,13 +151,13 @@ export const VARIABLES = {
     areas: ['service'],
     secret: true,
     about:
-      'Called by GET after each cron run that woke the custodian. A [monitor elsewhere](deploy.md#5-watch) sends an alarm when the calls stop.',
+      'URL that each cron run calls by GET after it has woken the custodian. A [monitor elsewhere](deploy.md#5-watch) sends an alarm when the calls stop.',
   },
   CUSTODIAN_LOCATION: {
     schema: z.enum(['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me']),
     areas: ['service'],
     about:
-      'Region in which the platform creates the custodian, such as `weur`: that of D1. It counts once, before the first call. Empty: near the first caller.',
+      'Region in which the platform creates the custodian, such as `weur`. Use the region of D1. It takes effect only before the first call. Empty: near the first caller.',
   },
   PAGE_VIEW_OBJECTS: {
     schema: z
@@ -167,7 +167,7 @@ export const VARIABLES = {
     default: '1',
     areas: ['service'],
     about:
-      'Objects that count page views, 1 to 99. One serves about 20 million views a day. Raise it only: figures of a removed object are no longer shown.',
+      'Objects that count page views, 1 to 99. One serves about 20 million views a day. Only raise it: the figures of a removed object are no longer shown.',
   },
   SECURITY_CONTACT: {
     schema: z.url({ protocol: /^(mailto|https)$/ }),
@@ -215,14 +215,14 @@ export const VARIABLES = {
   TREASURY_SOLANA_ADDRESS: {
     schema: address,
     areas: ['custody'],
-    about: 'Receives fees, payments for ASRY and minted ABSR. Empty: the reserve itself.',
+    about: 'Address that receives fees, payments for ASRY and minted ABSR. Empty: the reserve itself.',
   },
   SOLANA_RPC_URL: {
     schema: urlList,
     default: 'https://api.mainnet-beta.solana.com',
     areas: ['custody'],
     about:
-      'Comma list of Solana nodes of the custodian, primary first. Use two or more from different operators. Nothing else reads them.',
+      'Comma-separated Solana nodes of the custodian, primary first. Use two or more from different operators. Nothing else reads them.',
   },
   SOLANA_RPC_RATE: {
     schema: uint,
@@ -236,25 +236,25 @@ export const VARIABLES = {
     default: 'https://api.mainnet.solana.com',
     areas: ['service'],
     about:
-      'Comma list of Solana nodes for what the API shows: figures, lists, tokens, pools. Callers can use up their rate, so name other hosts than in `SOLANA_RPC_URL`.',
+      'Comma-separated Solana nodes for what the API shows: figures, lists, tokens, pools. Callers can use up their rate, so name other hosts than in `SOLANA_RPC_URL`.',
   },
   ESPLORA_API_URLS: {
     schema: urlList,
     default: 'https://mempool.space/api,https://blockstream.info/api',
     areas: ['custody'],
-    about: 'Comma list of Esplora indexes of Bitcoin. ABSR is minted only where two agree.',
+    about: 'Comma-separated Esplora indexes of Bitcoin. ABSR is minted only where two agree.',
   },
   PRICE_API_URLS: {
     schema: namedList(VENUE_NAMES, url),
     default: VENUE_NAMES.map((name) => `${name}=${PRICE_VENUES[name].url}`).join(','),
     areas: ['custody'],
-    about: 'Comma list of price venues, `name=URL`, preferred first. Two must agree before a swap.',
+    about: 'Comma-separated price venues, `name=URL`, preferred first. Two must agree before a swap.',
   },
   NEAR_INTENTS_JWT: {
     schema: secret,
     areas: ['custody'],
     secret: true,
-    about: 'From the partner portal of the bridge. Without it the bridge charges a higher fee.',
+    about: 'Token from the partner portal of the bridge. Without it the bridge charges a higher fee.',
   },
   BRIDGE_QUOTES_2H: {
     schema: uint,
@@ -283,14 +283,14 @@ export const VARIABLES = {
     secret: true,
     custodyOnly: true,
     about:
-      'Signs ownership proofs inside the service. Preferably empty: sign offline with `npm run ops -- proof message`.',
+      'Bitcoin key that signs ownership proofs inside the service. Better left empty: sign offline with `npm run ops -- proof message`.',
   },
 
   ABSR_MINT_ADDRESS: {
     schema: address,
     areas: ['mint'],
     required: true,
-    about: 'Mint of ABSR. Its mint authority is the reserve, or `ABSR_MINT_AUTHORITY`.',
+    about: 'Address of the ABSR mint. Its mint authority is the reserve, or `ABSR_MINT_AUTHORITY`.',
   },
   ABSR_MINT_AUTHORITY: {
     schema: address,
@@ -309,7 +309,7 @@ export const VARIABLES = {
     schema: address,
     areas: ['asry'],
     required: true,
-    about: 'Mint of ASRY.',
+    about: 'Address of the ASRY mint.',
   },
   ASRY_SOURCE_ACCOUNT: {
     schema: address,
@@ -321,14 +321,14 @@ export const VARIABLES = {
     // Trillionths of a dollar.
     schema: decimal(12),
     areas: ['asry'],
-    about: 'Dollars for one ASRY. Empty: claims with `rewardUsd` are refused.',
+    about: 'Price of one ASRY in dollars. Empty: claims with `rewardUsd` are refused.',
   },
   ASRY_HELD_SENDERS: {
     schema: addressList,
     default: '',
     areas: ['asry', 'payments'],
     about:
-      'Comma list of senders whose rewards and refunds await the operator, in addition to the built-in exchanges.',
+      'Comma-separated senders whose rewards and refunds await the operator, in addition to the built-in exchanges.',
   },
 
   MINT_KEY_SEED: {
@@ -354,7 +354,7 @@ export const VARIABLES = {
     ),
     default: DAILY.map(([name, { default: standard }]) => `${name}=${standard}`).join(','),
     areas: ['payments', 'asry'],
-    about: `Comma list of limits, \`name=value\`; a name that is left out keeps its default. ${DAILY.map(([name, { label, beyond }]) => `\`${name}\`: ${label}; beyond it: ${beyond}.`).join(' ')}`,
+    about: `Comma-separated limits, \`name=value\`; a name that is left out keeps its default. ${DAILY.map(([name, { label, beyond }]) => `\`${name}\`: ${label}; beyond it: ${beyond}.`).join(' ')}`,
   },
 
   CHANGENOW_API_KEY: {
@@ -362,21 +362,21 @@ export const VARIABLES = {
     areas: ['exchange'],
     required: true,
     secret: true,
-    about: 'Key of ChangeNOW.',
+    about: 'API key of ChangeNOW.',
   },
 
   POOL_ADDRESSES: {
     schema: namedList(['default', 'saeth-sausd', 'sausd-usdc'], address),
     areas: ['pools'],
     required: true,
-    about: 'Comma list of pools: `default=` of `/api/dex/pool-default`, `saeth-sausd=` and `sausd-usdc=`.',
+    about: 'Comma-separated pools: `default=` of `/api/dex/pool-default`, `saeth-sausd=` and `sausd-usdc=`.',
   },
 
   NOSTR_RELAYS: {
     schema: relayList,
     default: 'wss://relay.ditto.pub,wss://relay.primal.net,wss://relay.damus.io,wss://nos.lol',
     areas: ['nostr'],
-    about: 'Comma list of relays.',
+    about: 'Comma-separated relays.',
   },
   NOSTR_NPUB: {
     schema: nostrIdentity,

@@ -134,7 +134,7 @@ const limitsBelowOthers = (maximum: Readonly<Record<LimitName, bigint>>): Findin
       ([other, { label }]) =>
         problem(
           'limit-below-another',
-          `${settingOf(name)} is below ${settingOf(other)}, so the limit of ${label} is never reached.`,
+          `${settingOf(name)} is below ${settingOf(other)}, so the limit on ${label} is never reached.`,
           `Raise ${settingOf(name)} to ${settingOf(other)} or more, or lower ${settingOf(other)}.`,
         ),
     ),

@@ -95,7 +95,7 @@ const CODES = {
   ),
   DATABASE_UNAVAILABLE: unavailable('The database is not available. Nothing was lost.'),
   CUSTODIAN_UNAVAILABLE: unavailable(
-    'The custodian does not respond, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
+    'The custodian does not respond, or is busy with too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
   ),
   INTERNAL: permanent(500, 'report_request_id', 'The service failed unexpectedly.'),
 
@@ -134,7 +134,7 @@ const CODES = {
   BRIDGE_REQUEST_INVALID: permanent(
     503,
     'contact_operator',
-    'The routing provider rejects a fixed field of our request. The operator has an alarm. Nothing was signed.',
+    'The routing provider rejects a fixed field of our request. The operator has received an alarm. Nothing was signed.',
   ),
   PRICE_UNAVAILABLE: transient(
     502,
@@ -184,9 +184,9 @@ const CODES = {
   OLDER_THAN_RECORDS: permanent(
     409,
     'contact_operator',
-    'The payment or request is older than the records, which began anew after a loss. details.recordsSince says when. Nothing was consumed.',
+    'The payment or request is older than the records of this service, which began anew after a loss. details.recordsSince says when. Nothing was consumed.',
   ),
-  DEPOSIT_TOO_OLD: uselessDeposit('The payment is older than the programme or the maximum age.'),
+  DEPOSIT_TOO_OLD: uselessDeposit('The payment is from before the programme, or older than the maximum age.'),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
     'The payment is a transfer by the service itself, or has no sender; details.reason says which.',
@@ -196,7 +196,7 @@ const CODES = {
     'contact_operator',
     'The chain does not show clearly who sent the payment; details.reason names the cause.',
   ),
-  DEPOSIT_BOTH_ASSETS: permanent(409, 'contact_operator', 'One transaction credits both assets.'),
+  DEPOSIT_BOTH_ASSETS: permanent(409, 'contact_operator', 'One transaction credits both USDC and USDT.'),
   DEPOSIT_ALREADY_USED: permanent(
     409,
     'use_another_deposit',
@@ -241,7 +241,7 @@ const CODES = {
   NOT_A_MINT: badRequest('The chain has no token mint at this address.'),
   NO_METADATA: badRequest('The token has no name on the chain, by either metadata standard.'),
   LISTING_REFUSED: badRequest(
-    'A key or rule of the mint can take or stop the tokens of every holder; details.powers names which.',
+    'A key or rule of the mint can take or stop the tokens of every holder; details.powers names it.',
   ),
   ALREADY_LISTED: permanent(409, 'none', 'The token is already listed; details.tokenId names it.'),
   INVALID_SIGNATURE: badRequest('tx_signature is not a Solana signature.'),
@@ -250,7 +250,7 @@ const CODES = {
   PAYMENT_NOT_BOUND: permanent(
     409,
     'fix_request',
-    'This transaction does not pay this request: reference and amount both differ. With details.receivedLamports it was received, and the operator will return it.',
+    'This transaction does not pay this request: reference and amount both differ. If details.receivedLamports is set, the treasury received it, and the operator will return it.',
   ),
   PAYMENT_ALREADY_USED: permanent(
     409,
@@ -274,7 +274,7 @@ const CODES = {
   TOO_MANY_OPEN_REQUESTS: transient(
     429,
     'retry_later',
-    'Too many requests of this address or of all callers await payment.',
+    'Too many requests by this address or by all callers await payment.',
   ),
 };
 

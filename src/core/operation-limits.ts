@@ -94,7 +94,7 @@ export const OPERATION_LIMITS = {
     unit: 'lamports',
     counts: 'cost',
     windowMs: DAY_MS,
-    label: 'worst-case cost of a day of swaps',
+    label: 'worst-case cost of swaps in a day',
     beyond: '503 `SWAP_LIMIT_REACHED`',
   },
   creations_day: {
@@ -140,7 +140,7 @@ export const OPERATION_LIMITS = {
     unit: 'lamports',
     counts: 'cost',
     windowMs: DAY_MS,
-    label: 'SOL spent in a day on fees of payouts that fail',
+    label: 'SOL spent in a day on fees of failed payouts',
     beyond: 'the reward is owed (`daily_limit`)',
   },
 } as const satisfies Record<string, OperationLimit>;

@@ -86,7 +86,7 @@ export function canonical(given: unknown): unknown {
 /** Names by which callers ask for a rehearsal. */
 const REHEARSAL = /^dry[\s_-]*run$/i;
 const HOW_TO_REHEARSE =
-  'this tool acts in earnest. Rehearse with swap_estimate, exchange_estimate, or skipReward of asry_claim';
+  'this tool really spends or creates. Rehearse with swap_estimate, exchange_estimate, or skipReward of asry_claim';
 
 const MAX_ISSUES = 5;
 

@@ -146,7 +146,7 @@ export class CustodianClient implements CustodianApi {
       throw unavailable('The custodian does not respond.', cause);
     }
     if (isNotCustodian(result)) throw unavailable('The object that was called is not the custodian.');
-    if (isBusy(result)) throw unavailable('The custodian serves as many reads as it can.');
+    if (isBusy(result)) throw unavailable('The custodian already serves as many reads as it can.');
     if (isNotConfigured(result)) throw notConfigured(result.notConfigured);
     return result;
   }

@@ -40,11 +40,7 @@ export default {
       console.log(
         JSON.stringify({ level: 'error', event: 'cosign_failed', error: String(error).slice(0, 200) }),
       );
-      return refusal(
-        503,
-        'witness_failed',
-        'The witness failed. Nothing was signed that this response contains.',
-      );
+      return refusal(503, 'witness_failed', 'The witness failed. This response contains no signature.');
     }
   },
 };

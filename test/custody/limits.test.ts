@@ -77,7 +77,7 @@ describe('a sale', () => {
       const nextAvailableAt = new Date(NOW + retryAfterSeconds * 1_000).toISOString();
       expect(refusal).toEqual({
         code: 'SPENDING_LIMIT_REACHED',
-        message: `The limit of token creations in a day, 2, would be exceeded: ${details.used} are already used.`,
+        message: `The limit on token creations in a day, 2, would be exceeded: ${details.used} are already used.`,
         retryAfterSeconds,
         details: { limit: 'creations_day', ...details, nextAvailableAt },
       });

@@ -200,7 +200,7 @@ describe('alarms', () => {
     const alarms = raisedBy(facts(status, { level: { ...SOL, balance: 1n } }));
     expect(alarms.map(({ name }) => name)).toEqual(['unexplained_spend', 'signing_frozen', 'sol_low']);
     expect(alarms[0]?.figures).toEqual({ spends: 'stolen (9 SOL to thief)' });
-    expect(alarms[2]?.figures?.whereItWent).toBe('unexplained: stolen (9 SOL to thief); send none');
+    expect(alarms[2]?.figures?.whereItWent).toBe('unexplained: stolen (9 SOL to thief); send no SOL');
   });
 
   it('every alarm has a case in this test', () => {

@@ -32,19 +32,19 @@ export type Status = {
   upstreams: Array<{
     name: string;
     ok: boolean;
-    /** Whether money depends on it; only these affect ok */ needed: boolean;
+    /** Whether money depends on it; only such upstreams affect ok */ needed: boolean;
     /** Response time in milliseconds */ ms: number;
     /** open while calls are skipped after two timeouts */ circuit: 'closed' | 'open';
   }>;
   /** Null when it cannot be read */ cron: Array<{
     trigger: 'minute' | 'daily';
     lastRunAt: string | null;
-    /** Whether it ran within its time */ ok: boolean;
+    /** Whether it ran in time */ ok: boolean;
   }> | null;
   custody: {
     /** Id of the Worker version that the custodian runs */ release: string | null;
     /** When the cron last woke it without a failure */ lastWakeAt: string | null;
-    /** Why every swap was refused in the last minute, for another reason than its amount */
+    /** Why every swap was refused in the last minute, for a reason other than its amount */
     swapsRefused: { code: string; since: string } | null;
     /** Transactions of the reserve key that no row explains, for which signing is frozen */ unexplainedSpends: Array<{
       signature: string;
@@ -71,9 +71,9 @@ export type Status = {
     /** True after D1 was restored, until it has every row again */ mirrorRestored: boolean;
     /** Every cap */ limits: Array<{
       name: string;
-      /** What it bounds */ label: string;
+      /** What the limit bounds */ label: string;
       unit: 'lamports' | 'count';
-      /** 0 for one operation, null for open ones */ windowSeconds: number | null;
+      /** 0: each operation by itself; null: all open operations */ windowSeconds: number | null;
       used: string;
       maximum: string;
       left: string;
@@ -99,7 +99,7 @@ export type Status = {
     /** Sats per ABSR, rounded down; null without tokens */ ratio: number | null;
     /** When the older of both figures was read */ as_of: string | null;
     /** True when a source is unavailable and an older figure is shown */ stale: boolean;
-    /** True only while it is known that no token lacks its sat */ ok: boolean;
+    /** True only while every token is known to be covered by a sat */ ok: boolean;
   };
   /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
   database: {
@@ -130,7 +130,7 @@ export type Reserves = {
     /** Whether all sources that responded agree; null for a single one. The lowest balance is shown. */ agreed: boolean | null;
     sources: Array<{ name: string; balanceSatoshis: string | null }>;
     /** The upstream that responded */ source: string | null;
-    /** When this half was read */ as_of: string | null;
+    /** When this part was read */ as_of: string | null;
     /** True when its sources are unavailable and an older value is shown */ stale: boolean;
   };
   solana: {
@@ -144,10 +144,10 @@ export type Reserves = {
       /** Keys that must sign a mint */ required: number;
       /** Their addresses: of the reserve and of the witness */ signers: Array<string>;
     } | null;
-    /** When this half was read */ as_of: string | null;
+    /** When this part was read */ as_of: string | null;
     /** True when its sources are unavailable and an older value is shown */ stale: boolean;
   };
-  /** When the older half was read */ as_of: string | null;
+  /** When the older part was read */ as_of: string | null;
   /** True when a source is unavailable and an older value is shown */ stale: boolean;
   errors?: Array<{ part: 'bitcoin' | 'solana'; error_code: string }>;
 };
@@ -169,7 +169,7 @@ export type SolanaTransactions = {
   transactions: Array<{
     signature: string;
     /** Unix seconds */ blockTime: number | null;
-    /** Null for a success, else the chain's error */ err?: unknown;
+    /** The chain's error; null for a success */ err?: unknown;
     slot: string;
   }>;
   /** When the list was read */ as_of: string;
@@ -268,10 +268,10 @@ export type Coverage = {
 export type AbsrTransactions = {
   transactions: Array<{
     /** Solana signature */ signature: string;
-    /** Bitcoin txid that paid an issue; null for a mint */ txId: string | null;
+    /** Bitcoin txid of the sats that a swap delivered (an issue); null for a mint */ txId: string | null;
     type: 'mint' | 'issue';
     amountSats: number;
-    /** At the price when it was signed; null when no price was known */ amountUsd: number | null;
+    /** Value at the price when it was signed; null when no price was known */ amountUsd: number | null;
     /** Unix seconds */ blockTime: number | null;
     amountSatoshis: string;
   }>;
@@ -666,7 +666,7 @@ export type AsryClaim = {
     /** The transaction's first signature */ depositTxSignature: string;
     /** Slot of the payment */ slot: string;
     /** Unix seconds; decides the epoch */ blockTime: number;
-    /** Gain of the treasury's own account */ creditedAtomic: string;
+    /** Amount that the treasury's own account received */ creditedAtomic: string;
     /** Receive fee */ feeAtomic: string;
     /** Credited amount less the fee; this amount earns */ netAtomic: string;
     epoch: number;
@@ -688,7 +688,7 @@ export type AsryClaim = {
 export type AsryClaimRequest = {
   asset: 'USDC' | 'USDT';
   /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
-  /** Expected received amount in whole tokens; beside amountAtomic, the same amount; above 0 */ amount?: string;
+  /** Expected received amount in whole tokens; must equal amountAtomic if both are given; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
   /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
   rewardUsd?: number | string;
@@ -703,7 +703,7 @@ export type AsryClaimRecord = AsryClaim & ({
     asryAtomic: string;
     reason: string | null;
     created_at: string;
-    /** When it was final on the chain */ paid_at: string | null;
+    /** When it became final on the chain */ paid_at: string | null;
   }>;
   claimed_at: string | null;
 });
@@ -731,7 +731,7 @@ export type AsryEpochs = {
     mints: { USDC: string; USDT: string };
     decimals: number;
   };
-  /** ASRY that a cold account allows; null without one, or unread */ allowanceAtomic: string | null;
+  /** ASRY that the cold account still allows; null without such an account, or if unread */ allowanceAtomic: string | null;
   as_of: string;
 };
 
@@ -855,7 +855,7 @@ export type ErrorAction =
 export const OPERATIONS = {
   /** Shows that the process runs, its release, and whether the custodian is still starting. */
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
-  /** What fails, by name. */
+  /** Names each part that fails. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
   /** The state of every part, the limits, the open alarms, and the last 20 operations. */
   getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),
@@ -926,7 +926,7 @@ export const OPERATIONS = {
   listTokens: get<{ limit?: number; cursor?: string; creator?: string }, Tokens, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
   /** The target of the token's on-chain uri; it never changes. */
   getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
-  /** One token, by its id or its mint address; also ABSR and ASRY by theirs. */
+  /** One token, by its id or its mint address; ABSR and ASRY by their mint addresses. */
   getToken: get<{ id: string }, TokenRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
   /** Listed tokens by symbol, name, mint or creator. */
   searchTokens: get<{ q?: string; limit?: number; cursor?: string }, TokenSearch, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),

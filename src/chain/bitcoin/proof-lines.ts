@@ -195,7 +195,7 @@ function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: Proo
     return confirmed(name, `minting needs two keys: ${solanaAddress} (custodian) and ${witness} (witness)`);
   }
   if (minter === 'reserve')
-    return warned(name, `${solanaAddress} mints alone: its thief could mint any amount`);
+    return warned(name, `${solanaAddress} mints alone: a thief of its key could mint any amount`);
   return contradicted(name, `the mint authority is ${authority}, ${required} of ${listed(signers)}`);
 }
 

@@ -188,13 +188,13 @@ export function spendingRefusal(
   if (limit.windowMs === 0) {
     return {
       code: 'AMOUNT_TOO_LARGE',
-      message: `The limit of ${limit.label} is ${text(limit.maximum)}.`,
+      message: `The limit on ${limit.label} is ${text(limit.maximum)}.`,
       details: { maxAmountLamports: limit.maximum.toString() },
     };
   }
   return {
     code: 'SPENDING_LIMIT_REACHED',
-    message: `The limit of ${limit.label}, ${text(limit.maximum)}, would be exceeded: ${text(used)} are already used.`,
+    message: `The limit on ${limit.label}, ${text(limit.maximum)}, would be exceeded: ${text(used)} are already used.`,
     ...availableIn(limit.name, availableAt, now, {
       [limit.unit === 'lamports' ? 'maximumLamports' : 'maximum']: limit.maximum.toString(),
       [limit.unit === 'lamports' ? 'usedLamports' : 'used']: used.toString(),

@@ -65,7 +65,7 @@ export function notForRequest(
   const unmatched = usedBy === undefined ? findUnmatched(context, signature) : undefined;
   if (!unmatched) return refusal;
   const { payer, lamports: received } = unmatched;
-  const message = `${refusal.message} It was received, is not matched, and will be returned by the operator.`;
+  const message = `${refusal.message} It was received but matches no request; the operator will return it.`;
   return { ...refusal, message, details: { receivedLamports: received.toString(), payer } };
 }
 

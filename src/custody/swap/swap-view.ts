@@ -65,7 +65,7 @@ function boundOf({ minimumLamports, minimumSource }: Facts): { readonly minimum?
 export const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message: isLimit(limit)
-    ? `The limit of ${OPERATION_LIMITS[limit].label} would be exceeded by this amount.`
+    ? `The limit on ${OPERATION_LIMITS[limit].label} would be exceeded by this amount.`
     : 'This amount would exceed a limit on swaps.',
   ...availableIn(limit, availableAt, now),
 });
@@ -98,7 +98,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   bridge_refused: withoutQuote('The bridge gives no quote for this amount now.', 60),
   request_invalid: {
     code: 'BRIDGE_REQUEST_INVALID',
-    message: 'The bridge rejects a setting of this service. The operator has an alarm.',
+    message: 'The bridge rejects a setting of this service. The operator has received an alarm.',
   },
   quote_too_expensive: {
     code: 'QUOTE_REFUSED',

@@ -42,7 +42,7 @@ const Claim = component('AsryClaim', {
     depositTxSignature: z.string().describe("The transaction's first signature"),
     slot: atomsText('Slot of the payment', '311224455'),
     blockTime: z.int().describe('Unix seconds; decides the epoch'),
-    creditedAtomic: atomsText("Gain of the treasury's own account", '100000000'),
+    creditedAtomic: atomsText("Amount that the treasury's own account received", '100000000'),
     feeAtomic: atomsText('Receive fee', '50000'),
     netAtomic: atomsText('Credited amount less the fee; this amount earns', '99950000'),
     epoch: z.int(),
@@ -73,7 +73,7 @@ const ClaimRecord = Claim.extend({
       asryAtomic: z.string(),
       reason: z.string().nullable(),
       created_at: z.iso.datetime(),
-      paid_at: z.iso.datetime().nullable().describe('When it was final on the chain'),
+      paid_at: z.iso.datetime().nullable().describe('When it became final on the chain'),
     }),
   ),
   claimed_at: z.iso.datetime().nullable(),
@@ -134,7 +134,7 @@ const claimRoute = createRoute({
           .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' }),
         amount: amount(
           DOLLAR_DECIMALS,
-          'Expected received amount in whole tokens; beside amountAtomic, the same amount',
+          'Expected received amount in whole tokens; must equal amountAtomic if both are given',
           '100.5',
         ),
         amountAtomic: amount(0, 'Expected received amount in atoms', '100500000'),
@@ -230,7 +230,7 @@ const epochRoute = createRoute({
         allowanceAtomic: z
           .string()
           .nullable()
-          .describe('ASRY that a cold account allows; null without one, or unread'),
+          .describe('ASRY that the cold account still allows; null without such an account, or if unread'),
         as_of: z.iso.datetime(),
       }),
       'Up to 100 epochs',

@@ -65,10 +65,10 @@ const summaryRoute = createRoute({
 
 const Transaction = z.object({
   signature: z.string().describe('Solana signature'),
-  txId: text('Bitcoin txid that paid an issue; null for a mint'),
+  txId: text('Bitcoin txid of the sats that a swap delivered (an issue); null for a mint'),
   type: z.enum(['mint', 'issue']),
   amountSats: z.int(),
-  amountUsd: number('At the price when it was signed; null when no price was known'),
+  amountUsd: number('Value at the price when it was signed; null when no price was known'),
   blockTime: z.int().nullable().describe('Unix seconds'),
   amountSatoshis: z.string(),
 });

@@ -185,7 +185,7 @@ export type ListSolanaDeps = {
 export const SolanaEntry = z.object({
   signature: z.string(),
   blockTime: z.int().nullable().describe('Unix seconds'),
-  err: z.unknown().describe("Null for a success, else the chain's error"),
+  err: z.unknown().describe("The chain's error; null for a success"),
   slot: z.string(),
 });
 export type SolanaEntry = z.infer<typeof SolanaEntry>;

@@ -11,7 +11,7 @@ import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 const AbsrRow = z.object({
   /** Solana signature. */
   signature: z.string(),
-  /** Bitcoin txid that paid an issue; null for a mint. */
+  /** Bitcoin txid of the sats that a swap delivered (an issue); null for a mint. */
   txId: z.string().nullable(),
   type: z.enum(['mint', 'issue']),
   amountSats: atomsColumn,

@@ -29,7 +29,7 @@ export type ReservesRouteDeps = ReservesDeps &
   };
 
 const ownTime = {
-  as_of: z.iso.datetime().nullable().describe('When this half was read'),
+  as_of: z.iso.datetime().nullable().describe('When this part was read'),
   stale: z.boolean().describe('True when its sources are unavailable and an older value is shown'),
 };
 const source = z
@@ -83,11 +83,11 @@ const reservesRoute = createRoute({
             .describe('Who can mint ABSR, from the chain; null while it is not known'),
           ...ownTime,
         }),
-        as_of: z.iso.datetime().nullable().describe('When the older half was read'),
+        as_of: z.iso.datetime().nullable().describe('When the older part was read'),
         stale: z.boolean().describe('True when a source is unavailable and an older value is shown'),
         errors: z.array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() })).optional(),
       }),
-      'Balances; a half that cannot be read is null and named in errors',
+      'Balances; a part that cannot be read is null and named in errors',
     ),
     ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
   },

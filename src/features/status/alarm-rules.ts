@@ -100,7 +100,8 @@ const RULES = {
     spends.length === 0
       ? undefined
       : {
-          reason: "The reserve's key signed transactions that no row explains. Someone else may have it.",
+          reason:
+            "The reserve's key signed transactions that no row explains. Someone else may have the key.",
           count: spends.length,
           figures: { spends: spendsText(spends) },
         },
@@ -134,7 +135,7 @@ const RULES = {
     failing.length === 0
       ? undefined
       : {
-          reason: 'Work of the custodian fails again and again.',
+          reason: 'Some work of the custodian keeps failing.',
           count: failing.length,
           figures: {
             work: failing
@@ -185,8 +186,8 @@ const RULES = {
       ? undefined
       : {
           reason: paused
-            ? `Every swap is refused, because of a pause (${paused}). \`ops resume\` ends that of an operator.`
-            : 'Every swap is refused, for another reason than its amount.',
+            ? `Every swap is refused, because of a pause (${paused}). \`ops resume\` ends an operator's pause.`
+            : 'Every swap is refused, for a reason other than its amount.',
           since: refused.since,
           figures: { code: refused.code },
         },
@@ -239,7 +240,7 @@ const RULES = {
   quote_budget_low: ofCustody(({ quotes: { left, maximum } }) =>
     left < FEW_QUOTES
       ? {
-          reason: 'Estimates have nearly used their bridge quotes of two hours.',
+          reason: 'Estimates have almost used up their bridge quotes of two hours.',
           figures: { left, maximum },
         }
       : undefined,
@@ -283,7 +284,7 @@ const RULES = {
   cron_missing: ({ status: { cron } }) => {
     if (cron === null) return 'unread';
     const late = cron.filter((beat) => !beat.ok && beat.lastRunAt !== null);
-    const said = late.map(({ trigger, lastRunAt }) => `the ${trigger} one last at ${lastRunAt}`);
+    const said = late.map(({ trigger, lastRunAt }) => `the ${trigger} trigger last ran at ${lastRunAt}`);
     return late.length > 0
       ? { reason: `Cron triggers are late: ${said.join(', ')}.`, count: late.length }
       : undefined;
@@ -314,7 +315,7 @@ export function alarmsOf(facts: AlarmFacts): { readonly raised: Alarm[]; readonl
 /** Shown before the operator sends more SOL: after a theft, the new SOL would be stolen too. */
 function whereSolWent({ custody, operations }: StatusReport, nowMs: number): string | null {
   if (custody !== null && custody.unexplainedSpends.length > 0)
-    return `unexplained: ${spendsText(custody.unexplainedSpends)}; send none`;
+    return `unexplained: ${spendsText(custody.unexplainedSpends)}; send no SOL`;
   const spent = new Map<string, bigint>();
   for (const { kind, amountLamports, signature, createdAt } of operations ?? [])
     if (signature !== null && amountLamports !== null && nowMs - Date.parse(createdAt) < DAY_MS)
@@ -322,7 +323,7 @@ function whereSolWent({ custody, operations }: StatusReport, nowMs: number): str
   const sums = [...spent].map(([kind, lamports]) => `${kind} ${sol(lamports)}`);
   return operations === null
     ? null
-    : `the newest ${operations.length} operations of the last day: ${sums.join(', ') || 'none'}; if this does not explain the balance, send none`;
+    : `the newest ${operations.length} operations of the last day: ${sums.join(', ') || 'none'}; if this does not explain the balance, send no SOL`;
 }
 
 /** What left the reserve, and who received it. */

@@ -12,7 +12,7 @@ import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
 export const UpstreamState = z.object({
   name: z.string(),
   ok: z.boolean(),
-  needed: z.boolean().describe('Whether money depends on it; only these affect ok'),
+  needed: z.boolean().describe('Whether money depends on it; only such upstreams affect ok'),
   ms: z.int().describe('Response time in milliseconds'),
 });
 
@@ -220,7 +220,7 @@ const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 };
 export const Beat = z.object({
   trigger: z.enum(['minute', 'daily']),
   lastRunAt: z.iso.datetime().nullable(),
-  ok: z.boolean().describe('Whether it ran within its time'),
+  ok: z.boolean().describe('Whether it ran in time'),
 });
 
 /** The newest call to the operator's webhook or to the monitor. */

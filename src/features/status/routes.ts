@@ -58,7 +58,7 @@ const ready = createRoute({
   operationId: 'getReady',
   tags: ['status'],
   summary: 'Service readiness',
-  description: 'What fails, by name. It is ready while the `ok` of the status is true.',
+  description: 'Names each part that fails. The service is ready while `ok` of the status is true.',
   responses: {
     200: jsonResponse(Ready, 'Money can move'),
     503: jsonResponse(Ready, 'Something is missing; the checks name it'),
@@ -90,7 +90,7 @@ const status = createRoute({
             swapsRefused: z
               .object({ code: z.string(), since: asOf })
               .nullable()
-              .describe('Why every swap was refused in the last minute, for another reason than its amount'),
+              .describe('Why every swap was refused in the last minute, for a reason other than its amount'),
             unexplainedSpends: z
               .array(
                 z.object({
@@ -127,9 +127,12 @@ const status = createRoute({
               .array(
                 z.object({
                   name: z.string(),
-                  label: z.string().describe('What it bounds'),
+                  label: z.string().describe('What the limit bounds'),
                   unit: z.enum(['lamports', 'count']),
-                  windowSeconds: z.number().nullable().describe('0 for one operation, null for open ones'),
+                  windowSeconds: z
+                    .number()
+                    .nullable()
+                    .describe('0: each operation by itself; null: all open operations'),
                   used: z.string(),
                   maximum: z.string(),
                   left: z.string(),
@@ -159,7 +162,7 @@ const status = createRoute({
           })
           .nullable(),
         backing: CoverageBody.extend({
-          ok: z.boolean().describe('True only while it is known that no token lacks its sat'),
+          ok: z.boolean().describe('True only while every token is known to be covered by a sat'),
         }),
         alarms: z
           .array(z.string())

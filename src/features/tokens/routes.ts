@@ -253,7 +253,7 @@ const listRoute = createRoute({
   request: {
     query: z.object({
       ...pageParams(),
-      creator: address.optional().describe('Only of this creator'),
+      creator: address.optional().describe('Only tokens of this creator'),
     }),
   },
   responses: {
@@ -268,7 +268,7 @@ const getRoute = createRoute({
   operationId: 'getToken',
   tags: ['tokens'],
   summary: 'Get a token',
-  description: 'One token, by its id or its mint address; also ABSR and ASRY by theirs.',
+  description: 'One token, by its id or its mint address; ABSR and ASRY by their mint addresses.',
   middleware: [limitReads] as const,
   request: {
     params: z.object({

@@ -7,7 +7,7 @@ const asryClaim = tool({
   title: 'Claim the reward token ASRY',
   description:
     'SPENDS MONEY: sends the ASRY reward of a USDC or USDT payment to the sender shown by the chain, never to anyone else. ' +
-    'Before it, the payment goes to deposit.address of asry_epoch. Call it with skipReward: true first. It waits about 10 seconds for the ' +
+    'First the user pays to deposit.address of asry_epoch. Call it with skipReward: true first. It waits about 10 seconds for the ' +
     'payment to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({

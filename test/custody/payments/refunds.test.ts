@@ -73,7 +73,7 @@ it.each(
     a refund whose operation moved nothing is due again, and a new operation pays it
       | open a; pay a fee+50000; run; set refunds failed; refund a; refunds a = a1 due; set refunds done; refund a = paid; refunded = a1:1, a1:2; refunds a = a1 paid
     refunds stop at the daily limit, and continue the day after
-      | open a; open b; pay a fee+60000000; pay b fee+60000000; run; refund a = paid; refund b = not paid: The limit of SOL refunded in a day, 0.1 SOL, would be exceeded: 0.06 SOL are already used.; wait 25h; refund b = paid
+      | open a; open b; pay a fee+60000000; pay b fee+60000000; run; refund a = paid; refund b = not paid: The limit on SOL refunded in a day, 0.1 SOL, would be exceeded: 0.06 SOL are already used.; wait 25h; refund b = paid
     two refunds of one payment become one transaction
       | set creates never; open a; pay a fee+50000; run; finish a failed; run; refund a; refunded = a1:1; moved = fee+50000
     two refunds of one payment are two transactions if the first one has already been sent

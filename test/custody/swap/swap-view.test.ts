@@ -57,7 +57,7 @@ describe('a swap that ended unsigned', () => {
   });
 
   it.each([
-    ['hour', 'The limit of SOL swapped in an hour would be exceeded by this amount.'],
+    ['hour', 'The limit on SOL swapped in an hour would be exceeded by this amount.'],
     ['of_an_older_release', 'This amount would exceed a limit on swaps.'],
   ])('a swap refused at the limit %s shows the time from which the limit allows it', (limit, message) => {
     expect(refusalFor(`limit_${limit}`, { availableAt: String(NOW + 60_000) })).toEqual({
@@ -95,7 +95,7 @@ describe('the refusal of an amount', () => {
   it('the refusal of an amount above the largest swap shows that limit', () => {
     expect(reached('operation', 0n)).toEqual({
       code: 'AMOUNT_TOO_LARGE',
-      message: 'The limit of SOL in one swap is 2 SOL.',
+      message: 'The limit on SOL in one swap is 2 SOL.',
       details: { maxAmountLamports: '2000000000' },
     });
   });
