@@ -3,17 +3,20 @@
  * payments book what they find with `bookPayment` too.
  *
  * A payment is for the request whose reference its transaction contains, else for the only open request of exactly its
- * amount. Its effect:
+ * amount. One storage transaction writes all rows of a payment, with their outbox rows:
  *
- * - It is short: it is added to the request, which waits for the rest.
- * - It completes the fee: the request is paid, its work begins, and what is above the fee is owed back.
- * - It is late, or the request is paid already: all of it is owed back.
- * - It buys what is no longer for sale: the request ends, and everything that it received is owed back.
- * - It is for another request or for a claim: it is booked there, and its caller gets `PAYMENT_ALREADY_USED`.
- * - It is for nothing: it is recorded, and only the operator can return it.
+ * | the payment | effect | rows |
+ * |---|---|---|
+ * | is short | is added to the request, which waits for the rest | `once`, treasury, request |
+ * | completes the fee | the request is paid; what is above the fee is owed to its payer | the same, operation, refund |
+ * | completes it for what is no longer for sale | the request ends; each part is owed to its payer | the same, refunds |
+ * | is late, or the request is paid already | is owed to its payer | `once`, treasury, refund |
+ * | matches no request | only the operator can return it | treasury |
+ * | was used before | none; a caller of another request gets `PAYMENT_ALREADY_USED` | none, or treasury |
  *
- * One storage transaction writes all rows of a payment: `once`, `treasury_payments`, `requests`, `refunds`, the operation
- * that it pays for, and their outbox rows. A second one writes the outcome when that operation ends (`endWork`).
+ * Only a payment with the reference can be short, too much, late or double: without it, it is exact, in time and for an
+ * open request, or it matches none. When the operation of a paid request ends, `endWork` writes the request and what it
+ * delivers, or the refunds, in the transaction that ends the operation.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -26,7 +29,7 @@ import { lostRequestRefusal, olderRefusal } from '../kernel/birth.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { LookedUp } from '../kernel/signature-lookups.ts';
-import type { Checked } from '../product.ts';
+import type { Checked, Product } from '../product.ts';
 import {
   INVALID_SIGNATURE,
   inProgress,
@@ -40,7 +43,7 @@ import {
   usedElsewhere,
 } from './confirm-refusals.ts';
 import type { PaymentContext } from './context.ts';
-import { oweAll, oweRefund } from './owed.ts';
+import { oweRefund, oweRest } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
 import { costOf, nameOf, type PaymentRequest, partOf, type RefundDue, workId } from './request-store.ts';
 import { DUST, mayBeReturned, paidAtOf, treasuryPayment } from './treasury-payment.ts';
@@ -67,9 +70,9 @@ export async function confirmPayment(
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
   const usedBy = journal.usedBy(`payment:${asked.signature}`);
   if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
-  // A payment that has bought its request was final when it was booked.
-  const isBought = usedBy !== undefined && (request.state === 'paid' || request.state === 'completed');
-  const refusal = isBought ? undefined : await bookNamed(context, request, asked);
+  // A payment is booked once it is final, so a paid request needs no look at it.
+  const isBooked = usedBy !== undefined && (request.state === 'paid' || request.state === 'completed');
+  const refusal = isBooked ? undefined : await bookNamed(context, request, asked);
   return refusal ? refused(refusal) : finishWork(context, asked, deadline);
 }
 
@@ -91,6 +94,7 @@ async function bookNamed(
   if (treasuryPayment(transaction, treasuryAddress)) {
     const undecided = await forCaller(asked.client, () => bookPayment(context, transaction));
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
+    // The payment is final, but its request is not: the caller asks again.
     if (undecided) return notFinal('confirmed');
   }
   const current = requests.get(request.id);
@@ -151,8 +155,8 @@ async function finishWork(
 export type Undecided =
   /** It may be money that a bridge returned, which is known once the swap has settled. */
   | 'may_be_returned'
-  /** What it would buy changed with each read. */
-  | 'listing_unchecked';
+  /** It matched another request after each read of what it would buy. */
+  | 'request_changed';
 
 /** Books one finalized transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
 export async function bookPayment(
@@ -169,20 +173,21 @@ export async function bookPayment(
     });
     if (booking.type === 'may_be_returned') return booking.type;
     if (booking.type !== 'sale_unread') return undefined;
-    if (reads === MAX_READS) return 'listing_unchecked';
-    sale = { ...(await booking.read()), requestId: booking.requestId };
+    if (reads === MAX_READS) return 'request_changed';
+    sale = { ...(await booking.check(booking.request)), requestId: booking.request.id };
   }
 }
 
 /** What the chain showed of a request's purchase before its payment is booked. */
 type SaleRead = Checked & { readonly requestId: string };
+type SaleCheck = NonNullable<Product['check']>;
 
 /** What a transaction does. */
 type Booking =
   | { readonly type: 'known' }
   | { readonly type: 'may_be_returned' }
   /** It would complete a fee, and what it would buy must be read before. Other payments cause no such read. */
-  | { readonly type: 'sale_unread'; readonly requestId: string; read(): Promise<Checked> }
+  | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
   /** It pays nothing, is our own, or is older than the journal. */
   | { readonly type: 'ignored'; readonly payment: TreasuryPayment }
   | {
@@ -204,12 +209,12 @@ function decide(context: PaymentContext, transaction: ChainTransaction, sale: Sa
   if (treasury.usedBy(signature) !== undefined) return { type: 'known' };
   const payment = treasuryPayment(transaction, treasuryAddress);
   const isOwn = signers.some((signer) => signer === treasuryAddress || isReserve(context, signer));
-  // The lost journal may have used an older payment.
+  // A journal before this one, now lost, may have booked an older payment.
   if (!payment || isOwn || olderRefusal(journal, transaction, undefined))
     return { type: 'ignored', payment: payment ?? { ...transaction, lamports: 0n, payer: null } };
   const match = matchRequest(context, payment, transaction);
   if (typeof match === 'string') return { type: 'unmatched', payment, reason: match };
-  // A bridge adds no reference to a sum that it returns.
+  // A bridge adds no reference to a sum that it returns to the treasury.
   const swaps = journal.open().filter(({ signer }) => signer === treasuryAddress);
   if (!accounts.includes(match.reference) && mayBeReturned(payment, swaps, now()))
     return { type: 'may_be_returned' };
@@ -226,8 +231,7 @@ function decide(context: PaymentContext, transaction: ChainTransaction, sale: Sa
       ? { type: 'owed', payment, request: match, reason: 'underpaid' }
       : { type: 'added', payment, request };
   const { check } = products[request.kind];
-  if (check && sale?.requestId !== request.id)
-    return { type: 'sale_unread', requestId: request.id, read: () => check(request) };
+  if (check && sale?.requestId !== request.id) return { type: 'sale_unread', request, check };
   const paid = { ...request, paymentSignature: signature, paidAt: now() };
   if (sale?.type === 'refused')
     return { type: 'not_sold', payment, request: { ...paid, state: 'expired', reason: sale.reason } };
@@ -241,13 +245,13 @@ function matchRequest(
   payment: TreasuryPayment,
   { accounts }: ChainTransaction,
 ): PaymentRequest | 'no_request' | 'several_requests' {
-  const [named, another] = accounts.flatMap((account) => requests.byReference(account) ?? []);
-  if (named) return another ? 'several_requests' : named;
+  const [named, alsoNamed] = accounts.flatMap((account) => requests.byReference(account) ?? []);
+  if (named) return alsoNamed ? 'several_requests' : named;
   const paidAt = paidAtOf(payment, now());
-  const [exact, equal] = requests
+  const [exact, alsoExact] = requests
     .openByFee(payment.lamports.toString())
     .filter((request) => paidAt >= request.createdAt - CLOCK_SKEW_MS && paidAt <= request.closesAt);
-  return exact && !equal ? exact : 'no_request';
+  return exact && !alsoExact ? exact : 'no_request';
 }
 
 const withPart = (request: PaymentRequest, payment: TreasuryPayment): PaymentRequest => ({
@@ -277,7 +281,7 @@ function book(context: PaymentContext, booking: Booking): void {
     return;
   }
   const saved = saveRequest(context, request);
-  if (booking.type === 'not_sold') oweAll(context, saved, 'failed');
+  if (booking.type === 'not_sold') oweRest(context, saved, 'failed');
   if (booking.type === 'paid') {
     oweRefund(context, request.id, payment, booking.excess, 'overpaid');
     beginWork(context, saved);
@@ -328,6 +332,6 @@ export function endWork(context: PaymentContext, { id, state, plan, reason }: Op
     beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
   else {
     const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
-    oweAll(context, failed, 'failed');
+    oweRest(context, failed, 'failed');
   }
 }

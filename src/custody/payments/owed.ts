@@ -58,8 +58,8 @@ export function oweRefund(
   log({ level: 'alarm', event: 'refund_due', request: requestId, lamports: amount.toString(), reason });
 }
 
-/** Records a refund of everything that a request received and that is not owed yet. Call inside a storage transaction. */
-export function oweAll(
+/** Owes each part of a request to the part's payer, less what is owed of it already. Call inside a storage transaction. */
+export function oweRest(
   context: PaymentContext,
   request: PaymentRequest,
   reason: 'underpaid' | 'failed',
