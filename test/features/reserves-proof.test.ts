@@ -68,9 +68,12 @@ it.each([
   expect(await getProof(d)).toMatchObject({ value: { hash: `hash ${NOW - 40 * HOUR_MS}` }, stale: true });
 });
 
-it('returns "not configured" with a reason for a watch-only address without a signed proof', async () => {
+it.each([
+  ['without a signed proof', []],
+  ['whose archive has only proofs of an earlier address', [at(NOW - 40 * HOUR_MS)]],
+])('returns "not configured" with a reason for a watch-only address %s', async (_, archive) => {
   const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
-  const { d } = service([], {
+  const { d } = service(archive, {
     type: 'refused',
     refusal: { code: 'NOT_CONFIGURED', message: 'watch-only', details },
   });

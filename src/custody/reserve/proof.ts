@@ -3,7 +3,12 @@
  * predecessor. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
  * @module
  */
-import { buildProofMessage, parseProofMessage, proofHash } from '../../chain/bitcoin/proof-message.ts';
+import {
+  buildProofMessage,
+  type ProofMessage,
+  parseProofMessage,
+  proofHash,
+} from '../../chain/bitcoin/proof-message.ts';
 import { verifyMessage } from '../../chain/bitcoin/signed-message.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -140,6 +145,21 @@ export class Proofs implements CustodyModule {
     });
   }
 
+  /** The newest proof, if it is about the present addresses. */
+  #current(): ProofRecord | undefined {
+    const proof = this.#stored();
+    return proof && this.#isOurs(parseProofMessage(proof.message)) ? proof : undefined;
+  }
+
+  /** Whether a text names the service and the reserve as they are configured now. */
+  #isOurs({ service, bitcoinAddress, solanaAddress }: ProofMessage): boolean {
+    return (
+      service === this.#ports.service &&
+      bitcoinAddress === this.#ports.bitcoinAddress &&
+      solanaAddress === this.#ports.signer.solanaAddress
+    );
+  }
+
   /** Whether the proof is an hour old, or does not include the newest landed mint. */
   #isDue({ message, timestamp }: ProofRecord): boolean {
     const dueAt = Date.parse(timestamp) + PROOF_EVERY_MS;
@@ -151,8 +171,9 @@ export class Proofs implements CustodyModule {
   }
 
   async #sign(): Promise<void> {
+    const current = this.#current();
+    if (current && !this.#isDue(current)) return;
     const previous = this.#stored();
-    if (previous && !this.#isDue(previous)) return;
     const text = await proofText(this.#ports, previous, this.#tools.now);
     if (!this.#includesLastMint(text)) throw upstreamFailed('solana', 'supply_outdated');
     const { solana, bitcoin } = await this.#ports.signer.sign(text);
@@ -184,7 +205,7 @@ export class Proofs implements CustodyModule {
 
   /** Signs the hour's proof once it is due. After a failure the next cron run retries. */
   async onCron(): Promise<void> {
-    const proof = this.#stored();
+    const proof = this.#current();
     if (!this.#ports.signer.holdsBitcoinKey || this.#ports.stop() || (proof && !this.#isDue(proof))) return;
     await this.#signOnce();
   }
@@ -192,12 +213,12 @@ export class Proofs implements CustodyModule {
   /** The newest proof; the first call signs one. */
   async proof(): Promise<ProofAnswer> {
     const { signer, stop } = this.#ports;
-    const known = this.#stored();
+    const known = this.#current();
     if (known && (!signer.holdsBitcoinKey || !this.#isDue(known))) return { type: 'proof', proof: known };
     const why = stop();
     if (signer.holdsBitcoinKey && !why && isTimeOver(this.#retryAt, RETRY_MS, this.#tools.now()))
       await this.#signOnce();
-    const proof = this.#stored() ?? known;
+    const proof = this.#current();
     if (proof) return { type: 'proof', proof };
     if (!signer.holdsBitcoinKey) return refused(WATCH_ONLY);
     return refused({
@@ -259,13 +280,11 @@ export class Proofs implements CustodyModule {
   }
 
   #isCurrent(text: string, previous: ProofRecord | undefined): boolean {
-    const { time, previousProof, service, bitcoinAddress, solanaAddress } = parseProofMessage(text);
+    const message = parseProofMessage(text);
     return (
-      previousProof === (previous?.hash ?? null) &&
-      Date.parse(time) + DRAFT_LIFE_MS > this.#tools.now() &&
-      service === this.#ports.service &&
-      bitcoinAddress === this.#ports.bitcoinAddress &&
-      solanaAddress === this.#ports.signer.solanaAddress
+      message.previousProof === (previous?.hash ?? null) &&
+      Date.parse(message.time) + DRAFT_LIFE_MS > this.#tools.now() &&
+      this.#isOurs(message)
     );
   }
 }

@@ -33,7 +33,8 @@ export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cac
     // If the custodian fails, the old proof is returned: it shows its own time.
     const answer = archived ? await deps.custody.proof().catch(() => undefined) : await deps.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
-    if (archived) return archived;
+    // The archive may have proofs of earlier addresses, and no key here signs for the present one.
+    if (archived && answer?.refusal.code !== 'NOT_CONFIGURED') return archived;
     throw refused(answer?.refusal);
   });
   // The operator chooses when to sign an offline proof.
