@@ -36,14 +36,14 @@ export type BridgeReport =
       readonly state: 'refunded';
       /** The announced sum; 0 and null mean that it is not known yet. */
       readonly amount: Lamports | null;
-      /** What the bridge keeps of a refund; absent if it does not say. */
+      /** The part of a refund that the bridge keeps; absent if the bridge does not state it. */
       readonly fee?: Lamports;
       /** Transactions on Solana that the bridge names, without proof that one is the refund. */
       readonly signatures?: readonly string[];
     }
   | { readonly state: 'failed'; readonly reason: string };
 
-/** What the bridge shows of a swap, as JSON of at most 500 characters, kept for a support request. */
+/** The bridge's view of a swap, as JSON of at most 500 characters, kept for a support request. */
 export type ShownStatus = { readonly shown?: string };
 
 export type SwapRoute = {

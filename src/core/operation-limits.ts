@@ -39,7 +39,7 @@ type LimitOn<K extends LimitedKind> = {
   readonly countsQueued?: true;
   /** What the limit bounds, in words. */
   readonly label: string;
-  /** For the documentation: what a caller gets, or what waits, while the limit has no room. */
+  /** For the documentation: the response to a caller, or the work that waits, while the limit has no room. */
   readonly beyond: string;
 };
 

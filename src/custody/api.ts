@@ -66,7 +66,7 @@ export type EstimateRequest = {
   readonly client: string;
 };
 
-/** `refusal`: what a create of the amount would get now. */
+/** `refusal`: what a create of the amount would return now. */
 export type SwapEstimate =
   | {
       readonly type: 'quoted';
@@ -465,9 +465,9 @@ export const OPS_COMMANDS = [
 export type OpsCommand = {
   readonly name: (typeof OPS_COMMANDS)[number];
   /**
-   * What the command applies to. `retry`, `write-off`: an operation. `refund`: an
-   * invoice, a listing request, or a payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew`: the
-   * code of the confirmation.
+   * The object of the command. `retry`, `write-off`: an operation. `refund`: an invoice, a listing request, or a
+   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew`: the code of the
+   * confirmation.
    */
   readonly id?: string;
 };
@@ -524,7 +524,10 @@ export type CustodianRpc = {
   ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | NotCustodian | Busy>;
 };
 
-/** What is known of a claimed deposit. Amounts in atoms of its asset; the entitlement and its remainder in atoms of ASRY. */
+/**
+ * The known facts of a claimed deposit. Amounts are in atoms of its asset; the entitlement and its remainder are in
+ * atoms of ASRY.
+ */
 export type ClaimedDeposit = {
   /** First signature of the deposit. */
   readonly signature: string;
@@ -615,7 +618,7 @@ export function payoutView(
     return { ...base, status: 'sent', signature, reason: null, paidAtMs: paidAt ?? finishedAt };
   const unsent = { ...base, signature: null, paidAtMs: null };
   const waits = {
-    // A failed read is retried within seconds; neither the caller nor the operator has to act.
+    // A failed read is retried within seconds; neither the caller nor the operator needs to act.
     owed: reason === 'unread' ? null : reason,
     begun: WAITS[parseReason(operation?.reason ?? '').type],
   }[state];

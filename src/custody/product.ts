@@ -7,13 +7,13 @@ import type { Refusal, RequestKind, RequestView } from './api.ts';
 import type { Facts, OperationKind } from './kernel/operation.ts';
 import type { Columns, RecordTable } from './kernel/ports.ts';
 
-/** What a request names, as plain JSON in the product's own shape. */
+/** The purchase that a request names, as plain JSON in the product's own shape. */
 export type Subject = RequestView['subject'];
 
 /** A payment request, as its product sees it. */
 export type Order = { readonly id: string; readonly subject: Subject };
 
-/** What the chain shows immediately before a payment buys something. */
+/** The chain's state immediately before a payment buys something. */
 export type Checked =
   /** `subject`: members that are stored with the request. */
   | { readonly type: 'possible'; readonly subject: Subject }

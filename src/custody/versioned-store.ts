@@ -16,7 +16,7 @@ const STEPS: readonly (readonly string[])[] = [];
 
 export type OpenedStorage = {
   readonly storage: Storage;
-  /** Undefined when this release can use the storage, else the reason why it must neither sign nor write. */
+  /** Undefined if this release can use the storage; otherwise the reason why it must neither sign nor write. */
   readonly refusal: string | undefined;
 };
 

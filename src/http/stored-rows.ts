@@ -12,11 +12,11 @@ export const atomsColumn = z.string().regex(/^\d+$/).transform(BigInt);
 export const journalText = <T>(record: z.ZodType<T>) =>
   z.string().transform((journal) => record.parse(JSON.parse(journal)));
 
-/** A row of which only the record is used. */
+/** A row from which only the record is used. */
 export const journalRow = <T>(record: z.ZodType<T>) =>
   z.object({ journal: journalText(record) }).transform(({ journal }) => journal);
 
-/** What reads a row: a zod schema, or a function for rows that only the custodian writes. */
+/** Parses a row: a zod schema, or a function for rows that only the custodian writes. */
 export type RowSchema<T> = { readonly parse: (row: unknown) => T };
 
 export async function rowsOf<T>(

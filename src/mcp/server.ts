@@ -1,6 +1,6 @@
 /**
- * The MCP server over the tool table, for clients of the 2025 and the 2026 protocol alike. stdio makes one per
- * connection, the Worker one per request.
+ * The MCP server over the tool table, for clients of the 2025 and the 2026 protocol. stdio creates one for each
+ * connection, the Worker one for each request.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28
  */

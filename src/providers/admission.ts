@@ -127,7 +127,7 @@ export class CallSlots {
       }
   }
 
-  /** Admits a call if there is room for it, or refuses one that would wait too long for its unit. */
+  /** Admits a call if there is room for it; refuses a call that would wait too long for its unit. */
   #admit({ host, taking, end }: Waiting): void {
     for (const call of this.#calls)
       if (isTimeOver(call.until, MAX_CALL_MS, this.#clock.now())) this.#calls.delete(call);

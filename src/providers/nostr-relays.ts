@@ -227,7 +227,7 @@ function readMessage(text: string): readonly unknown[] {
   return Array.isArray(message) ? message : [];
 }
 
-/** `validateEvent` checks neither the id, nor the signature, nor that the time is a whole second since 1970. */
+/** `validateEvent` does not check the id, the signature, or that the time is a whole second since 1970. */
 function isEvent(value: unknown): value is NostrEvent {
   if (!validateEvent(value)) return false;
   const { id, sig }: Partial<NostrEvent> = value;

@@ -36,7 +36,7 @@ export function decodeAddress(text: string): BitcoinAddress {
 export const isBitcoinAddress = (text: string): boolean =>
   orUndefined(() => decodeAddress(text)) !== undefined;
 
-/** The address of this script, bech32 in lower case; null for a script that is none of the five types. */
+/** The address of this script, bech32 in lower case; null for a script of any other type. */
 export const encodeAddress = (scriptPubKey: Uint8Array): string | null =>
   orUndefined(() => {
     const output = OutScript.decode(scriptPubKey);

@@ -59,7 +59,10 @@ export async function readMintRequest(
   return { ...mint, signature: encodeBase58(signature) };
 }
 
-/** @returns undefined unless the message is the one that the service builds for these terms. @throws on malformed bytes */
+/**
+ * @returns undefined unless the message equals the one that the service builds for these terms. @throws on malformed
+ * bytes
+ */
 function decode(wire: Uint8Array, { custodian: payer, multisig, mint, owner }: MintTerms) {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
   const message = new Uint8Array(messageBytes);

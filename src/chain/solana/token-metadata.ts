@@ -59,7 +59,10 @@ function pointerTarget(extensions: Mint['extensions']): string | undefined {
 export const decodeMetaplexMetadata = (mint: string, data: Uint8Array): TokenMetadata | undefined =>
   data[0] === METADATA_V1 ? readMetadata(data, 1, mint) : undefined;
 
-/** The metadata in a mint, else in its Metaplex account; that account is ignored if another program owns it. */
+/**
+ * The metadata in a mint or, without it, in the mint's Metaplex account; that account is ignored if another program
+ * owns it.
+ */
 export const metadataOf = (
   address: string,
   mint: Mint,

@@ -92,7 +92,7 @@ export const decodeRow = <T>(text: string): T =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
 
-/** The name of a payout in the agenda and in the alarms. */
+/** Name of payouts in the agenda and in alarms. */
 export const payoutKey = ({ signature, part }: Pick<Payout, 'signature' | 'part'>): string =>
   `${signature}:${part}`;
 

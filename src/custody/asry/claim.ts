@@ -135,7 +135,8 @@ async function claimPart(
   if (replayed) return replayed;
   const part = storePart(context, request, deposit);
   if ('code' in part) return refuse(context, part, deposit.signature);
-  // A failed payout costs a fee, so only the alarm retries it. It also continues a payout that is not done in time.
+  // A failed payout costs a fee, so only the alarm retries it. The alarm also continues a payout that is not done in
+  // time.
   if (part.reason !== 'payout_failed') await context.within(payOwed(context, [part], 'alarm'), MAX_WAIT_MS);
   return claimed(context, part, false);
 }
@@ -187,13 +188,13 @@ function storePart(
   return payout;
 }
 
-/** The name with which the journal records that a claim uses its deposit. */
+/** The name under which the journal records that a claim uses its deposit. */
 const claimName = (signature: string): string => `asry:${signature}`;
 
 /** A claim that is not stored yet, and its epoch after the claim. */
 type FreshClaim = { readonly type: 'fresh'; readonly claim: Claim; readonly epoch: Epoch };
 
-/** The claim that a deposit creates now, at the current position of its epoch, which is stored. */
+/** The claim that a deposit creates now, at the current position of its stored epoch. */
 function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refused {
   const { journal, now, program, store } = context;
   const { signature, sender, blockTime, credited } = deposit;
@@ -283,8 +284,8 @@ function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit
 
 /**
  * The response to a claim with no part left. Owed payouts are checked again, because the caller may have removed the
- * obstacle. A failed payout costs a fee, so only the alarm retries it. Anyone may repeat any claim, so others get what
- * is stored.
+ * obstacle. A failed payout costs a fee, so only the alarm retries it. Anyone may repeat any claim, so other repeats
+ * get the stored response.
  */
 async function repeat(
   context: AsryContext,

@@ -1,5 +1,5 @@
 /**
- * What every verb of the rewards works with, and their reads of the chain.
+ * What every verb of the rewards works with, and the verbs' reads of the chain.
  * @module
  */
 import type { DepositTerms } from '../../chain/solana/deposit.ts';
@@ -46,7 +46,10 @@ export type AsryContext = ModuleTools &
   AsryPorts & {
     readonly store: AsryStore;
     readonly within: Within;
-    /** The newest check of a claim's owed payouts by a repeat, by deposit; `at` in Unix milliseconds. */
+    /**
+     * By deposit: the newest check of a claim's owed payouts that a repeated claim caused. `at` is in Unix
+     * milliseconds.
+     */
     readonly repeats: Map<string, { readonly at: number; readonly done: Promise<void> }>;
   };
 

@@ -95,7 +95,7 @@ export async function payOwed(
     try {
       await pay(context, payout, found[index], by);
     } catch (error) {
-      // A payout that has begun meanwhile is the executor's.
+      // The executor continues a payout that has begun meanwhile.
       if (store.payout(payoutKey(payout))?.state === 'owed')
         agenda.failed(PAYOUT, payoutKey(payout), { error: String(error).slice(0, 200) });
     }
@@ -124,14 +124,14 @@ async function pay(
   });
 }
 
-/** A payout and its claim as they are stored now, if it is still owed. */
+/** A payout and its claim as stored now, if the payout is still owed. */
 function owedNow({ store }: AsryContext, asked: Payout): { claim: Claim; payout: Payout } | undefined {
   const claim = store.claim(asked.signature);
   const payout = store.payout(payoutKey(asked));
   return claim && payout?.state === 'owed' ? { claim, payout } : undefined;
 }
 
-/** The intent to pay an owed part, or why it stays owed. */
+/** The intent to pay an owed part, or the reason why it stays owed. */
 function decide(
   context: AsryContext,
   id: string,
@@ -187,7 +187,8 @@ function objectionTo(
   const promised = store.begunPayouts().reduce((sum, { atoms }) => sum + atoms, 0n);
   if (reserveAtoms - promised < payout.atoms) return 'reserve_short_of_asry';
   if (accountOwner !== null) return undefined;
-  // Rent is paid at most once per claim and once a day per owner, because an owner who closes the account keeps it.
+  // Rent is paid at most once per claim and once a day per owner, because an owner who closes the account keeps the
+  // rent.
   const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
   if (openings.some(({ state }) => state === 'begun')) return 'unread';
   const wasOpened = openings.length > 0 || store.hasOpenedAccount(sender, now() - DAY_MS);
@@ -209,8 +210,8 @@ function owedFor(why: NotBegun): OwedReason {
 }
 
 /**
- * Stores why a payout is owed, and plans its next check. Every reason postpones it, so that no payout stays first in the
- * queue. Call inside a transaction.
+ * Stores why a payout is owed, and plans its next check. Every reason postpones the check, so no payout stays first in
+ * the queue. Call inside a transaction.
  * @returns checks and operations that did not pay it so far
  */
 export function keepOwed(

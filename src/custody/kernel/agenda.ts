@@ -28,13 +28,16 @@ const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
 
-/** The level of the log line of a failure: `alarm` once, at `ALARM_FAILURES` in a row, else `warn`. */
+/**
+ * The level of the log line of a failure: `alarm` for the failure number `ALARM_FAILURES` in a row, `warn` for every
+ * other one.
+ */
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
 /**
- * `due_at` is null while something else than the alarm continues the work, such as the cron or an operation. `set_at` is when `due_at` was decided. `looks`
- * is the number of an operation's checks since its state changed.
+ * `due_at` is null while the alarm does not continue the work: the cron or an operation does. `set_at` is when `due_at`
+ * was decided. `looks` is the number of an operation's checks since its state changed.
  */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS agenda (
@@ -113,7 +116,7 @@ export class Agenda {
     planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
   }
 
-  /** Keeps a row and its counts while something else must end first. */
+  /** Keeps a row and its counts while other work must end first. */
   suspend(name: string, id: string): void {
     this.#exec('UPDATE agenda SET due_at = NULL WHERE name = ? AND id = ?', name, id);
   }

@@ -38,7 +38,7 @@ export type Intent = {
   readonly store?: () => void;
 };
 
-/** A module's decision: an intent, or what the module returns instead of one (`declined`). */
+/** A module's decision: an intent, or the value that the module returns instead (`declined`). */
 export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
   | { readonly ok: false; readonly declined: Declined };

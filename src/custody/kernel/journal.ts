@@ -369,7 +369,7 @@ export class Journal {
     return this.#operations.all('WHERE counts = 1 ORDER BY created_at');
   }
 
-  /** Rows of a kind that are still open, and the newest one that has landed. */
+  /** Rows of a kind that are still open, and the newest landed one. */
   openAndLanded(kind: Operation['kind']): Operation[] {
     return [
       ...this.#operations.all('WHERE kind = ? AND counts = 1', kind),

@@ -14,7 +14,7 @@ export type Kind = string;
 /**
  * planned   the intent is durable, nothing is signed
  * signed    the bytes are stored, and sent until the outcome is final
- * settling  final on Solana; what it paid for has not arrived yet
+ * settling  final on Solana; its counterpart, such as the Bitcoin of a swap, has not arrived yet
  * done, failed  ended; nothing more moves
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';

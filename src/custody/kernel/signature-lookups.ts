@@ -84,7 +84,7 @@ const isAhead = (at: number, now: number): boolean => at > now && at <= now + CH
 export class SignatureLookups {
   readonly #ports: LookupPorts;
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
-  /** Number of callers that wait for each signature. Together they count as one wait of the first caller. */
+  /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   /** Signatures of the next poll. */
@@ -181,7 +181,7 @@ export class SignatureLookups {
       ? chain.transaction(signature)
       : chain.confirmedTransaction(signature)
     ).catch((error: unknown) => {
-      // A share is that of one caller, and others may have units left, so the next caller reads again.
+      // The used-up share is that of one caller. Another caller may have units left, so it reads again.
       if (isRateLimited(error)) known.readAt = 0;
       else known.failure = error;
       throw error;
@@ -193,7 +193,7 @@ export class SignatureLookups {
     return transaction;
   }
 
-  /** What is known of a signature, after the next poll if it is due. @throws AppError UPSTREAM_FAILED */
+  /** The known state of a signature, after the next poll if one is due. @throws AppError UPSTREAM_FAILED */
   async #stateOf(signature: string): Promise<Known> {
     const known = this.#known.get(signature);
     if (known && isAhead(known.nextAt, this.#ports.now())) return known;

@@ -1,6 +1,6 @@
 /**
  * Decides what may be spent now: balance, reservations and the limits of each kind. Pure sums over the journal's rows.
- * The caller must be in a critical section, so that the rows stay unchanged.
+ * Call in a critical section, so that the rows stay unchanged.
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';

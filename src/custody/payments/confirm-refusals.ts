@@ -1,5 +1,5 @@
 /**
- * What a confirm that completes no request returns.
+ * The responses to a confirm that completes no request.
  * @module
  */
 import type { Refusal } from '../api.ts';
@@ -69,7 +69,10 @@ export function notForRequest(
   return { ...refusal, message, details: { receivedLamports: received.toString(), payer } };
 }
 
-/** @param usedBy what uses the transaction; one that no caller pays for, such as a bridge's refund, is not a payment */
+/**
+ * @param usedBy what uses the transaction. A transaction that no caller pays with, such as a bridge's refund, is not a
+ * payment
+ */
 export function usedElsewhere({ products }: PaymentContext, usedBy: string | undefined): Refusal {
   const [purpose = ''] = usedBy?.split(':') ?? [];
   if (![...Object.keys(products), 'asry', 'unmatched'].includes(purpose)) return NOT_BOUND;

@@ -2,14 +2,14 @@
  * Confirms the payment of a request, from the transaction that a caller names to the delivered work. The searches for
  * payments book what they find with `bookPayment` too.
  *
- * A payment is for the request whose reference its transaction contains, else for the only open request of exactly its
- * amount. One storage transaction writes all rows of a payment, with their outbox rows:
+ * A payment is for the request whose reference its transaction contains. Without a reference, it is for the only open
+ * request of exactly its amount. One storage transaction writes all rows of a payment, with their outbox rows:
  *
- * | the payment | effect | rows |
- * |---|---|---|
+ * | the payment | effect | rows | |---|---|---|
  * | is short | is added to the request, which waits for the rest | `once`, treasury, request |
  * | completes the fee | the request is paid; what is above the fee is owed to its payer | the same, operation, refund |
- * | completes it for what is no longer for sale | the request ends; each part is owed to its payer | the same, refunds |
+ * | completes it for what is no longer for sale | the request ends; each part is owed to its payer | the same, refunds
+ * |
  * | is late, or the request is paid already | is owed to its payer | `once`, treasury, refund |
  * | matches no request | only the operator can return it | treasury |
  * | was used before | none; a caller of another request gets `PAYMENT_ALREADY_USED` | none, or treasury |
@@ -51,7 +51,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
-/** Maximum reads of what a payment would buy. */
+/** Maximum reads of a purchase. */
 const MAX_READS = 3;
 /** A block's time may be earlier than its request by this much. */
 const CLOCK_SKEW_MS = 30_000;
@@ -70,7 +70,7 @@ export async function confirmPayment(
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
   const usedBy = journal.usedBy(`payment:${asked.signature}`);
   if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
-  // A payment is booked once it is final, so a paid request needs no look at it.
+  // A payment is booked once it is final, so the payment of a paid request needs no further read.
   const isBooked = usedBy !== undefined && (request.state === 'paid' || request.state === 'completed');
   const refusal = isBooked ? undefined : await bookNamed(context, request, asked);
   return refusal ? refused(refusal) : finishWork(context, asked, deadline);
@@ -90,11 +90,11 @@ async function bookNamed(
   const { transaction } = found;
   const older = olderRefusal(journal, transaction, contact);
   if (older) return older;
-  // Callers may name any transaction of the chain, so one that pays nothing leaves no row.
+  // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
   if (treasuryPayment(transaction, treasuryAddress)) {
     const undecided = await forCaller(asked.client, () => bookPayment(context, transaction));
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
-    // The payment is final, but its request is not: the caller asks again.
+    // The payment is final but not booked yet: the caller asks again.
     if (undecided) return notFinal('confirmed');
   }
   const current = requests.get(request.id);
@@ -153,9 +153,9 @@ async function finishWork(
 
 /** Why a payment is not booked yet. */
 export type Undecided =
-  /** It may be money that a bridge returned, which is known once the swap has settled. */
+  /** The payment may be money that a bridge returned. This is known once the swap has settled. */
   | 'may_be_returned'
-  /** It matched another request after each read of what it would buy. */
+  /** Between the read of the purchase and the booking, the payment came to match another request. */
   | 'request_changed';
 
 /** Books one finalized transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
@@ -178,15 +178,15 @@ export async function bookPayment(
   }
 }
 
-/** What the chain showed of a request's purchase before its payment is booked. */
+/** What the chain showed about a request's purchase before the booking of its payment. */
 type SaleRead = Checked & { readonly requestId: string };
 type SaleCheck = NonNullable<Product['check']>;
 
-/** What a transaction does. */
+/** The effect of a transaction. */
 type Booking =
   | { readonly type: 'known' }
   | { readonly type: 'may_be_returned' }
-  /** It would complete a fee, and what it would buy must be read before. Other payments cause no such read. */
+  /** The payment would complete a fee, so the purchase must be read first. Other payments cause no such read. */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
   /** It pays nothing, is our own, or is older than the journal. */
   | { readonly type: 'ignored'; readonly payment: TreasuryPayment }
@@ -209,12 +209,12 @@ function decide(context: PaymentContext, transaction: ChainTransaction, sale: Sa
   if (treasury.usedBy(signature) !== undefined) return { type: 'known' };
   const payment = treasuryPayment(transaction, treasuryAddress);
   const isOwn = signers.some((signer) => signer === treasuryAddress || isReserve(context, signer));
-  // A journal before this one, now lost, may have booked an older payment.
+  // An earlier journal, now lost, may have booked an older payment.
   if (!payment || isOwn || olderRefusal(journal, transaction, undefined))
     return { type: 'ignored', payment: payment ?? { ...transaction, lamports: 0n, payer: null } };
   const match = matchRequest(context, payment, transaction);
   if (typeof match === 'string') return { type: 'unmatched', payment, reason: match };
-  // A bridge adds no reference to a sum that it returns to the treasury.
+  // A bridge adds no reference to money that it returns to the treasury.
   const swaps = journal.open().filter(({ signer }) => signer === treasuryAddress);
   if (!accounts.includes(match.reference) && mayBeReturned(payment, swaps, now()))
     return { type: 'may_be_returned' };
@@ -239,7 +239,7 @@ function decide(context: PaymentContext, transaction: ChainTransaction, sale: Sa
   return { type: 'paid', payment, excess, request: { ...paid, subject, state: 'paid' } };
 }
 
-/** The request that a payment names by its reference, else by its exact amount. */
+/** The request that a payment names by its reference or, without one, by its exact amount. */
 function matchRequest(
   { now, requests }: PaymentContext,
   payment: TreasuryPayment,
@@ -288,7 +288,7 @@ function book(context: PaymentContext, booking: Booking): void {
   }
 }
 
-/** Income that is for nothing is not an error, but may be a customer's payment of a wrong amount. */
+/** Income without a purpose is not an error, but may be a customer's payment of a wrong amount. */
 function reportUnmatched(
   { log }: PaymentContext,
   { signature, lamports: amount }: TreasuryPayment,
@@ -316,7 +316,7 @@ function beginWork(context: PaymentContext, request: PaymentRequest): void {
   });
 }
 
-/** Delivers what was bought, and ends the request. */
+/** Delivers the purchase, and ends the request. */
 function complete(context: PaymentContext, request: PaymentRequest): void {
   const { products, now } = context;
   const tokenId = products[request.kind].deliver(request, now());

@@ -1,5 +1,5 @@
 /**
- * Opens a payment request, with a fee that no other request has that is open or closed lately.
+ * Opens a payment request. No other request that is open or was closed recently has the same fee.
  * @module
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
@@ -20,9 +20,9 @@ const LIFE_MS = 30 * 60_000;
 const GRACE_MS = 10 * 60_000;
 
 /**
- * Reads what a sale is judged by. The returned function says why the work of a request cannot be sold; undefined if it can.
- * Concurrent calls share the read, so each must decide and open its request without an await in between. A request without
- * work costs the reserve nothing.
+ * Reads the facts for the decision on a sale. The returned function gives the reason why the work of a request cannot
+ * be sold; undefined if it can. Concurrent calls share the read, so each must decide and open its request without an
+ * await in between. A request without work costs the reserve nothing.
  */
 export async function readSale(
   { products, bounds, requests, journal, reserveAddress, readBalance, now }: PaymentContext,
@@ -42,7 +42,7 @@ export async function readSale(
   };
 }
 
-/** Call only after a sale has found no refusal. */
+/** Call only after `readSale` has found no refusal. */
 export function openRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
   const open = new Budget(BUDGETS.open_requests, requests.openUses());
@@ -99,7 +99,10 @@ const tooManyOpen = (message: string): Refusal => ({
   details: { limit: 'open_requests' },
 });
 
-/** For this long after a request has closed, no other one gets its fee: a late payment must not pay for somebody else. */
+/**
+ * For this long after a request has closed, no other request gets its fee, so a late payment never pays for somebody
+ * else.
+ */
 const FEE_KEPT_MS = 2 * HOUR_MS;
 /** The last five digits of a fee identify the request. */
 const DIGITS = 100_000n;

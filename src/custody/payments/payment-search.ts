@@ -87,7 +87,7 @@ export class PaymentSearch {
     );
   }
 
-  /** Plans the next search by the object's timer. Call after each change of what it depends on. */
+  /** Plans the next search by the object's timer. Call after each change that affects its time. */
   plan(): void {
     const interval = this.#alarmInterval();
     const at = this.#context.journal.getTime(LAST_RUN) + (interval ?? 0);

@@ -1,5 +1,5 @@
 /**
- * Payment requests: what they are paid with, what is owed back, and the searches that find payments.
+ * Payment requests: their payments, their refunds, and the searches that find payments.
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
@@ -27,7 +27,7 @@ import { mirroredPayments, viewOf } from './request-records.ts';
 import { listUnmatched, unmatchedDebt } from './unmatched.ts';
 import { UNREAD } from './unread.ts';
 
-/** Uses the ids of requests that only the lost journal had. */
+/** The owner of the ids of requests that only the lost journal had. */
 const LOST = 'lost';
 
 const KEPT_MS = 7 * DAY_MS;
@@ -73,7 +73,7 @@ export class Payments implements CustodyModule {
     else this.#expire();
   }
 
-  /** Reads what `open` does not decide; see {@link readSale}. */
+  /** Reads the facts that `open` does not read itself; see {@link readSale}. */
   readSale(asked: OpenRequest): Promise<() => Refusal | undefined> {
     return readSale(this.#context, asked);
   }

@@ -90,7 +90,7 @@ export type PaymentRequest = {
 export const workId = ({ kind, id, creations }: Pick<PaymentRequest, 'kind' | 'id' | 'creations'>): string =>
   creations === 1 ? `${kind}:${id}` : `${kind}:${id}:${creations}`;
 
-/** The name with which the journal records that a request uses a payment, such as `listing:<id>`. */
+/** The name under which the journal records that a request uses a payment, such as `listing:<id>`. */
 export const nameOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
   `${kind}:${id}`;
 
@@ -182,7 +182,7 @@ export class RequestStore {
     return this.#requests.first('WHERE reference = ?', reference);
   }
 
-  /** Whether an open request has this fee, or one that closed after a time in Unix milliseconds. */
+  /** Whether an open request has this fee, or a request that closed after a time in Unix milliseconds. */
   hasFee(fee: string, closedAfter: number): boolean {
     const query = "SELECT 1 FROM requests WHERE fee = ? AND (state = 'open' OR closes_at > ?) LIMIT 1";
     return this.#exec(query, fee, closedAfter).length > 0;

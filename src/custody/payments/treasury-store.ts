@@ -1,5 +1,6 @@
 /**
- * Finalized payments to the treasury with what they pay for, and transactions that could not be read yet.
+ * Finalized payments to the treasury with the requests or claims that they pay for, and transactions that could not be
+ * read yet.
  * @module
  */
 import type { SqlRow, Storage } from '../kernel/ports.ts';
@@ -115,7 +116,7 @@ export class TreasuryStore {
     this.deleteUnread(payment.signature);
   }
 
-  /** A payment above dust that pays for nothing, whose payer is certain. */
+  /** A payment above dust that pays for nothing and whose payer is certain. */
   unmatched(signature: string): UnmatchedPayment | undefined {
     const query = `SELECT * FROM treasury_payments WHERE signature = ? AND ${UNMATCHED}`;
     return this.#exec(query, signature).map(unmatchedOf)[0];

@@ -57,7 +57,7 @@ export class TreasuryWalk {
   }
 
   /**
-   * Queues what is new on every node, and reads a part of the queue.
+   * Queues the new entries of every node, and reads a part of the queue.
    * @param since Unix milliseconds; no open request can have been paid before
    * @returns whether a quorum of the nodes gave a complete list
    */
@@ -87,7 +87,7 @@ export class TreasuryWalk {
     return this.#unread.queued()?.finalAt ?? null;
   }
 
-  /** Queues what a node lists above its head. Returns whether everything above it is queued. */
+  /** Queues the entries that a node lists above its head. Returns whether everything above it is queued. */
   async #list(node: TreasuryNode, since: number): Promise<boolean> {
     const { treasuryAddress } = this.#context;
     const known = this.#headOf(node);

@@ -16,7 +16,7 @@ const CHECKED_TO = 'spends_checked_to';
 const FOUND = 'spends_found';
 /** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;
-/** For this many slots, about ten minutes, the check waits for an undecided entry. The cron makes one run a minute. */
+/** For this many slots, about ten minutes or ten runs of the cron, the check waits for an undecided entry. */
 const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
 const RUN_MS = 60_000;
@@ -68,7 +68,8 @@ export class SpendWatch implements CustodyModule {
     const search = await searchSpends({ ...this.#ports, isExplained }, from, READS, run);
     const { spends, undecided, listed } = search;
     if (spends.length > 0) this.#report(spends);
-    // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
+    // Anyone can name the reserve in a transaction, so a thief could hide a spend among transactions that are not read
+    // in time.
     if (listed > READS * PATIENT_RUNS && journal.isDueAgain('spends_unread', HOUR_MS, now()))
       log({ level: 'alarm', event: 'spends_unread', listed });
     const waiting = undecided.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);

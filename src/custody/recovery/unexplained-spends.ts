@@ -46,7 +46,7 @@ export type SpendSearch = {
 /** The most lamports that one of our transactions costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
 const CHAIN_PAGE = 1_000;
-/** Maximum entries read from each node's list, the newest ones. Anyone can add entries to it. */
+/** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
 /**

@@ -38,7 +38,7 @@ export async function endFreeze(ports: UnfreezePorts): Promise<OpsAnswer> {
   return { ok: true, message: 'The freeze has ended. Signing is paused until `ops resume`.' };
 }
 
-/** What the journal lacks; undefined if it lacks no row of D1 and no transaction of the reserve. */
+/** What the journal lacks; undefined if it has every row of D1 and every transaction of the reserve. */
 async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' | 'rows'> | undefined> {
   const { journal, mirror, now } = ports;
   if (journal.isEmpty())

@@ -145,13 +145,13 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  /** The newest proof, if it is about the present addresses. */
+  /** The newest proof, if it names the present addresses. */
   #current(): ProofRecord | undefined {
     const proof = this.#stored();
     return proof && this.#isOurs(parseProofMessage(proof.message)) ? proof : undefined;
   }
 
-  /** Whether a text names the service and the reserve as they are configured now. */
+  /** Whether a text names the service and the reserve that are configured now. */
   #isOurs({ service, bitcoinAddress, solanaAddress }: ProofMessage): boolean {
     return (
       service === this.#ports.service &&

@@ -68,8 +68,8 @@ const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
 
 /**
- * Successful transactions of the swap's signer in a node's list that follow `until`, oldest first, including all dust. A node
- * that does not know `until` lists its whole history, so a slot bounds the list as well.
+ * Successful transactions of the swap's signer in a node's list that follow `until`, oldest first, including all dust.
+ * A node that does not know `until` lists its whole history, so a slot bounds the list too.
  * @throws AppError UPSTREAM_FAILED; the next check lists them again
  */
 async function listSince(node: HistoryNode, until: string, slot: bigint): Promise<SignatureEntry[]> {

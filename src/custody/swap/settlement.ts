@@ -92,7 +92,7 @@ export async function settleSwap(
   );
 }
 
-/** Checks in which the bridge is told of the deposit, until one call succeeds. */
+/** Maximum checks that tell the bridge of the deposit; they stop after the first successful call. */
 const ANNOUNCEMENTS = 10;
 
 /** Tells the bridge of the deposit. A failure changes nothing. @returns whether this call succeeded */

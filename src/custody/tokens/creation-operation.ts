@@ -34,7 +34,7 @@ export type FoundMint = { readonly owner: string; readonly supply: bigint; reado
 
 export type TokenPorts = {
   readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
-  /** Lamports that exempt an account of so many bytes from rent, as a quorum of nodes gives them. */
+  /** Lamports that exempt an account of this size in bytes from rent, according to a quorum of nodes. */
   rentExemption(bytes: number): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
   /** The mint at an address at finalized; null if nothing exists there. */

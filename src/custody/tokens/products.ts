@@ -1,5 +1,5 @@
 /**
- * What payments buy in the room of tokens: the creation of a token, or the listing of one that was created elsewhere.
+ * What payments for tokens buy: the creation of a token, or the listing of one that was created elsewhere.
  * @module
  */
 import type { ListingFacts } from '../../chain/solana/listed-token.ts';

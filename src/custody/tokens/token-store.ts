@@ -60,7 +60,7 @@ export class TokenStore {
   }
 
   /**
-   * A token created elsewhere gets its number with the first request to list it. Each further request postpones its
+   * A token created elsewhere gets its number with the first request to list it. Each later request postpones its
    * deletion by `purge`.
    */
   numbered(subject: Subject, now: number): Subject {

@@ -89,8 +89,8 @@ export const isCrawler = (userAgent: string): boolean =>
   !LIBRARY.test(userAgent) && isbot(userAgent.slice(0, MAX_USER_AGENT));
 
 /**
- * The stored parts of a view have no control characters and no query strings. None is longer than 262 bytes, and no path
- * is one that a browser would treat as another site.
+ * The stored parts of a view have no control characters and no query strings. None is longer than 262 bytes, and no
+ * path leads a browser to another site.
  */
 export const MAX_PATH = 1_024;
 export const MAX_REFERRER = 4_096;

@@ -12,7 +12,7 @@ import {
   type View,
 } from './page-views-store.ts';
 
-/** What the Worker calls. */
+/** The methods that the Worker calls. */
 export type PageViewsApi = Pick<PageViewsObject, 'add' | 'read'>;
 
 /** Views that arrive within this time after a commit wait for its end and are committed together. */

@@ -50,7 +50,7 @@ export const ExchangeStatusBody = Sourced.extend({
 export const publicStatus = (state: string): PublicStatus =>
   state === 'new' ? 'waiting' : (PUBLIC_STATUSES.find((status) => status === state) ?? 'pending');
 
-/** An exchange is read at most once in this time, regardless of the number of polling callers. */
+/** An exchange is read at most once in this time, however many callers poll. */
 const POLL_POLICY = { freshMs: 5_000, revalidateMs: 0, staleMs: 60_000 };
 
 /** The provider's response for an unknown id is undocumented; only the id can be wrong here. */

@@ -9,7 +9,7 @@ import type { FeedScope } from './read-feed.ts';
 
 export const DEFAULT_TOPICS: readonly string[] = ['ai', 'blockchain', 'defi'];
 
-/** The labels sent to relays. Relays compare values exactly, so the lower-case form is sent as well. */
+/** The labels sent to relays. Relays compare values exactly, so the lower-case form is sent too. */
 const relayLabels = (topics: readonly string[]): string[] => [
   ...new Set(topics.flatMap((topic) => [topic, topic.toLowerCase()])),
 ];

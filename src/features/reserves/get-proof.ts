@@ -16,9 +16,9 @@ export type GetProofDeps = {
 const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 /** A proof is due each hour. If the newest is older, the Worker calls the custodian, whose alarm may have been lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
-/** Two machines' clocks differ by less. */
+/** The clocks of two machines differ by less than this. */
 const CLOCK_SKEW_MS = 60_000;
-/** Also true for a time further ahead than the skew: the clock was set back since. */
+/** Also true for a time that is further ahead than the skew, because the clock was then set back. */
 const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
   isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 
@@ -33,7 +33,7 @@ export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cac
     // If the custodian fails, the old proof is returned: it shows its own time.
     const answer = archived ? await deps.custody.proof().catch(() => undefined) : await deps.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
-    // The archive may have proofs of earlier addresses, and no key here signs for the present one.
+    // The archive may have proofs of earlier addresses, while no key here signs for the present one.
     if (archived && answer?.refusal.code !== 'NOT_CONFIGURED') return archived;
     throw refused(answer?.refusal);
   });

@@ -105,7 +105,7 @@ function readSolanaReserve(
   });
 }
 
-/** One call, unless the mint authority is neither the reserve nor the configured multisig. */
+/** One call if the mint authority is the reserve or the configured multisig; otherwise two. */
 async function readAccounts(
   node: ReservesNode,
   address: string,

@@ -1,5 +1,5 @@
 /**
- * The checks that decide `/api/ready` and count in `/api/status` too. Each names what fails.
+ * The checks that decide `/api/ready` and are part of `/api/status`. Each names what fails.
  * @module
  */
 import { AppError } from '../../core/errors.ts';

@@ -23,7 +23,7 @@ export type StatusReportDeps = {
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
-  /** The checks that name what is not configured or does not respond. */
+  /** The checks that name the missing settings and the parts that do not respond. */
   checkReady(): Promise<readonly Check[]>;
   readCoverage(): Promise<Coverage>;
   /** Alarms of the last cron run. */

@@ -200,7 +200,8 @@ const stateOf = async (deps: StatusDeps): Promise<State> =>
   (await deps.memory.read('status', STATUS_POLICY, () => readState(deps))).value;
 
 /**
- * A custodian that does not respond is shown as starting. A custodian without its settings never starts, so it is not.
+ * A custodian that does not respond is shown as starting. A custodian without its settings never starts, so it is not
+ * shown as starting.
  */
 async function startState({
   signingState,

@@ -152,7 +152,7 @@ async function officialBody({ facts: deps, reserve }: OfficialDeps, mint: string
   return { ...token, id: null, created_at: null, warning: null, official: { asset, minter } };
 }
 
-/** Null for an address that is no mint on the chain. @throws AppError UPSTREAM_FAILED */
+/** Null for an address that is not a mint. @throws AppError UPSTREAM_FAILED */
 async function factsNow(
   deps: TokenFactsDeps,
   subject: FactsSubject,
@@ -323,7 +323,7 @@ export async function pageOfTokens(
 }
 
 export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
-  // Registered before `/tokens/{id}`, which would match this path as well.
+  // Registered before `/tokens/{id}`, which would match this path too.
   .openapi(quoteRoute, async (c) => {
     const deps = c.var.deps.tokens;
     const treasury = deps.requirePayments();

@@ -51,7 +51,7 @@ const BATCH = 100;
 export type FactsSubject = Pick<TokenRow, 'mint' | 'program' | 'requestId'>;
 
 /**
- * The facts by mint: null for an address that is no mint on the chain, absent while they cannot be read.
+ * The facts by mint: null for an address that is not a mint, absent while they cannot be read.
  * @param changedByOperations the service itself mints or burns these tokens
  */
 export async function readTokenFacts(
@@ -84,7 +84,7 @@ export async function readMintKeys(
   return found.get(key)?.value;
 }
 
-/** Null for a token that is no mint on the chain. */
+/** Null for a token that is not a mint on the chain. */
 async function readFacts(
   { readAccounts }: TokenFactsDeps,
   tokens: readonly FactsSubject[],
