@@ -7,8 +7,10 @@ import { lamports, sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
 import type { ProofAnswer, ProofRecord } from '../../../src/custody/api.ts';
 import { createProofSigner } from '../../../src/custody/kernel/signer.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { RESERVE_BTC, RESERVE_WIF } from './bitcoin-model.ts';
+import { playReserve } from './reserve-scenes.ts';
 import { createReserveService, MINT, reserveSigner, SERVICE, SOL } from './reserve-service.ts';
 
 /** Before the time of the mint, so that nothing else is signed. */
@@ -63,26 +65,6 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('signs the proof of the hour at once although the clock was set back by a day after a failure', async () => {
-    const w = start();
-    w.clock.now += 24 * 60 * MINUTE;
-    w.indexes[0].set({ kind: 'stale' });
-    w.bitcoin.mine();
-    expect((await w.custody().proof()).type).toBe('refused');
-    w.indexes[0].set(null);
-    expect((await w.custody().proof()).type).toBe('refused');
-    w.clock.now -= 24 * 60 * MINUTE;
-    expect((await w.custody().proof()).type).toBe('proof');
-  });
-
-  it('signs a proof with the present time after one whose time is ahead, because the clock was set back', async () => {
-    const w = start();
-    w.clock.now += 24 * 60 * MINUTE;
-    await w.tick();
-    w.clock.now -= 24 * 60 * MINUTE;
-    expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(w.clock.now).toISOString());
-  });
-
   it('signs one proof an hour with both keys, over the figures of both chains', async () => {
     const w = start();
     await w.tick();
@@ -112,16 +94,6 @@ describe('an hour', () => {
     expect(w.archive()).toEqual([proof]);
   });
 
-  it('signs no second proof even a millisecond before the hour ends, for any number of calls', async () => {
-    const w = start();
-    await Promise.all(Array.from({ length: 100 }, () => w.custody().proof()));
-    await w.tick(HOUR_MS - 1);
-    await w.custody().proof();
-    expect(w.archive()).toHaveLength(1);
-    await w.tick(1);
-    expect(w.archive()).toHaveLength(2);
-  });
-
   it('a proof names the previous proof, even after a restart', async () => {
     const w = start();
     await w.tick();
@@ -138,81 +110,39 @@ describe('an hour', () => {
       }),
     );
   });
-
-  it('any call signs the first proof, without a cron run', async () => {
-    const w = start();
-    const proof = proofOf(await w.custody().proof());
-    expect(w.archive()).toEqual([proof]);
-  });
-
-  it('any call signs an overdue proof', async () => {
-    const w = start();
-    await w.tick();
-    w.clock.now += 3 * HOUR_MS;
-    expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(w.clock.now).toISOString());
-  });
 });
 
-describe('nothing is signed', () => {
-  it.each([
-    ['two indexes contradict each other', { kind: 'wrong', by: 1n }, 'sources_disagree'],
-    ['one index is down', { kind: 'down' }, 'one_source'],
-  ] as const)('no proof is signed while %s', async (_, fault, reason) => {
-    const w = start();
-    w.indexes[1].set(fault);
-    await w.tick();
-    expect(w.archive()).toEqual([]);
-    expect(await w.custody().proof()).toMatchObject({
-      type: 'refused',
-      refusal: { code: 'UPSTREAM_FAILED', details: { reason } },
-    });
-    w.indexes[1].set(null);
-    await w.tick(MINUTE);
-    expect(w.archive()).toHaveLength(1);
-  });
-
-  it('no proof is signed while the tips differ, and the last proof stays available', async () => {
-    const w = start();
-    await w.tick();
-    w.indexes[0].set({ kind: 'stale' });
-    w.bitcoin.mine();
-    await w.tick(2 * HOUR_MS);
-    expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(START).toISOString());
-  });
-
-  it('no proof is signed while no Solana node responds', async () => {
-    const w = start();
-    w.solana.isDown = true;
-    await w.tick();
-    expect(w.archive()).toEqual([]);
-  });
-
-  it('no proof is signed while the operator has paused', async () => {
-    const w = start();
-    await w.tick();
-    await w.custody().ops({ name: 'pause' });
-    await w.tick(HOUR_MS);
-    expect(w.archive()).toHaveLength(1);
-    await w.custody().ops({ name: 'resume' });
-    await w.tick(MINUTE);
-    expect(w.archive()).toHaveLength(2);
-  });
+it.each(
+  scenes(`
+    the proof of the hour is signed at once although the clock was set back by a day after a failure
+      | jump 1d; index 0 stale; mine 1; proof = UPSTREAM_FAILED tips_apart; index 0 ok; proof = UPSTREAM_FAILED tips_apart; jump -1d; proof = 0s
+    a proof has the present time after one whose time is ahead, because the clock was set back
+      | jump 1d; tick 0s; jump -1d; proof = 0s
+    no second proof is signed even a millisecond before the hour ends, for any number of calls
+      | proof 100; tick 59m59s999ms; proof; proofs = 1; tick 1ms; proofs = 2
+    any call signs the first proof, without a cron run
+      | proof = 0s; proofs = 1
+    any call signs an overdue proof
+      | tick 0s; jump 3h; proof = 0s
+    no proof is signed while two indexes contradict each other
+      | index 1 wrong; tick 0s; proofs = 0; proof = UPSTREAM_FAILED sources_disagree; index 1 ok; tick 1m; proofs = 1
+    no proof is signed while one index is down
+      | index 1 down; tick 0s; proofs = 0; proof = UPSTREAM_FAILED one_source; index 1 ok; tick 1m; proofs = 1
+    no proof is signed while the tips differ, and the last proof stays available
+      | tick 0s; index 0 stale; mine 1; tick 2h; proof = 7200s
+    no proof is signed while no Solana node responds
+      | solana down; tick 0s; proofs = 0
+    no proof is signed while the operator has paused
+      | tick 0s; ops pause; tick 1h; proofs = 1; ops resume; tick 1m; proofs = 2
+    the archive in D1 receives every proof, later if D1 was unavailable
+      | tick 0s; d1 down; tick 1h; tick 1h; proofs = 1; d1 up; tick 1m; proofs = 3; linked = true
+  `),
+)('%s', (_title, steps = '') => {
+  const w = start();
+  return playReserve(steps, { ...w, custody: w.custody() });
 });
 
 describe('the archive', () => {
-  it('the archive in D1 receives every proof, later if D1 was unavailable', async () => {
-    const w = start();
-    await w.tick();
-    w.mirror.state = 'down';
-    await w.tick(HOUR_MS);
-    await w.tick(HOUR_MS);
-    expect(w.archive()).toHaveLength(1);
-    w.mirror.state = 'up';
-    await w.tick(MINUTE);
-    const [, second, third] = w.archive();
-    expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
-  });
-
   it('a journal that begins anew signs no proof before, and then continues the chain of proofs of the archive', async () => {
     const w = start();
     await w.tick();
