@@ -1,18 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
-import { bitcoinTx } from '../kit/fake-bridge.ts';
 import { land } from '../kit/fake-chain.ts';
 import { NOW, SOL } from '../kit/sample-operations.ts';
+import { scenes } from '../kit/scenes.ts';
+import { deliver, playCustody } from './custody-scenes.ts';
 
 const TXID = 'a'.repeat(64);
 
 const stateOf = (w: CustodianWorld, id = 'swap:key-a') => w.journal.get(id)?.state;
-const pay = (w: CustodianWorld) => {
-  w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
-  w.swap.indexes = [() => bitcoinTx(TXID, [{ value: 124_375n }])];
-};
-
 describe('one swap from request to end', () => {
   it('the call signs a swap, and the alarm alone finishes it', async () => {
     const w = createCustodianWorld();
@@ -30,7 +26,7 @@ describe('one swap from request to end', () => {
     });
     land(w.chain);
     await w.passUntil(() => stateOf(w) === 'settling');
-    pay(w);
+    deliver(w);
     await w.passUntil(() => stateOf(w) === 'done');
     expect(w.storage.alarm).toBeNull();
     expect(w.signatures()).toBe(1);
@@ -56,20 +52,6 @@ describe('one swap from request to end', () => {
 });
 
 describe('the alarm', () => {
-  it('any call and any cron tick set a lost alarm again', async () => {
-    for (const call of ['createSwap', 'wake'] as const) {
-      const w = createCustodianWorld();
-      await w.custody.createSwap(keyed('a'));
-      w.storage.alarm = null;
-      w.clock.now += 60_000;
-      await (call === 'wake'
-        ? w.custody.wake()
-        : w.custody.createSwap(request({ amountLamports: 99n * SOL })));
-      expect(w.storage.alarm).not.toBeNull();
-      expect(w.storage.alarm ?? 0).toBeLessThanOrEqual(w.clock.now);
-    }
-  });
-
   it('the alarm is not postponed by an endless stream of calls', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
@@ -86,81 +68,42 @@ describe('the alarm', () => {
       expect(during.every((at) => at !== null && at <= due)).toBe(true);
     }
   });
-
-  it('the alarm does not fire again in the same instant while an operation waits', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    w.clock.now += 10_000;
-    await w.custody.alarm();
-    expect(w.storage.alarm ?? 0).toBeGreaterThan(w.clock.now);
-  });
-
-  it('a cron tick deletes recorded calls that are too old for every limit', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    w.clock.now += 2 * 86_400_000;
-    await w.custody.wake();
-    expect(w.journal.calls('create_quotes', 0)).toEqual([]);
-    expect(stateOf(w)).toBe('signed');
-  });
 });
 
-describe('without D1', () => {
-  it('without D1 a swap is still signed and finished, and D1 receives its rows later', async () => {
-    const w = createCustodianWorld();
-    await w.custody.wake();
-    w.mirror.state = 'down';
-    expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
-    land(w.chain);
-    pay(w);
-    await w.passUntil(() => stateOf(w) === 'done');
-    expect(w.mirror.rows.size).toBe(0);
-    expect((w.storage.alarm ?? 0) - w.clock.now).toBeLessThanOrEqual(60_000);
-    w.mirror.state = 'up';
-    await w.passUntil(() => w.mirror.rows.size > 0);
-    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
-    expect(w.storage.alarm).toBeNull();
-  });
+it.each(
+  scenes(`
+    a cron tick sets a lost alarm again
+      | swap a; lose-alarm; wait 1m; wake; next = due
+    any call sets a lost alarm again
+      | swap a; lose-alarm; wait 1m; swap b lamports:99000000000; next = due
+    the alarm does not fire again in the same instant while an operation waits
+      | swap a; wait 10s; fire; next = soon
+    a cron tick deletes recorded calls that are too old for every limit
+      | swap a; wait 2d; wake; calls create_quotes = 0; state a = signed
+    without D1 a swap is still signed and finished, and D1 receives its rows later
+      | wake; d1 down; swap a = created; land; deliver; until a done; rows = 0; d1 up; pass 1m; mirrored a = same; next = none
+    no new operation starts once changes have waited for D1 for more than a minute, and callers still find the first swap
+      | wake; d1 down; swap a; wait 61s; swap b plain client:other = SWAPS_PAUSED reason:database_unavailable; swap a = created again; found signature-1 = waiting
+    a new instance processes and signs nothing before it has compared its journal with D1
+      | swap a; d1 down; restart; sent; wait 10s; fire; sent = no more; swap b plain client:other = SWAPS_PAUSED reason:unverified; d1 up; wait 1m; fire; sent = more
+    the operator pauses and resumes new operations; signed ones continue
+      | swap a; ops pause = ok; paused = operator; land; wait 1s; fire; state a = settling; ops resume = ok; swap b = created
+    a refusal after the swap was stored is returned again for its key, without a second bridge call
+      | refuse quote_recipient; swap a = QUOTE_REFUSED reason:quote_recipient; swap a = QUOTE_REFUSED again reason:quote_recipient; quotes = 1
+    a key can be used again after a refusal that came before the swap was stored
+      | balance 0; swap a = INSUFFICIENT_BALANCE; balance usual; wait 2s; swap a = created
+    a repeat returns its stored swap while no new swap may start
+      | swap a = created; ops pause; swap a = created again; swap b = SWAPS_PAUSED reason:operator
+  `),
+)('%s', (_title, steps = '') => playCustody(steps));
 
-  it('no new operation starts once changes have waited for D1 for more than a minute', async () => {
-    const w = createCustodianWorld();
-    await w.custody.wake();
-    w.mirror.state = 'down';
-    await w.custody.createSwap(keyed('a'));
-    w.clock.now += 61_000;
-    const answer = await w.custody.createSwap(request({ client: 'other' }));
-    expect(answer).toMatchObject({
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
-    });
-    // The first swap is still returned to callers.
-    expect((await w.custody.createSwap(keyed('a'))).replayed).toBe(true);
-    expect((await w.custody.findSwap('signature-1'))?.status).toBe('waiting');
-  });
-
-  it('a new instance processes and signs nothing before it has compared its journal with D1', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    w.mirror.state = 'down';
-    const next = w.start();
-    const sent = w.chain.sent.length;
-    w.clock.now += 10_000;
-    await next.alarm();
-    expect(w.chain.sent).toHaveLength(sent);
-    expect(await next.createSwap(request({ client: 'other' }))).toMatchObject({
-      refusal: { details: { reason: 'unverified' } },
-    });
-    w.mirror.state = 'up';
-    await w.passUntil(() => w.chain.sent.length > sent, next);
-  });
-
-  it('many concurrent calls cause only one read of D1', async () => {
-    const w = createCustodianWorld();
-    const mark = vi.spyOn(w.mirror, 'mark');
-    await Promise.all(
-      Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` }))),
-    );
-    expect(mark).toHaveBeenCalledTimes(1);
-  });
+it('many concurrent calls cause only one read of D1', async () => {
+  const w = createCustodianWorld();
+  const mark = vi.spyOn(w.mirror, 'mark');
+  await Promise.all(
+    Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` }))),
+  );
+  expect(mark).toHaveBeenCalledTimes(1);
 });
 
 describe('rows that D1 refuses while it accepts others', () => {
@@ -180,7 +123,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     const { w } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
-    pay(w);
+    deliver(w);
     await w.pass(10 * 60_000);
     expect((await w.custody.createSwap(keyed('b', { client: 'other' }))).type).toBe('created');
     expect(w.mirror.operation('swap:key-b')).toEqual(w.journal.get('swap:key-b'));
@@ -193,7 +136,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     const { w } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
-    pay(w);
+    deliver(w);
     await w.pass(3_600_000);
     expect(await w.pass(86_400_000)).toBeLessThan(250);
   });

@@ -6,7 +6,6 @@ import { freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
 import { code, held } from '../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
-import { land } from '../kit/fake-chain.ts';
 import {
   CREATION,
   closed,
@@ -199,19 +198,6 @@ describe('the report', () => {
 });
 
 describe("the operator's commands", () => {
-  it('the operator pauses and resumes new operations; signed ones continue', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    expect(await w.custody.ops({ name: 'pause' })).toMatchObject({ ok: true });
-    expect((await w.custody.report()).paused).toBe('operator');
-    land(w.chain);
-    w.clock.now += 1_000;
-    await w.custody.alarm();
-    expect(w.journal.get('swap:key-a')?.state).toBe('settling');
-    await w.custody.ops({ name: 'resume' });
-    expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
-  });
-
   it('the operator can list the newest operations and those that are open, and can retry only open ones', async () => {
     const w = createCustodianWorld();
     w.add(

@@ -3,7 +3,8 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Settled } from '../../../src/custody/kernel/operation.ts';
-import { code } from '../../../src/custody/kernel/reason.ts';
+import { reasonText } from '../../../src/custody/kernel/reason.ts';
+import type { NodeView } from '../../../src/custody/kernel/state-machine.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { createKernel, pending } from '../../kit/kernel.ts';
 import {
@@ -17,178 +18,108 @@ import {
   statusOf,
   view,
 } from '../../kit/sample-operations.ts';
+import { msOf, playSteps, scenes } from '../../kit/scenes.ts';
 
-/** A signed row whose bytes were sent before. */
-function watching() {
-  const w = createKernel();
-  w.add(signed({ looks: 1 }));
-  return w;
+const ROWS = { signed, settling, outstanding } as const;
+const VIEWS: Readonly<Record<string, () => NodeView[]>> = {
+  processed: () => [view({ status: statusOf('processed') })],
+  dead: () => [deathProof()],
+  pruned: () => [deathProof({ firstAvailableSlot: 901n })],
+  none: () => [],
+};
+const LANDINGS: Readonly<Record<string, () => null>> = {
+  absent: () => null,
+  unread: () => {
+    throw upstreamFailed('solana-rpc-1', 'timeout');
+  },
+};
+const paid: Settled = {
+  settlement: { state: 'complete', outcome: { btcTxid: 't', btcVout: 0, btcSats: '124500' } },
+  once: ['output:t:0'],
+};
+
+/** Plays steps with the executor. Facts are those of the first row unless a step names another. */
+async function play(steps: string): Promise<void> {
+  let settled: () => Promise<Settled> = async () => pending;
+  const w = createKernel({ settle: () => settled() });
+  const verbs = {
+    /** @param id `swap:one` by default @param detail of a row whose bytes were not sent yet */
+    add: (state: keyof typeof ROWS, looks: string, id = 'swap:one', detail?: string) =>
+      w.add(
+        ROWS[state]({
+          ...(id !== 'swap:one' && { id, signing: null }),
+          ...(detail && { detail }),
+          ...{ looks: Number(looks), dueAt: NOW },
+        }),
+      ),
+    stop: (why: string) => Object.assign(w.state, { stopped: why }),
+    refuse: () => Object.assign(w.chain, { accepts: false }),
+    views: (name: string) => Object.assign(w.chain, { nextViews: VIEWS[name] }),
+    /** @param more lamports that the transaction took beyond what was set aside */
+    land: (more = '0') => land(w.chain, { debit: lamports(SOL + FEE + BigInt(more)) }),
+    landing: (how: string) => Object.assign(w.chain, { nextLanding: LANDINGS[how] }),
+    settle(how: string) {
+      settled = async () =>
+        how === 'paid' ? paid : Promise.reject(upstreamFailed('near-intents', 'timeout'));
+    },
+    drive: () => w.executor.driveDue(5),
+    wait: (length: string) => Object.assign(w.clock, { now: w.clock.now + msOf(length) }),
+    row: (id?: string) => `${w.row(id).state} ${w.row(id).detail} after ${w.row(id).looks} looks`,
+    held: (id?: string) => `${w.row(id).reserved} reserved, ${w.row(id).unsettled} unsettled`,
+    reason: () => reasonText(w.row().reason),
+    outcome: (id?: string) => JSON.stringify(w.row(id).outcome),
+    due: () => `${((w.row().dueAt ?? 0) - w.clock.now) / 1_000}s`,
+    sent: () => w.chain.sent.join() || 'nothing',
+    signs: () => w.order.filter((step) => step === 'sign').length,
+    logged: (event: string) => w.logged.filter((each) => each === event).length,
+    frozen: () => frozenReason(w.journal) ?? 'no',
+    used: (name: string) => w.journal.usedBy(name),
+  };
+  await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
 }
 
-describe('a signed row after a crash', () => {
-  it.each([undefined, 'operator'])(
-    'after a crash, a signed row sends its stored bytes and never signs new ones, also while signing is stopped: %s',
-    async (stopped) => {
-      const w = createKernel();
-      w.state.stopped = stopped;
-      w.add(signed({ looks: 0, detail: 'signed' }));
-      await w.executor.driveDue(5);
-      expect(w.chain.sent).toEqual(['wire-one']);
-      expect(w.order).not.toContain('sign');
-    },
-  );
-
-  it('after a crash, a signed row is checked on the chain even when no node confirmed the send', async () => {
-    const w = createKernel();
-    w.chain.accepts = false;
-    land(w.chain);
-    w.add(signed({ looks: 0, detail: 'signed' }));
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'signed', detail: 'signed' });
-    w.clock.now += 2_000;
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'settling', landing: { slot: 940n } });
-  });
-});
+const HELD = `${SOL + FEE} reserved, ${SOL} unsettled`;
+it.each(
+  scenes(`
+    after a crash, a signed row sends its stored bytes and never signs new ones
+      | add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
+    after a crash, a signed row sends its stored bytes also while signing is stopped
+      | stop operator; add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
+    after a crash, a signed row is checked on the chain even when no node confirmed the send
+      | refuse; land; add signed 0 swap:one signed; drive; row = signed signed after 1 looks; wait 2s; drive; row = settling settling after 1 looks
+    the operator is alerted once when too few nodes keep the history since the signing, and nothing is signed
+      | add signed 1; views pruned; drive; wait 2s; drive; wait 2s; drive; held = ${HELD}; logged history_too_short = 1; signs = 0
+    the same signed bytes are sent again while no node has seen them
+      | add signed 1; drive; wait 2s; drive; wait 2s; drive; sent = wire-one,wire-one,wire-one; held = ${HELD}
+    a signed transaction is no longer sent once a node has seen it
+      | add signed 1; views processed; drive; sent = nothing; row = signed landed after 2 looks
+    a transaction is resent when no node can report its status, because a node may still forward it
+      | add signed 1; views none; drive; sent = wire-one; row = signed sent after 2 looks
+    a provably expired attempt is not sent again
+      | add signed 1; views dead; drive; sent = nothing; row = failed expired after 1 looks; reason = expired
+    an operation stays signed while its final transaction is not yet returned by any node
+      | add signed 1; land; landing unread; drive; row = signed landed after 2 looks; held = ${HELD}; landing absent; wait 2s; drive; row = signed landed after 3 looks; held = ${HELD}; sent = nothing
+    settlement starts at once when the transaction has landed
+      | add signed 1; land; drive; row = settling settling after 1 looks; held = 0 reserved, ${SOL} unsettled; frozen = no
+    a landed transaction that took one lamport more than was set aside stops signing, and is booked
+      | add signed 1; land 1; drive; frozen = unexpected_debit; row = settling settling after 1 looks
+    settling uses up the Bitcoin output and updates the row
+      | settle paid; add settling 0; drive; held = 0 reserved, 0 unsettled; outcome = {"btcTxid":"t","btcVout":0,"btcSats":"124500"}; used output:t:0 = swap:one
+    if one Bitcoin output could pay two swaps at the same time, only one of them is done
+      | settle paid; add settling 0; add settling 0 swap:two; drive; held = 0 reserved, 0 unsettled; held swap:two = 0 reserved, ${SOL} unsettled; outcome swap:two = {}; used output:t:0 = swap:one
+    a settlement waits while an upstream fails
+      | settle unread; add settling 0; drive; row = settling settling after 1 looks; held = 0 reserved, ${SOL} unsettled; logged settle_failed = 1
+    a failed swap with money outstanding is checked once an hour and may still be paid
+      | add outstanding 0; drive; held = 0 reserved, ${SOL} unsettled; due = 3600s; settle paid; wait 1h; drive; row = failed late after 1 looks; held = 0 reserved, 0 unsettled; used output:t:0 = swap:one
+  `),
+)('%s', (_title, steps = '') => play(steps));
 
 it('a call that waits for the end of an operation returns at once while the journal is not verified', async () => {
-  const w = watching();
+  const w = createKernel();
+  w.add(signed({ looks: 1 }));
   w.state.isVerified = false;
   await w.executor.finish(w.row().id, 25_000);
   expect(w.row()).toMatchObject({ state: 'signed', looks: 1 });
-});
-
-describe('watching', () => {
-  it('alerts the operator when too few nodes keep the history since the signing, and signs nothing', async () => {
-    const w = watching();
-    w.chain.nextViews = () => [deathProof({ firstAvailableSlot: 901n })];
-    for (let look = 0; look < 3; look++) {
-      await w.executor.driveDue(5);
-      w.clock.now += 2_000;
-    }
-    expect(w.row()).toMatchObject({ state: 'signed', reserved: SOL + FEE });
-    expect(w.logged.filter((event) => event === 'history_too_short')).toHaveLength(1);
-  });
-
-  it('sends the same signed bytes again while no node has seen them', async () => {
-    const w = watching();
-    for (let look = 0; look < 3; look++) {
-      await w.executor.driveDue(5);
-      w.clock.now += 2_000;
-    }
-    expect(w.chain.sent).toEqual(['wire-one', 'wire-one', 'wire-one']);
-    expect(w.row()).toMatchObject({ state: 'signed', detail: 'sent', reserved: SOL + FEE });
-  });
-
-  it('stops sending a signed transaction once a node has seen it', async () => {
-    const w = watching();
-    w.chain.nextViews = () => [view({ status: statusOf('processed') })];
-    await w.executor.driveDue(5);
-    expect(w.chain.sent).toEqual([]);
-    expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed' });
-  });
-
-  it('resends a transaction when no node can report its status, because a node may still forward it', async () => {
-    const w = watching();
-    w.chain.nextViews = () => [];
-    await w.executor.driveDue(5);
-    expect(w.chain.sent).toEqual(['wire-one']);
-    expect(w.row()).toMatchObject({ state: 'signed', looks: 2 });
-  });
-
-  it('a provably expired attempt is not sent again', async () => {
-    const w = watching();
-    w.chain.nextViews = () => [deathProof()];
-    await w.executor.driveDue(5);
-    expect(w.chain.sent).toEqual([]);
-    expect(w.row()).toMatchObject({ state: 'failed', reason: code('expired') });
-  });
-
-  it('an operation stays signed while its final transaction is not yet returned by any node', async () => {
-    const w = watching();
-    land(w.chain);
-    w.chain.nextLanding = () => {
-      throw upstreamFailed('solana-rpc-1', 'timeout');
-    };
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
-    w.chain.nextLanding = () => null;
-    w.clock.now += 2_000;
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
-    expect(w.chain.sent).toEqual([]);
-  });
-
-  it('settlement starts at once when the transaction has landed', async () => {
-    const w = watching();
-    land(w.chain);
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'settling', reserved: 0n, releasedSlot: 940n, looks: 1 });
-  });
-
-  it.each([
-    ['one lamport more than was set aside', FEE + 1n, 'unexpected_debit'],
-    ['exactly what was set aside', FEE, undefined],
-  ])(
-    'signing stops only if a landed transaction took more than was set aside: %s',
-    async (_name, fee, frozen) => {
-      const w = watching();
-      land(w.chain, { debit: lamports(SOL + fee) });
-      await w.executor.driveDue(5);
-      expect(frozenReason(w.journal)).toBe(frozen);
-      // The landing is booked even while signing is frozen.
-      expect(w.row().state).toBe('settling');
-    },
-  );
-});
-
-describe('settling', () => {
-  const settleWith = (settled: () => Promise<Settled>) => {
-    const w = createKernel({ settle: settled });
-    w.add(settling({ looks: 0 }));
-    return w;
-  };
-  const paid: Settled = {
-    settlement: { state: 'complete', outcome: { btcTxid: 't', btcVout: 0, btcSats: '124500' } },
-    once: ['output:t:0'],
-  };
-
-  it('settling consumes the Bitcoin output and updates the row in one storage transaction', async () => {
-    const w = settleWith(async () => paid);
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
-    expect(w.journal.usedBy('output:t:0')).toBe('swap:one');
-  });
-
-  it('if one Bitcoin output could pay two swaps at the same time, only one of them is done', async () => {
-    const w = settleWith(async () => paid);
-    w.add(settling({ id: 'swap:two', signing: null }));
-    await w.executor.driveDue(5);
-    const rows = ['swap:one', 'swap:two'].map((id) => w.row(id));
-    expect(rows.map(({ state }) => state)).toEqual(['done', 'settling']);
-    expect(rows[1]).toMatchObject({ outcome: {}, unsettled: SOL });
-    expect(w.journal.usedBy('output:t:0')).toBe('swap:one');
-  });
-
-  it('a settlement waits while an upstream fails', async () => {
-    const w = settleWith(() => Promise.reject(upstreamFailed('near-intents', 'timeout')));
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'settling', looks: 1, unsettled: SOL });
-    expect(w.logged).toContain('settle_failed');
-  });
-
-  it('a failed swap with money outstanding is checked once an hour and may still be paid', async () => {
-    let settled: Settled = pending;
-    const w = createKernel({ settle: async () => settled });
-    w.add(outstanding({ dueAt: NOW }));
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'failed', dueAt: NOW + 3_600_000, unsettled: SOL });
-    settled = paid;
-    w.clock.now += 3_600_000;
-    await w.executor.driveDue(5);
-    expect(w.row()).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
-    expect(w.journal.usedBy('output:t:0')).toBe('swap:one');
-  });
 });
 
 describe('due operations', () => {

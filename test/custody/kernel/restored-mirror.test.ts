@@ -1,59 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
-import { bitcoinTx } from '../../kit/fake-bridge.ts';
-import { land } from '../../kit/fake-chain.ts';
 import { done, signingOf } from '../../kit/sample-operations.ts';
+import { scenes } from '../../kit/scenes.ts';
+import { playCustody } from '../custody-scenes.ts';
 
 const MINUTE = 60_000;
-const TXID = 'a'.repeat(64);
 
-/** A swap that has ended; D1 can go back to its state right after the send. */
-async function swapped() {
-  const w = createCustodianWorld();
-  await w.custody.createSwap(keyed('a'));
-  const restore = w.mirror.remember();
-  land(w.chain);
-  w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
-  w.swap.indexes = [() => bitcoinTx(TXID, [{ value: 124_375n }])];
-  await w.pass(2 * MINUTE, true);
-  expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
-  return { w, restore };
-}
+/** A swap that has ended, and a D1 that goes back to its state right after the send. */
+const RESTORED = 'swap a; remember; land; deliver; pass 2m cron; mirrored a = same; restore-d1';
+
+it.each(
+  scenes(`
+    the next cron run reports a D1 restored to an older state, and the command republish sends its rows again
+      | ${RESTORED}; pass 2m cron; mirrored a = signed; frozen = null; restored = true; ops republish = ok; mirrored a = same; logged mirror_restored = 1; signatures = 1; restored = false
+    the next batch detects a D1 restored to an older state, without a cron run
+      | ${RESTORED}; swap b client:other; pass 2s; logged mirror_restored = 1
+    a new instance detects a D1 restored to an older state, and its journal is not frozen
+      | ${RESTORED}; restart; wake; logged mirror_restored = 1; frozen = null
+    an outage is not mistaken for a restoration of D1
+      | wake; d1 down; swap a; pass 3m cron; d1 up; pass 3m cron; logged mirror_restored = 0
+    batches whose responses are lost are not mistaken for a restoration of D1
+      | wake; d1 loses answers; swap a; pass 3m cron; d1 up; pass 3m cron; logged mirror_restored = 0
+  `),
+)('%s', (_title, steps = '') => playCustody(steps));
+
 const restorations = (w: CustodianWorld) => w.logged.filter((event) => event === 'mirror_restored').length;
 
 const republish = (w: CustodianWorld) => w.custody.ops({ name: 'republish' });
 
 describe('a D1 that was restored to an older state', () => {
-  it('the next cron run reports a D1 restored to an older state, and the command republish sends its rows again', async () => {
-    const { w, restore } = await swapped();
-    const signatures = w.signatures();
-    restore();
-    await w.pass(2 * MINUTE, true);
-    expect(w.mirror.operation('swap:key-a')).not.toMatchObject({ state: 'done' });
-    expect(await w.custody.report()).toMatchObject({ frozen: null, mirrorRestored: true });
-    expect(await republish(w)).toMatchObject({ ok: true, rows: [] });
-    expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
-    expect([restorations(w), w.signatures()]).toEqual([1, signatures]);
-    expect(await w.custody.report()).toMatchObject({ mirrorRestored: false });
-  });
-
-  it('the next batch detects a D1 restored to an older state, without a cron run', async () => {
-    const { w, restore } = await swapped();
-    restore();
-    await w.custody.createSwap(keyed('b', { client: 'other' }));
-    await w.pass(2_000);
-    expect(restorations(w)).toBe(1);
-  });
-
-  it('a new instance detects a D1 restored to an older state, and its journal is not frozen', async () => {
-    const { w, restore } = await swapped();
-    restore();
-    const next = w.start();
-    await next.wake();
-    expect(restorations(w)).toBe(1);
-    expect((await next.report()).frozen).toBeNull();
-  });
-
   /** Inserts operations, delivers them, and empties D1. */
   async function emptied(rows: number) {
     const w = createCustodianWorld();
@@ -130,20 +105,6 @@ describe('detects no restoration', () => {
     await w.pass(3 * MINUTE, true);
     expect(restorations(w)).toBe(0);
   });
-
-  it.each(['down', 'loses answers'] as const)(
-    'an outage is not mistaken for a restoration of D1: %s',
-    async (state) => {
-      const w = createCustodianWorld();
-      await w.custody.wake();
-      w.mirror.state = state;
-      await w.custody.createSwap(keyed('a'));
-      await w.pass(3 * MINUTE, true);
-      w.mirror.state = 'up';
-      await w.pass(3 * MINUTE, true);
-      expect(restorations(w)).toBe(0);
-    },
-  );
 
   it('reads the revision of the newest batch from D1 at most once at the start and then once a minute', async () => {
     const w = createCustodianWorld();

@@ -75,39 +75,6 @@ describe('one key', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('a refusal after the swap was stored is returned again for its key, without a second bridge call', async () => {
-    const w = createCustodianWorld();
-    w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_recipient' });
-    const first = await w.custody.createSwap(keyed('a'));
-    expect(refusalOf(first)).toMatchObject({ code: 'QUOTE_REFUSED', details: { reason: 'quote_recipient' } });
-    const again = await w.custody.createSwap(keyed('a'));
-    expect(again).toEqual({ ...first, replayed: true });
-    expect(w.bridge.quotes).toHaveLength(1);
-  });
-
-  it('a key can be used again after a refusal that came before the swap was stored', async () => {
-    const w = createCustodianWorld();
-    const poor = async () => ({ lamports: lamports(0n), slot: 100n });
-    const { nextBalance } = w.chain;
-    w.chain.nextBalance = poor;
-    const refused = await w.custody.createSwap(keyed('a'));
-    expect([refusalOf(refused)?.code, refused.replayed]).toEqual(['INSUFFICIENT_BALANCE', false]);
-    w.chain.nextBalance = nextBalance;
-    w.clock.now += 2_000;
-    expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
-  });
-
-  it('a repeat returns its stored swap while no new swap may start', async () => {
-    const w = createCustodianWorld();
-    const first = await w.custody.createSwap(keyed('a'));
-    await w.custody.ops({ name: 'pause' });
-    expect(await w.custody.createSwap(keyed('a'))).toEqual({ ...first, replayed: true });
-    expect(refusalOf(await w.custody.createSwap(keyed('b')))).toMatchObject({
-      code: 'SWAPS_PAUSED',
-      details: { reason: 'operator' },
-    });
-  });
-
   it('the caller of a slow swap gets a time to retry, and the swap is not started twice', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(keyed('a'));

@@ -1,0 +1,146 @@
+/** Scenes of a custodian over storage, D1, chain and bridge as steps in text. */
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
+import { lamports } from '../../src/core/amount.ts';
+import type { OpsCommand, SwapRequest } from '../../src/custody/api.ts';
+import { Journal } from '../../src/custody/kernel/journal.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
+import { bitcoinTx } from '../kit/fake-bridge.ts';
+import { land } from '../kit/fake-chain.ts';
+import { msOf, playSteps } from '../kit/scenes.ts';
+import { createSqliteStorage, type SqliteStorage } from '../kit/sqlite-storage.ts';
+
+const TXID = 'a'.repeat(64);
+const TABLES = ['meta', 'operations', 'calls', 'once', 'outbox'];
+
+/** Another storage with the same rows, as a point-in-time restore makes it. */
+export function copyOf(storage: SqliteStorage): SqliteStorage {
+  const copy = createSqliteStorage();
+  new Journal(copy);
+  for (const table of TABLES) {
+    for (const row of storage.exec(`SELECT * FROM ${table}`)) {
+      const names = Object.keys(row);
+      const marks = names.map(() => '?').join(', ');
+      copy.exec(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, ...Object.values(row));
+    }
+  }
+  return copy;
+}
+
+/** The bridge delivers 124,375 sats. */
+export function deliver(w: CustodianWorld): void {
+  w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
+  w.swap.indexes = [() => bitcoinTx(TXID, [{ value: 124_375n }])];
+}
+
+/** The instance that the steps call, and its storage. */
+function createStage(w: CustodianWorld) {
+  let [custody, storage, copy] = [w.custody, w.storage, w.storage];
+  const { nextBalance } = w.chain;
+  const { nextQuote } = w.bridge;
+  let [rows, sent, said] = ['', 0, ''];
+  let restore = (): void => undefined;
+  const shown = () => JSON.stringify([...w.mirror.rows.values()]);
+  return {
+    /** @param words `plain` without a key, `client:X`, `lamports:N` */
+    async swap(name: string, ...words: string[]) {
+      const { client, lamports } = Object.fromEntries(words.map((word) => word.split(':')));
+      const change: Partial<SwapRequest> = {
+        ...(client && { client }),
+        ...(lamports && { amountLamports: BigInt(lamports) }),
+      };
+      const answer = await custody.createSwap(
+        words.includes('plain') ? request(change) : keyed(name, change),
+      );
+      const again = answer.replayed ? ['again'] : [];
+      if (answer.type === 'created') return ['created', ...again].join(' ');
+      const facts = Object.entries(answer.refusal.details ?? {}).map((fact) => fact.join(':'));
+      return [answer.refusal.code, ...again, ...facts].join(' ');
+    },
+    land: () => land(w.chain),
+    deliver: () => deliver(w),
+    fail: () => Object.assign(w.bridge, { nextReport: () => ({ state: 'failed', reason: 'bridge_failed' }) }),
+    refuse: (reason?: string) =>
+      Object.assign(w.bridge, { nextQuote: reason ? () => ({ ok: false, reason }) : nextQuote }),
+    balance: (sum: string) =>
+      Object.assign(w.chain, {
+        nextBalance:
+          sum === 'usual' ? nextBalance : async () => ({ lamports: lamports(BigInt(sum)), slot: 100n }),
+      }),
+    wait: (length: string) => Object.assign(w.clock, { now: w.clock.now + msOf(length) }),
+    pass: (length: string, cron?: string) => w.pass(msOf(length), cron === 'cron'),
+    until: (name: string, state: string) =>
+      w.passUntil(() => w.journal.get(`swap:key-${name}`)?.state === state, custody),
+    fire: () => custody.alarm(),
+    wake: () => custody.wake(),
+    async ticks(count: string) {
+      for (let tick = 0; tick < Number(count); tick++) {
+        w.clock.now += 3_000;
+        await custody.alarm();
+      }
+    },
+    d1: (...state: string[]) => Object.assign(w.mirror, { state: state.join(' ') }),
+    remember() {
+      restore = w.mirror.remember();
+      copy = copyOf(w.storage);
+    },
+    /** D1 goes back to what it was. */
+    'restore-d1': () => restore(),
+    /** The storage goes back to what it was, with another instance. */
+    'restore-journal'() {
+      storage = copy;
+      custody = w.start(storage);
+    },
+    restart() {
+      custody = w.start();
+    },
+    'lose-alarm': () => Object.assign(w.storage, { alarm: null }),
+    async ops(name: OpsCommand['name'], id?: string) {
+      const { ok, message } = await custody.ops({ name, ...(id && { id }) });
+      said = message;
+      return ok ? 'ok' : 'refused';
+    },
+    said: (...words: string[]) => said.includes(words.join(' ')),
+    state: (name: string) => new Journal(storage).get(`swap:key-${name}`)?.state,
+    found: async (signature: string) => (await custody.findSwap(signature))?.status,
+    frozen: async () => (await custody.report()).frozen,
+    signing: async () => (await custody.signingState()).frozen,
+    paused: async () => (await custody.report()).paused,
+    restored: async () => (await custody.report()).mirrorRestored,
+    mirrored(name: string) {
+      const row = w.mirror.operation(`swap:key-${name}`);
+      const own = w.journal.get(`swap:key-${name}`);
+      return isDeepStrictEqual(row, own) ? 'same' : row?.state;
+    },
+    rows: () => w.mirror.rows.size,
+    /** The rows of D1 against those at the first look. */
+    d1rows() {
+      rows ||= shown();
+      return rows === shown() ? 'same' : 'changed';
+    },
+    /** Whether more was sent since the last look. */
+    sent() {
+      const before = sent;
+      sent = w.chain.sent.length;
+      return sent > before ? 'more' : 'no more';
+    },
+    signatures: () => w.signatures(),
+    quotes: () => w.bridge.quotes.length,
+    calls: (purpose: string) => w.journal.calls(purpose as 'create_quotes', 0).length,
+    logged: (event: string) => w.logged.filter((each) => each === event).length,
+    next() {
+      if (storage.alarm === null) return 'none';
+      const left = storage.alarm - w.clock.now;
+      return left <= 0 ? 'due' : left < 30_000 ? 'soon' : 'later';
+    },
+  };
+}
+
+/** Plays steps. After ` = `, a step has what it returns; of a refused swap, its code and any of its details. */
+export async function playCustody(steps: string, w: CustodianWorld = createCustodianWorld()): Promise<void> {
+  await playSteps(steps, createStage(w) as never, (actual, expected, step) => {
+    const [code = '', ...facts] = actual.split(' ');
+    const outcome = [code, ...facts.filter((fact) => expected.split(' ').includes(fact))].join(' ');
+    expect(step.startsWith('swap ') ? outcome : actual, step).toBe(expected);
+  });
+}
