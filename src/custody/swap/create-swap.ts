@@ -1,6 +1,7 @@
 /**
- * Accepts swap requests: facts, decision, effect. A create begins the operation of its request once. An estimate makes
- * the same decision from the same facts and has no effect.
+ * Accepts swap requests. A create answers a repeat from its row, decides the refusals that need no quote, begins the
+ * operation in one storage transaction, and drives it until its result is known. The executor reads the quote and
+ * decides the limits again before it signs. An estimate makes the same decisions and begins no swap.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -57,11 +58,13 @@ export type SwapCreationPorts = {
   readonly within: Within;
 };
 
-const IN_PROGRESS: Refusal = {
+const inProgress = (key: RequestKey | undefined): Refusal => ({
   code: 'IDEMPOTENCY_IN_PROGRESS',
-  message: 'This swap is still being prepared. Repeat the call with the same Idempotency-Key.',
+  message: key
+    ? 'This swap is still being prepared. Repeat the call with the same Idempotency-Key.'
+    : 'This swap is still being prepared and may begin. A repeat without an Idempotency-Key would begin another one: look at GET /api/reserves/transactions first.',
   retryAfterSeconds: 5,
-};
+});
 
 const KEY_REUSED: Refusal = {
   code: 'IDEMPOTENCY_KEY_REUSED',
@@ -94,26 +97,28 @@ export class Swaps {
   async create(request: SwapRequest): Promise<SwapAnswer> {
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
-    // `beginOperation` checks the rest. Only an amount that is too small needs a check of its own, after all others.
+    // `beginOperation` decides balance and limits. Below the minimum nothing may begin, so they are rehearsed instead.
     const refusal = await (this.#minimumAbove(request)
-      ? this.#refusal(request)
+      ? this.#refusalBeforeQuote(request)
       : this.#earlyRefusal(request));
     if (refusal) return refused(refusal);
     const id = swapId(request.key?.keyHash ?? this.#ports.randomId());
     const begun = await beginOperation(this.#tools, 'swap', id, () => this.#decide(request));
-    if (begun.type === 'begun') return this.#result(id, false);
+    if (begun.type === 'begun') return this.#result(id, request.key, false);
     // Another call with the same key may have started the swap meanwhile; both calls then return it.
     const other = await this.#replay(request.key);
     if (other) return other;
     if (begun.type === 'declined') return refused(begun.declined);
-    return refused(begun.type === 'refused' ? notBegunRefusal(begun.why, this.#tools.now()) : IN_PROGRESS);
+    return refused(
+      begun.type === 'refused' ? notBegunRefusal(begun.why, this.#tools.now()) : inProgress(request.key),
+    );
   }
 
   /**
    * The refusal of a create before its quote. The smallest swap is checked last, because an estimate may learn it and
    * the other refusals must not depend on that.
    */
-  async #refusal(request: SwapRequest): Promise<Refusal | undefined> {
+  async #refusalBeforeQuote(request: SwapRequest): Promise<Refusal | undefined> {
     const early = await this.#earlyRefusal(request);
     if (early) return early;
     const rehearsed = await rehearseOperation(this.#tools, 'swap', () => this.#decide(request));
@@ -143,6 +148,7 @@ export class Swaps {
     if (spent) return { ok: false, declined: spent };
     const amount = lamports(request.amountLamports);
     const plan = { bodyHash: request.key?.bodyHash ?? null };
+    // Called in the transaction that stores the operation.
     const store = () => this.#quotas.record('create_quotes', request.client);
     return { ok: true, intent: { amount, reserved: swapDebit(amount), plan, store } };
   }
@@ -157,16 +163,16 @@ export class Swaps {
       const lost = lostRequestRefusal(journal, id, contact);
       return lost && refused(lost);
     }
-    return known.plan.bodyHash === key.bodyHash ? this.#result(known.id, true) : refused(KEY_REUSED);
+    return known.plan.bodyHash === key.bodyHash ? this.#result(known.id, key, true) : refused(KEY_REUSED);
   }
 
   /** Drives the operation until its result is decided, for at most a caller's longest wait. */
-  async #result(id: string, replayed: boolean): Promise<SwapAnswer> {
+  async #result(id: string, key: RequestKey | undefined, replayed: boolean): Promise<SwapAnswer> {
     const { journal, storage, drive } = this.#tools;
     if (journal.get(id)?.state === 'planned') await this.#ports.within(drive(id), MAX_WAIT_MS);
     const op = journal.get(id);
     const decided = op && createAnswer(op, replayed);
-    if (!decided) return refused(IN_PROGRESS);
+    if (!decided) return refused(inProgress(key));
     // The row is durable before the response, so that a crash cannot undo it.
     await storage.sync();
     return decided;
@@ -175,20 +181,20 @@ export class Swaps {
   /** What a swap would bring, and the refusal that a create of the amount would get now. */
   async estimate(request: EstimateRequest): Promise<SwapEstimate> {
     const amount = lamports(request.amountLamports);
-    const [early, read] = await Promise.all([
-      this.#refusal(request),
+    const [beforeQuote, read] = await Promise.all([
+      this.#refusalBeforeQuote(request),
       this.#estimates.read(amount, request.client),
     ]);
     if (read.type !== 'quoted') {
       // A create has its own quotes, so a used-up quota of estimates says nothing about it.
-      const isOfCreate = early !== undefined || read.type === 'failed';
-      return { type: 'unquoted', refusal: early ?? read.refusal, isOfCreate };
+      const isOfCreate = beforeQuote !== undefined || read.type === 'failed';
+      return { type: 'unquoted', refusal: beforeQuote ?? read.refusal, isOfCreate };
     }
     const { quoted, at: asOfMs, isOld: stale } = read;
     if (quoted.quote === undefined)
-      return { type: 'unquoted', refusal: early ?? refusalOfQuote(quoted), isOfCreate: true };
+      return { type: 'unquoted', refusal: beforeQuote ?? refusalOfQuote(quoted), isOfCreate: true };
     const { expectedSats, minimumSats, etaSeconds, route } = quoted.quote;
-    const refusal = early ?? this.#quotedRefusal(amount, quoted) ?? null;
+    const refusal = beforeQuote ?? this.#quotedRefusal(amount, quoted) ?? null;
     const minimum = this.#ports.quotes.minimum.known() ?? null;
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }
@@ -249,7 +255,7 @@ export class Swaps {
   }
 
   /** The code with which every swap is refused now, if it is known without a call. */
-  async #ownCode(): Promise<Refusal['code'] | undefined> {
+  async #currentCode(): Promise<Refusal['code'] | undefined> {
     const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
     if (refusal) return refusal.code;
     const least = this.#ports.quotes.minimum.known()?.lamports;
@@ -260,7 +266,7 @@ export class Swaps {
   async watchRefusal(): Promise<void> {
     const { journal, now } = this.#tools;
     const { refusal, minimum } = await this.room();
-    const own = await this.#ownCode();
+    const own = await this.#currentCode();
     // Quotes of creates and quotes that read the minimum are counted separately.
     const bridge = minimum.refusal?.code === 'QUOTE_BUDGET_SPENT' ? undefined : minimum.refusal?.code;
     const code = own ?? refusal?.code ?? bridge;
@@ -282,7 +288,7 @@ export class Swaps {
    */
   async refusedSince(): Promise<SwapsRefused | null> {
     const watched = this.#watched();
-    const own = await this.#ownCode();
+    const own = await this.#currentCode();
     if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
     // Before its first wake a new instance has no balance, so it cannot tell whether a limit has room.
     const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';

@@ -88,6 +88,15 @@ describe('one key', () => {
 });
 
 describe('calls without a key', () => {
+  it('the caller of a slow swap learns that a repeat would begin another one', async () => {
+    const w = createCustodianWorld({ within: async () => undefined });
+    const answer = await w.custody.createSwap(request());
+    expect(refusalOf(answer)).toMatchObject({
+      code: 'IDEMPOTENCY_IN_PROGRESS',
+      message: expect.stringContaining('would begin another one'),
+    });
+  });
+
   it('20 concurrent swaps never exceed the caps, and each refusal names the limit and the retry time', async () => {
     const w = createCustodianWorld();
     const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
