@@ -107,15 +107,40 @@ function checkPlaceholder(name: string, text: string, settings: Settings): Findi
 export const urlsIn = (text: string): string[] =>
   [...text.matchAll(/[a-z][\w+.-]*:\/\/[^\s,"']+/gi)].map(([url]) => url);
 
-function checkUrls(name: string, text: string, settings: Settings): Finding[] {
-  const isKeyUrl = name === 'SOLANA_PRIVATE_KEY';
+/** URLs whose host serves something else than the setting is for. */
+function checkHosts(name: string, urls: readonly URL[], settings: Settings): Finding[] {
   const own = given(settings, 'PUBLIC_BASE_URL') ?? '';
   const nameOf = (url: string): string => hostnameOf(url).replace(/^www\./, '');
+  const some = (test: (url: URL) => boolean): boolean => urls.some(test);
+  const isForPeople = ['PUBLIC_BASE_URL', 'SECURITY_CONTACT'].includes(name);
+  return [
+    ...problemIf(
+      some(({ hostname, pathname }) => OTHER_NETWORK.test(`${hostname}${pathname}`)),
+      'url-other-network',
+      `${name} names a test network or another chain; the service works on mainnet only.`,
+      `Name the provider's address for mainnet.`,
+    ),
+    ...problemIf(
+      !isForPeople && some(({ href }) => nameOf(href) === nameOf(own)),
+      'url-own-service',
+      `${name} names the service itself.`,
+      `Name the address of the other service that ${name} is for.`,
+    ),
+    ...problemIf(
+      !isForPeople && some(({ hostname }) => PAGE.test(hostname)),
+      'url-page',
+      `${name} names a page for people, not an address for programs.`,
+      `Copy the address from the provider's list of endpoints.`,
+    ),
+  ];
+}
+
+function checkUrls(name: string, text: string, settings: Settings): Finding[] {
+  const isKeyUrl = name === 'SOLANA_PRIVATE_KEY';
   const urls = urlsIn(text).flatMap((url) => (URL.canParse(url) ? [new URL(url)] : []));
   const some = (test: (url: URL) => boolean): boolean => urls.some(test);
   const parts = text.split(/[\s,]+/).map((part) => (URL.canParse(part) ? new URL(part).href : part));
   const items = parts.flatMap((part) => part.replace(/\/+$/, '') || []);
-  const isForPeople = ['PUBLIC_BASE_URL', 'SECURITY_CONTACT'].includes(name);
   return [
     ...problemIf(
       name !== 'PUBLIC_BASE_URL' &&
@@ -142,24 +167,7 @@ function checkUrls(name: string, text: string, settings: Settings): Finding[] {
       `${name} names a host of a private network, which a deployed Worker cannot reach.`,
       `Name a public https: address.`,
     ),
-    ...problemIf(
-      some(({ hostname, pathname }) => OTHER_NETWORK.test(`${hostname}${pathname}`)),
-      'url-other-network',
-      `${name} names a test network or another chain; the service works on mainnet only.`,
-      `Name the provider's address for mainnet.`,
-    ),
-    ...problemIf(
-      !isForPeople && some(({ href }) => nameOf(href) === nameOf(own)),
-      'url-own-service',
-      `${name} names the service itself.`,
-      `Name the address of the other service that ${name} is for.`,
-    ),
-    ...problemIf(
-      !isForPeople && some(({ hostname }) => PAGE.test(hostname)),
-      'url-page',
-      `${name} names a page for people, not an address for programs.`,
-      `Copy the address from the provider's list of endpoints.`,
-    ),
+    ...checkHosts(name, urls, settings),
     ...problemIf(
       some(({ searchParams }) => [...searchParams].some(([key, value]) => /key|token/i.test(key) && !value)),
       'url-without-key',
