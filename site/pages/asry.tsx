@@ -12,8 +12,8 @@ export const asry: Page = {
     <>
       <Title name="ASRY rewards">
         ASRY is a reward token for those who fund the service: a payment of USDC or USDT earns it once, and
-        earlier payments earn more. It is no claim on the reserve, nothing here redeems it, and the payment is
-        not returned.
+        earlier payments earn more. It is not a claim on the reserve, nothing here redeems it, and the payment
+        is not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
@@ -24,7 +24,7 @@ export const asry: Page = {
       <div class="split">
         <section>
           <h2>Pay and claim</h2>
-          <p>Connect a wallet and approve one payment. The reward comes to the same wallet.</p>
+          <p>Connect a wallet and approve one payment. The reward goes to the same wallet.</p>
           <Live name="claim" json="/llms.txt">
             <AsryClaimForm />
           </Live>

@@ -11,7 +11,7 @@ export const nostr: Page = {
   Content: () => (
     <>
       <Title name="Nostr feed">
-        Posts from public relays, shown as plain text. Each signature was checked; the authors are not. No
+        Posts from public relays, shown as plain text. Each signature was checked; the authors were not. No
         picture or link of a post is loaded.
       </Title>
       <div class="split">

@@ -5,13 +5,13 @@ export const status: Page = {
   path: '/status',
   title: 'Status',
   description:
-    'Whether every part of the service works: sources, scheduled work, signing, limits, and the cover of ABSR.',
+    'Whether every part of the service works: sources, scheduled work, signing, limits, and the coverage of ABSR.',
   script: 'status',
   Content: () => (
     <>
       <Title name="Status">
-        Whether every part works, what the limits leave, and the last operations. ABSR is the token on Solana
-        that counts the sats of the reserve.
+        Whether every part works, how much of each limit is left, and the last operations. ABSR is the token
+        on Solana that counts the sats of the reserve.
       </Title>
       <Live name="status" json="/api/status">
         <StatusLive />

@@ -18,7 +18,7 @@ export const swap: Page = {
       </Live>
       <section>
         <h2>History</h2>
-        <p>Each swap that reached Solana, with the Bitcoin transaction that paid it.</p>
+        <p>Each swap that reached Solana, with the Bitcoin transaction of its payout.</p>
         <Live name="history" json="/api/exchanges/transactions">
           <SwapHistory />
         </Live>

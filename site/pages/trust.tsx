@@ -36,8 +36,8 @@ const Redemption = () => (
       the sats. Redemption would need a Bitcoin key that pays whoever asks.
     </p>
     <p>
-      ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is no
-      claim on the reserve either.
+      ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is not
+      a claim on the reserve either.
     </p>
     <p>Anybody can give a token these names. Only these mints are ABSR and ASRY:</p>
     <Live name="mints" json="/api/arbitrage/summary">
@@ -68,7 +68,7 @@ const Powers = () => (
       <ul class="holders">
         <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
         <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
-        <li>Deploy other code than the published source. You cannot check from outside which code runs.</li>
+        <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
         <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
       </ul>
     </Folded>
@@ -108,7 +108,7 @@ export const trust: Page = {
       <section>
         <h2>Whom the service asks</h2>
         <p>
-          The figures come from these hosts. Your browser asks other ones when you{' '}
+          The figures come from these hosts. Your browser asks other hosts when you{' '}
           <a href="/reserves#verify">check the proof</a>.
         </p>
         <Live name="sources" json="/api/reserves">

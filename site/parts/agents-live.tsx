@@ -79,7 +79,7 @@ export function TryIt() {
       {busy === null ? null : <Waiting what="Calling the API." />}
       <Failed failure={failure} />
       <div role="status">
-        {shown === null ? null : <CopyBlock label={`the answer of ${shown.name}`} text={shown.text} />}
+        {shown === null ? null : <CopyBlock label={`the response of ${shown.name}`} text={shown.text} />}
       </div>
     </div>
   );

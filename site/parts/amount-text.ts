@@ -23,7 +23,7 @@ export function amountFault(
   switch (parsed.reason) {
     case 'not_a_decimal':
       return trimmed.includes(',')
-        ? 'Write a point instead of the comma, such as 0.5, and no grouping.'
+        ? 'Write a point instead of the comma, such as 0.5, and do not group digits.'
         : 'Digits and one point, such as 0.5';
     case 'too_many_digits':
       return `At most ${decimals} digits after the point.`;

@@ -70,7 +70,7 @@ export function AsryClaimForm() {
       <div class="card stack">
         <DepositForm sent={(asset, signature) => show({ type: 'deposit', asset, signature })} />
         <details class="more">
-          <summary>Claim a payment that was sent already</summary>
+          <summary>Claim a payment that was already sent</summary>
           <SignatureForm follow={follow} />
         </details>
       </div>

@@ -37,5 +37,5 @@ export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string
   const known = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null);
   if (known.length === 0) return 'no source responds';
   if (bitcoin.agreed === null) return 'only one source responds';
-  return bitcoin.agreed ? `${known.length} sources agree` : 'the sources differ; the lower value counts';
+  return bitcoin.agreed ? `${known.length} sources agree` : 'the sources differ; the lower value is used';
 }

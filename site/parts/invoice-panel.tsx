@@ -265,13 +265,15 @@ function InvoiceState({ invoice }: { invoice: Invoice }) {
           <Refunds refunds={invoice.refunds} />
         </div>
         <div role="status">
-          <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
+          <Steps label="What happens to the invoice" steps={invoiceSteps(invoice)} />
         </div>
       </div>
       <details>
         <summary>What the price is made of</summary>
         <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
-        <p class="fine">What comes back is sent less the network fee. A late payment comes back as well.</p>
+        <p class="fine">
+          A refund returns the whole amount; the reserve pays its network fee. A late payment is returned too.
+        </p>
       </details>
       {open ? <ReportPayment id={invoice.invoice_id} /> : null}
     </div>

@@ -46,8 +46,8 @@ export const solPayment = (request: SolRequest): Payment => ({
   expiresAt: request.expires_at,
   ifDifferent: (
     <>
-      Its last digits identify your payment. You can add what is missing until the time is over; an excess
-      comes back. A payment that matches no order is received and will be returned:{' '}
+      Its last digits identify your payment. You can add what is missing until the time is over; an excess is
+      returned. A payment that matches no order is received and will be returned:{' '}
       <a href="/.well-known/security.txt">contact the operator</a> with its signature.
     </>
   ),

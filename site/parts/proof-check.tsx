@@ -88,7 +88,7 @@ const LINES: readonly Line[] = [
   {
     name: 'minting',
     title: 'Who can mint',
-    failed: 'Others than the reserve can mint',
+    failed: 'Addresses other than the reserve can mint',
     how: 'read from the token at a Solana node',
   },
   {

@@ -174,7 +174,7 @@ const Sources = ({ status }: { status: Status }) => (
   <section>
     <h2>Sources</h2>
     <p>
-      Services of other operators. Without one that is needed, payments wait; without another, a page lacks
+      Services of other operators. While a needed one fails, payments wait; while another fails, a page lacks
       figures.
     </p>
     <Folded summary={sourcesText(status)}>

@@ -82,7 +82,7 @@ const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrS
       </div>
       {cost === null ? null : (
         <div>
-          <dt>Costs, against the market price</dt>
+          <dt>Cost, compared with the market price</dt>
           <dd>{cost}</dd>
         </div>
       )}

@@ -35,7 +35,7 @@ const MINTERS: Readonly<Record<string, string>> = {
   reserve: 'Only the key of the reserve can mint more.',
   two_keys: 'Minting needs the keys of the reserve and of its witness.',
 };
-const OTHER_MINTER = 'An address that is not of the reserve can mint more.';
+const OTHER_MINTER = 'An address other than the reserve can mint more.';
 
 /** Who can mint an official token. */
 const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>

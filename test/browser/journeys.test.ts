@@ -116,7 +116,7 @@ it('a depositor sees the reward of a deposit, claims it, and sees that it was pa
   });
   visited = await visit('/asry');
   const { page } = visited;
-  await page.getByText('Claim a payment that was sent already').click();
+  await page.getByText('Claim a payment that was already sent').click();
   await page.getByLabel('Signature of the payment').fill(signature);
   await page.getByRole('button', { name: 'Check payment' }).click();
   await page.getByText('Nothing was claimed yet.').waitFor();
@@ -127,7 +127,7 @@ it('a depositor sees the reward of a deposit, claims it, and sees that it was pa
   await picture(page, 'claim-paid');
   // The same deposit again shows what became of it, and pays nothing.
   await page.getByRole('button', { name: 'Another claim' }).click();
-  await page.getByText('Claim a payment that was sent already').click();
+  await page.getByText('Claim a payment that was already sent').click();
   await page.getByLabel('Signature of the payment').fill(signature);
   await page.getByRole('button', { name: 'Check payment' }).click();
   await page.locator('[data-claim="paid"]').waitFor();

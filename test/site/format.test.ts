@@ -77,7 +77,7 @@ describe('amounts', () => {
   it('the error of an amount with a comma explains the comma', () => {
     for (const text of ['1,5', '1,000'])
       expect(amountFault(text, 9, 'SOL')).toBe(
-        'Write a point instead of the comma, such as 0.5, and no grouping.',
+        'Write a point instead of the comma, such as 0.5, and do not group digits.',
       );
   });
 

@@ -124,8 +124,8 @@ it('distinguishes an unread mint from one that is not configured', () => {
 it.each([
   ['two_keys', 'reserve and of its witness'],
   ['reserve', 'Only the key of the reserve'],
-  ['other', 'not of the reserve'],
-  ['later', 'not of the reserve'],
+  ['other', 'other than the reserve'],
+  ['later', 'other than the reserve'],
 ])('the page of an official token whose minter is %s says so', (minter, words) => {
   const record = { ...harmless, mint_authority: MINT, id: null, created_at: null };
   const html = String(

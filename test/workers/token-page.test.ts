@@ -121,12 +121,12 @@ const multisigOf = (...signers: readonly string[]) => ({
 it.each([
   ['two keys', MULTISIG, [RESERVE, WITNESS], 'Minting needs the keys of the reserve and of its witness.'],
   ['the reserve', RESERVE, null, 'Only the key of the reserve can mint more.'],
-  ['a stranger', wallet(84), null, 'An address that is not of the reserve can mint more.'],
+  ['a stranger', wallet(84), null, 'An address other than the reserve can mint more.'],
   [
     'a multisig of strangers',
     MULTISIG,
     [WITNESS, wallet(84)],
-    'An address that is not of the reserve can mint more.',
+    'An address other than the reserve can mint more.',
   ],
   ['nobody', null, null, 'Nobody can mint more.'],
 ] as const)(

@@ -17,7 +17,7 @@ export async function onRequest({
   try {
     return await env.MCP.fetch(request);
   } catch {
-    const error = { code: -32_000, message: 'UPSTREAM_FAILED: the MCP server does not answer; try again.' };
+    const error = { code: -32_000, message: 'UPSTREAM_FAILED: the MCP server does not respond; try again.' };
     return Response.json(
       { jsonrpc: '2.0', id: null, error },
       { status: 502, headers: { 'Retry-After': String(RETRY_SECONDS), 'Cache-Control': 'no-store' } },
