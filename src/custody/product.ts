@@ -29,21 +29,23 @@ export type ProductRecord = {
 /** An operation that a payment begins. */
 export type Work = {
   readonly kind: OperationKind;
+  /** The plan besides `invoiceId`, the id of the request. */
   planOf(order: Order): Facts;
 };
 
+/** Every decision about a kind of request. None has a default, so that a new kind makes each of them. */
 export type Product = {
   readonly record: ProductRecord;
   /** A second row of a completed request, which shows another view of it. */
-  readonly completedRecord?: ProductRecord & { viewOf(view: RequestView): RequestView };
+  readonly completedRecord: (ProductRecord & { viewOf(view: RequestView): RequestView }) | null;
   /** Why nobody can buy this now; undefined if it is for sale. */
   refusal(subject: Subject): Refusal | undefined;
   /** The subject of a new request. Call inside a storage transaction. */
   open(order: Order, now: number): Subject;
-  /** Absent if nothing has to be read before a payment is booked. @throws AppError UPSTREAM_FAILED */
-  check?(order: Order): Promise<Checked>;
-  /** Absent if the payment alone completes the request. */
-  readonly work?: Work;
+  /** Null if nothing has to be read before a payment is booked. @throws AppError UPSTREAM_FAILED */
+  readonly check: ((order: Order) => Promise<Checked>) | null;
+  /** Null if the payment alone completes the request. */
+  readonly work: Work | null;
   /** Delivers the purchase and returns the token's number, if there is a token. Call inside a storage transaction. */
   deliver(order: Order, now: number): number | null;
 };

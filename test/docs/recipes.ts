@@ -156,6 +156,9 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
           'listing: listingOf(this.#store, deps), featured: listingOf(this.#store, deps)',
         ],
       ],
+      'src/features/tokens/unpaid-store.ts': [
+        ["listing: 'listings' }", "listing: 'listings', featured: 'listings' }"],
+      ],
       'src/features/tokens/request-listing.ts': [
         [
           'client: string,\n): Promise<RequestView>',

@@ -312,7 +312,7 @@ function beginWork(context: PaymentContext, request: PaymentRequest): void {
   queueOperation(context, request.kind, workId(request), {
     amount: lamports(0n),
     reserved: lamports(costOf(request.subject)),
-    plan: work.planOf(request),
+    plan: { ...work.planOf(request), invoiceId: request.id },
   });
 }
 

@@ -55,9 +55,10 @@ const creationOf = (store: TokenStore, deps: TokenDeps): Product => ({
     const mint = deps.mintAddress(id);
     return { ...subject, mint, uri: deps.metadataUri(mint) };
   },
+  check: null,
   work: {
     kind: deps.creation,
-    planOf: ({ id, subject }) => ({ ...(subject as Facts), invoiceId: id }),
+    planOf: ({ subject }) => subject as Facts,
   },
   deliver: (order, now) => store.list(order, now),
 });
@@ -70,6 +71,7 @@ const listingOf = (store: TokenStore, deps: TokenDeps): Product => ({
       status: status === 'completed' ? 'confirmed' : 'pending',
     }),
   },
+  completedRecord: null,
   refusal({ mint }) {
     const tokenId = store.listedId(String(mint));
     if (tokenId === undefined) return undefined;
@@ -82,6 +84,7 @@ const listingOf = (store: TokenStore, deps: TokenDeps): Product => ({
       ? { type: 'refused', reason: `listing refused: ${facts.fault.type}` }
       : { type: 'possible', subject: facts.token };
   },
+  work: null,
   deliver: (order, now) => store.list(order, now),
 });
 
