@@ -61,7 +61,7 @@ const findings = await examine({
   files: world ? {} : { wrangler: 'wrangler.toml', settings: file },
   service,
   offline: values.offline,
-  isForDeployment: values.settings !== undefined && values.service === undefined,
+  isForDeployment: values.settings !== undefined && values.service === undefined && !values.offline,
 });
 const problems = findings.filter(({ level }) => level === 'problem');
 const lines = values.json

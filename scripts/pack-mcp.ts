@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
-import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
+import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 
 const TEMPLATES = 'packages/sluice-mcp';
 const PLACEHOLDER = {
@@ -41,7 +41,10 @@ const { origin, repository, positionals } = argumentsOrUsage(
     } as const;
     const { values, positionals } = readArguments(args, options, 1);
     const repository = httpUrl('--repository', values.repository).href.replace(/(\.git)?\/?$/, '');
-    return { origin: httpUrl('--origin', values.origin).origin, repository, positionals };
+    const { origin } = httpUrl('--origin', values.origin);
+    if (origin === PLACEHOLDER.origin || repository === PLACEHOLDER.repository)
+      throw new UsageError('Name your own with --origin and --repository, or in package.json');
+    return { origin, repository, positionals };
   },
 );
 const folder = resolve(positionals[0] ?? 'dist/mcp');

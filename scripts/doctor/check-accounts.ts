@@ -1,4 +1,5 @@
 /** Compares the accounts that the settings name with what the chain shows. */
+import { powerWords, tokenPowers } from '../../src/chain/solana/token-powers.ts';
 import { decodeMint, type Mint, movableAtoms } from '../../src/chain/solana/token-program.ts';
 import type { Config } from '../../src/config.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
@@ -29,6 +30,17 @@ async function sourceFindings(config: Config, node: SolanaNode, reserve: string)
       ];
 }
 
+/** Powers over holders that a mint of this service must not give to anybody. */
+function powerFindings(name: string, mint: Mint | undefined): Finding[] {
+  const powers = mint === undefined ? [] : tokenPowers(mint).filter((power) => power !== 'mint');
+  return problemIf(
+    powers.length > 0,
+    'mint-powers',
+    `${name} gives power over its holders: ${powers.map((power) => powerWords(power)[0]).join(', ')}.`,
+    'Create a mint without it, as docs/run/deploy.md describes; a freeze authority can be given up with `spl-token authorize MINT freeze --disable`.',
+  );
+}
+
 /** What the mints of ABSR and ASRY must be. */
 function mintFindings(config: Config, reserve: string, absr?: Mint, asry?: Mint): Finding[] {
   const authority = config.ABSR_MINT_AUTHORITY ?? reserve;
@@ -46,6 +58,8 @@ function mintFindings(config: Config, reserve: string, absr?: Mint, asry?: Mint)
       `${config.ABSR_MINT_AUTHORITY ? 'ABSR_MINT_AUTHORITY' : 'The reserve'} is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.`,
       'Transfer the authority to it, or name the right mint.',
     ),
+    ...powerFindings('ABSR_MINT_ADDRESS', absr),
+    ...powerFindings('ASRY_MINT_ADDRESS', asry),
     ...problemIf(
       absr !== undefined && absr.decimals > MOST_ABSR_DECIMALS,
       'mint-decimals',

@@ -1,7 +1,7 @@
 /** Whether the nodes, indexes and venues of the settings are independent of each other. */
 import { type Config, readConfig } from '../../src/config.ts';
 import { PRICE_VENUES, VENUE_NAMES } from '../../src/providers/price-venues.ts';
-import { hostnameOf, LOOPBACK } from './check-values.ts';
+import { hostnameOf, LOOPBACK, machineOf } from './check-values.ts';
 import { type Finding, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 const LEAST_OPERATORS = 3;
@@ -57,7 +57,9 @@ function checkWitness({ ABSR_WITNESS_URL: witness, PUBLIC_BASE_URL: own = '' }: 
 }
 
 function checkNodes({ SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes }: Config): Finding[] {
-  const shared = nodes.map(hostnameOf).filter((host) => readNodes.some((url) => hostnameOf(url) === host));
+  const shared = nodes
+    .map(machineOf)
+    .filter((machine) => readNodes.some((url) => machineOf(url) === machine));
   const operators = new Set(nodes.map(operatorOf));
   const isPublic = (url: string): boolean => PUBLIC_NODES.test(hostnameOf(url));
   return [

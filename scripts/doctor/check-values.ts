@@ -20,13 +20,17 @@ export const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const PRIVATE =
   /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|0\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)|^\[(::|f[cd]|fe[89ab])|\.(local|internal|lan|home|arpa|onion|localhost)$|^[^.[]*$/;
 const OTHER_NETWORK =
-  /devnet|testnet|signet|regtest|mutinynet|liquid|ethereum|\b(eth|bsc|polygon|matic|base|arb|arbitrum|opt|optimism|avax)-mainnet/i;
+  /devnet|testnet|signet|regtest|mutinynet|(^|[./])liquid\b|ethereum|\b(eth|bsc|polygon|matic|base|arb|arbitrum|opt|optimism|avax)-mainnet/i;
 /** Pages for people at a provider. */
 const PAGE = /^(app|console|dash|dashboard|docs|explorer|portal|status)\.|(^|\.)(solscan\.io|solana\.fm)$/;
 
 /** The host of a URL without its port and a point at the end; empty if it has none. */
 export const hostnameOf = (url: string): string =>
   URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
+
+/** What tells machines apart: the host, and on this machine its port. */
+export const machineOf = (url: string): string =>
+  LOOPBACK.test(hostnameOf(url)) ? new URL(url).host : hostnameOf(url);
 
 export function checkValues(settings: Settings): Finding[] {
   const texts = Object.entries(settings).filter(([, text]) => text !== '');
@@ -110,7 +114,7 @@ export const urlsIn = (text: string): string[] =>
 /** URLs whose host serves something else than the setting is for. */
 function checkHosts(name: string, urls: readonly URL[], settings: Settings): Finding[] {
   const own = given(settings, 'PUBLIC_BASE_URL') ?? '';
-  const nameOf = (url: string): string => hostnameOf(url).replace(/^www\./, '');
+  const nameOf = (url: string): string => machineOf(url).replace(/^www\./, '');
   const some = (test: (url: URL) => boolean): boolean => urls.some(test);
   const isForPeople = ['PUBLIC_BASE_URL', 'SECURITY_CONTACT'].includes(name);
   return [

@@ -59,6 +59,7 @@ import { Payments } from './payments/payments.ts';
 import { beginAnew } from './recovery/begin-anew.ts';
 import { Republishing } from './recovery/republish.ts';
 import { SpendWatch } from './recovery/spend-watch.ts';
+import type { SpendPorts, Watched } from './recovery/unexplained-spends.ts';
 import { endFreeze } from './recovery/unfreeze.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
@@ -77,6 +78,8 @@ export type CustodyDeps = {
   readonly swap: SwapPorts;
   /** A finalized transaction of any version; see `SolanaView`. */
   effects(signature: string): Promise<ChainTransaction | null>;
+  /** What another key than the reserve's can move. */
+  readonly watched: Watched;
   /**
    * Payment requests for tokens; absent if no treasury or mint seed is configured. Stored rows of a missing module
    * await the operator.
@@ -384,11 +387,12 @@ export class Custodian implements CustodianApi {
     return answer;
   }
 
-  #spendPorts() {
-    const { signer, swap, effects } = this.#deps;
+  #spendPorts(): Omit<SpendPorts, 'isExplained'> {
+    const { signer, swap, effects, watched } = this.#deps;
     return {
       reserveAddress: signer.address,
-      history: swap.historyOf(signer.address),
+      watched,
+      histories: [swap.historyOf(signer.address), ...watched.accounts.map(swap.historyOf)],
       transaction: effects,
     };
   }

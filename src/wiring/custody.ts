@@ -23,6 +23,7 @@ import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { type LookUp, SignatureLookups } from '../custody/kernel/signature-lookups.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentDeps } from '../custody/payments/context.ts';
+import type { Watched } from '../custody/recovery/unexplained-spends.ts';
 import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {
   type ReserveSources,
@@ -145,6 +146,7 @@ export function composeCustody(
     signer,
     swap: swapPorts(config, solana, bitcoinAddress, platform),
     effects: (signature) => solana.effects(signature),
+    watched: watchedOf(config),
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, accounts),
     ...paidRequests(config, solana, accounts, { ...platform, lookUp }),
@@ -173,6 +175,11 @@ export function composeCustody(
     log: platform.log,
   };
 }
+
+const watchedOf = (config: Config): Watched => ({
+  accounts: [config.ABSR_MINT_AUTHORITY, config.ASRY_SOURCE_ACCOUNT].filter((each) => each !== undefined),
+  mint: config.ABSR_MINT_ADDRESS,
+});
 
 function swapPorts(
   config: Config,

@@ -50,6 +50,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     mirror,
     swap,
     effects: (signature) => (change.swap ?? swap).transaction(signature),
+    watched: { accounts: [] },
     signer: { address: RESERVE, sign: async () => new Uint8Array(64).fill(++signatures) },
     limits: LIMITS,
     swapsDisabled: false,

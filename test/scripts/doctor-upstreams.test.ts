@@ -28,7 +28,7 @@ const WITNESS = {
   owner: TREASURY,
 };
 
-type Mint = { readonly decimals: number; readonly authority?: string };
+type Mint = { readonly decimals: number; readonly authority?: string; readonly freezes?: string };
 const GOOD: Readonly<Record<string, Mint>> = {
   [ABSR]: { decimals: 0, authority: RESERVE },
   [ASRY]: { decimals: 9 },
@@ -37,14 +37,14 @@ const GOOD: Readonly<Record<string, Mint>> = {
 };
 const state = { mints: GOOD, genesis: MAINNET, lamports: 5_000_000_000, witness: WITNESS as object };
 
-const mintData = ({ decimals, authority }: Mint): Uint8Array =>
+const mintData = ({ decimals, authority, freezes }: Mint): Uint8Array =>
   Uint8Array.from(
     getMintEncoder().encode({
       mintAuthority: authority === undefined ? null : address(authority),
       supply: 5n,
       decimals,
       isInitialized: true,
-      freezeAuthority: null,
+      freezeAuthority: freezes === undefined ? null : address(freezes),
     }),
   );
 function accountAt(name: string) {
@@ -110,6 +110,11 @@ it.each<[string, Partial<typeof state>, readonly string[], Readonly<Record<strin
   ['ABSR with 9 decimals', withMint(ABSR, { decimals: 9, authority: RESERVE }), ['mint-decimals']],
   ['ASRY without decimals', withMint(ASRY, { decimals: 0 }), ['mint-decimals']],
   ['a foreign mint authority', withMint(ABSR, { decimals: 0, authority: OTHER }), ['absr-authority-foreign']],
+  [
+    'an ABSR that an address can freeze',
+    withMint(ABSR, { decimals: 0, authority: RESERVE, freezes: OTHER }),
+    ['mint-powers'],
+  ],
   ['no mint authority', withMint(ABSR, { decimals: 0 }), ['absr-authority-foreign']],
   [
     'mints that are swapped',

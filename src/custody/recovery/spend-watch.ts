@@ -1,12 +1,19 @@
 /**
- * Freezes signing when the reserve's key signed a transaction that no row explains: someone else may have the key.
+ * Freezes signing when a transaction that no row explains was signed by the reserve's key, took ASRY or minted ABSR:
+ * someone else may have a key.
  * @module
  */
 import * as z from 'zod';
 import { HOUR_MS } from '../../core/durations.ts';
 import { freeze, frozenReason, liftFreeze } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
-import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
+import {
+  type Listed,
+  type SpendPorts,
+  type SpendSearch,
+  searchSpends,
+  type UnexplainedSpend,
+} from './unexplained-spends.ts';
 
 const UNEXPLAINED_SPEND = 'unexplained_spend';
 
@@ -16,12 +23,18 @@ const CHECKED_TO = 'spends_checked_to';
 const FOUND = 'spends_found';
 /** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;
-/** For this many slots, about ten minutes or ten runs of the cron, the check waits for an undecided entry. */
+/** For this many slots, about ten minutes, the check waits for entries that it has not read. The cron makes one run a minute. */
 const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
 const RUN_MS = 60_000;
-/** Maximum transactions that one run reads. */
+/** Maximum transactions that one run reads, beside those that wait. */
 const READS = 60;
+/** Name in the agenda of transactions that could not be read. Their id is `slot signature`. */
+const UNREAD_SPEND = 'spend';
+/** Maximum transactions that wait: a node can invent any number of them. */
+const MOST_WAITING = 20;
+/** Runs after which a transaction that nobody can read no longer waits: a day. */
+const MOST_RUNS = 1_440;
 /** Maximum remembered signatures. */
 const KEPT = 100;
 
@@ -56,7 +69,7 @@ export class SpendWatch implements CustodyModule {
   }
 
   async onCron(): Promise<void> {
-    const { journal, readBalance, log, now } = this.#tools;
+    const { agenda, journal, storage, readBalance, log, now } = this.#tools;
     // A quorum shows this balance, so a single node cannot change where the check continues.
     const { slot } = await readBalance(journal.releasedSlot());
     const from = this.#checkedTo();
@@ -64,28 +77,42 @@ export class SpendWatch implements CustodyModule {
     if (from === undefined) return this.#advance(slot);
     const isExplained = (signature: string) =>
       journal.bySignature(signature) !== undefined || this.#found().known.includes(signature);
-    const run = Math.floor(now() / RUN_MS);
-    const search = await searchSpends({ ...this.#ports, isExplained }, from, READS, run);
-    const { spends, undecided, listed } = search;
-    if (spends.length > 0) this.#report(spends);
-    // Anyone can name the reserve in a transaction, so a thief could hide a spend among transactions that are not read
-    // in time.
-    if (listed > READS * PATIENT_RUNS && journal.isDueAgain('spends_unread', HOUR_MS, now()))
-      log({ level: 'alarm', event: 'spends_unread', listed });
-    const waiting = undecided.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
-    const next = [slot - OVERLAP, ...waiting].reduce((least, each) => (each < least ? each : least));
-    if (next > from) this.#advance(next);
+    const waiting = agenda.ids(UNREAD_SPEND).map(listedOf);
+    const turn = { run: Math.floor(now() / RUN_MS), waiting };
+    const search = await searchSpends({ ...this.#ports, isExplained }, from, READS, turn);
+    // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
+    if (search.listed > READS * PATIENT_RUNS && journal.isDueAgain('spends_unread', HOUR_MS, now()))
+      log({ level: 'alarm', event: 'spends_unread', listed: search.listed });
+    const held = search.left.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
+    const next = [slot - OVERLAP, ...held].reduce((least, each) => (each < least ? each : least));
+    storage.transaction(() => {
+      if (search.spends.length > 0) this.#report(search.spends);
+      this.#lookAgain(search, waiting);
+      if (next > from) this.#advance(next);
+    });
   }
 
+  /** Each run reads again what nobody could read. After three runs the operator is alerted. */
+  #lookAgain({ unshown, unreadable }: SpendSearch, waiting: readonly Listed[]): void {
+    const { agenda } = this.#tools;
+    const unread = [...unshown, ...unreadable];
+    for (const entry of waiting) if (!unread.includes(entry)) agenda.plan(UNREAD_SPEND, idOf(entry), null);
+    for (const entry of unread) {
+      if (!waiting.includes(entry) && waiting.length >= MOST_WAITING) continue;
+      const reason = unreadable.includes(entry) ? 'unreadable' : 'quorum_missing';
+      const runs = agenda.failed(UNREAD_SPEND, idOf(entry), { reason }, true);
+      if (runs > MOST_RUNS) agenda.plan(UNREAD_SPEND, idOf(entry), null);
+    }
+  }
+
+  /** Freezes signing. Call inside a transaction. */
   #report(spends: readonly UnexplainedSpend[]): void {
-    const { journal, storage, log } = this.#tools;
-    storage.transaction(() => {
-      const { known } = this.#found();
-      const shown = [...this.spends(), ...spends];
-      const signatures = [...known, ...spends.map(({ signature }) => signature)].slice(-KEPT);
-      journal.setMeta(FOUND, JSON.stringify({ spends: shown, known: signatures }));
-      freeze(journal, UNEXPLAINED_SPEND, log);
-    });
+    const { journal, log } = this.#tools;
+    const { known } = this.#found();
+    const shown = [...this.spends(), ...spends];
+    const signatures = [...known, ...spends.map(({ signature }) => signature)].slice(-KEPT);
+    journal.setMeta(FOUND, JSON.stringify({ spends: shown, known: signatures }));
+    freeze(journal, UNEXPLAINED_SPEND, log);
     for (const spend of spends) log({ level: 'alarm', event: UNEXPLAINED_SPEND, ...spend });
   }
 
@@ -104,4 +131,11 @@ export class SpendWatch implements CustodyModule {
     const address = this.#ports.reserveAddress;
     this.#tools.journal.setMeta(CHECKED_TO, JSON.stringify({ address, slot: slot.toString() }));
   }
+}
+
+const idOf = ({ signature, slot }: Listed): string => `${slot} ${signature}`;
+
+function listedOf(id: string): Listed {
+  const [slot = '0', signature = ''] = id.split(' ');
+  return { signature, slot: BigInt(slot) };
 }

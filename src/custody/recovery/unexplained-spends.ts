@@ -1,5 +1,6 @@
 /**
- * Finds the transactions that the reserve's key signed and that no row explains.
+ * Finds the transactions that no row explains: those that the reserve's key signed, and those that took watched tokens or
+ * minted without it. Nothing else lowers SOL: its account pays only with its own signature.
  * @module
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
@@ -7,9 +8,19 @@ import type { ChainTransaction, SignatureEntry, TokenRow } from '../../providers
 import { type History, type HistoryNode, quorumOf, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 
+/** What another key than the reserve's can move. */
+export type Watched = {
+  /** The account that pays ASRY, and the multisig that mints ABSR: a delegate, an owner or other signers move them. */
+  readonly accounts: readonly string[];
+  /** Mint whose supply only rows may raise; undefined if none is configured. */
+  readonly mint?: string | undefined;
+};
+
 export type SpendPorts = {
   readonly reserveAddress: string;
-  readonly history: History;
+  readonly watched?: Watched;
+  /** The transactions of the reserve and of each watched account. */
+  readonly histories: readonly [History, ...History[]];
   /** A finalized transaction of any version, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   /** Whether a row has this signature. */
@@ -37,68 +48,103 @@ export type UnexplainedSpend = {
 export type SpendSearch = {
   /** Oldest first. */
   readonly spends: readonly UnexplainedSpend[];
-  /** Entries without a decision: no quorum shows them, or this search had no reads left. */
-  readonly undecided: readonly SignatureEntry[];
+  /** Entries that no quorum shows. */
+  readonly unshown: readonly Listed[];
+  /** Entries whose version, or the form of its JSON, this release does not read. None is ours; one may be a thief's. */
+  readonly unreadable: readonly Listed[];
+  /** Entries that this search did not read. */
+  readonly left: readonly Listed[];
   /** Number of entries that no row explains. */
   readonly listed: number;
 };
 
-/** The most lamports that one of our transactions costs if it fails on the chain; a creation's fee is 14,000. */
+export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
+
+/** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
 const CHAIN_PAGE = 1_000;
 /** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
+/** @property run number of the search: after a part of each list, the next run reads the next part */
+type Turn = {
+  readonly run: number;
+  /** Entries of earlier searches, which are read as well. */
+  readonly waiting: readonly Listed[];
+};
+
 /**
- * The transactions that the reserve signed and that no row explains. A row does not name its attempts that failed on
- * the chain, so a failed transaction is ignored unless its fee is higher than any of ours.
+ * A row does not name its attempts that failed on the chain, so a failed transaction is ignored unless its fee is higher
+ * than any of ours.
  * @param after slot after which transactions are searched
- * @param reads maximum number of transactions that are read
- * @param run   number of the search: after a part of each list, the next run reads the next part
+ * @param reads maximum number of listed transactions that are read
  * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list
  */
 export async function searchSpends(
   ports: SpendPorts,
   after: bigint,
   reads: number,
-  run = 0,
+  { run, waiting }: Turn = { run: 0, waiting: [] },
 ): Promise<SpendSearch> {
-  const { history, reserveAddress, isExplained } = ports;
+  const { histories, isExplained } = ports;
+  const [history] = histories;
   // One node may omit what another lists, so the lists of a quorum are combined.
-  const lists = await readLists(history, quorumOf(history.nodes.length), (node) => listOf(node, after));
-  const entries = inTurn(lists, run * reads).filter(({ signature }) => !isExplained(signature));
-  const spends: UnexplainedSpend[] = [];
-  const undecided = entries.slice(reads);
-  for (const entry of entries.slice(0, reads)) {
+  const all = histories.map((each) =>
+    readLists(each, quorumOf(each.nodes.length), (node) => listOf(node, after)),
+  );
+  const lists = (await Promise.all(all)).flat();
+  const isNew = ({ signature }: Listed): boolean =>
+    !isExplained(signature) && !waiting.some((known) => known.signature === signature);
+  const entries = inTurn(lists, run * reads).filter(isNew);
+  const spends = new Map<string, UnexplainedSpend>();
+  const unshown: Listed[] = [];
+  const unreadable: Listed[] = [];
+  for (const entry of [...waiting, ...entries.slice(0, reads)]) {
     const transaction = await orUnreadable(ports.transaction(entry.signature)).catch(() => null);
-    if (transaction === 'unreadable') continue;
-    if (!transaction) {
-      if (!(await history.isAbsent(entry).catch(() => false))) undecided.push(entry);
-      continue;
-    }
-    const { signature, signers, failed, fee } = transaction;
-    // A node may list a transaction under another of its signatures.
-    if (!signers.includes(reserveAddress) || isExplained(signature)) continue;
-    if (failed && fee <= MOST_FEE) continue;
-    if (!spends.some((found) => found.signature === signature))
-      spends.push(spendOf(transaction, memosOf(lists.flat(), entry.signature), reserveAddress));
+    if (transaction === 'unreadable') unreadable.push(entry);
+    else if (transaction === null) {
+      if (!(await history.isAbsent(entry).catch(() => false))) unshown.push(entry);
+      // A node may list a transaction by another of its signatures.
+    } else if (isSpend(transaction, ports) && !isExplained(transaction.signature))
+      spends.set(transaction.signature, spendOf(transaction, memosOf(lists.flat(), entry.signature), ports));
   }
-  return { spends, undecided, listed: entries.length };
+  return {
+    spends: [...spends.values()],
+    unshown,
+    unreadable,
+    left: entries.slice(reads),
+    listed: entries.length,
+  };
+}
+
+function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: SpendPorts): boolean {
+  const { signers, failed, fee, preTokens, postTokens } = transaction;
+  if (signers.includes(reserveAddress)) return !failed || fee > MOST_FEE;
+  const before = preTokens ?? [];
+  const after = postTokens ?? [];
+  const sum = (rows: readonly TokenRow[], isCounted: (row: TokenRow) => boolean): bigint =>
+    rows.filter(isCounted).reduce((total, { atoms }) => total + atoms, 0n);
+  const isTaken = (account: string): boolean => {
+    const isIt = (row: TokenRow): boolean => row.account === account;
+    return sum(after, isIt) < sum(before, isIt);
+  };
+  const isMinted = ({ mint }: TokenRow): boolean => mint === watched?.mint;
+  return (watched?.accounts ?? []).some(isTaken) || sum(after, isMinted) > sum(before, isMinted);
 }
 
 /** Maximum transactions that one call of `unexplainedSpends` reads. */
 const MAX_READS = 1_000;
 
-/** Every unexplained spend after a slot. @throws also while a listed transaction is undecided */
+/** Every unexplained spend after a slot. @throws also while no quorum shows a listed transaction */
 export async function unexplainedSpends(
   ports: SpendPorts,
   after: bigint,
 ): Promise<readonly UnexplainedSpend[]> {
-  const { spends, undecided, listed } = await searchSpends(ports, after, MAX_READS);
+  const { spends, unshown, listed } = await searchSpends(ports, after, MAX_READS);
   if (listed > MAX_READS)
     throw new Error(`More than ${MAX_READS} transactions of the reserve are listed after slot ${after}.`);
-  const [first] = undecided;
-  if (first) throw new Error(unshown(first.signature, ports.history.nodes.length));
+  const [first] = unshown;
+  if (first) throw new Error(unshownText(first.signature, ports.histories[0].nodes.length));
   return spends;
 }
 
@@ -140,18 +186,18 @@ const memosOf = (listed: readonly SignatureEntry[], signature: string): string[]
   return [...new Set(memos)];
 };
 
-const unshown = (signature: string, nodes: number): string =>
+const unshownText = (signature: string, nodes: number): string =>
   `Transaction ${signature} is listed by a node, but ${quorumOf(nodes)} of ${nodes} nodes must show it. Try again in a minute. ` +
   'If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
 const spendOf = (
   transaction: ChainTransaction,
   memos: readonly string[],
-  reserve: string,
+  ports: SpendPorts,
 ): UnexplainedSpend => ({
   signature: transaction.signature,
   time: transaction.blockTime === null ? null : new Date(transaction.blockTime * 1_000).toISOString(),
-  moved: [...solMoved(transaction, reserve), ...tokensMoved(transaction, reserve)],
+  moved: [...solMoved(transaction, ports.reserveAddress), ...tokensMoved(transaction, ports)],
   memo: memos.join(' | ') || null,
 });
 
@@ -165,8 +211,11 @@ function solMoved(transaction: ChainTransaction, reserve: string): Moved[] {
   return [{ mint: null, atoms: lost.toString(), receiver: mostGained(gains) }];
 }
 
-/** Tokens that left the reserve's accounts, and tokens that were minted or came from an account it may spend. */
-function tokensMoved({ preTokens, postTokens }: ChainTransaction, reserve: string): Moved[] {
+/** Tokens that left the reserve's or a watched account, and tokens that were minted or came from an account it may spend. */
+function tokensMoved(
+  { preTokens, postTokens }: ChainTransaction,
+  { reserveAddress, watched }: SpendPorts,
+): Moved[] {
   const before = preTokens ?? [];
   const after = postTokens ?? [];
   const mints = new Set([...before, ...after].map(({ mint }) => mint));
@@ -180,7 +229,9 @@ function tokensMoved({ preTokens, postTokens }: ChainTransaction, reserve: strin
     };
     const owners = new Set([...before, ...after].map(({ owner }) => owner));
     const gains = [...owners].map((owner) => ({ owner, gain: changeOf((row) => row.owner === owner) }));
-    const own = changeOf((row) => row.owner === reserve);
+    const isOwn = ({ owner, account }: TokenRow): boolean =>
+      owner === reserveAddress || watched?.accounts.includes(account) === true;
+    const own = changeOf(isOwn);
     const total = gains.reduce((sum, { gain }) => (gain > 0n ? sum + gain : sum), 0n);
     const atoms = own < 0n ? -own : total;
     return atoms > 0n ? [{ mint, atoms: atoms.toString(), receiver: mostGained(gains) }] : [];

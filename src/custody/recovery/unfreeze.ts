@@ -12,7 +12,7 @@ import type { History } from '../kernel/quorum.ts';
 import { type SpendPorts, type UnexplainedSpend, unexplainedSpends } from './unexplained-spends.ts';
 
 export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
-  Omit<SpendPorts, 'isExplained' | 'history'> & {
+  Pick<SpendPorts, 'reserveAddress' | 'transaction'> & {
     historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
   };
@@ -56,8 +56,9 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
   const spends: UnexplainedSpend[] = [];
   // Before a change of the key, another key signed.
   for (const reserveAddress of new Set([ports.reserveAddress, ...journal.signers()])) {
-    const history = ports.historyOf(reserveAddress);
-    spends.push(...(await unexplainedSpends({ ...ports, reserveAddress, history, isExplained }, after)));
+    const { transaction } = ports;
+    const histories = [ports.historyOf(reserveAddress)] as const;
+    spends.push(...(await unexplainedSpends({ reserveAddress, transaction, histories, isExplained }, after)));
   }
   return spends.length === 0
     ? undefined

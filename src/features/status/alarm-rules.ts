@@ -101,7 +101,7 @@ const RULES = {
       ? undefined
       : {
           reason:
-            "The reserve's key signed transactions that no row explains. Someone else may have the key.",
+            "No row explains transactions of the reserve's key, of its ASRY or of ABSR's mint. Someone else may have a key.",
           count: spends.length,
           figures: { spends: spendsText(spends) },
         },

@@ -78,7 +78,7 @@ function setUp(...fakes: Fake[]) {
     const found = await unexplainedSpends(
       {
         reserveAddress: RESERVE,
-        history: view.historyOf(RESERVE),
+        histories: [view.historyOf(RESERVE)],
         transaction: (signature: string) => view.transaction(signature),
         isExplained: (signature) => explained.includes(signature),
       },

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { createCustodianWorld } from '../../kit/custodian.ts';
@@ -7,11 +8,12 @@ import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 
 const THIEF = 'thief';
 const NEW_RESERVE = 'new reserve';
+const [AUTHORITY, SOURCE] = ['multisig of absr', 'source of asry'];
 
 /** A custodian whose nodes list these transactions, checked up to slot 100 before the first is listed. */
 async function watched() {
   let slot = 100n;
-  const w = createCustodianWorld();
+  const w = createCustodianWorld({ watched: { accounts: [AUTHORITY, SOURCE], mint: 'absr' } });
   w.chain.nextBalance = async () => ({ lamports: lamports(10n * SOL), slot });
   await w.custody.wake();
   return {
@@ -38,14 +40,24 @@ const theft = (over: Partial<ChainTransaction> = {}): ChainTransaction => ({
   ...over,
 });
 
-const row = (account: string, owner: string, atoms: bigint): TokenRow => ({
+const row = (account: string, owner: string, atoms: bigint, mint = 'asry'): TokenRow => ({
   account,
-  mint: 'asry',
+  mint,
   owner,
   program: null,
   atoms,
   decimals: 6,
 });
+
+/** Without the reserve's key. */
+const unsigned = (over: Partial<ChainTransaction>): ChainTransaction =>
+  theft({
+    accounts: [THIEF, AUTHORITY],
+    signers: [THIEF],
+    preLamports: [SOL, 0n],
+    postLamports: [SOL, 0n],
+    ...over,
+  });
 
 it.each<[string, ChainTransaction, object[]]>([
   ['SOL leaves', theft(), [{ mint: null, atoms: (9n * SOL).toString(), receiver: THIEF }]],
@@ -78,6 +90,19 @@ it.each<[string, ChainTransaction, object[]]>([
     theft({ postLamports: [10n * SOL, 0n], preTokens: [], postTokens: [row('other', THIEF, 7n)] }),
     [{ mint: 'asry', atoms: '7', receiver: THIEF }],
   ],
+  [
+    'ABSR is minted by other signers of its authority',
+    unsigned({ preTokens: [], postTokens: [row('other', THIEF, 7n, 'absr')] }),
+    [{ mint: 'absr', atoms: '7', receiver: THIEF }],
+  ],
+  [
+    'the owner or a delegate of the account that pays ASRY takes some',
+    unsigned({
+      preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
+      postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
+    }),
+    [{ mint: 'asry', atoms: '30', receiver: THIEF }],
+  ],
 ])(
   'signing freezes in the first wake after %s without a row, with amount and receiver',
   async (_case, transaction, moved) => {
@@ -94,6 +119,12 @@ it.each<[string, ChainTransaction, object[]]>([
 it.each<[string, ChainTransaction, boolean]>([
   ['that no quorum shows', theft(), false],
   ['that the reserve did not sign', theft({ accounts: [THIEF, RESERVE], signers: [THIEF] }), true],
+  [
+    'that moves ABSR of others',
+    unsigned({ preTokens: [row('a', 'b', 7n, 'absr')], postTokens: [row('c', 'd', 7n, 'absr')] }),
+    true,
+  ],
+  ['that adds ASRY', unsigned({ preTokens: [], postTokens: [row(SOURCE, 'cold', 5n)] }), true],
   ['that failed for a fee like ours', theft({ failed: true, fee: lamports(14_000n) }), true],
 ])('a listed transaction %s freezes nothing', async (_case, transaction, isShown) => {
   const { w, lands, later } = await watched();
@@ -104,17 +135,26 @@ it.each<[string, ChainTransaction, boolean]>([
   expect((await w.custody.report()).frozen).toBeNull();
 });
 
-it('a transaction that a quorum shows only minutes later still freezes signing', async () => {
-  const { w, lands, later } = await watched();
-  lands(theft(), false);
-  for (let minute = 0; minute < 3; minute++) {
+it.each(['that no quorum shows', 'whose form this release does not read'])(
+  'a transaction %s is failing work after three minutes, and freezes signing when it is read at last',
+  async (what) => {
+    const { w, lands, later } = await watched();
+    lands(theft(), false);
+    const { transaction } = w.swap;
+    if (what.includes('form')) w.swap.transaction = () => Promise.reject(upstreamFailed('rpc', 'rpc_-32015'));
+    for (let minute = 0; minute < 12; minute++) {
+      await w.custody.wake();
+      later(300n);
+    }
+    const { failing } = await w.custody.operatorView();
+    expect(failing).toMatchObject([{ work: 'spend', id: '110 stolen', failures: 12 }]);
+    w.swap.transaction = transaction;
+    w.swap.transactions.set('stolen', theft());
     await w.custody.wake();
-    later(150n);
-  }
-  w.swap.transactions.set('stolen', theft());
-  await w.custody.wake();
-  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-});
+    expect((await w.custody.report()).frozen).toBe('unexplained_spend');
+    expect((await w.custody.operatorView()).failing).toEqual([]);
+  },
+);
 
 /** A wake each minute, while dust of others names the reserve. @returns the minute in which signing freezes */
 async function minuteOfFreeze(
