@@ -1,6 +1,6 @@
 /** Scenes of claims as text: deposits, options of the simulation, and steps. */
 import { expect } from 'vitest';
-import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody/api.ts';
+import type { ClaimAnswer, ClaimRequest, ClaimView, OpsCommand } from '../../../src/custody/api.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
 import { createAsrySimulation, type SimulatedDeposit, type SimulationOptions } from './claim-simulation.ts';
@@ -37,11 +37,14 @@ function depositsOf(text: string): Map<string, SimulatedDeposit> {
 
 /** `opened:no rentDay:0 cap:0`: members of the simulation's options, or of the programme. */
 function optionsOf(text: string): Partial<SimulationOptions> {
-  const { opened, maxAgeSeconds, cap, price, ...sums } = wordsOf(text.split(' ').filter(Boolean));
+  const { opened, maxAgeSeconds, epochSeconds, cap, price, ...sums } = wordsOf(
+    text.split(' ').filter(Boolean),
+  );
   return {
     ...(opened && { opened: opened === 'yes' }),
     program: {
       ...(maxAgeSeconds && { maxAgeSeconds: Number(maxAgeSeconds) }),
+      ...(epochSeconds && { epochSeconds: Number(epochSeconds) }),
       ...(cap && { cap: BigInt(cap) }),
       ...(price && { price: BigInt(price) }),
     },
@@ -49,17 +52,23 @@ function optionsOf(text: string): Partial<SimulationOptions> {
   };
 }
 
+type PayoutView = ClaimView['payouts'][number];
 const orNone = (texts: readonly unknown[] = []): string => (texts.length === 0 ? 'none' : texts.join(', '));
 /** A payout is pending until a quorum of nodes has seen the blockhash, then sent. */
-const shown = ({ status, reason }: { status: string; reason: string | null }): string =>
-  status === 'owed' ? `owed ${reason}` : 'on its way';
+const shown = ({ status, reason, paidAtMs }: PayoutView): string =>
+  status === 'owed' ? `owed ${reason}` : paidAtMs === null ? 'on its way' : 'paid';
 
 /** Runs the steps. After ` = `, a step has what it returns; of a refusal, its code and any of its details. */
 export async function playClaims(deposits: string, options: string, steps: string): Promise<void> {
   const named = depositsOf(deposits);
   const answers = new Map<string, ClaimAnswer | undefined>();
   let failing = 0;
-  const all = { deposits: [...named.values()], failing: () => failing, ...optionsOf(options) };
+  let down = 0;
+  /** The first nodes fail. */
+  const see = (node: number): undefined => {
+    if (node < down) throw new Error('down');
+  };
+  const all = { deposits: [...named.values()], failing: () => failing, see, ...optionsOf(options) };
   const run = createAsrySimulation(all);
   const of = (name: string): SimulatedDeposit => {
     const found = named.get(name);
@@ -84,6 +93,7 @@ export async function playClaims(deposits: string, options: string, steps: strin
     };
     for (let call = 0; call < Number(times); call++) answers.set(name, await run.ask(request));
     const answer = answers.get(name);
+    if (answer?.type === 'claimed' && answer.replayed) return 'claimed again';
     if (answer?.type !== 'refused') return answer?.type ?? 'lost';
     const { code, details = {} } = answer.refusal;
     return [code, ...Object.entries(details).map((fact) => fact.join(':'))].join(' ');
@@ -96,6 +106,11 @@ export async function playClaims(deposits: string, options: string, steps: strin
     fail: (share: string) => {
       failing = Number(share);
     },
+    'nodes-down': (count: string) => {
+      down = Number(count);
+    },
+    price: (atoms: string) => run.reconfigure({ price: BigInt(atoms) }),
+    epochs: () => run.epochViews(),
     open: (name: string) => run.openAccount(of(name).sender),
     close: (name: string) => run.closeAccount(of(name).sender),
     fund: (atoms: string) => run.setReserveAtoms(BigInt(atoms)),
@@ -104,6 +119,7 @@ export async function playClaims(deposits: string, options: string, steps: strin
     claims: () => run.claims().length,
     left: (name: string) => claimOf(name)?.remainingAtoms,
     part: (name: string) => orNone(claimOf(name)?.payouts.slice(-1).map(shown)),
+    last: (name: string) => claimOf(name)?.payouts.at(-1)?.atoms,
     consumer: (name: string) => run.usedBy(`payment:${of(name).signature}`),
     /** The deposits whose senders were paid, once for each payment. */
     landed() {
@@ -114,9 +130,18 @@ export async function playClaims(deposits: string, options: string, steps: strin
         ),
       );
     },
+    /** Whether the payments to a sender add up to the whole reward. */
+    whole(name: string) {
+      const { signature } = of(name);
+      const sum = run
+        .landed()
+        .reduce((all, { atoms, memo }) => (memo?.includes(signature) ? all + atoms : all), 0n);
+      return sum === claimOf(name)?.entitlementAtoms;
+    },
     opens: () => orNone(run.landed().map(({ createsAccount }) => (createsAccount ? 'yes' : 'no'))),
     payouts: () => orNone(run.payouts().map(({ state }) => state)),
     /** Net atoms of earlier deposits in the epoch. */
+    in: () => orNone(run.claims().map(({ epoch }) => epoch)),
     before: () => orNone(run.claims().map(({ before }) => before)),
   };
   await playSteps(steps, verbs, (actual, expected, step) => {

@@ -131,6 +131,21 @@ it.each(
       | a 10 | | fail 1; claim a; wait 10m; landed = none; fail 0; wait 2h; landed = a; payouts = paid
     an Idempotency-Key can be used for a new claim after a refusal, and after a week
       | a 100, b 100 | | claim a expects:1 key:k-a = DEPOSIT_AMOUNT_MISMATCH; claim a key:k-b = claimed; skip 7d; wait 1m; claim b key:k-c = claimed
+    a deposit has no quorum while nodes fail, and its payment is not consumed until they respond
+      | a 20, b 20 | | nodes-down 1; claim a = UPSTREAM_FAILED reason:quorum_missing; nodes-down 2; claim b = UPSTREAM_FAILED; claims = 0; nodes-down 0; claim a = claimed; claim b = claimed
+    a claim with rewardUsd pays that value in ASRY, at most what is left, and the rest stays claimable
+      | a 100 | price:4000000000000 | claim a micro:1000000000 = claimed; last a = 250000000000; left a = 859323590079; claim a micro:1000000000000000000000000000000; left a = 0; wait 1m; landed = a, a; whole a = true
+    tiny claims by third parties delay a claim at most three times and do not reduce its reward
+      | a 100 | price:4000000000000 | claim a micro:1; last a = 11093235901; claim a micro:1; last a = 11093235901; claim a micro:1; last a = 11093235901;
+        claim a micro:1; last a = 1076043882376; wait 1m; claim a micro:1 = ALREADY_CLAIMED; landed = a, a, a, a; whole a = true
+    rewardUsd is converted at the ASRY price that was set when the epoch started
+      | a 100 | price:4000000000000 | epochs; price 1000000000000; claim a micro:1000000000; last a = 250000000000
+    a claim with skipReward shows what is left after a partial claim
+      | a 100 | price:1000000000000 | claim a micro:1; left a = 1098230354178; claim a skip = validated; left a = 1098230354178
+    a late claim earns in the epoch that contains the block of its deposit
+      | a 100, b 100 at:120, c 50 at:14400 | epochSeconds:10800 | claim a; wait 4h1m; claim c; claim b; in = 0, 1, 0; before = 0, 0, 99950000
+    a repeated Idempotency-Key returns the response of its first call, with the current state
+      | a 100 | price:1000000000000 | claim a micro:1 key:k-body = claimed; wait 1m; claim a micro:1 key:k-body = claimed again; part a = paid; landed = a; claim a micro:1 key:k-other = IDEMPOTENCY_KEY_REUSED
     the pause of the operator refuses new claims, consumes nothing, and shows old claims
       | a 10, b 10 | | claim a; wait 1m; ops pause; claim b = CLAIMS_PAUSED; claim a = ALREADY_CLAIMED; ops resume; claim b = claimed; claims = 2
   `),
@@ -157,114 +172,9 @@ describe('nodes', () => {
       expect(run.claims()).toEqual([]);
     }
   });
-
-  it('a deposit has no quorum while nodes fail, and its payment is not consumed until they respond', async () => {
-    const [one, two] = [deposit(20n * DOLLAR), deposit(20n * DOLLAR)];
-    let down = 1;
-    const run = start([one, two], {
-      see: (node) => {
-        if (node < down) throw new Error('down');
-        return undefined;
-      },
-    });
-    expect(await run.ask({ signature: one.signature })).toMatchObject({
-      refusal: { code: 'UPSTREAM_FAILED', details: { reason: 'quorum_missing' } },
-    });
-    down = 2;
-    expect(codeOf(await run.ask({ signature: two.signature }))).toBe('UPSTREAM_FAILED');
-    expect(run.claims()).toEqual([]);
-    down = 0;
-    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
-    expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
-  });
-});
-
-describe('rewardUsd', () => {
-  /** Four dollars for one ASRY. */
-  const program = { price: 4n * 10n ** 12n };
-  const part = (microUsd: bigint): bigint => (microUsd * 10n ** 9n) / 4_000_000n;
-
-  it('a claim with rewardUsd pays that value in ASRY, at most what is left, and the rest stays claimable', async () => {
-    const one = deposit(100n * DOLLAR);
-    const all = reward(one.atoms);
-    const run = start([one], { program });
-    const first = await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000_000n });
-    expect(first).toMatchObject({
-      type: 'claimed',
-      claim: { entitlementAtoms: all, remainingAtoms: all - part(1_000_000_000n) },
-    });
-    expect(payoutsOf(first)).toMatchObject([{ part: 1, atoms: part(1_000_000_000n) }]);
-    const second = await run.ask({ signature: one.signature, rewardMicroUsd: 10n ** 30n });
-    expect(second).toMatchObject({ claim: { remainingAtoms: 0n } });
-    await run.pass(MINUTE);
-    expect(run.landed().reduce((sum, { atoms }) => sum + atoms, 0n)).toBe(all);
-    expect(new Set(run.landed().map(({ receiver }) => receiver))).toEqual(new Set([one.sender]));
-  });
-
-  it('tiny claims by third parties delay a claim at most three times and do not reduce its reward', async () => {
-    const one = deposit(100n * DOLLAR);
-    const all = reward(one.atoms);
-    const least = (all + 99n) / 100n;
-    const run = start([one], { program });
-    const answers: (ClaimAnswer | undefined)[] = [];
-    for (let call = 0; call < 4; call += 1)
-      answers.push(
-        await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: `thirdParty ${call}` }),
-      );
-    expect(answers.map((answer) => payoutsOf(answer).at(-1)?.atoms)).toEqual([
-      least,
-      least,
-      least,
-      all - 3n * least,
-    ]);
-    await run.pass(MINUTE);
-    expect(codeOf(await run.ask({ signature: one.signature, rewardMicroUsd: 1n }))).toBe('ALREADY_CLAIMED');
-    expect(run.landed()).toHaveLength(4);
-    expect(run.landed().reduce((sum, { atoms }) => sum + atoms, 0n)).toBe(all);
-  });
-
-  it('rewardUsd is converted at the ASRY price that was set when the epoch started', async () => {
-    const one = deposit(100n * DOLLAR);
-    const run = start([one], { program });
-    await run.epochViews();
-    run.reconfigure({ price: 10n ** 12n });
-    const answer = await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000_000n });
-    expect(payoutsOf(answer)).toMatchObject([{ atoms: part(1_000_000_000n) }]);
-  });
-});
-
-describe('skipReward', () => {
-  it('a claim with skipReward shows what is left after a partial claim', async () => {
-    const one = deposit(100n * DOLLAR);
-    const run = start([one], { program: { price: 10n ** 12n } });
-    const first = await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
-    const left = first?.type === 'claimed' ? first.claim.remainingAtoms : 0n;
-    expect(await run.ask({ signature: one.signature, skipReward: true })).toMatchObject({
-      type: 'validated',
-      claim: { remainingAtoms: left },
-    });
-  });
 });
 
 describe('epochs', () => {
-  it('a late claim earns in the epoch that contains the block of its deposit', async () => {
-    const [early, late, inTime] = [
-      deposit(100n * DOLLAR),
-      deposit(100n * DOLLAR, { at: 120 }),
-      deposit(50n * DOLLAR, { at: 4 * HOUR_SECONDS }),
-    ];
-    const run = start([early, late, inTime], { program: { epochSeconds: 3 * HOUR_SECONDS } });
-    await run.ask({ signature: early.signature });
-    await run.pass(4 * HOUR + MINUTE);
-    await run.ask({ signature: inTime.signature });
-    await run.ask({ signature: late.signature });
-    expect(run.claims().map(({ epoch, entitlement }) => [epoch, entitlement])).toEqual([
-      [0, reward(early.atoms)],
-      [1, reward(inTime.atoms)],
-      [0, reward(late.atoms, net(early.atoms))],
-    ]);
-  });
-
   it('epochs follow each other without a gap, each with the parameters of its start', async () => {
     const late = deposit(100n * DOLLAR);
     const run = start([late], { program: { epochSeconds: 3 * HOUR_SECONDS } });
@@ -385,23 +295,6 @@ describe('owed rewards', () => {
 describe('an Idempotency-Key', () => {
   const key = (name: string, body = 'body'): Pick<ClaimRequest, 'key'> => ({
     key: { keyHash: name, bodyHash: body },
-  });
-
-  it('a repeated Idempotency-Key returns the response of its first call, with the current state', async () => {
-    const one = deposit(100n * DOLLAR);
-    const run = start([one], { program: { price: 10n ** 12n } });
-    const ask = { signature: one.signature, rewardMicroUsd: 1n, ...key('k') };
-    const first = await run.ask(ask);
-    expect(first).toMatchObject({ type: 'claimed', replayed: false, part: 1 });
-    await run.pass(MINUTE);
-    expect(await run.ask(ask)).toMatchObject({
-      type: 'claimed',
-      replayed: true,
-      part: 1,
-      claim: { payouts: [{ status: 'sent', paidAtMs: expect.any(Number) }] },
-    });
-    expect(run.landed()).toHaveLength(1);
-    expect(codeOf(await run.ask({ ...ask, ...key('k', 'other body') }))).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
   it('many concurrent calls with one Idempotency-Key take only one part of a claim', async () => {

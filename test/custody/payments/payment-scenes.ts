@@ -1,6 +1,7 @@
 /** Scenes of payments as steps in text. Requests are named by letters; `a2` is the second payment to `a`. */
 import { expect } from 'vitest';
 import type { Refusal, RequestView } from '../../../src/custody/api.ts';
+import { storeBirth } from '../../../src/custody/kernel/birth.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
@@ -89,6 +90,8 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     run: () => payments.run(),
     'run-twice': () => Promise.all([payments.run(), payments.run()]),
     sweep: () => world.tokens.onCron(),
+    /** The journal began anew, now. */
+    birth: () => storeBirth(world.journal, { at: state.now, slot: '1', revision: 0 }),
     /** Ends the creation of `a`, or the refund operation `a1:1`. */
     finish(name: string, end: string) {
       const [of = '', attempt] = name.split(':');
@@ -102,7 +105,7 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
   };
 }
 
-const factsOf = (world: PaymentWorld, { request, now, shown, sum }: Names) => ({
+const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Names) => ({
   detail: (name: string) => now(name)?.detail ?? 'gone',
   reason: (name: string) => now(name)?.reason,
   received: (name: string) => sum(now(name)?.receivedLamports ?? '', name),
@@ -125,6 +128,11 @@ const factsOf = (world: PaymentWorld, { request, now, shown, sum }: Names) => ({
   lookups: () => orNone(world.lookups.map((lookup) => lookup.join(' '))),
   purposes: () =>
     orNone(world.storage.exec('SELECT used_by FROM treasury_payments').map((row) => String(row.used_by))),
+  used: (name: string) => shown(world.journal.usedBy(`payment:${payment(name)}`)),
+  async unmatched() {
+    const { rows } = await world.payments.commands.unmatched('');
+    return orNone(rows?.map((row) => `${shown(row.payment)} ${row.lamports} ${row.payer}`));
+  },
   tokens: () => world.storage.exec('SELECT token_id FROM tokens').length,
 });
 
