@@ -146,7 +146,7 @@ it.each(
       | a 100, b 100 at:120, c 50 at:14400 | epochSeconds:10800 | claim a; wait 4h1m; claim c; claim b; in = 0, 1, 0; before = 0, 0, 99950000
     a repeated Idempotency-Key returns the response of its first call, with the current state
       | a 100 | price:1000000000000 | claim a micro:1 key:k-body = claimed; wait 1m; claim a micro:1 key:k-body = claimed again; part a = paid; landed = a; claim a micro:1 key:k-other = IDEMPOTENCY_KEY_REUSED
-    the pause of the operator refuses new claims, consumes nothing, and shows old claims
+    a pause by the operator refuses new claims, consumes nothing, and shows old claims
       | a 10, b 10 | | claim a; wait 1m; ops pause; claim b = CLAIMS_PAUSED; claim a = ALREADY_CLAIMED; ops resume; claim b = claimed; claims = 2
   `),
 )('%s', (_title, deposits = '', options = '', steps = '') => playClaims(deposits, options, steps));

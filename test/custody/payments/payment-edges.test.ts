@@ -33,7 +33,7 @@ describe('the time in which a request can be paid', () => {
 
   it.each(
     scenes(`
-      a payment without a block time counts by our clock, to the last millisecond of forty minutes
+      a payment without a block time is dated by our clock, and is in time until the last millisecond
         | open a; wait 40m; pay a fee block none; confirm a a1 = confirmed; owed a = none
       a payment without a block time is late a millisecond after forty minutes
         | open a; wait 40m1ms; pay a fee block none; confirm a a1 = REFUND_DUE; owed a = late fee
@@ -84,11 +84,11 @@ describe('an exact amount without a reference', () => {
     scenes(`
       a payment by exact amount may be half a minute older than its request, because clocks differ
         | open a; open b; wait 1m; pay a fee unnamed block -90s; confirm a a1 = confirmed; wait -90s; pay b fee unnamed block none; confirm b b1 = confirmed
-      a payment by exact amount that is older than that pays nothing
+      a payment by exact amount that is more than half a minute older than its request pays nothing
         | open a; open b; wait 1m; pay a fee unnamed block -91s; confirm a a1 = PAYMENT_NOT_BOUND; wait -91s; pay b fee unnamed block none; confirm b b1 = PAYMENT_NOT_BOUND
-      a payment by exact amount counts at the last moment
+      a payment by exact amount is in time at the last moment
         | open a; wait 41m; pay a fee unnamed block -60s; confirm a a1 = confirmed
-      a payment by exact amount without a block time counts at the last moment
+      a payment by exact amount without a block time is in time at the last moment
         | open b; wait 40m; pay b fee unnamed block none; confirm b b1 = confirmed
       a payment by exact amount after the last moment pays nothing, because nothing else ties it to the request
         | open a; wait 41m; pay a fee unnamed block -59s; confirm a a1 = PAYMENT_NOT_BOUND
