@@ -5,6 +5,7 @@ import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
 import { NewestTokens } from '../parts/token-list.tsx';
+import { UsualPrice } from '../parts/usual-price.tsx';
 import { mount } from './mount.tsx';
 
 mount({
@@ -13,6 +14,7 @@ mount({
   flow: Flow,
   chart: ReserveHistory,
   events: RecentEvents,
+  price: UsualPrice,
   tokens: NewestTokens,
   state: ServiceState,
 });

@@ -2,6 +2,7 @@ import { BadgeCode } from '../parts/badge-code.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { CoverVerdict } from '../parts/verdict.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
@@ -10,6 +11,7 @@ const command = document.querySelector<HTMLElement>('[data-island="command"]');
 
 mount({
   mints: OfficialMints,
+  verdict: () => <CoverVerdict />,
   wallets: Wallets,
   verify: VerifyPanel,
   message: SignedMessage,

@@ -3,6 +3,20 @@ import { AsryClaimForm } from '../parts/asry-claim.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from '../parts/asry-live.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 
+const Holders = () => (
+  <section>
+    <h2>What a holder gets</h2>
+    <ul class="rights paired">
+      <li class="good">A token in the paying wallet: keep it, send it, or trade it where others do.</li>
+      <li class="good">A limit: the service gives out at most the cap above in this epoch.</li>
+      <li class="warn">
+        No claim: nothing here redeems ASRY, it has no share of the reserve, and the payment is not returned.
+      </li>
+      <li class="warn">No promise of a price. What ASRY is worth is up to those who trade it.</li>
+    </ul>
+  </section>
+);
+
 export const asry: Page = {
   path: '/asry',
   title: 'ASRY rewards',
@@ -11,16 +25,13 @@ export const asry: Page = {
   Content: () => (
     <>
       <Title name="ASRY rewards">
-        ASRY is a reward token for those who fund the service: a payment of USDC or USDT earns it once, and
-        earlier payments earn more. It is not a claim on the reserve, nothing here redeems it, and the payment
-        is not returned.
+        Pay USDC or USDT to fund the service, and get ASRY, a reward token on Solana. Earlier payments earn
+        more.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
       </Live>
-      <Live name="mints" json="/api/arbitrage/summary">
-        <OfficialMints />
-      </Live>
+      <Holders />
       <div class="split">
         <section>
           <h2>Pay and claim</h2>
@@ -40,6 +51,13 @@ export const asry: Page = {
           </Live>
         </section>
       </div>
+      <section>
+        <h2>The real mints</h2>
+        <p>Anybody can copy their names. Only these mints are ABSR and ASRY.</p>
+        <Live name="mints" json="/api/arbitrage/summary">
+          <OfficialMints />
+        </Live>
+      </section>
       <section>
         <h2>Past epochs</h2>
         <Live name="past" json="/api/asry/epoch">

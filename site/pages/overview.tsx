@@ -9,6 +9,8 @@ import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
 import { NewestTokens } from '../parts/token-list.tsx';
+import { TokenOffer } from '../parts/token-offer.tsx';
+import { UsualPrice } from '../parts/usual-price.tsx';
 
 const History = () => (
   <div class="split">
@@ -29,21 +31,36 @@ const History = () => (
   </div>
 );
 
-const Newest = () => (
+const Create = () => (
   <section>
-    <h2>Newest tokens</h2>
-    <p>
-      Anyone may create one. Creators choose the names; only the mint address identifies a token.{' '}
-      <a href="/tokens">All tokens</a>
+    <h2>Create a token of your own</h2>
+    <TokenOffer />
+    <p class="row">
+      <a class="button" href="/tokens/new">
+        Create a token
+      </a>
+      <span class="live" data-island="price">
+        <UsualPrice />
+      </span>
     </p>
-    <Live name="mints" json="/api/arbitrage/summary">
-      <OfficialMints />
-    </Live>
     <Folded summary="Show the newest tokens">
       <Live name="tokens" json="/api/tokens">
         <NewestTokens />
       </Live>
     </Folded>
+    <p class="fine below">
+      Creators choose the names; only the mint address identifies a token. <a href="/tokens">All tokens</a>
+    </p>
+  </section>
+);
+
+const Mints = () => (
+  <section>
+    <h2>The two tokens of the reserve</h2>
+    <p>Anybody can copy their names. Only these mints are ABSR and ASRY.</p>
+    <Live name="mints" json="/api/arbitrage/summary">
+      <OfficialMints />
+    </Live>
   </section>
 );
 
@@ -82,12 +99,8 @@ const How = () => (
 const Doors = () => (
   <div class="split">
     <section>
-      <h2>Use it</h2>
+      <h2>More to do here</h2>
       <ul class="doors">
-        <li>
-          <a href="/tokens/new">Create a token</a>
-          <span class="fine">Paid from your wallet; named and listed at once</span>
-        </li>
         <li>
           <a href="/asry">Earn ASRY</a>
           <span class="fine">A reward token for payments of USDC or USDT</span>
@@ -118,29 +131,41 @@ export const overview: Page = {
   Content: ({ assets }) => (
     <>
       <div class="hero">
-        <h1>A Bitcoin reserve that anyone can check</h1>
-        <p class="lead">
-          Sluice swaps SOL into BTC and keeps the BTC at one public address. For each sat it mints one ABSR, a
-          token on Solana that counts the reserve.
+        <div class="hero-text">
+          <h1>A Bitcoin reserve that anyone can check</h1>
+          <p class="lead">
+            Most reserves ask you to believe a statement. Sluice swaps its SOL into BTC in public, signs the
+            balance each hour, and counts each sat on Solana as one ABSR.
+          </p>
+          <p class="row">
+            <a class="button" href="/tokens/new">
+              Create a token
+            </a>
+            <a class="button quiet" href="/asry">
+              Earn ASRY
+            </a>
+          </p>
+        </div>
+        <div class="hero-check">
+          <Live name="hero" json="/api/arbitrage/summary">
+            <Hero />
+          </Live>
+        </div>
+        <p class="row hero-links">
+          <a href="/trust">Whom you trust</a>
+          <a href="/reserves#terminal">Check from a terminal</a>
+          <span>
+            Read <CheckSource source={assets.release.source} />
+          </span>
         </p>
       </div>
-      <Live name="hero" json="/api/arbitrage/summary">
-        <Hero />
-      </Live>
-      <p class="row after-hero">
-        <span>
-          Read <CheckSource source={assets.release.source} />
-        </span>
-        <a href="/reserves#terminal">Check from a terminal</a>
-        <a href="/trust">Whom you trust</a>
-        <span class="fine">Sluice offers no redemption of ABSR.</span>
-      </p>
       <Live name="flow" json="/api/reserves">
         <Flow />
       </Live>
+      <Create />
       <History />
-      <Newest />
       <How />
+      <Mints />
       <Doors />
     </>
   ),

@@ -5,6 +5,7 @@ import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { CoverVerdict } from '../parts/verdict.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
@@ -69,6 +70,9 @@ export const reserves: Page = {
         ABSR is a token on Solana, minted one for each sat of the reserve. Each hour and after each mint both
         reserve keys sign the figures. Your browser can check them.
       </Title>
+      <Live name="verdict" json="/api/arbitrage/summary">
+        <CoverVerdict />
+      </Live>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
       </Live>

@@ -3,6 +3,7 @@ import { ListingRequest } from '../parts/listing-request.tsx';
 import { TokenDetail } from '../parts/token-detail.tsx';
 import { TokenCreator } from '../parts/token-form.tsx';
 import { TokenBrowser } from '../parts/token-list.tsx';
+import { TokenOffer } from '../parts/token-offer.tsx';
 
 export const tokens: Page = {
   path: '/tokens',
@@ -50,13 +51,16 @@ export const newToken: Page = {
   Content: () => (
     <>
       <Title name="Create a token">
-        Fill in the form, pay with your wallet or a QR code, and the token is created and listed, with{' '}
-        <a href="/tokens">a page like these</a> to share. The service checks everything on the chain before
-        you pay.
+        Fill in the form, and pay once with your wallet or a QR code. Everything is checked on the chain
+        before you pay.
       </Title>
       <Live name="creator" json="/llms.txt">
         <TokenCreator />
       </Live>
+      <section>
+        <h2>What you get</h2>
+        <TokenOffer />
+      </section>
     </>
   ),
 };
@@ -68,8 +72,9 @@ export const token: Page = {
   script: 'token',
   Content: () => (
     <>
-      <p class="trail">
+      <p class="trail row">
         <a href="/tokens">All tokens</a>
+        <a href="/tokens/new">Create your own</a>
       </p>
       <Live name="token" json="/api/tokens">
         <TokenDetail />

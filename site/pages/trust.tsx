@@ -24,7 +24,7 @@ const LOSSES = [
 ] as const;
 
 const Redemption = () => (
-  <section>
+  <section id="redemption">
     <h2>Can ABSR be exchanged for BTC?</h2>
     <p>
       ABSR is a token on Solana that counts the sats of the reserve, one for each.{' '}

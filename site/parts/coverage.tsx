@@ -25,12 +25,6 @@ export function coverageText(covered: Covered): string {
   return `${isShort(covered) ? 'Not covered' : 'Covered'}: ${amountOf(reserve, 'sat')} for ${sats(supply.toString())} ABSR.`;
 }
 
-/** The same as one mark. */
-export function CoverageMark({ covered }: { covered: Covered | null }) {
-  if (covered === null) return <span class="mark warn">not known right now</span>;
-  return <span class={`mark ${isShort(covered) ? 'bad' : 'good'}`}>{coverageText(covered)}</span>;
-}
-
 /** How many sources show the reserve, and whether they agree. */
 export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string {
   if (bitcoin === undefined) return '';

@@ -1,7 +1,6 @@
 import type { Failure } from '../api/call.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
-import { Away, solanaAddressUrl } from './explorer-links.tsx';
 import { tokenUrl } from './token-url.ts';
 
 /** An unread mint is not a missing one. */
@@ -21,8 +20,9 @@ export function MintLine({
   return (
     <span class="row">
       <Identifier text={mint} label={`${asset} mint`} ends={8} />
-      <Away href={solanaAddressUrl(mint)}>Solana Explorer</Away>
-      <a href={tokenUrl(mint)}>Facts of {asset}</a>
+      <a href={tokenUrl(mint)}>
+        Facts<span class="unseen"> of {asset}</span>
+      </a>
     </span>
   );
 }
@@ -32,11 +32,11 @@ export function OfficialMints() {
   const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   return (
     <dl class="facts mints">
-      <dt>ABSR token</dt>
+      <dt>ABSR</dt>
       <dd>
         <MintLine asset="ABSR" mint={value?.absrMint} failure={failure} />
       </dd>
-      <dt>ASRY token</dt>
+      <dt>ASRY</dt>
       <dd>
         <MintLine asset="ASRY" mint={value?.asryMint} failure={failure} />
       </dd>

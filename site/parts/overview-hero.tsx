@@ -1,53 +1,18 @@
-import { FIGURES_POLL_MS, PROOF_POLL_MS, useQuery } from '../api/query.ts';
-import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Figure } from './figure.tsx';
-import { amountOf, sats, shortened, worthText } from './format.ts';
-import { Age, AsOf, together } from './freshness.tsx';
+import { sats, worthText } from './format.ts';
 import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
-import { VerdictLine, verdictOf } from './verdict.tsx';
+import { CoverVerdict } from './verdict.tsx';
 
-/** Reserve and supply as they are now, whether one covers the other, the signed snapshot, and the checks. */
+/** Reserve and supply as they are now, whether one covers the other, what both keys signed, and the checks. */
 export function Hero() {
-  const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
-  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   const { state, run } = useProofCheck();
-  const { bitcoin } = reserves.value ?? {};
-  const asked = reserves.value !== null || reserves.failure !== null;
-  const summaryAsked = summary.value !== null || summary.failure !== null;
   return (
     <section class="verdict-card" aria-label="Reserve and supply">
-      <div class="figures">
-        <Figure
-          asset="btc"
-          name="BTC reserve"
-          atoms={bitcoin?.balanceSatoshis}
-          known={asked}
-          unit={bitcoin?.balanceSatoshis === '1' ? 'sat' : 'sats'}
-          show={sats}
-        >
-          {bitcoin?.balanceSatoshis
-            ? worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)
-            : null}
-        </Figure>
-        <Figure
-          asset="absr"
-          name="ABSR supply"
-          atoms={summary.value?.coverage.supplySatoshis}
-          known={summaryAsked}
-          unit="ABSR"
-          show={sats}
-        >
-          a token on Solana, one for each sat
-        </Figure>
-      </div>
-      <VerdictLine verdict={verdictOf(summary, state)} asked={summaryAsked} />
+      <ReserveAndSupply />
+      <CoverVerdict check={state} />
       <div class="row">
-        <Snapshot />
-        {/* Prices may be older; the verdict has the time of the supply. */}
-        <AsOf {...together(reserves, summary)} at={reserves.value?.as_of ?? null} />
-      </div>
-      <div class="row">
-        <button type="button" onClick={run} disabled={state.type === 'running'}>
+        <button type="button" class="quiet" onClick={run} disabled={state.type === 'running'}>
           {state.type === 'done' ? 'Check again' : 'Check it now'}
         </button>
         {state.type === 'idle' ? <CheckNote /> : null}
@@ -63,23 +28,34 @@ export function Hero() {
   );
 }
 
-/** What both keys signed last, where it can be seen, and how old it is. */
-function Snapshot() {
-  const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
-  if (proof === null)
-    return (
-      <p class="snapshot fine">
-        {failure === null ? <span class="skeleton" aria-hidden="true" /> : 'No signed snapshot can be read.'}
-      </p>
-    );
-  const { address } = proof.bitcoin;
+function ReserveAndSupply() {
+  const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const sum = reserves.value?.bitcoin.balanceSatoshis;
   return (
-    <p class="snapshot fine">
-      Signed snapshot: {amountOf(proof.figures.reserveSatoshis, 'sat')}, by both reserve keys,{' '}
-      <Age iso={proof.timestamp} />, at{' '}
-      <Away href={bitcoinAddressUrl(address)}>
-        <code title={address}>{shortened(address)}</code>
-      </Away>
-    </p>
+    <div class="figures">
+      <Figure
+        asset="btc"
+        name="BTC reserve"
+        atoms={sum}
+        known={reserves.value !== null || reserves.failure !== null}
+        unit={sum === '1' ? 'sat' : 'sats'}
+        show={sats}
+      >
+        {sum
+          ? `${worthText(sum, summary.value?.btcPriceUsd ?? null)}. Kept in public, for anyone to check.`
+          : null}
+      </Figure>
+      <Figure
+        asset="absr"
+        name="ABSR supply"
+        atoms={summary.value?.coverage.supplySatoshis}
+        known={summary.value !== null || summary.failure !== null}
+        unit="ABSR"
+        show={sats}
+      >
+        It counts the sats on Solana. <a href="/trust#redemption">No redemption</a>: no code here sends BTC.
+      </Figure>
+    </div>
   );
 }

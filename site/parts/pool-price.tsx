@@ -1,6 +1,7 @@
 import type { Pool } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { inverse, price, textOf } from './pools-live.tsx';
+import { Tile } from './tile.tsx';
 import { Foreign } from './token-text.tsx';
 
 const symbolOf = (token: unknown): string =>
@@ -14,21 +15,26 @@ function rateOf({ data }: Pool, mint: string): readonly [amount: string, symbol:
   return data.tokenMintB === mint ? [inverse(data.price), symbolOf(data.tokenA)] : null;
 }
 
-/** The price of a token in the first of the service's pools that has it; nothing without such a pool. */
+/** The price of a token in the first of the service's pools that has it. */
 export function PoolPrice({ mint }: { mint: string }) {
-  const pools = [
-    useQuery('getDefaultPool', {}).value,
-    useQuery('getSaethSausdPool', {}).value,
-    useQuery('getSausdUsdcPool', {}).value,
+  const reads = [
+    useQuery('getDefaultPool', {}),
+    useQuery('getSaethSausdPool', {}),
+    useQuery('getSausdUsdcPool', {}),
   ];
-  const [rate] = pools.flatMap((pool) => (pool === null ? [] : [rateOf(pool, mint)])).filter(Boolean);
-  if (!rate) return null;
-  return (
-    <>
-      <dt>Price</dt>
-      <dd>
-        {rate[0]} <Foreign text={rate[1]} />, <a href="/pools">in its pool</a>
-      </dd>
-    </>
-  );
+  const [rate] = reads.flatMap(({ value }) => (value === null ? [] : [rateOf(value, mint)])).filter(Boolean);
+  if (rate)
+    return (
+      <Tile name="Price" value={rate[0]}>
+        <Foreign text={rate[1]} />, <a href="/pools">in its pool</a>
+      </Tile>
+    );
+  if (reads.every(({ value }) => value !== null))
+    return (
+      <Tile name="Price" value="none yet">
+        no pool <a href="/pools">read here</a> has it
+      </Tile>
+    );
+  const isRead = reads.every(({ value, failure }) => value !== null || failure !== null);
+  return <Tile name="Price" value={isRead ? null : undefined} />;
 }

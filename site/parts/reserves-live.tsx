@@ -1,7 +1,7 @@
 import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
-import { bitcoinSources, CoverageMark, coverageOf } from './coverage.tsx';
+import { bitcoinSources } from './coverage.tsx';
 import {
   Away,
   BitcoinTransaction,
@@ -53,9 +53,10 @@ const BitcoinWallet = ({
     </p>
     <dl class="facts">
       <dt>In BTC</dt>
-      <dd>{bitcoin.balanceSatoshis === null ? 'unknown' : btc(bitcoin.balanceSatoshis)}</dd>
-      <dt>Worth about</dt>
-      <dd>{worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)}</dd>
+      <dd>
+        {bitcoin.balanceSatoshis === null ? 'unknown' : btc(bitcoin.balanceSatoshis)}, about{' '}
+        {worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)}
+      </dd>
       <dt>Unconfirmed</dt>
       <dd>
         {bitcoin.pendingSatoshis === null
@@ -66,9 +67,9 @@ const BitcoinWallet = ({
       <dd>
         <Agreement bitcoin={bitcoin} />
       </dd>
-      <dt>Backs ABSR</dt>
+      <dt>Redemption</dt>
       <dd>
-        <CoverageMark covered={coverageOf(summary)} />
+        none for ABSR: no code here sends BTC. <a href="/trust#redemption">Why</a>
       </dd>
       {bitcoin.watchOnly ? (
         <>
@@ -106,9 +107,7 @@ const SolanaWallet = ({ solana, treasury }: { solana: Reserves['solana']; treasu
       <dt>Final at slot</dt>
       <dd>{solana.slot === null ? 'unknown' : units(solana.slot, 0)}</dd>
       <dt>Used for</dt>
-      <dd>swaps into BTC, and network fees</dd>
-      <dt>Backs ABSR</dt>
-      <dd>no</dd>
+      <dd>swaps into BTC, and network fees; it does not back ABSR</dd>
       <dt>Address</dt>
       <dd>
         {solana.address === null ? (

@@ -2,7 +2,7 @@ import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
-import { swapsText } from './status-sentence.ts';
+import { statusKind, swapsText } from './status-sentence.ts';
 
 const POLL_MS = 20_000;
 
@@ -20,21 +20,21 @@ export function ServiceState() {
   );
 }
 
+const STATES = {
+  good: 'all well',
+  warn: 'needs attention',
+  bad: 'the reserve does NOT cover all ABSR',
+} as const;
+
 export function ServiceFacts({ status, lamports }: { status: Status; lamports: string | null }) {
   const { custody } = status;
+  const kind = statusKind(status);
   const today = custody?.limits?.find(({ name }) => name === 'day');
   return (
     <dl class="facts">
       <dt>State</dt>
       <dd>
-        {status.ok ? (
-          <span class="mark good">all well</span>
-        ) : status.backing.state === 'short' ? (
-          <span class="mark bad">the reserve does NOT cover all ABSR</span>
-        ) : (
-          <span class="mark warn">needs attention</span>
-        )}{' '}
-        <a href="/status">Details</a>
+        <span class={`mark ${kind}`}>{STATES[kind]}</span> <a href="/status">Details</a>
       </dd>
       <dt>SOL for swaps</dt>
       <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>

@@ -21,7 +21,7 @@ export function ShareButton({ path, title }: { path: string; title: string }) {
     setTimeout(() => setSaid(''), SHOWN_MS);
   };
   return (
-    <button type="button" class="quiet" onClick={share}>
+    <button type="button" onClick={share}>
       {said === '' ? 'Share' : said}
     </button>
   );

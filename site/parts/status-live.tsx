@@ -6,7 +6,7 @@ import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
-import { sourcesText, statusSentence, swapsText } from './status-sentence.ts';
+import { sourcesText, statusKind, statusSentence, swapsText } from './status-sentence.ts';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -102,15 +102,23 @@ const PART_NAMES: Readonly<Record<string, string>> = {
   database: 'Database',
 };
 
-const Alarms = ({ alarms }: Pick<Status, 'alarms'>) => (
-  <p class="fine">
-    {alarms === null
-      ? 'Whether an alarm is open is not known.'
-      : alarms.length === 0
-        ? 'No alarm is open.'
-        : `Open alarms: ${alarms.map((name) => name.replaceAll('_', ' ')).join(', ')}.`}
-  </p>
-);
+/** Each open alarm by its name, with a link to what the operator does about it. */
+const Alarms = ({ alarms }: Pick<Status, 'alarms'>) => {
+  if (alarms === null) return <>Whether an alarm is open is not known.</>;
+  if (alarms.length === 0) return <>No alarm is open.</>;
+  return (
+    <>
+      {alarms.length === 1 ? 'One alarm is open' : `${count(alarms.length)} alarms are open`}:{' '}
+      {alarms.map((name, index) => (
+        <>
+          {index === 0 ? '' : ', '}
+          <a href={`/runbook#${encodeURIComponent(name)}`}>{name.replaceAll('_', ' ')}</a>
+        </>
+      ))}
+      .
+    </>
+  );
+};
 
 /** The running release, and where its changes are listed. */
 const ReleaseLine = ({ release: { version, commit, deployedAt } }: Pick<Status, 'release'>) => (
@@ -166,7 +174,6 @@ const Parts = ({ status }: { status: Status }) => (
       ])}
       empty="Not known."
     />
-    <Alarms alarms={status.alarms} />
   </section>
 );
 
@@ -246,12 +253,14 @@ const Operations = ({ operations }: Pick<Status, 'operations'>) => (
 );
 
 export function StatusReport({ status }: { status: Status }) {
-  const { custody, backing, cron, operations } = status;
+  const { custody, cron, operations } = status;
   return (
     <>
-      <p class={`verdict ${status.ok ? 'good' : backing.state === 'short' ? 'bad' : 'warn'}`}>
+      <p class={`verdict ${statusKind(status)}`}>
         <span class="verdict-sign" aria-hidden="true" />
-        <strong class="verdict-text">{statusSentence(status)}</strong>
+        <strong class="verdict-text">
+          <Alarms alarms={status.alarms} /> {statusSentence(status)}
+        </strong>
       </p>
       <ReleaseLine release={status.release} />
       <Tiles status={status} />

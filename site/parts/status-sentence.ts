@@ -28,6 +28,16 @@ function reserveText({ backing: { state } }: Pick<Status, 'backing'>): string {
   }
 }
 
+/** An open alarm, or one that cannot be read, is never good. */
+export function statusKind({
+  ok,
+  alarms,
+  backing,
+}: Pick<Status, 'ok' | 'alarms' | 'backing'>): 'good' | 'warn' | 'bad' {
+  if (backing.state === 'short') return 'bad';
+  return ok && alarms?.length === 0 ? 'good' : 'warn';
+}
+
 export function swapsText(custody: Status['custody']): string {
   if (custody === null) return 'unknown';
   return custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open';

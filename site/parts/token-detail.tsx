@@ -5,16 +5,14 @@ import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
 import { Folded } from './folded.tsx';
-import { counted, grouped } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
 import { PoolPrice } from './pool-price.tsx';
 import { ShareButton } from './share-button.tsx';
-import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
-import { TokenView } from './token-view.tsx';
+import { SupplyTile, TokenView } from './token-view.tsx';
 
 /** Holder of an authority on the chain: an address, none, or currently unreadable. */
 const Authority = ({
@@ -125,6 +123,10 @@ export const TokenFacts = ({ token }: { token: TokenRecord }) => (
   <div class="split">
     <div class="stack">
       <TokenView token={token}>
+        <div class="tiles">
+          <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
+          <PoolPrice mint={token.mint_address} />
+        </div>
         <p class="row">
           <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
           <AddToWallet mint={token.mint_address} />
@@ -133,11 +135,6 @@ export const TokenFacts = ({ token }: { token: TokenRecord }) => (
     </div>
     <div class="stack">
       <dl class="facts">
-        <dt>Supply</dt>
-        <dd>
-          {grouped(token.supply_ui)} <Foreign text={token.symbol} />, {counted(token.decimals, 'decimal')}
-        </dd>
-        <PoolPrice mint={token.mint_address} />
         <dt>Mint address</dt>
         <dd>
           <Identifier text={token.mint_address} label="mint address" />

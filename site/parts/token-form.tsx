@@ -5,11 +5,12 @@ import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Form } from './field.tsx';
-import { counted, grouped } from './format.ts';
+import { shortened } from './format.ts';
 import { Age } from './freshness.tsx';
 import { InvoicePanel } from './invoice-panel.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
+import { Tile } from './tile.tsx';
 import {
   decimalsOf,
   draftFaults,
@@ -21,14 +22,14 @@ import {
 import { TokenFields } from './token-fields.tsx';
 import { priceText, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
-import { TokenView, type Viewed } from './token-view.tsx';
+import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
 import { useConnected } from './wallet.tsx';
 
 /** The token that a draft would create, as far as a visitor sees it first. */
 function drafted(draft: TokenDraft): Viewed {
   return {
-    name: draft.name || 'Name',
+    name: draft.name || 'Your token',
     symbol: draft.symbol || 'SYMBOL',
     image: draft.image.trim(),
     description: draft.description,
@@ -47,20 +48,17 @@ function drafted(draft: TokenDraft): Viewed {
 
 /** The finished page, as far as the form is filled in. @param file picture of this device, which has no address yet */
 export const TokenPreview = ({ draft, file }: { draft: TokenDraft; file: string | null }) => {
+  const creator = draft.creator.trim();
   const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
-      <p class="fine">Preview of its page, which you can share</p>
-      <TokenView token={drafted(draft)} isPreview file={file} />
-      <dl class="facts">
-        <dt>Supply</dt>
-        <dd>
-          {grouped(formatAmount(atoms, decimals))} <Foreign text={draft.symbol || 'SYMBOL'} />,{' '}
-          {counted(decimals, 'decimal')}
-        </dd>
-        <dt>Smallest units</dt>
-        <dd>{grouped(atoms.toString())}</dd>
-      </dl>
+      <p class="fine">Preview of its page, as you type</p>
+      <TokenView token={drafted(draft)} isPreview file={file}>
+        <div class="tiles">
+          <SupplyTile supply={formatAmount(atoms, decimals)} decimals={decimals} />
+          <Tile name="All of it goes to" value={creator === '' ? 'your wallet' : shortened(creator, 4)} />
+        </div>
+      </TokenView>
     </section>
   );
 };
@@ -73,6 +71,9 @@ function useWalletAddress(fill: (address: string) => void): void {
     if (address !== undefined) fill(address);
   }, [address]);
 }
+
+/** After the rendering that opens "Advanced". */
+const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
 export function TokenCreator() {
   const [draft, setDraft, forget] = useDraft<TokenDraft>('token', EMPTY_DRAFT);
@@ -94,11 +95,7 @@ export function TokenCreator() {
   const submit = async (): Promise<void> => {
     setTried(true);
     const first = Object.keys(faults)[0];
-    if (first !== undefined) {
-      // After the rendering that opens "Advanced".
-      setTimeout(() => document.getElementById(`token-${first}`)?.focus());
-      return;
-    }
+    if (first !== undefined) return focusSoon(`token-${first}`);
     await attempt('price', async () => {
       const { value } = await call('createInvoice', invoiceBody(draft));
       forget();
@@ -117,7 +114,7 @@ export function TokenCreator() {
   return (
     <>
       {order === null ? null : <ResumeOrder order={order} resume={() => open(order.id)} />}
-      <div class="split">
+      <div class="split maker">
         <Form id="token-form" label="New token" submit={submit}>
           <TokenFields draft={draft} setDraft={setDraft} faults={faults} tried={tried} pictured={setFile} />
         </Form>

@@ -71,7 +71,10 @@ export const TokenPrice = ({ quote }: { quote: Query<TokenQuote> }) => (
             <strong class="number">{priceText(value)}</strong>{' '}
             <span class="fine">plus a few lamports, so we recognise your payment</span>
           </p>
-          <PriceParts breakdown={value.fee_breakdown} />
+          <details class="more">
+            <summary>What it pays for</summary>
+            <PriceParts breakdown={value.fee_breakdown} />
+          </details>
         </>
       )}
     />

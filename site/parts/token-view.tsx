@@ -6,7 +6,9 @@
 import type { Child } from 'hono/jsx';
 import type { TokenRecord } from '../../packages/client/src/index.ts';
 import { powerWords } from '../../src/chain/solana/token-powers.ts';
+import { counted, grouped } from './format.ts';
 import { Notice } from './notice.tsx';
+import { Tile } from './tile.tsx';
 import { isImageUrl } from './token-draft.ts';
 import { ListedMark, TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
@@ -67,7 +69,14 @@ const Standing = ({ token: { official, listed_at: listedAt } }: { token: Viewed 
     <span class="mark good">official {official.asset} of this reserve</span>
   );
 
-/** @param children buttons below the name */
+/** How much of a token exists, in whole tokens. */
+export const SupplyTile = ({ supply, decimals }: { supply: string; decimals: number }) => (
+  <Tile name="Supply" value={grouped(supply)}>
+    {counted(decimals, 'decimal')}
+  </Tile>
+);
+
+/** @param children figures and buttons below the name */
 export const TokenView = ({
   token,
   isPreview = false,

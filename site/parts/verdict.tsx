@@ -1,7 +1,10 @@
+import type { Child } from 'hono/jsx';
 import type { AbsrSummary } from '../../packages/client/src/index.ts';
-import type { Query } from '../api/query.ts';
+import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { coverageOf, coverageText, isShort } from './coverage.tsx';
-import { Age } from './freshness.tsx';
+import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
+import { amountOf, shortened } from './format.ts';
+import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
 
 export type Verdict = {
@@ -30,24 +33,78 @@ export function verdictOf(summary: ReadSummary, check: CheckState): Verdict {
   return { kind: isShort(covered) ? 'bad' : 'good', title: coverageText(covered), by };
 }
 
-/** @param asked whether the service has responded: the verdict is then unknown, otherwise still awaited */
-export function VerdictLine({ verdict, asked }: { verdict: Verdict; asked: boolean }) {
+type VerdictLineProps = {
+  readonly verdict: Verdict;
+  /** Whether the service has responded: the verdict is then unknown, otherwise still awaited. */
+  readonly asked: boolean;
+  /** What else was compared, after the time of the verdict. */
+  readonly children?: Child;
+};
+
+export function VerdictLine({ verdict, asked, children }: VerdictLineProps) {
   const { kind, title, by } = verdict;
-  if (!asked && kind === 'warn')
-    return (
-      <p class="verdict-line">
-        <span class="skeleton" aria-hidden="true" />
-      </p>
-    );
+  const isAwaited = !asked && kind === 'warn';
   return (
-    <p class={`verdict-line ${kind}`} {...(kind === 'bad' ? { role: 'alert' } : {})}>
-      <strong>{title}</strong>
-      {by === null ? null : (
-        <span>
-          {' '}
-          Checked <Age iso={by.at} /> {by.who}.
-        </span>
-      )}
-    </p>
+    <div
+      class={isAwaited ? 'verdict-line' : `verdict-line ${kind}`}
+      role={kind === 'bad' ? 'alert' : undefined}
+    >
+      <p class="verdict-title">
+        {isAwaited ? <span class="skeleton" aria-hidden="true" /> : <strong>{title}</strong>}
+      </p>
+      <p class="verdict-time fine">
+        {by === null ? null : (
+          <>
+            Checked <Age iso={by.at} /> {by.who}.{' '}
+          </>
+        )}
+        {children}
+      </p>
+    </div>
+  );
+}
+
+const IDLE: CheckState = { type: 'idle' };
+
+/** The verdict with the age of the figures above it, which are as old as the oldest of them. */
+export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
+  const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const { stale, away } = together(reserves, summary);
+  const at = reserves.value?.as_of ?? null;
+  const verdict = verdictOf(summary, check);
+  const isOwn = check.type === 'done' && verdict.by?.at === check.at;
+  const by =
+    verdict.by === null || isOwn || at === null
+      ? verdict.by
+      : { ...verdict.by, at: at < verdict.by.at ? at : verdict.by.at };
+  return (
+    <>
+      <VerdictLine verdict={{ ...verdict, by }} asked={summary.value !== null || summary.failure !== null}>
+        <Snapshot />
+      </VerdictLine>
+      {by === null || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
+    </>
+  );
+}
+
+/** What both keys signed last, where it can be seen, and how old it is. */
+function Snapshot() {
+  const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
+  if (proof === null)
+    return failure === null ? (
+      <span class="skeleton" aria-hidden="true" />
+    ) : (
+      <>No signed snapshot can be read.</>
+    );
+  const { address } = proof.bitcoin;
+  return (
+    <>
+      Both reserve keys signed {amountOf(proof.figures.reserveSatoshis, 'sat')} at{' '}
+      <Away href={bitcoinAddressUrl(address)}>
+        <code title={address}>{shortened(address)}</code>
+      </Away>{' '}
+      <Age iso={proof.timestamp} />.
+    </>
   );
 }

@@ -259,7 +259,17 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
   });
 });
 
-it.each(ALL_PAGES)(
+/** Each part of the header stays within its height. */
+async function expectHeaderInLine(page: Page) {
+  const header = await page.locator('header.top').boundingBox();
+  for (const part of await page.locator('header .wide > :is(a, button):visible').all()) {
+    const box = await part.boundingBox();
+    if (header === null || box === null) throw new Error('a part of the header is not shown');
+    expect(box.y + box.height).toBeLessThanOrEqual(header.y + header.height);
+  }
+}
+
+it.each([...ALL_PAGES, '/runbook'])(
   '%s fits a phone with text at twice its size, prints without controls, and shows no animation to a visitor who declined them',
   async (name) => {
     const phone = { viewport: PHONE, hasTouch: true, isMobile: true, reducedMotion: 'reduce' } as const;
@@ -270,6 +280,7 @@ it.each(ALL_PAGES)(
     await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
     expect(await page.evaluate(BEYOND_SCREEN)).toEqual([]);
     expect(await sidewaysScroll(page)).toBe(0);
+    await expectHeaderInLine(page);
     await page.emulateMedia({ media: 'print' });
     expect(await page.locator('button:visible, header:visible').count()).toBe(0);
     expect(await page.locator('h1:visible').count()).toBe(1);

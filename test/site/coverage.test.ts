@@ -2,7 +2,6 @@
 import { expect, it, vi } from 'vitest';
 import type { AbsrSummary, Status } from '../../packages/client/src/index.ts';
 import { renderIslands } from '../../site/first-state.tsx';
-import { CoverageMark, coverageOf } from '../../site/parts/coverage.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
@@ -86,8 +85,8 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   const lines: object[] = [];
   await inTime(alertUndercollateralized({ ...deps, log: (line) => lines.push(line) }));
   const isOk = coverage.state === 'covered';
-  const status = { ...exampleOf('getStatus'), ok: isOk, backing: { ok: isOk, ...coverage } } as Status;
-  const covered = coverageOf({ value: summary, failure: null });
+  const backing = { ok: isOk, ...coverage };
+  const status = { ...exampleOf('getStatus'), ok: isOk, alarms: [], backing } as Status;
   const facts = { status: status as never, view: null, level: { balance: null, floor: 0n }, nowMs: NOW };
   const alarms = alarmsOf(facts).raised.map(({ name }) => name);
   const answers = { 'getAbsrSummary {}': summary, 'getStatus {}': status };
@@ -103,7 +102,12 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   return {
     badge: read(badge, /#0b6b50/, /#b3261e/, /fill="#5f6368"/),
     summary: read(summary.coverage.state, /covered/, /short/, /unknown/),
-    mark: read(String(CoverageMark({ covered })), /mark good/, /mark bad/, /not known/),
+    reserves: read(
+      renderIslands('/reserves', answers).verdict ?? '',
+      /verdict-line good/,
+      /verdict-line bad/,
+      /verdict-line warn/,
+    ),
     html: read(page, /verdict-line good/, /verdict-line bad/, /verdict-line warn/),
     tile: read(report, />yes</, />NO</, />unknown</),
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
@@ -117,7 +121,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
 }
 
 const everywhere = (state: 'ok' | 'short' | 'unknown') => {
-  const places = ['badge', 'summary', 'mark', 'html', 'tile', 'headline', 'sentence', 'home', 'tool'];
+  const places = ['badge', 'summary', 'reserves', 'html', 'tile', 'headline', 'sentence', 'home', 'tool'];
   const alarm = state === 'short' ? 'short' : 'no alarm';
   return { ...Object.fromEntries(places.map((place) => [place, state])), alarm, log: alarm, banners: alarm };
 };

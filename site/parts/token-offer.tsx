@@ -1,0 +1,9 @@
+/** What the creator of a token gets for its price. */
+export const TokenOffer = () => (
+  <ul class="rights paired" aria-label="What a creator gets">
+    <li class="good">Your name, symbol and picture, as wallets show them.</li>
+    <li class="good">The whole supply in your wallet, and no right over the token for Sluice.</li>
+    <li class="good">A page of its own: supply, rights and price, to share or add to a wallet.</li>
+    <li class="good">A listing: search here finds it at once.</li>
+  </ul>
+);
