@@ -96,20 +96,14 @@ const How = () => (
   </section>
 );
 
-const Doors = () => (
+const Service = () => (
   <div class="split">
     <section>
-      <h2>More to do here</h2>
-      <ul class="doors">
-        <li>
-          <a href="/asry">Earn ASRY</a>
-          <span class="fine">A reward token for payments of USDC or USDT</span>
-        </li>
-        <li>
-          <a href="/agents">Connect an agent</a>
-          <span class="fine">{TOOLS.length} tools over MCP, or plain HTTP</span>
-        </li>
-      </ul>
+      <h2>For agents and programs</h2>
+      <p>
+        {TOOLS.length} tools over MCP, or plain HTTP, without a key or an account.{' '}
+        <a href="/agents">Connect an agent</a>
+      </p>
     </section>
     <section>
       <h2>The service</h2>
@@ -166,7 +160,7 @@ export const overview: Page = {
       <History />
       <How />
       <Mints />
-      <Doors />
+      <Service />
     </>
   ),
 };

@@ -50,7 +50,7 @@ export function AsryEpoch() {
 const EpochTiles = ({ epoch }: { epoch: Epoch }) => (
   <div class="tiles">
     <Tile name="Epoch" value={String(epoch.epoch)}>
-      until <Moment iso={epoch.ends_at} />
+      a period of rewards, until <Moment iso={epoch.ends_at} />
     </Tile>
     <Tile name="Cap of the epoch" value={asry(epoch.capAtomic, epoch, 0)} unit="ASRY">
       approached, never reached
