@@ -39,6 +39,25 @@ const OTHER_MINTER = 'An address other than the reserve can mint more.';
 const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>
   official?.minter ? <span class="fine">{MINTERS[official.minter] ?? OTHER_MINTER}</span> : null;
 
+/** What an official token is for. */
+const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
+  if (official?.asset === 'ABSR')
+    return (
+      <p>
+        It counts the sats of the <a href="/reserves">reserve</a>, one for each, so that programs on Solana
+        can read them. <a href="/trust#redemption">Sluice redeems none</a>.
+      </p>
+    );
+  if (official?.asset === 'ASRY')
+    return (
+      <p>
+        It rewards those who fund the service: <a href="/asry">how to earn it</a>. It is no claim on the
+        reserve.
+      </p>
+    );
+  return null;
+};
+
 /** Wallets list a token by its mint address; each shows one by itself once it holds some. */
 function AddToWallet({ mint }: { mint: string }) {
   const [isCopied, setCopied] = useState<boolean | null>(null);
@@ -131,6 +150,7 @@ export const TokenFacts = ({ token }: { token: TokenRecord }) => (
           <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
           <AddToWallet mint={token.mint_address} />
         </p>
+        <Purpose official={token.official} />
       </TokenView>
     </div>
     <div class="stack">

@@ -10,15 +10,15 @@ export const Foreign = ({ text }: { text: string }) => (
   <bdi class="foreign">{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>
 );
 
-const TINTS = 6;
+const TINTS = 7;
 
-/** The same symbol has the same tint everywhere. */
-const tintOf = (symbol: string): number =>
-  [...symbol].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % TINTS;
+/** The class of a symbol's hue, which is the same everywhere. */
+export const tintOf = (symbol: string): string =>
+  `tint-${[...symbol].reduce((sum, letter) => (sum * 3 + (letter.codePointAt(0) ?? 0)) % TINTS, 0)}`;
 
 /** The first letter, in place of the picture that other sites load from the creator's URL. */
 export const Initial = ({ symbol }: { symbol: string }) => (
-  <span class={`initial tint-${tintOf(symbol)}`} aria-hidden="true">
+  <span class={`initial ${tintOf(symbol)}`} aria-hidden="true">
     <bdi>{[...symbol][0]?.toUpperCase() ?? '?'}</bdi>
   </span>
 );

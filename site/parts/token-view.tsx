@@ -12,7 +12,7 @@ import { Tile } from './tile.tsx';
 import { isImageUrl } from './token-draft.ts';
 import { ListedMark, TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
-import { Foreign } from './token-text.tsx';
+import { Foreign, tintOf } from './token-text.tsx';
 
 export type HolderFact = { readonly isGood: boolean; readonly text: string };
 
@@ -90,7 +90,7 @@ export const TokenView = ({
   children?: Child;
 }) => (
   <>
-    <div class="token-head">
+    <div class={`token-head ${tintOf(token.symbol)}`}>
       <TokenPicture
         symbol={token.symbol}
         url={token.image !== null && isImageUrl(token.image) ? token.image : null}
