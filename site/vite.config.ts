@@ -31,19 +31,13 @@ export const siteConfig: InlineConfig = {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
         // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for what
-        // the same pages share beyond it. Three parts are apart: most pages take no payment, so they load neither wallets
-        // nor the payment card with its QR code, with which the small sentence would be merged.
+        // the same pages share beyond it. Payment is apart: most pages take none, so they load neither wallets nor the
+        // payment card with its QR code.
         codeSplitting: {
           groups: [
             {
               name: 'payment',
               test: /\/site\/parts\/(wallet|[\w-]+-payment|payment-card|qr-code)\.tsx$|\/node_modules\/qr\//,
-              priority: 2,
-              includeDependenciesRecursively: false,
-            },
-            {
-              name: 'status-sentence',
-              test: /\/site\/parts\/status-sentence\.ts$/,
               priority: 2,
               includeDependenciesRecursively: false,
             },

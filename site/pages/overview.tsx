@@ -7,7 +7,6 @@ import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
-import { ServiceState } from '../parts/service-state.tsx';
 import { NewestTokens } from '../parts/token-list.tsx';
 import { TokenOffer } from '../parts/token-offer.tsx';
 import { UsualPrice } from '../parts/usual-price.tsx';
@@ -96,24 +95,14 @@ const How = () => (
   </section>
 );
 
-const Service = () => (
-  <div class="split">
-    <section>
-      <h2>For agents and programs</h2>
-      <p>
-        {TOOLS.length} tools over MCP, or plain HTTP, without a key or an account.{' '}
-        <a href="/agents">Connect an agent</a>
-      </p>
-    </section>
-    <section>
-      <h2>The service</h2>
-      <Folded summary="State, limits and swaps">
-        <Live name="state" json="/api/status">
-          <ServiceState />
-        </Live>
-      </Folded>
-    </section>
-  </div>
+const Agents = () => (
+  <section>
+    <h2>For agents and programs</h2>
+    <p>
+      {TOOLS.length} tools over MCP, or plain HTTP, without a key or an account.{' '}
+      <a href="/agents">Connect an agent</a>
+    </p>
+  </section>
 );
 
 export const overview: Page = {
@@ -160,7 +149,7 @@ export const overview: Page = {
       <History />
       <How />
       <Mints />
-      <Service />
+      <Agents />
     </>
   ),
 };

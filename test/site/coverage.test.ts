@@ -2,7 +2,6 @@
 import { expect, it, vi } from 'vitest';
 import type { AbsrSummary, Status } from '../../packages/client/src/index.ts';
 import { renderIslands } from '../../site/first-state.tsx';
-import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { absrRoutes } from '../../src/features/reserves/absr-routes.ts';
@@ -112,7 +111,6 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     tile: read(report, />yes</, />NO</, />unknown</),
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
     sentence: read(statusSentence(status), /is covered/, /NOT/, /not known/),
-    home: read(String(ServiceFacts({ status, lamports: null })), /mark good/, /mark bad/, /mark warn/),
     tool: read(await toolText(status), /"covered"/, /"short"/, /"unknown"/),
     banners: banners.length === PAGES.length ? 'short' : banners.join(' ') || 'no alarm',
     alarm: alarms.includes('supply_above_reserve') ? 'short' : 'no alarm',
@@ -121,7 +119,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
 }
 
 const everywhere = (state: 'ok' | 'short' | 'unknown') => {
-  const places = ['badge', 'summary', 'reserves', 'html', 'tile', 'headline', 'sentence', 'home', 'tool'];
+  const places = ['badge', 'summary', 'reserves', 'html', 'tile', 'headline', 'sentence', 'tool'];
   const alarm = state === 'short' ? 'short' : 'no alarm';
   return { ...Object.fromEntries(places.map((place) => [place, state])), alarm, log: alarm, banners: alarm };
 };

@@ -9,8 +9,8 @@ import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
-import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
+import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { NEWEST_READ, NewestTokens, TokenRow } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
@@ -32,14 +32,28 @@ it.each([
     expect([part, html.includes(part)]).toEqual([part, isShown]);
 });
 
-it('the overview does not call swaps open while the custodian does not respond', () => {
-  const facts = (custody: unknown) =>
-    String(ServiceFacts({ status: { ...exampleOf('getStatus'), custody }, lamports: '1' }));
-  const { custody } = exampleOf('getStatus');
-  expect(facts(custody)).toContain('<dd>open</dd>');
-  expect(facts({ ...custody, paused: 'operator' })).toContain('<dd>paused</dd>');
-  expect(facts({ ...custody, frozen: 'restored' })).toContain('<dd>frozen</dd>');
-  expect(facts(null)).toContain('<dd>unknown</dd>');
+it('the status does not call swaps open while the custodian does not respond', () => {
+  const { custody, ...status } = exampleOf('getStatus');
+  const sentence = (change: Partial<typeof custody> | null): string =>
+    statusSentence({
+      ...status,
+      custody: change === null || custody === null ? null : { ...custody, ...change },
+    });
+  expect(sentence({})).toContain('swaps are open');
+  expect(sentence({ paused: 'operator' })).toContain('swaps are paused');
+  expect(sentence({ frozen: 'restored' })).toContain('swaps are frozen');
+  expect(sentence(null)).toContain('the state of swaps is not known');
+});
+
+it('the headline of the status names each open alarm and is green only without one', () => {
+  const status = { ...exampleOf('getStatus'), ok: true };
+  const headline = (alarms: string[] | null): string =>
+    /<p class="verdict .*?<\/p>/s.exec(String(StatusReport({ status: { ...status, alarms } })))?.[0] ?? '';
+  expect(headline([])).toMatch(/verdict good.*No alarm is open/s);
+  expect(headline(['payment_unmatched', 'sol_low'])).toMatch(
+    /verdict warn.*2 alarms are open.*#payment_unmatched.*payment unmatched.*sol low/s,
+  );
+  expect(headline(null)).toMatch(/verdict warn.*is not known/s);
 });
 
 it('combined figures have the age of the oldest and the state of the least certain figure', () => {
