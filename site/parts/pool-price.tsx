@@ -35,6 +35,9 @@ export function PoolPrice({ mint }: { mint: string }) {
         no pool <a href="/pools">read here</a> has it
       </Tile>
     );
-  const isRead = reads.every(({ value, failure }) => value !== null || failure !== null);
-  return <Tile name="Price" value={isRead ? null : undefined} />;
+  return reads.every(({ value, failure }) => value !== null || failure !== null) ? (
+    <Tile name="Price" value={null}>
+      a pool cannot be read
+    </Tile>
+  ) : null;
 }
