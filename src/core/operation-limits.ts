@@ -20,7 +20,6 @@ export const COUNTED = {
 
 type LimitedKind = keyof typeof COUNTED;
 
-/** A limit of one kind. */
 type LimitOn<K extends LimitedKind> = {
   /** The kind of operation that the limit bounds. */
   readonly kind: K;

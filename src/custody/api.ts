@@ -348,7 +348,6 @@ export type RequestOpened = { readonly type: 'opened'; readonly request: Request
 
 /** A payment that a caller names for a payment request. */
 export type NamedPayment = {
-  /** Id of the payment request. */
   readonly id: string;
   readonly kind: RequestKind;
   /** Signature of the payment. */

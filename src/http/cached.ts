@@ -40,7 +40,6 @@ export type Body<T> = { readonly text: string; readonly etag: string; readonly o
 const isCached = (part: unknown): part is Cached<unknown> =>
   typeof part === 'object' && part !== null && 'asOf' in part && 'stale' in part;
 
-/** A body with the values from which it was made. */
 type Made = { readonly parts: readonly unknown[]; readonly body: Body<unknown> };
 
 /** A value that another read has loaded, with its time, and whether a later read has failed. */

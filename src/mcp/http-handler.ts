@@ -15,7 +15,6 @@ export type HttpHandlerOptions = {
   readonly allowedOrigins: readonly string[];
   /** Whether this client may call now. */
   admit(client: string): Promise<boolean>;
-  /** A server for one request of this client. */
   createServer(client: string, request: Request): McpServer;
   log(line: Readonly<Record<string, unknown>>): void;
 };

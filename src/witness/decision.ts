@@ -24,7 +24,6 @@ export type MintView = {
   readonly heightAtBlockhash: bigint | null;
 };
 
-/** The transaction that the witness signed last. */
 export type LastSigned = {
   /** The transaction's id. */
   readonly signature: string;
@@ -42,7 +41,6 @@ export type MintFacts = {
   readonly last: LastSigned | undefined;
   /** One view for each node that responds. */
   readonly views: readonly MintView[];
-  /** Number of configured nodes. */
   readonly nodes: number;
   /** The sats at a mint's depth, according to a quorum of the witness's indexes. */
   readonly reserve: Agreement;

@@ -99,7 +99,6 @@ function readingsFrom(character: string): readonly string[] {
 /** The readings of each character of a word. */
 type Word = readonly (readonly string[])[];
 
-/** The words of a text. */
 function wordsOf(text: string): readonly Word[] {
   const words: (readonly string[])[][] = [[]];
   for (const character of text) {

@@ -110,9 +110,7 @@ export function decodeMultisig(owner: string, data: Uint8Array): Multisig | unde
 export type Mint = Extensions & {
   /** The program that owns the mint. */
   readonly program: string;
-  /** Mint authority; null if none. */
   readonly mintAuthority: string | null;
-  /** Freeze authority; null if none. */
   readonly freezeAuthority: string | null;
   /** Supply in atoms. */
   readonly supply: bigint;

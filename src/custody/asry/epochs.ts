@@ -63,7 +63,6 @@ export type AsryProgram = {
   readonly maxAgeSeconds: number;
 };
 
-/** The published terms of the programme. */
 export const PROGRAM_TERMS = {
   startsAt: null,
   epochSeconds: 30 * 86_400,

@@ -231,7 +231,6 @@ export class Executor {
     this.#store(op, kind, prepared, signed, balance);
   }
 
-  /** Logs the failure of an upstream. */
   #unread(event: string, { id: operation, kind }: Operation, error: unknown): NotNow {
     const { reason, ...outcome } = upstreamFailure(error);
     this.#ports.log({ level: 'warn', event, operation, kind, reason });

@@ -178,7 +178,6 @@ export type SigningGatePorts = JournalCheckPorts & {
   readonly hasLimits: boolean;
   /** Whether the chain finalizes no slots. A transaction signed now could then stay undecided for hours. */
   isChainStalled(): boolean;
-  /** Whether the configuration disables this kind. */
   isDisabled(kind: Kind): boolean;
 };
 

@@ -189,7 +189,6 @@ export function reachedLimit(
   return undefined;
 }
 
-/** A limit and its use, for the status. */
 export function limitUse(limit: Limit, operations: readonly Entry[], now: number): LimitUse {
   const { name, unit, windowMs, label, maximum } = limit;
   const used = usedOf(limit, operations, now);

@@ -119,7 +119,6 @@ export class Payments implements CustodyModule {
   }
 }
 
-/** Refunds, and the work of each product. */
 function kindsOf(context: PaymentContext): Record<string, OperationKind> {
   const works = Object.entries(context.products).flatMap(([name, { work }]) =>
     work ? [[name, { ...work.kind, onEnd: (operation) => endWork(context, operation) }] as const] : [],

@@ -188,7 +188,6 @@ export class RequestStore {
     return this.#exec(query, fee, closedAfter).length > 0;
   }
 
-  /** Open requests of exactly this fee. */
   openByFee(fee: string): PaymentRequest[] {
     return this.#requests.all("WHERE fee = ? AND state = 'open'", fee);
   }
@@ -208,7 +207,6 @@ export class RequestStore {
     return numberOf(this.#exec, 'SELECT MIN(created_at) AS n FROM requests');
   }
 
-  /** When the last request closed or closes. */
   lastClosing() {
     return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
@@ -241,7 +239,6 @@ export class RequestStore {
     return { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
   }
 
-  /** The client of each open request. */
   openUses(): BudgetUse[] {
     return this.#exec("SELECT client, created_at FROM requests WHERE state = 'open'").map((row) => ({
       client: String(row.client),
@@ -254,7 +251,6 @@ export class RequestStore {
     return this.#requests.all("WHERE state = 'open' ORDER BY checked_at, created_at LIMIT ?", limit);
   }
 
-  /** The newest open requests. */
   newest(limit: number): PaymentRequest[] {
     return this.#requests.all("WHERE state = 'open' ORDER BY created_at DESC LIMIT ?", limit);
   }

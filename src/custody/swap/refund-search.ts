@@ -22,7 +22,6 @@ export type SettlementPorts = {
   readonly route: SwapRoute;
   /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
-  /** The transactions of an address. */
   historyOf(address: string): History;
   transaction(signature: string): Promise<ChainTransaction | null>;
   /** Unix milliseconds. */

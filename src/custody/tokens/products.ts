@@ -13,7 +13,6 @@ export type TokenDeps = {
   readonly creation: OperationKind;
   /** The only mint that this invoice can create. */
   readonly mintAddress: (invoiceId: string) => string;
-  /** The on-chain uri of a mint. */
   readonly metadataUri: (mint: string) => string;
   /** What a listing shows about a mint now, according to a quorum of nodes. @throws AppError UPSTREAM_FAILED */
   listingFacts(mint: string): Promise<ListingFacts>;

@@ -25,7 +25,6 @@ const HOW_TO_GET: Readonly<Record<string, string>> = {
 };
 const SENT_LATER = 'The reward is recorded and will be sent without another call.';
 
-/** The received deposit. */
 export const receiveOf = (claim: ClaimView) => ({
   depositTxSignature: claim.signature,
   slot: claim.slot.toString(),

@@ -69,7 +69,6 @@ export type MergedPage = {
 };
 
 type PageBounds = {
-  /** Maximum number of posts. */
   readonly limit: number;
   /** Maximum of the posts' contents, in UTF-16 units; the first post always fits. */
   readonly maxBytes: number;

@@ -83,7 +83,6 @@ const described = [documentRoute, llmsRoute, sitemapRoute, securityRoute];
 const router = newRouter<{ readonly openapi: OpenApiDeps }>();
 for (const route of described) router.openAPIRegistry.registerPath(route);
 
-/** Serves a stored document. */
 const stored =
   (name: DocumentName, headers: Readonly<Record<string, string>>) =>
   async (c: Context<RouterEnv<{ readonly openapi: OpenApiDeps }>>): Promise<Response> => {

@@ -22,7 +22,6 @@ export type PoolDeps = ChainReads & {
 };
 
 export type ConfiguredPoolDeps = PoolDeps & {
-  /** The configured pools by name. */
   readonly addresses: Readonly<Partial<Record<'default' | 'saeth-sausd' | 'sausd-usdc', string>>>;
   /** Shared by all isolates; the cron reads the configured pools. */
   readonly cache: Pick<Cache, 'read'>;

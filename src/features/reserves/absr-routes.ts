@@ -149,7 +149,6 @@ const CHARACTER = 6.6;
 const PADDING = 6;
 const HEIGHT = 20;
 
-/** The badge's text and color. */
 export function badgeText(coverage: Coverage): { readonly text: string; readonly color: string } {
   const { state, reserveSatoshis: sats, supplySatoshis: supply, as_of: at, stale } = coverage;
   const age = stale && at !== null ? ` (as of ${at.slice(0, 16).replace('T', ' ')} UTC)` : '';

@@ -42,7 +42,6 @@ type Verdict = Raised | 'unread' | undefined;
 
 /** With fewer quotes left than this, estimates will soon be refused. */
 const FEW_QUOTES = 12;
-/** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
 /** How long every swap may be refused before an alarm: sources and limits usually recover by themselves. */
 const REFUSAL_PATIENCE_MS = 10 * 60_000;

@@ -20,7 +20,6 @@ export type CreateInvoiceDeps = {
   simulate(message: Uint8Array): Promise<string | null>;
   /** Format version of the creation's message. */
   readonly messageVersion: MessageVersion;
-  /** Whether an account at this address is a program. */
   isProgram(address: string): Promise<boolean>;
   /** The owner program of an account; null if no account exists at the address. @throws AppError UPSTREAM_FAILED */
   ownerOf(address: string): Promise<string | null>;

@@ -35,7 +35,6 @@ export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin
   readonly tokens: TokenStore;
   readonly facts: TokenFactsDeps;
   readonly officialMints: OfficialMints;
-  /** The custodian's Solana address. */
   readonly reserve: { readonly solanaAddress: string | null };
   /** This isolate's memory only. */
   readonly memory: Cache;

@@ -8,7 +8,6 @@ import type { RequestKind } from '../../custody/api.ts';
 /** The custodian deletes its own rows earlier. Otherwise a comparison with D1 would write deleted rows again. */
 const KEPT_MS = 9 * DAY_MS;
 
-/** The table of each kind of request. */
 const TABLES: Readonly<Record<RequestKind, string>> = { token: 'invoices', listing: 'listings' };
 
 /**
