@@ -3,10 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import type { OpsCommand, SwapRequest } from '../../src/custody/api.ts';
+import { birthOf } from '../../src/custody/kernel/birth.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
+import { RESERVE } from '../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
-import { bitcoinTx } from '../kit/fake-bridge.ts';
+import { bitcoinTx, credit } from '../kit/fake-bridge.ts';
 import { land } from '../kit/fake-chain.ts';
+import { SOL } from '../kit/sample-operations.ts';
 import { msOf, playSteps } from '../kit/scenes.ts';
 import { createSqliteStorage, type SqliteStorage } from '../kit/sqlite-storage.ts';
 
@@ -54,8 +57,18 @@ function createStage(w: CustodianWorld) {
       );
       const again = answer.replayed ? ['again'] : [];
       if (answer.type === 'created') return ['created', ...again].join(' ');
-      const facts = Object.entries(answer.refusal.details ?? {}).map((fact) => fact.join(':'));
+      const facts = Object.entries({
+        ...answer.refusal.details,
+        retry: answer.refusal.retryAfterSeconds,
+      }).map((fact) => fact.join(':'));
       return [answer.refusal.code, ...again, ...facts].join(' ');
+    },
+    /** How many of as many calls at once make a swap of 0.1 SOL, each of a client of its own unless there is one for all. */
+    async swaps(count: string, client?: string) {
+      const calls = Array.from({ length: Number(count) }, (_, at) =>
+        custody.createSwap(request({ amountLamports: 100_000_000n, client: client ?? `client ${at}` })),
+      );
+      return (await Promise.all(calls)).filter(({ type }) => type === 'created').length;
     },
     land: () => land(w.chain),
     deliver: () => deliver(w),
@@ -94,6 +107,25 @@ function createStage(w: CustodianWorld) {
     restart() {
       custody = w.start();
     },
+    'lose-journal'() {
+      storage = createSqliteStorage();
+      custody = w.start(storage);
+    },
+    /** D1 has a higher mark than the journal, as after `restore-storage`. */
+    'raise-mark': async () => w.mirror.apply([], (await w.mirror.mark()) + 5, undefined),
+    /** D1 has a row that the journal lacks. */
+    'add-row': () =>
+      w.mirror.apply(
+        [{ entity: 'asry_epochs', id: '1', revision: 10_000, columns: { created_at: '', journal: '{}' } }],
+        1,
+        undefined,
+      ),
+    /** The reserve has signed a transaction that the journal lacks. */
+    'sign-unknown'() {
+      credit(w.swap, 'lost', SOL);
+      const shown = w.swap.transactions.get('lost');
+      if (shown) w.swap.transactions.set('lost', { ...shown, signers: [RESERVE] });
+    },
     'lose-alarm': () => Object.assign(w.storage, { alarm: null }),
     async ops(name: OpsCommand['name'], id?: string) {
       const { ok, message } = await custody.ops({ name, ...(id && { id }) });
@@ -102,6 +134,8 @@ function createStage(w: CustodianWorld) {
     },
     said: (...words: string[]) => said.includes(words.join(' ')),
     state: (name: string) => new Journal(storage).get(`swap:key-${name}`)?.state,
+    born: () => birthOf(new Journal(storage)) !== undefined,
+    empty: () => new Journal(storage).isEmpty(),
     found: async (signature: string) => (await custody.findSwap(signature))?.status,
     frozen: async () => (await custody.report()).frozen,
     signing: async () => (await custody.signingState()).frozen,

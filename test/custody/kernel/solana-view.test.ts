@@ -3,6 +3,7 @@ import type { Signing } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { HTML_429, type Recorded, replay } from '../../providers/replay.ts';
 
 const RESERVE = 'reserve';
@@ -158,21 +159,27 @@ describe('balance', () => {
     );
   });
 
-  it('a balance is the lower one of two nodes, at the older of their slots', async () => {
-    const { chain } = setUp({ getBalance: inContext(9, 300) }, { getBalance: inContext(5, 310) });
-    expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
-  });
-
-  it.each<[string, Answer]>([
-    ['reports that it is behind', refusal(-32016, 'Minimum context slot has not been reached')],
-    ['is behind and does not report it', inContext(9, 249)],
-    ['is down', down],
-  ])('a balance is unknown when one of two nodes %s', async (_name, answer) => {
-    const { chain } = setUp({ getBalance: answer }, { getBalance: inContext(5, 300) });
-    await expect(chain.balance(250n)).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      details: { reason: 'quorum_missing' },
+  it.each(
+    scenes(`
+      a balance is the lower one of two nodes, at the older of their slots                 | 9 at 300 | 5 at 310 | 5 at 300
+      a balance is unknown when one of two nodes reports that it is behind                 | behind   | 5 at 300 | quorum_missing
+      a balance is unknown when one of two nodes is behind and does not report it          | 9 at 249 | 5 at 300 | quorum_missing
+      a balance is unknown when one of two nodes is down                                   | down     | 5 at 300 | quorum_missing
+    `),
+  )('%s', async (_title, first = '', second = '', shown) => {
+    const answers = [first, second].map((text) => {
+      if (text === 'down') return down;
+      if (text === 'behind') return refusal(-32016, 'Minimum context slot has not been reached');
+      const [sum, slot] = text.split(' at ').map(Number);
+      return inContext(sum, slot);
     });
+    const [one = down, two = down] = answers;
+    const read = setUp({ getBalance: one }, { getBalance: two }).chain.balance(250n);
+    const outcome = read.then(
+      ({ lamports, slot }) => `${lamports} at ${slot}`,
+      ({ details }) => details.reason,
+    );
+    expect(await outcome).toBe(shown);
   });
 });
 
@@ -249,51 +256,54 @@ describe('landing', () => {
 
 describe('a finalized transaction', () => {
   const found = result(transactionWith());
+  const withTokens = (amount: string) => {
+    const row = { accountIndex: 1, mint: 'm', owner: RESERVE, uiTokenAmount: { amount, decimals: 6 } };
+    const { meta, ...rest } = transactionWith();
+    return result({ ...rest, meta: { ...meta, preTokenBalances: [], postTokenBalances: [row] } });
+  };
+  const ANSWERS: Readonly<Record<string, Answer>> = {
+    found,
+    down,
+    'another slot': result(transactionWith({ slot: 322 })),
+    'an error': result(transactionWith({ err: 'x' })),
+    'other balances': result(transactionWith({ post: 1 })),
+    'other accounts': result(transactionWith({ accounts: [RESERVE, 'attacker'] })),
+    'another signature': result(transactionWith({ signature: 'other' })),
+    'one token': withTokens('1'),
+    'two tokens': withTokens('2'),
+  };
 
-  it('a finalized transaction is accepted when both nodes return the same data', async () => {
-    const { chain, logged } = setUp({ getTransaction: found }, { getTransaction: found });
-    expect(await chain.transaction(SIGNATURE)).toMatchObject({ signature: SIGNATURE, slot: 321n });
-    expect(logged).toEqual([]);
-    expect(chain.agreement()).toMatchObject({ disagreement: null, quorumMissingSince: null });
+  it.each(
+    scenes(`
+      is accepted when both nodes return the same data        | 2 | found             | found      | accepted
+      is accepted from one node if only one is configured     | 1 | found             | down       | accepted
+      is unknown while one of two nodes is down               | 2 | found             | down       | quorum_missing
+      with another slot on one node raises an alarm           | 2 | another slot      | found      | nodes_disagree
+      with an error on one node raises an alarm               | 2 | an error          | found      | nodes_disagree
+      with other balances on one node raises an alarm         | 2 | other balances    | found      | nodes_disagree
+      with other accounts on one node raises an alarm         | 2 | other accounts    | found      | nodes_disagree
+      with another signature on one node raises an alarm      | 2 | another signature | found      | nodes_disagree
+      with other token balances on one node raises an alarm   | 2 | one token         | two tokens | nodes_disagree
+    `),
+  )('a finalized transaction %s', async (_title, nodes, first = '', second = '', outcome) => {
+    const [one = down, two = down] = [ANSWERS[first], ANSWERS[second]];
+    const { chain, logged, clock } = setUp({ getTransaction: one }, { getTransaction: two }, Number(nodes));
+    const read = chain.transaction(SIGNATURE).then(
+      (transaction) => (transaction?.slot === 321n ? 'accepted' : 'other'),
+      ({ details }) => details.reason,
+    );
+    expect(await read).toBe(outcome);
+    const isDisputed = outcome === 'nodes_disagree';
+    expect(logged).toMatchObject(isDisputed ? [{ level: 'alarm', event: 'nodes_disagree' }] : []);
+    const question = { question: `transaction ${SIGNATURE}` };
+    expect(chain.agreement().disagreement).toEqual(isDisputed ? expect.objectContaining(question) : null);
+    clock.now += 3_600_001;
+    expect(chain.agreement().disagreement).toBeNull();
   });
 
-  it.each<[string, Recorded]>([
-    ['slot', result(transactionWith({ slot: 322 }))],
-    ['error', result(transactionWith({ err: 'x' }))],
-    ['balances', result(transactionWith({ post: 1 }))],
-    ['accounts', result(transactionWith({ accounts: [RESERVE, 'attacker'] }))],
-    ['first signature', result(transactionWith({ signature: 'other' }))],
-  ])(
-    'raises an alarm at once, and shows it in the status, if one node gives a finalized transaction other: %s',
-    async (_name, other) => {
-      const { chain, logged, clock } = setUp({ getTransaction: other }, { getTransaction: found });
-      await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
-        details: { reason: 'nodes_disagree' },
-      });
-      expect(logged).toMatchObject([{ level: 'alarm', event: 'nodes_disagree' }]);
-      expect(chain.agreement().disagreement).toMatchObject({ question: `transaction ${SIGNATURE}` });
-      clock.now += 3_600_001;
-      expect(chain.agreement().disagreement).toBeNull();
-    },
-  );
-
-  it('a finalized transaction with different token balances on one node is not accepted, not even in part', async () => {
-    const row = (amount: string) => ({
-      accountIndex: 1,
-      mint: 'm',
-      owner: RESERVE,
-      uiTokenAmount: { amount, decimals: 6 },
-    });
-    const withTokens = (amount: string) => {
-      const { meta, ...rest } = transactionWith();
-      return result({ ...rest, meta: { ...meta, preTokenBalances: [], postTokenBalances: [row(amount)] } });
-    };
-    const { chain } = setUp({ getTransaction: withTokens('1') }, { getTransaction: withTokens('2') });
-    await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
-      details: { reason: 'nodes_disagree' },
-    });
-    const { chain: bare } = setUp({ getTransaction: withTokens('1') }, { getTransaction: found });
-    expect(await bare.transaction(SIGNATURE)).toMatchObject({
+  it('the token balances of a finalized transaction are unknown if one node lacks them', async () => {
+    const { chain } = setUp({ getTransaction: withTokens('1') }, { getTransaction: found });
+    expect(await chain.transaction(SIGNATURE)).toMatchObject({
       slot: 321n,
       preTokens: null,
       postTokens: null,
@@ -308,19 +318,6 @@ describe('a finalized transaction', () => {
     expect(await chain.transaction(SIGNATURE)).toBeNull();
     expect(logged).toMatchObject([{ level: 'alarm', event: 'quorum_missing', answered: expect.any(Array) }]);
     expect(chain.agreement().quorumMissingSince).toBe(clock.now - 600_001);
-  });
-
-  it('a finalized transaction is unknown while one of two nodes is down', async () => {
-    const { chain } = setUp({ getTransaction: found }, { getTransaction: down });
-    await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
-      details: { reason: 'quorum_missing' },
-    });
-  });
-
-  it('a finalized transaction from one node is accepted if only one node is configured', async () => {
-    const { chain } = setUp({ getTransaction: found }, {}, 1);
-    expect(await chain.transaction(SIGNATURE)).toMatchObject({ slot: 321n });
-    expect(chain.agreement()).toMatchObject({ nodes: 1, quorum: 1 });
   });
 });
 

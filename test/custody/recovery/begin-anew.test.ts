@@ -4,10 +4,12 @@ import { birthOf } from '../../../src/custody/kernel/birth.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { key } from '../../simulator/ledger.ts';
 import { createAsrySimulation, type SimulatedDeposit } from '../asry/claim-simulation.ts';
+import { playCustody } from '../custody-scenes.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -29,20 +31,14 @@ async function lost() {
 }
 
 describe('the command begin-anew', () => {
-  it('refuses a journal that has lost nothing', async () => {
-    const w = createCustodianWorld();
-    expect(await w.custody.ops({ name: 'begin-anew' })).toMatchObject({ ok: false });
-  });
-
-  it('waits for ten minutes after a loss, then shows a code, and changes nothing without it', async () => {
-    const { w, custody, journal } = await lost();
-    expect(await custody.ops({ name: 'begin-anew' })).toMatchObject({ ok: false });
-    w.clock.now += 10 * MINUTE;
-    const shown = await custody.ops({ name: 'begin-anew' });
-    expect([shown.ok, codeIn(shown.message)]).toEqual([true, expect.stringMatching(/^[0-9a-f]{8}$/)]);
-    expect(await custody.ops({ name: 'begin-anew', id: 'deadbeef' })).toMatchObject({ ok: false });
-    expect([birthOf(journal), (await custody.report()).frozen]).toEqual([undefined, 'journal_behind_mirror']);
-  });
+  it.each(
+    scenes(`
+      the command begin-anew refuses a journal that has lost nothing
+        | ops begin-anew = refused
+      the command begin-anew waits for ten minutes after a loss, then shows a code, and changes nothing without it
+        | swap old; lose-journal; fire; ops begin-anew = refused; wait 10m; ops begin-anew = ok; ops begin-anew deadbeef = refused; born = false; frozen = journal_behind_mirror
+    `),
+  )('%s', (_title, steps = '') => playCustody(steps));
 
   it('starts a paused journal after the highest revision and number of D1, and changes no row of D1', async () => {
     const { w, custody, journal, before } = await lost();

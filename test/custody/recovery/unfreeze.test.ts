@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { Custodian } from '../../../src/custody/custodian.ts';
-import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { RESERVE, wallet } from '../../kit/addresses.ts';
-import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { SOL } from '../../kit/sample-operations.ts';
-import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { scenes } from '../../kit/scenes.ts';
+import { playCustody } from '../custody-scenes.ts';
 
 const MINUTE = 60_000;
 
@@ -22,53 +22,25 @@ async function restored() {
   w.clock.now += 10 * MINUTE;
   return { w, custody };
 }
-const frozen = async (custody: CustodianWorld['custody']) => (await custody.report()).frozen;
 
-it('a restored journal that lacks nothing is no longer frozen, but paused, after the command unfreeze', async () => {
-  const { w, custody } = await restored();
-  expect(await frozen(custody)).toBe('journal_behind_mirror');
-  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
-  expect(await custody.report()).toMatchObject({ frozen: null, paused: 'operator' });
-  await custody.ops({ name: 'resume' });
-  expect(await custody.createSwap(keyed('b', { client: 'other' }))).toMatchObject({ type: 'created' });
-  expect(await frozen(w.start())).toBeNull();
-});
+const RESTORED = 'swap a; land; pass 2m; raise-mark; restart; fire; wait 10m';
 
-it.each<[string, (w: CustodianWorld) => unknown]>([
-  [
-    'D1 has a row that it lacks',
-    ({ mirror }) => {
-      const columns = { created_at: '', journal: '{}' };
-      return mirror.apply([{ entity: 'asry_epochs', id: '1', revision: 10_000, columns }], 1, undefined);
-    },
-  ],
-  [
-    'the reserve signed a transaction that it lacks',
-    ({ swap }) => {
-      credit(swap, 'lost', SOL);
-      const shown = swap.transactions.get('lost');
-      if (shown) swap.transactions.set('lost', { ...shown, signers: [RESERVE] });
-    },
-  ],
-  [
-    'D1 does not respond',
-    ({ mirror }) => {
-      mirror.state = 'down';
-    },
-  ],
-  [
-    'ten minutes have not passed',
-    ({ clock }) => {
-      clock.now -= 5 * MINUTE;
-    },
-  ],
-])('a restored journal stays frozen if %s', async (_name, spoil) => {
-  const { w, custody } = await restored();
-  await spoil(w);
-  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: false });
-  w.mirror.state = 'up';
-  expect(await frozen(custody)).toBe('journal_behind_mirror');
-});
+it.each(
+  scenes(`
+    a restored journal that lacks nothing is no longer frozen, but paused, after the command unfreeze
+      | ${RESTORED}; frozen = journal_behind_mirror; ops unfreeze = ok; frozen = null; paused = operator; ops resume; swap b client:other = created; restart; frozen = null
+    a restored journal stays frozen if D1 has a row that it lacks
+      | ${RESTORED}; add-row; ops unfreeze = refused; frozen = journal_behind_mirror
+    a restored journal stays frozen if the reserve signed a transaction that it lacks
+      | ${RESTORED}; sign-unknown; ops unfreeze = refused; frozen = journal_behind_mirror
+    a restored journal stays frozen if D1 does not respond
+      | ${RESTORED}; d1 down; ops unfreeze = refused; d1 up; frozen = journal_behind_mirror
+    a restored journal stays frozen if ten minutes have not passed
+      | ${RESTORED}; wait -5m; ops unfreeze = refused; frozen = journal_behind_mirror
+    an empty journal stays frozen, because it has lost every row
+      | ${RESTORED}; lose-journal; fire; wait 10m; ops unfreeze = refused; empty = true
+  `),
+)('%s', (_title, steps = '') => playCustody(steps));
 
 it('a restored journal stays frozen if a key before a rotation signed a transaction that it lacks', async () => {
   const { w } = await restored();
@@ -84,16 +56,6 @@ it('a restored journal stays frozen if a key before a rotation signed a transact
   w.swap.transactions.delete('lost');
   w.swap.listed = [];
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
-});
-
-it('an empty journal stays frozen, because it has lost every row', async () => {
-  const { w } = await restored();
-  const storage = createSqliteStorage();
-  const custody = w.start(storage);
-  await custody.alarm();
-  w.clock.now += 10 * MINUTE;
-  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: false });
-  expect(new Journal(storage).isEmpty()).toBe(true);
 });
 
 it('restore-storage of a lost journal leaves a mark above every mark of D1, and none in the journal', async () => {

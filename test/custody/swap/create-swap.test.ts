@@ -8,6 +8,8 @@ import { quoteFor } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import { FEE, SOL } from '../../kit/sample-operations.ts';
+import { scenes } from '../../kit/scenes.ts';
+import { playCustody } from '../custody-scenes.ts';
 
 const MINUTE = 60_000;
 const refusalOf = (answer: SwapAnswer) => (answer.type === 'refused' ? answer.refusal : undefined);
@@ -126,55 +128,32 @@ describe('the share of bridge quotes', () => {
     createCustodianWorld({
       limits: { ...LIMITS, hour: 99n * SOL, day: 99n * SOL, unsettled: 99n * SOL, cost_day: SOL },
     });
-  const createdOf = async (w: CustodianWorld, clients: readonly string[]) => {
-    const answers = await Promise.all(
-      clients.map((client) => w.custody.createSwap(request({ amountLamports: SOL / 10n, client }))),
-    );
-    return answers.filter(({ type }) => type === 'created').length;
-  };
 
-  it("refuses a client's eighth swap within two hours, and names the time of its next one", async () => {
-    const w = rich();
-    for (let swap = 0; swap < 7; swap++) {
-      expect(await createdOf(w, ['first'])).toBe(1);
-      w.clock.now += MINUTE;
-    }
-    expect(refusalOf(await w.custody.createSwap(request({ client: 'first' })))).toMatchObject({
-      code: 'RATE_LIMITED',
-      retryAfterSeconds: 113 * 60,
-      details: { limit: 'create_quotes' },
-    });
-    expect(await createdOf(w, ['other'])).toBe(1);
-    w.clock.now += 113 * MINUTE;
-    expect(await createdOf(w, ['first'])).toBe(1);
-  });
-
-  it('20 calls of one client at once make seven swaps at most', async () => {
-    expect(await createdOf(rich(), Array<string>(20).fill('first'))).toBe(7);
-  });
+  it.each(
+    scenes(`
+      a client's eighth swap within two hours is refused, and names the time of its next one
+        | swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m;
+          swaps 1 first = 1; wait 1m; swaps 1 first = 1; wait 1m; swap a plain client:first = RATE_LIMITED limit:create_quotes retry:6780;
+          swaps 1 other = 1; wait 113m; swaps 1 first = 1
+      20 calls of one client at once make seven swaps at most
+        | swaps 20 first = 7
+      all clients together never get more than the total
+        | swaps 100 = 60
+      a swap that the bridge refuses has used its quote
+        | refuse pair_paused; swaps 7 first = 0; swap a plain client:first = RATE_LIMITED
+    `),
+  )('%s', (_title, steps = '') => playCustody(steps, rich()));
 
   it('the networks of one /48 never use up the quotes of all clients', async () => {
     const w = rich();
     const clients = Array.from({ length: 200 }, (_, at) => `2001:db8:1:${(at * 16).toString(16)}::/64`);
-    expect(await createdOf(w, clients)).toBe(28);
-    expect(await createdOf(w, ['198.51.100.1', '203.0.113.1'])).toBe(2);
-  });
-
-  it('all clients together never get more than the total', async () => {
-    const w = rich();
-    expect(
-      await createdOf(
-        w,
-        Array.from({ length: 100 }, (_, at) => `client ${at}`),
-      ),
-    ).toBe(60);
-  });
-
-  it('a swap that the bridge refuses has used its quote', async () => {
-    const w = rich();
-    w.bridge.nextQuote = () => ({ ok: false, reason: 'pair_paused' });
-    for (let swap = 0; swap < 7; swap++) await w.custody.createSwap(request({ client: 'first' }));
-    expect(refusalOf(await w.custody.createSwap(request({ client: 'first' })))?.code).toBe('RATE_LIMITED');
+    for (const [asked, made] of [[clients, 28] as const, [['198.51.100.1', '203.0.113.1'], 2] as const]) {
+      const calls = asked.map((client) =>
+        w.custody.createSwap(request({ amountLamports: SOL / 10n, client })),
+      );
+      const answers = await Promise.all(calls);
+      expect(answers.filter(({ type }) => type === 'created')).toHaveLength(made);
+    }
   });
 
   it('no swap is made without quotes', async () => {
