@@ -8,28 +8,28 @@ import { CONFUSABLES } from './confusables.ts';
 
 /** Letters that Unicode's table leaves out: a reader recognizes them by their shape or, in another alphabet, by their sound. */
 const STYLED: Readonly<Record<string, string>> = {
-  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4𐤠ꬰ∧𐒰𐓘ለꍏꋫᏗԹ𐐈𐐰𐊀𐤀',
-  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8𐤡ᗺ๒๖ษƁꌃꃃᏰჃႦՅ𐐒𐐺',
-  c: 'Ȼɕ匚ᑕ©ςꉓꏸᏣ',
+  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4𐤠ꬰ∧𐒰𐓘ለꍏꋫᏗԹ𐐈𐐰𐊀𐤀ꓥꓯᐱ人ⴰ𐤀',
+  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8𐤡ᗺ๒๖ษƁꌃꃃᏰჃႦՅ𐐒𐐺ⴱ𐤁',
+  c: 'Ȼɕ匚ᑕ©ςꉓꏸᏣⵛ',
   d: 'ᵭᶁ𐌳ᴅ∂',
-  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3𐌄ᛖꏂᏋⲈⲉ',
+  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3𐌄ᛖꏂᏋⲈⲉⴻ𐐀𐐨𐒷𐓟',
   g: 'ᶃ𐌲ɢ₲',
   h: 'ⱨ卄ʜ',
   I: 'Il1|',
-  i: 'ᶖ丨ɪ!¡ᴉเИиᓰᓮꀤꂑⲒⲓ',
+  i: 'ᶖ丨ɪ!¡ᴉเИиᓰᓮꀤꂑⲒⲓᏆⵉ𐐆𐐮𐒻𐓣',
   j: 'ﾌᴊ',
   k: 'ⱪᶄ𐌺Ҝᴋк',
-  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£Լլ𐤩𐌋ᛚλΛⲖⲗЛлꝉʅ꒒꒓Ꮭ𐐢𐑊𐊍𐊏',
+  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£Լլ𐤩𐌋ᛚλΛⲖⲗЛлꝉʅ꒒꒓Ꮭ𐐢𐑊𐊍𐊏ⵍ𐒿𐓧',
   m: 'Ɱᶆ𐌼爪ᗰᴍм',
   n: 'ɲȠᶇŋŊ𐌽几ᑎɴИип',
   o: 'ⱺᴓㄖ口0●◯○◎',
   p: 'Ᵽᵱᶈ𐍀卩ᴘ₱',
-  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ𐌓𐊕𐤭ГгΓΡρⲢⲣРрɹɻʁᴚꞂꞃ₽ꋪꌅՐ𐐡𐑉รⵔ',
-  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5Ⴝⴝ𐌔ꞨꞩꞄꞅ∫ʃऽነΣσςСс₴ꌗꌚᏕⲤⲥ𐐝𐑅ש𐤳𐊖ⵙ',
+  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ𐌓𐊕𐤭ГгΓΡρⲢⲣРрɹɻʁᴚꞂꞃ₽ꋪꌅՐ𐐡𐑉รⵔ𐤓',
+  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5Ⴝⴝ𐌔ꞨꞩꞄꞅ∫ʃऽነΣσςСс₴ꌗꌚᏕⲤⲥ𐐝𐑅ש𐤳𐊖ⵙƧƨᛊ𐓆𐓮',
   t: 'ʈⱦƫ𐍄ᛏㄒ丅ᴛт†7',
-  u: 'ʉᶙ𐌿ㄩµμцЦሀʊƱยᚢꀎꐇᏌᏬⲨⲩ𐌖',
+  u: 'ʉᶙ𐌿ㄩµμцЦሀʊƱยᚢꀎꐇᏌᏬⲨⲩ𐌖vVⵓ𐐎𐐶',
   w: 'Ⱳⱳ山ᗯ₩шШ',
-  y: 'ㄚ¥ᖻץ⅄ʎ𐍅Ỿỿ丫ꌩꐟՎⲨⲩ𐐏𐐷',
+  y: 'ㄚ¥ᖻץ⅄ʎ𐍅Ỿỿ丫ꌩꐟՎⲨⲩ𐐏𐐷ⵢ𐌖',
 };
 
 /** Reads as i or as l. */
@@ -143,9 +143,38 @@ function reads(characters: Word, sought: string, where: 'whole' | 'inside'): boo
   return (offsets & end) !== 0;
 }
 
-/** Two letters drawn close together look like one. */
+/** Letters that stand on their head, by the letter that a reader sees after a turn of the page. */
+const TURNED: ReadonlyMap<string, string> = new Map(
+  Object.entries({ a: 'ɐ∀Ɐ', b: 'ꓭ', c: 'ɔƆ', e: 'ǝƎ', i: 'ᴉ', l: '˥ꓶ⅂', r: 'ɹᴚꓤ', u: '∩', y: 'ʎ⅄' }).flatMap(
+    ([letter, turned]) => [...turned].map((each) => [each, letter] as const),
+  ),
+);
+/** Letters that are another letter on their head. */
+const BOTH_WAYS: ReadonlyMap<string, string> = new Map([
+  ['q', 'b'],
+  ['n', 'u'],
+  ['u', 'n'],
+  ['b', 'q'],
+]);
+
+/** What a reader sees in letters that stand on their head: in their order, and after a turn of the page. */
+function turnedTexts(text: string): readonly string[] {
+  const letters = [...text];
+  if (!letters.some((letter) => TURNED.has(letter))) return [];
+  const upright = letters.map((letter) => TURNED.get(letter) ?? BOTH_WAYS.get(letter) ?? letter);
+  return [upright.join(''), upright.toReversed().join('')];
+}
+
+/** Signs drawn close together look like one letter. */
+const joined = (text: string): string =>
+  text
+    .replace(/rn/gi, 'm')
+    .replace(/vv/gi, 'w')
+    .replace(/13|\|3/g, 'b')
+    .replace(/\/-?\\/g, 'a');
+
 const variantsOf = (text: string): readonly (readonly Word[])[] =>
-  [...new Set([text, text.replace(/rn/gi, 'm').replace(/vv/gi, 'w')])].map(wordsOf);
+  [...new Set([text, joined(text), ...turnedTexts(text)])].map(wordsOf);
 
 /** Whether a whole text reads as one of the words, which consist of a-z and digits. Gaps are ignored. */
 export const readsAs = (text: string, sought: Iterable<string>): boolean => {
@@ -157,13 +186,14 @@ export const readsAs = (text: string, sought: Iterable<string>): boolean => {
 export const contains = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
   const single = variants.flat();
-  const joined = variants.flatMap((words) =>
+  const together = variants.flatMap((words) =>
     words.flatMap((_, first) =>
       words.slice(first + 1).map((_next, more) => words.slice(first, first + more + 2).flat()),
     ),
   );
   return [...sought].some(
     (word) =>
-      single.some((each) => reads(each, word, 'inside')) || joined.some((each) => reads(each, word, 'whole')),
+      single.some((each) => reads(each, word, 'inside')) ||
+      together.some((each) => reads(each, word, 'whole')),
   );
 };
