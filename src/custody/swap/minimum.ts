@@ -56,14 +56,32 @@ export type Terms = {
  * a * g - f >= a * r * (1 - cost).
  */
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
-  const { amount } = terms;
-  // The fixed fee is deducted from the output before the slippage allowance, so it lowers the guaranteed output only by
-  // fee * minimum / expected.
-  const fixed = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
-  const fee = fixed + ROUNDING_SATS;
-  const guaranteed = (terms.minimumSats + fixed) * 10_000n;
+  const { amount, expectedSats, minimumSats } = terms;
+  const fixed = fixedOf(terms, minimumSats, expectedSats);
   const needed = fairSats(amount, price) * BigInt(10_000 - maxCostBps + DRIFT_BPS);
-  const margin = guaranteed - needed;
+  return solved(amount, fixed + ROUNDING_SATS, minimumSats + fixed, needed);
+}
+
+/**
+ * A lower bound of the smallest amount, from the quote of an amount that is too small. One sat may be a large part of such a
+ * quote, so each rounded figure is taken at its better end. With the worse end, a caller could choose an amount whose
+ * rounding gives a bound above every swap.
+ */
+function leastAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
+  const { amount, expectedSats, minimumSats } = terms;
+  const minimum = minimumSats < expectedSats ? minimumSats + 1n : minimumSats;
+  const fixed = fixedOf(terms, minimum, expectedSats);
+  const needed = (fairSats(amount, price) - 1n) * BigInt(10_000 - maxCostBps);
+  return solved(amount, fixed, minimum + fixed, needed);
+}
+
+/** The fixed fee is deducted from the output before the slippage allowance, so it lowers the guaranteed output by less. */
+const fixedOf = ({ fixedFeeSats }: Terms, minimumSats: bigint, expectedSats: bigint): bigint =>
+  (fixedFeeSats * minimumSats + expectedSats - 1n) / expectedSats;
+
+/** @param needed ten thousand times the sats that the amount must guarantee before the fixed fee */
+function solved(amount: Lamports, fee: bigint, guaranteedSats: bigint, needed: bigint): Lamports | null {
+  const margin = guaranteedSats * 10_000n - needed;
   if (margin <= 0n) return null;
   const smallest = (fee * 10_000n * amount + margin - 1n) / margin;
   return lamports(smallest < CONTRACT_MINIMUM ? CONTRACT_MINIMUM : ceilSignificant(smallest, 3));
@@ -112,10 +130,12 @@ export class MinimumStore {
     return this.#store('bridge', named !== undefined && named > amount ? named : above(amount));
   }
 
-  /** The fixed cost of `amount` was too large a part of it. */
+  /** The fixed cost of a quote was too large a part of it. A smallest amount far above the lower bound is a rounding error. */
   learnCost(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum {
-    const smallest = smallestAmount(quote, price, maxCostBps) ?? 0n;
-    return this.#store('cost', smallest > quote.amount ? smallest : above(quote.amount));
+    const least = leastAmount(quote, price, maxCostBps) ?? 0n;
+    const smallest = smallestAmount(quote, price, maxCostBps);
+    const bound = smallest !== null && smallest * 2n < least * 3n ? smallest : least;
+    return this.#store('cost', bound > quote.amount ? bound : above(quote.amount));
   }
 
   /** Learns from a quote that passed every check. A larger bound that the bridge named stays until it expires. */

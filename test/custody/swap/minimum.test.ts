@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Lamports, lamports, sats } from '../../../src/core/amount.ts';
 import type { PriceReport } from '../../../src/core/price.ts';
-import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../../src/custody/swap/minimum.ts';
+import {
+  CONTRACT_MINIMUM,
+  MinimumStore,
+  smallestAmount,
+  type Terms,
+} from '../../../src/custody/swap/minimum.ts';
 import { priceQuote } from '../../../src/custody/swap/swap-quotes.ts';
 import type { StatedAmount } from '../../../src/providers/near-intents-refusal.ts';
 import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
@@ -81,6 +86,29 @@ it('the smallest amount exceeds the true minimum at most by the allowance for pr
       expect(smallest).toBeLessThanOrEqual(atMost);
     }),
     { numRuns: 1_000 },
+  );
+});
+
+it('no quote of an amount that is too small gives a bound far above the least amount that passes, so no caller can refuse all swaps', () => {
+  const store = new MinimumStore({ getMeta: () => undefined, setMeta: () => undefined }, () => 0);
+  fc.assert(
+    fc.property(bridges, prices, fc.double({ min: 0, max: 1, noNaN: true }), (bridge, price, part) => {
+      const least = leastPassing(bridge, price, 200);
+      const amount = lamports(BigInt(Math.floor(Number(least) * part)));
+      const { expected, minimum } = outputOf(bridge, amount, price);
+      fc.pre(minimum > 0n && least < 1_000n * SOL);
+      const fixedFeeSats = sats(bridge.fee);
+      const quote = quoteFor(amount, {
+        expectedSats: sats(expected),
+        minimumSats: sats(minimum),
+        fixedFeeSats,
+      });
+      const priced = priceQuote(quote, [price, price], 200);
+      fc.pre(!priced.ok && priced.reason === 'amount_below_cost');
+      const passing = least > CONTRACT_MINIMUM ? least : CONTRACT_MINIMUM;
+      expect(store.learnCost(quote, price, 200).lamports).toBeLessThanOrEqual((passing * 8n) / 5n);
+    }),
+    { numRuns: 5_000 },
   );
 });
 
