@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
+import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
 import type { FailingWork } from './kernel/agenda.ts';
 import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
@@ -294,14 +295,10 @@ export type NotCustodian = { readonly notCustodian: true };
 /** Returned by a read instead of its result while too many calls of this read are in progress. */
 export type Busy = { readonly busy: true };
 
-/** What a payment can buy. The custodian has one product for each kind (`product.ts`). */
-const RequestKind = z.enum(['token', 'listing']);
-export type RequestKind = z.infer<typeof RequestKind>;
-
 /** A payment request, as stored by the custodian and in D1. */
 export const RequestView = z.object({
   id: z.string(),
-  kind: RequestKind,
+  kind: z.enum(REQUEST_KINDS),
   status: z.enum(['pending', 'completed']),
   /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
   detail: z.string(),

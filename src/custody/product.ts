@@ -3,9 +3,10 @@
  * else about it.
  * @module
  */
-import type { Refusal, RequestKind, RequestView } from './api.ts';
+import type { RecordTable, RequestKind } from '../core/record-tables.ts';
+import type { Refusal, RequestView } from './api.ts';
 import type { Facts, OperationKind } from './kernel/operation.ts';
-import type { Columns, RecordTable } from './kernel/ports.ts';
+import type { Columns } from './kernel/ports.ts';
 
 /** The purchase that a request names, as plain JSON in the product's own shape. */
 export type Subject = RequestView['subject'];
@@ -19,13 +20,6 @@ export type Checked =
   | { readonly type: 'possible'; readonly subject: Subject }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** The D1 row of a request. */
-export type ProductRecord = {
-  readonly table: RecordTable;
-  /** Columns besides `id`, `revision`, `created_at` and `journal`. */
-  columns(view: RequestView): Columns;
-};
-
 /** An operation that a payment begins. */
 export type Work = {
   readonly kind: OperationKind;
@@ -35,9 +29,15 @@ export type Work = {
 
 /** Every decision about a kind of request. None has a default, so that a new kind makes each of them. */
 export type Product = {
-  readonly record: ProductRecord;
+  /** Columns of a request's D1 row besides `id`, `revision`, `created_at` and `journal`. */
+  columns(view: RequestView): Columns;
   /** A second row of a completed request, which shows another view of it. */
-  readonly completedRecord: (ProductRecord & { viewOf(view: RequestView): RequestView }) | null;
+  readonly completedRecord: {
+    readonly table: RecordTable;
+    viewOf(view: RequestView): RequestView;
+    /** @param view of `viewOf` */
+    columns(view: RequestView): Columns;
+  } | null;
   /** Why nobody can buy this now; undefined if it is for sale. */
   refusal(subject: Subject): Refusal | undefined;
   /** The subject of a new request. Call inside a storage transaction. */

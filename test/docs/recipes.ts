@@ -143,21 +143,13 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   'a kind of payment': {
     changes: {
-      'src/custody/api.ts': [
-        [
-          "RequestKind = z.enum(['token', 'listing'])",
-          "RequestKind = z.enum(['token', 'listing', 'featured'])",
-        ],
-      ],
+      'src/core/record-tables.ts': [["listing: 'listings' }", "listing: 'listings', featured: 'listings' }"]],
       'src/custody/tokens/products.ts': [
         ['readonly listing: Product }', 'readonly listing: Product; readonly featured: Product }'],
         [
           'listing: listingOf(this.#store, deps)',
           'listing: listingOf(this.#store, deps), featured: listingOf(this.#store, deps)',
         ],
-      ],
-      'src/features/tokens/unpaid-store.ts': [
-        ["listing: 'listings' }", "listing: 'listings', featured: 'listings' }"],
       ],
       'src/features/tokens/request-listing.ts': [
         [

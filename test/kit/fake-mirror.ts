@@ -1,12 +1,8 @@
 /** The mirror over D1, as the outbox uses it; it may be down. */
+import { RECORD_TABLES } from '../../src/core/record-tables.ts';
 import { decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
-import {
-  type Mirror,
-  type MirrorBirth,
-  type MirrorRow,
-  RECORD_TABLES,
-} from '../../src/custody/kernel/ports.ts';
+import type { Mirror, MirrorBirth, MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { openD1 } from './d1.ts';
 
 export type FakeMirror = Mirror & {

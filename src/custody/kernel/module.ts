@@ -2,11 +2,12 @@
  * One domain inside the custodian: its kinds of operations, its background work, and its rows in D1.
  * @module
  */
+import type { RecordTable } from '../../core/record-tables.ts';
 import type { Debt, OpsAnswer } from '../api.ts';
 import type { Agenda } from './agenda.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
-import type { Columns, Log, RecordTable } from './ports.ts';
+import type { Columns, Log } from './ports.ts';
 
 /** The parts of the kernel that a module may use. */
 export type ModuleTools = BeginContext & {

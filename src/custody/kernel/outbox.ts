@@ -8,19 +8,12 @@
  * @module
  */
 
+import { RECORD_TABLES } from '../../core/record-tables.ts';
 import type { Backoff } from './agenda.ts';
 import { birthOf } from './birth.ts';
 import { type Journal, REFUSED_ROW, refusedKey } from './journal.ts';
 import type { ModuleTools } from './module.ts';
-import {
-  type Entity,
-  type Log,
-  type Mirror,
-  type MirrorBirth,
-  type MirrorRow,
-  RECORD_TABLES,
-  type Storage,
-} from './ports.ts';
+import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage } from './ports.ts';
 
 /** Maximum rows of one D1 batch. */
 const BATCH = 40;

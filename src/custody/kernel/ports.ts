@@ -3,6 +3,8 @@
  * platform's; the simulator passes models. The code between them is the same.
  * @module
  */
+import type { RecordTable } from '../../core/record-tables.ts';
+
 export type SqlValue = string | number | null;
 export type SqlRow = Record<string, SqlValue>;
 
@@ -52,20 +54,6 @@ export type Mirror = {
   recordsAfter(entity: Entity, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
 };
 
-/**
- * D1 tables that mirror rows other than operations. Each has `id`, `revision` and `journal`, the custodian's row as
- * JSON.
- */
-export const RECORD_TABLES = [
-  'invoices',
-  'tokens',
-  'listings',
-  'refunds',
-  'asry_claims',
-  'asry_epochs',
-  'proofs',
-] as const;
-export type RecordTable = (typeof RECORD_TABLES)[number];
 /** What D1 mirrors; operations are in the table `operations`. */
 export type Entity = 'operation' | RecordTable;
 

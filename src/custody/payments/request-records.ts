@@ -2,11 +2,11 @@
  * The public views of payment requests, and the D1 rows of requests, listings and refunds.
  * @module
  */
-import type { RequestKind, RequestView } from '../api.ts';
+import { REQUEST_KINDS, REQUEST_TABLES, type RecordTable } from '../../core/record-tables.ts';
+import type { RequestView } from '../api.ts';
 import type { MirrorSource } from '../kernel/module.ts';
-import { RECORD_TABLES } from '../kernel/ports.ts';
+import type { Columns } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
-import type { ProductRecord } from '../product.ts';
 import type { PaymentContext } from './context.ts';
 import { type PaymentRequest, type RefundDue, workId } from './request-store.ts';
 
@@ -94,19 +94,17 @@ export function saveRequest(context: PaymentContext, request: PaymentRequest): P
 /** The rows of a request in D1: its own and, once it is completed, its product's second one. */
 function recordsOf({ products, requests }: PaymentContext, request: PaymentRequest) {
   const row = { ...request, client: null, reported: null };
-  const { record, completedRecord } = products[request.kind];
+  const { columns, completedRecord } = products[request.kind];
   const view = requestView(row, requests.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
-  const rowOf = ({ table, columns }: ProductRecord, journal: { view: RequestView; row?: object }) => ({
+  const rowOf = (table: RecordTable, own: Columns, journal: { view: RequestView; row?: object }) => ({
     table,
     id: request.id,
-    columns: {
-      ...columns(journal.view),
-      created_at: journal.view.createdAt,
-      journal: JSON.stringify(journal),
-    },
+    columns: { ...own, created_at: view.createdAt, journal: JSON.stringify(journal) },
   });
-  const second = request.state === 'completed' ? completedRecord : undefined;
-  return [rowOf(record, { view, row }), ...(second ? [rowOf(second, { view: second.viewOf(view) })] : [])];
+  const first = rowOf(REQUEST_TABLES[request.kind], columns(view), { view, row });
+  if (request.state !== 'completed' || !completedRecord) return [first];
+  const shown = completedRecord.viewOf(view);
+  return [first, rowOf(completedRecord.table, completedRecord.columns(shown), { view: shown })];
 }
 
 export function mirrorRequest(context: PaymentContext, request: PaymentRequest): void {
@@ -126,19 +124,20 @@ export function mirroredPayments(
   adopt: (journal: string) => void,
 ): readonly MirrorSource[] {
   const { products, requests } = context;
-  const kinds = Object.keys(products) as RequestKind[];
-  const kindsIn = (table: string, which: 'record' | 'completedRecord') =>
-    kinds.filter((kind) => products[kind][which]?.table === table);
-  const tables = RECORD_TABLES.filter((table) => kindsIn(table, 'record').length > 0);
+  const tables = [...new Set(Object.values(REQUEST_TABLES))];
   return [
-    ...tables.map((table) => ({
-      table,
-      rowsAfter: (id: string, limit: number) =>
-        requests
-          .after(id, limit, kindsIn(table, 'record'), kindsIn(table, 'completedRecord'))
-          .flatMap((request) => recordsOf(context, request).filter((row) => row.table === table)),
-      adopt,
-    })),
+    ...tables.map((table) => {
+      const own = REQUEST_KINDS.filter((kind) => REQUEST_TABLES[kind] === table);
+      const completed = REQUEST_KINDS.filter((kind) => products[kind].completedRecord?.table === table);
+      return {
+        table,
+        rowsAfter: (id: string, limit: number) =>
+          requests
+            .after(id, limit, own, completed)
+            .flatMap((request) => recordsOf(context, request).filter((row) => row.table === table)),
+        adopt,
+      };
+    }),
     {
       table: 'refunds',
       rowsAfter: (id, limit) =>

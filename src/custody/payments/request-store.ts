@@ -4,7 +4,7 @@
  * @module
  */
 import type { BudgetUse } from '../../core/budget.ts';
-import type { RequestKind } from '../api.ts';
+import type { RequestKind } from '../../core/record-tables.ts';
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
 import type { Subject } from '../product.ts';

@@ -42,7 +42,7 @@ export class Tokens implements CustodyModule {
 }
 
 const creationOf = (store: TokenStore, deps: TokenDeps): Product => ({
-  record: { table: 'invoices', columns: ({ status }) => ({ status }) },
+  columns: ({ status }) => ({ status }),
   // A token created by the service is listed with its creation; it needs no listing payment.
   completedRecord: {
     table: 'listings',
@@ -63,13 +63,10 @@ const creationOf = (store: TokenStore, deps: TokenDeps): Product => ({
 });
 
 const listingOf = (store: TokenStore, deps: TokenDeps): Product => ({
-  record: {
-    table: 'listings',
-    columns: ({ subject, status }) => ({
-      token_id: Number(subject.tokenId),
-      status: status === 'completed' ? 'confirmed' : 'pending',
-    }),
-  },
+  columns: ({ subject, status }) => ({
+    token_id: Number(subject.tokenId),
+    status: status === 'completed' ? 'confirmed' : 'pending',
+  }),
   completedRecord: null,
   refusal({ mint }) {
     const tokenId = store.listedId(String(mint));

@@ -2,9 +2,11 @@
  * Reads D1 for the status: availability, columns, the newest operations, the quote count.
  * @module
  */
+
 import { z } from '@hono/zod-openapi';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { RECORD_TABLES } from '../../core/record-tables.ts';
 import { DETAIL } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
@@ -24,19 +26,7 @@ export const OperationLine = z.object({
 type OperationLine = z.infer<typeof OperationLine>;
 
 /** Every table of schema.sql; a test compares them. */
-export const TABLES = [
-  'operations',
-  'alarms',
-  'mirror_marks',
-  'invoices',
-  'tokens',
-  'tokens_text',
-  'listings',
-  'refunds',
-  'asry_claims',
-  'asry_epochs',
-  'proofs',
-] as const;
+export const TABLES = ['operations', 'alarms', 'mirror_marks', 'tokens_text', ...RECORD_TABLES] as const;
 
 /** Names every table, so that a missing one is an error. LIMIT 0 reads no row, so the result is empty. */
 const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} LIMIT 0)`).join(' OR ')}`;

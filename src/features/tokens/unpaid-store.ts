@@ -3,12 +3,10 @@
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
-import type { RequestKind } from '../../custody/api.ts';
+import { REQUEST_TABLES } from '../../core/record-tables.ts';
 
 /** The custodian deletes its own rows earlier. Otherwise a comparison with D1 would write deleted rows again. */
 const KEPT_MS = 9 * DAY_MS;
-
-const TABLES: Readonly<Record<RequestKind, string>> = { token: 'invoices', listing: 'listings' };
 
 /**
  * Deletes expired requests without a payment, and unlisted tokens to which no listing request refers any more. Safe to
@@ -20,7 +18,7 @@ export async function purgeUnpaid(db: D1Database, now: number): Promise<void> {
     "status = 'pending' AND created_at < ?1 AND json_extract(journal, '$.view.detail') = 'expired'";
   await db.batch(
     [
-      ...Object.values(TABLES).map((table) => `DELETE FROM ${table} WHERE ${unpaid}`),
+      ...Object.values(REQUEST_TABLES).map((table) => `DELETE FROM ${table} WHERE ${unpaid}`),
       `DELETE FROM tokens WHERE listed_at IS NULL AND created_at < ?1
        AND NOT EXISTS (SELECT 1 FROM listings WHERE listings.token_id = tokens.token_id)`,
     ].map((statement) => db.prepare(statement).bind(before)),
