@@ -41,9 +41,17 @@ export const AREAS: readonly Area[] = [
       'src/custody/payments/unread.ts',
       'src/custody/payments/treasury-walk.ts',
     ],
-    also: ['payment-edges', 'payment-search', 'refunds'].map(
-      (name) => `test/custody/payments/${name}.test.ts`,
-    ),
+    also: [
+      'test/custody/custodian-sales.test.ts',
+      ...[
+        'payment-edges',
+        'payment-requests',
+        'payment-fixtures',
+        'unmatched',
+        'payment-search',
+        'refunds',
+      ].map((name) => `test/custody/payments/${name}.test.ts`),
+    ],
   },
   {
     name: 'claims',
@@ -53,7 +61,9 @@ export const AREAS: readonly Area[] = [
       'src/custody/asry/payout.ts',
       'src/custody/asry/context.ts',
     ],
-    also: ['test/custody/asry/payout-view.test.ts'],
+    also: ['asry/payout-view', 'asry/cold-source', 'poisoned-rows', 'fair-queues', 'rotation'].map(
+      (name) => `test/custody/${name}.test.ts`,
+    ),
   },
   {
     name: 'witness',
