@@ -80,7 +80,7 @@ it.each(files.filter((file) => file.startsWith('custody/kernel/')))('%s names no
   expect(read(file)).not.toMatch(/'(swap|token|asry|absr|refund)'/);
 });
 
-it('only the executor, the proof and the witness request signatures', () => {
+it('no code but the executor, the proof and the witness asks for a signature', () => {
   const callers = files.filter((file) => /\bsigner\.sign\(/.test(read(file)));
   expect(callers).toEqual([
     'custody/kernel/executor.ts',

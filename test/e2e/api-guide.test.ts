@@ -84,6 +84,7 @@ it("the guide's caller lists a token made elsewhere", async () => {
   const answer = await follow('List a token', {
     MINT: () => caller.foreignMint('token-2022', 'Foreign Coin', 'FRGN'),
     SIGNATURE: () => caller.pay(saved('listing.json')),
+    NAME: async () => 'Foreign',
   });
   expect(answer('listings/confirm')).toMatchObject({ ok: true, listing: { status: 'confirmed' } });
   expect(answer('listings/search')).toMatchObject({ tokens: [{ symbol: 'FRGN' }], next_cursor: null });
