@@ -7,7 +7,6 @@
 
 import { type NetworkLevel, networksOf } from './client-network.ts';
 import { isTimeOver } from './due-time.ts';
-import { keepNewest } from './keep-newest.ts';
 
 export type BudgetTerms = {
   /** Units of all callers together. Never exceeded. */
@@ -45,8 +44,6 @@ export type BudgetVerdict =
 /** One client may use one part in this many of what the others have left. */
 const SHARES = 8;
 const LEAST_SHARE = 2;
-/** Number of networks whose last take is remembered. The network with the oldest one is forgotten first. */
-const MAX_REMEMBERED = 5_000;
 
 export class Budget {
   readonly #terms: BudgetTerms;
@@ -57,8 +54,6 @@ export class Budget {
   readonly #used = new Map<string, number>();
   /** Uses without a client. */
   #shared = 0;
-  /** When each network last took a unit. */
-  readonly #tookAt = new Map<string, number>();
 
   /** @param uses units taken earlier, oldest first */
   constructor(terms: BudgetTerms, uses: Iterable<BudgetUse> = []) {
@@ -71,7 +66,6 @@ export class Budget {
     const verdict = this.check(client, now);
     if (!verdict.ok) return verdict;
     this.#add({ client, at: now });
-    for (const { network } of levelsOf(client)) keepNewest(this.#tookAt, network, now, MAX_REMEMBERED);
     return verdict;
   }
 
@@ -90,11 +84,6 @@ export class Budget {
       return this.#spent('client', this.#recent, shareMs, now, (use) => isOf(use, network));
     }
     return { ok: true };
-  }
-
-  /** When any network of a client last took a unit, in Unix milliseconds: who waits longest is served first. */
-  tookAt(client: string | null): number {
-    return Math.max(0, ...levelsOf(client).map(({ network }) => this.#tookAt.get(network) ?? 0));
   }
 
   /** Units that are taken now. */

@@ -25,7 +25,7 @@ const CALLERS_PART = 1 / 4;
 const SECOND_MS = 1_000;
 
 /**
- * The calls that all callers together may cause at one of the custodian's nodes. Half of them are kept for the poll of
+ * The calls that all callers together may cause at one of the custodian's nodes. A third of them are kept for the poll of
  * signatures and the search for payments: strangers can lengthen both, and neither serves only one client.
  * @param rate requests that the node serves in a second
  */
@@ -34,7 +34,7 @@ export function nodeCalls(rate: number): BudgetTerms {
   const total = Math.max(Math.floor(perSecond), 2);
   return {
     total,
-    kept: Math.floor(total / 2),
+    kept: Math.max(Math.floor(total / 3), 1),
     windowMs: Math.max(SECOND_MS, Math.ceil((total / perSecond) * SECOND_MS)),
   };
 }

@@ -38,11 +38,13 @@ type Entered = { readonly leave: () => void } | { readonly refused: 'busy' | Spe
 /** A unit of a caller's budget, taken at the moment of admission. */
 type Taking = {
   readonly take: () => BudgetVerdict;
-  /** When the caller last had a unit, in Unix milliseconds. */
-  readonly tookAt: () => number;
+  /** Whether its call is before other calls of its priority now. */
+  readonly isFirst: () => boolean;
 };
 
-const UNBOUNDED: Taking = { take: () => ({ ok: true }), tookAt: () => 0 };
+const never = (): boolean => false;
+
+const UNBOUNDED: Taking = { take: () => ({ ok: true }), isFirst: never };
 
 /** The time and the timers. A simulation has its own. */
 export type Clock = {
@@ -74,7 +76,7 @@ export class CallSlots {
 
   /** Runs work whose calls to upstreams share these slots. @param client for whom calls at `user` are made, if known */
   run<T>(priority: Priority, work: () => T, client: string | null = null): T {
-    return scopes.run({ slots: this, priority, client }, work);
+    return scopes.run({ slots: this, priority, clients: clientsOf(client) }, work);
   }
 
   enter(host: string, priority: Priority, taking: Taking = UNBOUNDED): Promise<Entered> {
@@ -116,8 +118,8 @@ export class CallSlots {
   }
 
   /**
-   * Admits waiting calls. Within one priority, the caller whose last unit is the oldest comes first, then the order of
-   * arrival. A call lets later ones pass while its host is busy or its client must wait for a unit.
+   * Admits waiting calls. Within one priority, those that are first now come first, then the order of arrival. A call lets
+   * later ones pass while its host is busy or its client must wait for a unit.
    */
   #admitWaiting(): void {
     for (const priority of PRIORITIES)
@@ -153,34 +155,51 @@ export class CallSlots {
   }
 }
 
-function inTurn(queue: ReadonlySet<Waiting>): readonly Waiting[] {
-  const turns = [...queue].map((waiting) => ({ waiting, at: waiting.taking.tookAt() }));
-  return turns.toSorted((one, other) => one.at - other.at).map(({ waiting }) => waiting);
-}
+const inTurn = (queue: ReadonlySet<Waiting>): readonly Waiting[] => {
+  const waiting = [...queue].map((each) => ({ each, isFirst: each.taking.isFirst() }));
+  return waiting
+    .toSorted((one, other) => Number(other.isFirst) - Number(one.isFirst))
+    .map(({ each }) => each);
+};
 
 type Scope = {
   /** Absent where the number of calls is not limited. */
   readonly slots?: CallSlots | undefined;
   readonly priority: Priority;
-  readonly client: string | null;
+  /** Any of them may pay for a call, also one that joins while the call waits. Empty for work of unknown clients. */
+  readonly clients: ReadonlySet<string>;
+  /** Whether its calls are before those of other callers now. Absent: never. */
+  readonly isFirst?: () => boolean;
 };
+
+/** One client, several of which any may pay, or null if none is known. */
+type Callers = string | ReadonlySet<string> | null;
+
+const clientsOf = (callers: Callers): ReadonlySet<string> =>
+  typeof callers === 'string' ? new Set([callers]) : (callers ?? new Set());
 
 const scopes = new AsyncLocalStorage<Scope>();
 
 /** Runs work whose calls to upstreams have another priority. */
 export function atPriority<T>(priority: Priority, work: () => T): T {
-  const { slots, client = null } = scopes.getStore() ?? {};
-  return scopes.run({ slots, priority, client }, work);
+  const { slots, clients = clientsOf(null) } = scopes.getStore() ?? {};
+  return scopes.run({ slots, priority, clients }, work);
 }
 
-/** Runs work that a caller causes. Its calls use the budgets of callers. @param client null if several clients cause it */
-export const forCaller = <T>(client: string | null, work: () => T): T =>
-  scopes.run({ slots: scopes.getStore()?.slots, priority: 'user', client }, work);
+/**
+ * Runs work that callers cause. Its calls use the budgets of callers.
+ * @param isFirst asked at each admission: whether the calls are before those of other callers
+ */
+export const forCaller = <T>(callers: Callers, work: () => T, isFirst = never): T =>
+  scopes.run(
+    { slots: scopes.getStore()?.slots, priority: 'user', clients: clientsOf(callers), isFirst },
+    work,
+  );
 
-/** Whether one caller causes the work that runs now. */
+/** Whether a known caller causes the work that runs now. */
 export const isForCaller = (): boolean => {
   const scope = scopes.getStore();
-  return scope?.priority === 'user' && scope.client !== null;
+  return scope?.priority === 'user' && scope.clients.size > 0;
 };
 
 type Upstream = {
@@ -255,7 +274,8 @@ export class Admission {
   #takingOf({ budget }: Upstream): Taking {
     const scope = scopes.getStore();
     if (scope?.priority !== 'user' || !budget) return UNBOUNDED;
-    return { take: () => budget.take(scope.client, this.#now()), tookAt: () => budget.tookAt(scope.client) };
+    const { clients, isFirst = never } = scope;
+    return { take: () => takeFor(budget, clients, this.#now()), isFirst };
   }
 
   #of(name: string): Upstream {
@@ -266,6 +286,14 @@ export class Admission {
     this.#upstreams.set(name, upstream);
     return upstream;
   }
+}
+
+/** Takes a unit of the first client that has one. */
+function takeFor(budget: Budget, clients: ReadonlySet<string>, now: number): BudgetVerdict {
+  const [first = null, ...others] = clients;
+  let verdict = budget.take(first, now);
+  for (const client of others) if (!verdict.ok) verdict = budget.take(client, now);
+  return verdict;
 }
 
 /** @returns the function that ends the call */

@@ -133,8 +133,10 @@ export function composeCustody(
   const treasury = config.TREASURY_SOLANA_ADDRESS ?? reserveAddress;
   const heldSenders = new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]);
   const accounts = { reserve: reserveAddress, treasury, heldSenders };
+  const terms = depositTerms({ ...accounts, mints: config.DOLLAR_MINTS });
   const lookups = new SignatureLookups({
     chain: solana,
+    payees: [treasury, terms.accounts.USDC, terms.accounts.USDT],
     now,
     sleep: (ms) => platform.within(new Promise(() => undefined), ms),
   });
@@ -148,7 +150,7 @@ export function composeCustody(
     effects: (signature) => solana.effects(signature),
     watched: watchedOf(config),
     ...reserveModules(config, solana, bitcoinAddress, platform),
-    ...asryRewards(config, solana, accounts),
+    ...asryRewards(config, solana, terms),
     ...paidRequests(config, solana, accounts, { ...platform, lookUp }),
     limits: {
       ...limitsOf(config),
@@ -205,10 +207,9 @@ function swapPorts(
 type Accounts = Pick<DepositTerms, 'reserve' | 'treasury' | 'heldSenders'>;
 
 /** Rewards for deposits, if their mint is configured. */
-function asryRewards(config: Config, solana: SolanaView, accounts: Accounts): Pick<CustodyDeps, 'asry'> {
+function asryRewards(config: Config, solana: SolanaView, terms: DepositTerms): Pick<CustodyDeps, 'asry'> {
   const { ASRY_MINT_ADDRESS: mint, ASRY_SOURCE_ACCOUNT: source } = config;
   if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
-  const terms = depositTerms({ ...accounts, mints: config.DOLLAR_MINTS });
   const program = {
     price: config.ASRY_PRICE_USD ?? null,
     ...PROGRAM_TERMS,

@@ -114,17 +114,6 @@ describe('a share that is free before the window ends', () => {
   });
 });
 
-it('a client had its last unit when any of its networks had', () => {
-  const budget = new Budget({ total: 80 });
-  budget.take('203.0.113.1', START);
-  budget.take('203.0.113.2', START + 5);
-  budget.take(null, START + 9);
-  expect(['203.0.113.1', OTHER, null].map((client) => budget.tookAt(client))).toEqual([START + 5, 0, 0]);
-  const small = new Budget({ total: 20_000 });
-  for (let at = 0; at < 4_000; at++) small.take(`10.${at >> 8}.${at & 255}.1`, START + at);
-  expect([small.tookAt('10.0.0.1'), small.tookAt('10.15.159.1')]).toEqual([0, START + 3_999]);
-});
-
 describe('the verdict', () => {
   it('the verdict says who has used the units, and when one is free again', () => {
     const budget = new Budget({ total: 20, windowMs: 1_000 });

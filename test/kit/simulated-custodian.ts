@@ -82,6 +82,7 @@ export function simulateCustodian({
   });
   state.isCalm = true;
   let clients = 0;
+  let mints = 0;
 
   const cron = (): void => {
     void host.event('wake', (custody) => custody.wake());
@@ -182,7 +183,7 @@ export function simulateCustodian({
 
     /** Opens a request; throws if it is refused. @param by `ask` while something else advances the time */
     async open(kind: RequestKind, client = `ip-${++clients}`, by = call): Promise<RequestView> {
-      const mint = wallet(900_100 + clients);
+      const mint = wallet(900_100 + ++mints);
       if (kind !== 'token') ledger.nameMint(mint, { name: SUBJECT.name, symbol: SUBJECT.symbol });
       const subject = { ...SUBJECT, ...(kind !== 'token' && { mint }) };
       const asked = { kind, subject, baseFeeLamports: 20_000_000n, client };

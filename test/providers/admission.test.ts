@@ -157,7 +157,7 @@ describe('the budget of callers', () => {
       () => nodeCalls(rate),
     );
 
-  it("each second, clients together get an eighth of the rate, polls and searches another eighth, the service's own calls the rest", async () => {
+  it("each second, clients together get two thirds of a quarter of the rate, polls and searches a third, the service's own calls the rest", async () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const calls = [
@@ -165,11 +165,11 @@ describe('the budget of callers', () => {
       ...times(100, () => slots.run('user', () => read('node', 'shared'))),
     ];
     await vi.advanceTimersByTimeAsync(10 * SECOND - 1);
-    for (const path of ['user', 'shared'])
-      expect(asked.filter((each) => each === path)).toHaveLength(10 * (rate / 8));
+    const callsOf = (path: string) => asked.filter((each) => each === path).length;
+    expect([callsOf('user'), callsOf('shared')]).toEqual([10 * 7, 10 * 3]);
     const own = times(30, () => slots.run('own', () => read('node', 'own')));
     await vi.advanceTimersByTimeAsync(200);
-    expect(asked.filter((path) => path === 'own')).toHaveLength(30);
+    expect(callsOf('own')).toBe(30);
     expect(new Set(await settled(Promise.all(own)))).toEqual(new Set(['ok']));
     expect(await settled(Promise.all(calls))).toContain('upstream_calls');
   });
@@ -184,15 +184,38 @@ describe('the budget of callers', () => {
     await settled(Promise.all(flood));
   });
 
-  it('a client whose last call is longer ago is served first', async () => {
-    const { read } = node();
+  it('a call that becomes first while it waits is admitted before earlier ones, and no unit is added for it', async () => {
+    const { read, asked } = node();
     const slots = new CallSlots();
-    const flood = times(60, (at) => slots.run('user', () => read('node', 'flood'), `10.${at % 20}.0.1`));
-    await vi.advanceTimersByTimeAsync(5 * SECOND);
-    const late = slots.run('user', () => read('node', 'late'), '198.51.100.9');
-    await vi.advanceTimersByTimeAsync(SECOND + 100);
-    expect(await Promise.race([late, Promise.resolve('waits')])).toBe('ok');
-    await settled(Promise.all(flood));
+    const first = new Set<string>();
+    const calls = times(60, (at) =>
+      slots.run('own', () =>
+        forCaller(
+          `10.${at}.0.1`,
+          () => read('node', `${at}`),
+          () => first.has(`${at}`),
+        ),
+      ),
+    );
+    await vi.advanceTimersByTimeAsync(5 * SECOND - 1);
+    first.add('59');
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(asked.slice(0, 40)).toEqual([...times(35, String), '59', ...times(4, (at) => `${35 + at}`)]);
+    await settled(Promise.all(calls));
+  });
+
+  it('a client that joins a waiting call pays for it once the first one has used its share', async () => {
+    const { read, asked } = node();
+    const slots = new CallSlots();
+    const payers = new Set(['203.0.113.7']);
+    const calls = times(3, (at) => slots.run('own', () => forCaller(payers, () => read('node', `${at}`))));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(asked).toEqual(['0', '1']);
+    payers.add('198.51.100.9');
+    const late = slots.run('own', () => forCaller(payers, () => read('node', 'late')));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(asked).toEqual(['0', '1', 'late', '2']);
+    expect(await settled(Promise.all([...calls, late]))).toEqual(times(4, () => 'ok'));
   });
 
   it('refuses a call at once if its unit would be free only after the longest wait', async () => {

@@ -7,6 +7,7 @@
 import { Budget } from '../../core/budget.ts';
 import { BUDGETS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
@@ -36,7 +37,9 @@ export type LookedUp =
 export type LookUp = (lookup: Lookup) => Promise<LookedUp>;
 
 export type LookupPorts = {
-  readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction'>;
+  readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction' | 'newestOf'>;
+  /** The accounts that callers pay. */
+  readonly payees: readonly string[];
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
@@ -53,6 +56,12 @@ const POLLED_PART = 1 / 4;
 const FAILING_MS = 5_000;
 /** Waits between lookups of a signature that no node has, and between reads of a transaction without a quorum. */
 const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
+/** More reads than this wait for each other. Those of payments are then first, so strangers' transactions do not delay them. */
+const CROWD = 4;
+/** Interval of the lists that show which signatures are payments. */
+const LIST_MS = 1_000;
+/** Clients of a shared read that may pay for it, so that it does not wait for the share of the one that asked first. */
+const MAX_PAYERS = 4;
 /** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
 
@@ -68,8 +77,8 @@ type Known = {
   /** Number of reads in this state, and when the next one may begin. */
   reads: number;
   readAt: number;
-  /** The read that is running, and the failure of the last one. */
-  reading?: Promise<ChainTransaction | null>;
+  /** The read that is running, the clients that may pay for it, and the failure of the last one. */
+  reading?: { readonly payers: Set<string>; readonly found: Promise<ChainTransaction | null> };
   failure?: unknown;
   /** The transaction as one node shows it, and as a quorum shows it. The second one never changes. */
   confirmed?: ChainTransaction;
@@ -91,6 +100,11 @@ export class SignatureLookups {
   readonly #unpolled = new Set<string>();
   #poll: Promise<void> | undefined;
   #polledAt = 0;
+  /** Reads of transactions that run or wait. */
+  #reads = 0;
+  /** Signatures that a node lists for the payees. It may be wrong, so they only order reads. */
+  readonly #payments = new Map<string, true>();
+  #listing: Promise<void> | undefined;
 
   constructor(ports: LookupPorts) {
     this.#ports = ports;
@@ -147,7 +161,7 @@ export class SignatureLookups {
     this.#waiting.giveBack(callers.payer);
   }
 
-  async #current({ signature, until }: Lookup): Promise<LookedUp> {
+  async #current({ signature, until, client }: Lookup): Promise<LookedUp> {
     const before = this.#known.get(signature);
     const known = before?.transaction ? before : await this.#stateOf(signature);
     if (known.transaction) return { type: 'final', transaction: known.transaction };
@@ -162,13 +176,27 @@ export class SignatureLookups {
         if (known.failure !== undefined) throw known.failure;
         return shown();
       }
-      known.reading = this.#read(signature, known).finally(() => {
-        delete known.reading;
-      });
+      known.reading = this.#begin(signature, client, known);
     }
     const isFinal = known.state === 'final';
-    const transaction = await known.reading;
+    const { payers, found } = known.reading;
+    if (payers.size < MAX_PAYERS) payers.add(client);
+    const transaction = await found;
     return isFinal && transaction ? { type: 'final', transaction } : shown();
+  }
+
+  #begin(signature: string, client: string, known: Known): NonNullable<Known['reading']> {
+    const payers = new Set([client]);
+    const isPayment = () => this.#payments.has(signature);
+    if (++this.#reads > CROWD)
+      this.#listing ??= forCaller(null, () => this.#list()).finally(() => {
+        this.#listing = undefined;
+      });
+    const found = forCaller(payers, () => this.#read(signature, known), isPayment).finally(() => {
+      delete known.reading;
+      this.#reads--;
+    });
+    return { payers, found };
   }
 
   /** Callers of one signature share a read. @throws AppError UPSTREAM_FAILED */
@@ -191,6 +219,16 @@ export class SignatureLookups {
     else if (transaction.blockTime !== null && transaction.preTokens !== null)
       known.transaction = transaction;
     return transaction;
+  }
+
+  /** Lists the payments while reads wait for each other. */
+  async #list(): Promise<void> {
+    const { chain, payees, sleep } = this.#ports;
+    while (this.#reads > CROWD) {
+      const lists = await Promise.all(payees.map((payee) => chain.newestOf(payee)));
+      for (const signature of lists.flat()) keepNewest(this.#payments, signature, true, MAX_KNOWN);
+      await sleep(LIST_MS);
+    }
   }
 
   /** The known state of a signature, after the next poll if one is due. @throws AppError UPSTREAM_FAILED */
@@ -253,7 +291,7 @@ export class SignatureLookups {
 const intervalOf = (known: Known | undefined, now: number): number =>
   known === undefined || known.state === 'unknown'
     ? POLL_MS
-    : Math.min(Math.max((now - known.since) * POLLED_PART, NEAR_POLL_MS), POLL_MS);
+    : Math.min(Math.max(Math.floor((now - known.since) * POLLED_PART), NEAR_POLL_MS), POLL_MS);
 
 const newlyKnown = (state: SignatureState, since: number): Known => ({
   state,

@@ -238,8 +238,19 @@ export class SolanaView implements ChainPort {
 
   /** The transaction as confirmed by the next node in turn. It may still be dropped, so it must move no money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
+    return this.#fromNext((node) => node.transaction(signature, 'confirmed'));
+  }
+
+  /** The newest signatures of an address as listed by the node whose turn it is. They may order reads, and decide nothing. */
+  async newestOf(address: string): Promise<readonly string[]> {
+    const page = { limit: NEWEST, commitment: 'confirmed' } as const;
+    const listed = await this.#fromNext((node) => node.signaturesFor(address, page));
+    return listed?.map(({ signature }) => signature) ?? [];
+  }
+
+  async #fromNext<T>(read: (node: SolanaNode) => Promise<T>): Promise<T | null> {
     const node = this.#ports.nodes[this.#turn++ % this.#ports.nodes.length];
-    return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
+    return node ? read(node).catch(() => null) : null;
   }
 
   /** The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED when no node responds */
@@ -300,6 +311,9 @@ export class SolanaView implements ChainPort {
     return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
   }
 }
+
+/** Entries of a list that orders reads. */
+const NEWEST = 200;
 
 const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
 

@@ -92,7 +92,11 @@ async function bookNamed(
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
   if (treasuryPayment(transaction, treasuryAddress)) {
-    const undecided = await forCaller(asked.client, () => bookPayment(context, transaction));
+    const undecided = await forCaller(
+      asked.client,
+      () => bookPayment(context, transaction),
+      () => true,
+    );
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
     // The payment is final but not booked yet: the caller asks again.
     if (undecided) return notFinal('confirmed');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BudgetTerms } from '../../../src/core/budget.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { type Lookup, SignatureLookups } from '../../../src/custody/kernel/signature-lookups.ts';
 import type { SignatureState } from '../../../src/custody/kernel/solana-view.ts';
@@ -24,8 +25,8 @@ const transactionOf = (signature: string): ChainTransaction => ({
   postTokens: [],
 });
 
-/** Lookups on a virtual clock; a node answers each call after a tenth of a second. */
-function setUp() {
+/** Lookups on a virtual clock; a node answers each call after a tenth of a second. @param terms of reads; not limited if absent */
+function setUp(terms?: BudgetTerms) {
   const scheduler = createScheduler();
   const states = new Map<string, SignatureState>();
   const state = {
@@ -34,11 +35,18 @@ function setUp() {
     spent: false,
     polls: [] as (readonly string[])[],
     reads: [] as string[],
+    /** What the node lists for each payee, and the payees whose list was read. */
+    payments: [] as string[],
+    lists: [] as string[],
   };
   const now = () => 1_800_000_000_000 + scheduler.now();
+  const clock = { now, after: scheduler.after };
+  const slots = new CallSlots(clock);
+  const admission = new Admission(() => terms, clock);
   const lookups = new SignatureLookups({
     now,
     sleep: scheduler.sleep,
+    payees: ['wallet', 'account'],
     chain: {
       async signatureStates(signatures) {
         state.polls.push(signatures);
@@ -48,11 +56,18 @@ function setUp() {
       },
       async transaction(signature) {
         if (state.spent) throw new AppError('RATE_LIMITED', 'The share of this caller is used up.');
+        const end = await admission.admit('node', 'https://node.test');
         state.reads.push(signature);
         await scheduler.sleep(100);
+        end(false);
         return states.get(signature) === 'final' && state.quorum ? transactionOf(signature) : null;
       },
       confirmedTransaction: async (signature) => transactionOf(signature),
+      async newestOf(payee) {
+        state.lists.push(payee);
+        await scheduler.sleep(100);
+        return state.payments;
+      },
     },
   });
   /** The results of lookups that begin together. */
@@ -61,7 +76,8 @@ function setUp() {
     const found = asked.map(
       async ({ signature, client = OWN, waitMs = 0, unknownMs = waitMs, until = 'final' }) => {
         try {
-          return await lookups.find({ signature, client, waitMs, unknownMs, until });
+          const lookup = { signature, client, waitMs, unknownMs, until };
+          return await slots.run('own', () => lookups.find(lookup));
         } finally {
           ended++;
         }
@@ -175,6 +191,34 @@ describe('a wait for a payment', () => {
   });
 });
 
+describe('reads that wait for each other', () => {
+  const strangers = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ signature: `s${at}`, client: `198.51.${at}.1` }));
+
+  it('the read of a payment is before the transactions that strangers named earlier', async () => {
+    const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
+    const asked = [...strangers(12), { signature: 'paid' }];
+    for (const { signature } of asked) states.set(signature, 'final');
+    state.payments = ['paid', 'another'];
+    expect(new Set(await find(asked))).toEqual(new Set(['final']));
+    expect(state.reads.slice(0, 4)).toEqual(['s0', 's1', 'paid', 's2']);
+    // While reads wait, the lists of both payees are read once a second.
+    expect(state.lists.slice(0, 2)).toEqual(['wallet', 'account']);
+    expect(state.lists.length).toBeLessThanOrEqual(2 * 7);
+  });
+
+  it('no list is read while only four reads wait', async () => {
+    const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
+    for (const { signature } of strangers(4)) states.set(signature, 'final');
+    await find(strangers(4));
+    expect([state.reads.length, state.lists]).toEqual([4, []]);
+    // A fifth one counts only while it waits.
+    states.set('later', 'final');
+    await find([{ signature: 'later' }]);
+    expect(state.lists).toEqual([]);
+  });
+});
+
 describe('the share of one network', () => {
   const many = (client: string, count: number) =>
     Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
@@ -231,6 +275,7 @@ it('gives node calls for our own operations priority over lookups for callers', 
   const lookups = new SignatureLookups({
     now: () => 1_800_000_000_000,
     sleep: async () => undefined,
+    payees: [],
     chain: {
       async signatureStates(signatures) {
         await call('lookup');
@@ -238,6 +283,7 @@ it('gives node calls for our own operations priority over lookups for callers', 
       },
       transaction: async () => null,
       confirmedTransaction: async () => null,
+      newestOf: async () => [],
     },
   });
   // Both connections of the host are busy while the others arrive.

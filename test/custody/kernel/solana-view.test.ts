@@ -348,6 +348,20 @@ describe('a transaction that is not final', () => {
   });
 });
 
+it('reads the newest signatures of an address from one node, and none while that node is down', async () => {
+  const { signature, slot, err } = { signature: SIGNATURE, slot: 90, err: null };
+  const listed = result([
+    { signature, slot, err, memo: null, blockTime: null, confirmationStatus: 'confirmed' },
+  ]);
+  const { chain, methods } = setUp(
+    { ...node(1, null), getSignaturesForAddress: listed },
+    { ...node(1, null), getSignaturesForAddress: down },
+  );
+  expect(await chain.newestOf(RESERVE)).toEqual([SIGNATURE]);
+  expect(await chain.newestOf(RESERVE)).toEqual([]);
+  expect(methods()).toEqual(['0 getSignaturesForAddress', '1 getSignaturesForAddress']);
+});
+
 describe('the state of a signature', () => {
   const row = (commitment: string) => ({ ...SEEN, confirmations: 3, confirmationStatus: commitment });
   const states = async (...nodes: Parameters<typeof setUp>) =>
