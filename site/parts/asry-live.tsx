@@ -49,8 +49,12 @@ export function AsryEpoch() {
 
 const EpochTiles = ({ epoch }: { epoch: Epoch }) => (
   <div class="tiles">
-    <Tile name="Epoch" value={String(epoch.epoch)}>
-      a period of rewards, until <Moment iso={epoch.ends_at} />
+    <Tile
+      name="The next dollar earns"
+      value={<Asry atoms={epoch.nextDollarAsryAtomic} epoch={epoch} />}
+      unit="ASRY"
+    >
+      before the fee of 0.05 %
     </Tile>
     <Tile name="Cap of the epoch" value={asry(epoch.capAtomic, epoch, 0)} unit="ASRY">
       approached, never reached
@@ -58,12 +62,8 @@ const EpochTiles = ({ epoch }: { epoch: Epoch }) => (
     <Tile name="Earned so far" value={<Asry atoms={epoch.entitledAtomic} epoch={epoch} />} unit="ASRY">
       {`${counted(epoch.claims, 'claim')}, ${dollars(epoch.depositsAtomic)} USD`}
     </Tile>
-    <Tile
-      name="The next dollar earns"
-      value={<Asry atoms={epoch.nextDollarAsryAtomic} epoch={epoch} />}
-      unit="ASRY"
-    >
-      before the fee of 0.05 %
+    <Tile name="Epoch" value={String(epoch.epoch)}>
+      a period of rewards, until <Moment iso={epoch.ends_at} />
     </Tile>
   </div>
 );

@@ -1,6 +1,6 @@
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Figure } from './figure.tsx';
-import { sats, worthText } from './format.ts';
+import { btc, sats, worthText } from './format.ts';
 import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
 import { CoverVerdict } from './verdict.tsx';
 
@@ -42,9 +42,12 @@ function ReserveAndSupply() {
         unit={sum === '1' ? 'sat' : 'sats'}
         show={sats}
       >
-        {sum
-          ? `${worthText(sum, summary.value?.btcPriceUsd ?? null)}. Kept in public, for anyone to check.`
-          : null}
+        {sum ? (
+          <>
+            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}. Kept in public, for anyone
+            to check.
+          </>
+        ) : null}
       </Figure>
       <Figure
         asset="absr"
