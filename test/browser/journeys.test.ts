@@ -161,7 +161,7 @@ it('an agent developer copies a configuration for this site and tries a tool', a
   const shown = await page.getByRole('region', { name: `the configuration for ${client}` }).innerText();
   expect(shown).toContain(`${origin}/mcp`);
   await page.getByRole('button', { name: 'get_reserves' }).click();
-  const answer = page.getByRole('region', { name: 'the answer of get_reserves' });
+  const answer = page.getByRole('region', { name: 'the response of get_reserves' });
   await answer.waitFor();
   expect(JSON.parse(await answer.innerText())).toMatchObject({ stale: false });
   await page.getByRole('link', { name: 'API reference' }).first().click();
