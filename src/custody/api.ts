@@ -15,7 +15,7 @@ import type { UnexplainedSpend } from './recovery/unexplained-spends.ts';
 
 export type { LimitUse } from './kernel/spending-limits.ts';
 
-/** A decision against a request, with the code that the caller sees. */
+/** The refusal of a request, with the code that the caller sees. */
 export type Refusal = {
   readonly code: ErrorCode;
   readonly message: string;

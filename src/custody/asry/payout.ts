@@ -77,7 +77,7 @@ export const payoutId = (deposit: string, number: number): string => `asry:${dep
 
 /**
  * Begins owed payouts, or stores why they stay owed. One call reads all their recipients.
- * @param by a repeat of a claim does not postpone the next check by the alarm
+ * @param by the cause of the check; a repeated claim does not postpone the next check by the alarm
  */
 export async function payOwed(
   context: AsryContext,

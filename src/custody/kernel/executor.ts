@@ -208,7 +208,7 @@ export class Executor {
     });
   }
 
-  /** Signs a planned operation and stores the signature, or records the reason against it. Sends nothing. */
+  /** Signs a planned operation and stores the signature, or records why it cannot be signed. Sends nothing. */
   async #prepare(op: Operation, kind: OperationKind): Promise<void> {
     // No transaction of a planned operation can land: it was never signed, or a quorum has proven that its last attempt
     // ended.

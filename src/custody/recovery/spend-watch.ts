@@ -51,8 +51,8 @@ export class SpendWatch implements CustodyModule {
   }
 
   /**
-   * Ends a freeze that spends of another key caused. A change of the key resolves it, and moves the funds by hand.
-   * Signing stays paused until the operator decides that the new key begins.
+   * Ends a freeze that spends of another key caused. A change of the key resolves such a freeze, because the operator
+   * has moved the funds. Signing stays paused until the operator decides that the new key begins.
    */
   endAfterKeyChange(): void {
     const { journal, storage } = this.#tools;

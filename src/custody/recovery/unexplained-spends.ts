@@ -1,6 +1,6 @@
 /**
- * Finds the transactions that no row explains: those that the reserve's key signed, and those that took watched tokens or
- * minted without it. Nothing else lowers SOL: its account pays only with its own signature.
+ * Finds the transactions that no row explains: those that the reserve's key signed, and those that took watched tokens
+ * or minted without it. SOL is covered too: its account pays only with the reserve's own signature.
  * @module
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
@@ -10,7 +10,9 @@ import { orUnreadable } from '../kernel/solana-view.ts';
 
 /** What another key than the reserve's can move. */
 export type Watched = {
-  /** The account that pays ASRY, and the multisig that mints ABSR: a delegate, an owner or other signers move them. */
+  /**
+   * The account that pays ASRY, and the multisig that mints ABSR. A delegate, an owner or other signers may use them.
+   */
   readonly accounts: readonly string[];
   /** Mint whose supply only rows may raise; undefined if none is configured. */
   readonly mint?: string | undefined;

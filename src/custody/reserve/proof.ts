@@ -47,7 +47,7 @@ const DRAFT_LIFE_MS = 7 * DAY_MS;
 const LAST = 'proof';
 const DRAFT = 'proof_draft';
 
-/** The newest proof, which is the predecessor of the next one. */
+/** The newest proof, which the next proof names. */
 export function newestProof(journal: ModuleTools['journal']): ProofRecord | undefined {
   const text = journal.getMeta(LAST);
   return text ? (JSON.parse(text) as ProofRecord) : undefined;

@@ -41,7 +41,7 @@ export function readUpstreamPool(text: string, address: string): UpstreamPool | 
   return pool && (pool.address ?? address) === address ? pool : undefined;
 }
 
-/** Whether the body is about a pool that nobody asked for. */
+/** Whether the body is about a pool other than the requested one. */
 export const isOtherPool = (text: string, address: string): boolean =>
   (poolIn(text)?.address ?? address) !== address;
 
