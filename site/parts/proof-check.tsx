@@ -54,6 +54,8 @@ export function useProofCheck(): { readonly state: CheckState; run(): Promise<vo
 
 type Line = {
   readonly name: CheckLine['name'];
+  /** The title of a line that is not confirmed: a name, no statement. */
+  readonly asked: string;
   readonly title: string;
   /** The title of a line that the evidence contradicts. */
   readonly failed: string;
@@ -63,36 +65,42 @@ type Line = {
 const LINES: readonly Line[] = [
   {
     name: 'bitcoin_signature',
+    asked: 'Signature of the Bitcoin key',
     title: 'The Bitcoin key has signed',
     failed: 'The Bitcoin key has NOT signed this',
     how: 'checked by this page itself',
   },
   {
     name: 'solana_signature',
+    asked: 'Signature of the Solana key',
     title: 'The Solana key has signed',
     failed: 'The Solana key has NOT signed this',
     how: 'checked by this page itself',
   },
   {
     name: 'reserve',
+    asked: 'Sats at the address',
     title: 'The sats are there',
     failed: 'The sats are NOT as signed',
     how: 'compared with two Bitcoin explorers',
   },
   {
     name: 'supply',
+    asked: 'Sats for every ABSR',
     title: 'Every ABSR is covered',
     failed: 'The ABSR supply is NOT as signed, or not covered',
     how: 'compared with a Solana node',
   },
   {
     name: 'minting',
+    asked: 'Who can mint',
     title: 'Who can mint',
     failed: 'Addresses other than the reserve can mint',
     how: 'read from the token at a Solana node',
   },
   {
     name: 'freshness',
+    asked: 'Age and site of the proof',
     title: 'Signed for this site',
     failed: 'NOT a current proof of this site',
     how: 'its block is looked up at both explorers',
@@ -146,7 +154,7 @@ export function CheckList({ state }: { state: CheckState }) {
     state.type === 'running' || state.type === 'done' ? state : { lines: [], proof: null, sources: null };
   return (
     <ol class="checks" aria-label="What is checked">
-      {LINES.map(({ name, title, failed, how }) => {
+      {LINES.map(({ name, asked, title, failed, how }) => {
         const line = lines.find((one) => one.name === name);
         const [kind, said] = line === undefined ? ['open', 'not checked yet'] : RESULTS[line.result];
         return (
@@ -156,6 +164,8 @@ export function CheckList({ state }: { state: CheckState }) {
               <strong>
                 {line?.result === 'contradicted' ? (
                   failed
+                ) : line === undefined || line.result === 'unchecked' ? (
+                  asked
                 ) : name === 'freshness' && proof !== null ? (
                   <>
                     Signed <Age iso={proof.timestamp} />, for this site

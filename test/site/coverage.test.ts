@@ -13,7 +13,6 @@ import {
 } from '../../src/features/reserves/get-summary.ts';
 import { alarmsOf } from '../../src/features/status/alarm-rules.ts';
 import { Cache, type Cached } from '../../src/http/cached.ts';
-import { createApi } from '../../src/mcp/api-client.ts';
 import { callTool } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -54,19 +53,27 @@ function service() {
 /** The pages that the Worker renders. */
 const PAGES = ['/', '/reserves', '/trust', '/status', '/tokens', '/token', '/asry'];
 
-/** What the tool of an agent shows of the status. */
-async function toolText(status: Status): Promise<string> {
-  const tool = TOOLS.find(({ name }) => name === 'service_status');
-  if (!tool) throw new Error('no tool for the status');
-  const api = createApi({
-    origin: 'http://sluice.test',
-    unreachableRepair: '',
-    fetch: async () => Response.json(status),
+/** What every tool of an agent shows, by name, with these responses in place of the examples. */
+async function toolTexts(
+  answers: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, string>>> {
+  const call = async (name: string) => ({
+    value: answers[name] ?? exampleOf(name),
+    headers: new Headers(),
+    status: 200,
   });
   const recent = { find: () => undefined, keep: () => undefined };
-  const { structuredContent } = await callTool(tool, {}, { api, recent, verifyProof: async () => ({}) });
-  return JSON.stringify(Object(structuredContent).backing);
+  const context = { api: { call } as never, recent, verifyProof: async () => ({}) };
+  const shown = TOOLS.filter(({ annotations }) => annotations.readOnlyHint).map(async (tool) => {
+    const { structuredContent = {} } = await callTool(tool, tool.example ?? {}, context);
+    return [tool.name, JSON.stringify(structuredContent)] as const;
+  });
+  return Object.fromEntries(await Promise.all(shown));
 }
+
+/** Words of any place that say whether the reserve covers the supply. */
+const SAYS_OK = /\bCovered: |is covered(?! is not known)|"covered"|covers? ABSR: yes|>yes<|verdict-line good/;
+const SAYS_SHORT = /Not covered|NOT covered|exceeds the reserve|"short"|>NO<|verdict-line bad/;
 
 /** What each place says: `ok`, `short` or `unknown`. */
 async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>> {
@@ -88,7 +95,19 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
   const status = { ...exampleOf('getStatus'), ok: isOk, alarms: [], backing } as Status;
   const facts = { status: status as never, view: null, level: { balance: null, floor: 0n }, nowMs: NOW };
   const alarms = alarmsOf(facts).raised.map(({ name }) => name);
-  const answers = { 'getAbsrSummary {}': summary, 'getStatus {}': status };
+  const answers = {
+    ...Object.fromEntries(
+      ['getReserves', 'getProof', 'getAsryEpoch', 'listTokens', 'getToken'].map((name) => [
+        `${name} {}`,
+        exampleOf(name),
+      ]),
+    ),
+    'getAbsrSummary {}': summary,
+    'getStatus {}': status,
+  };
+  const bodies = PAGES.map((path) => Object.values(renderIslands(path, answers)).join(' '));
+  const tools = await toolTexts({ getStatus: status, getAbsrSummary: summary });
+  const all = [...bodies, ...Object.values(tools)].join(' ');
   const page = renderIslands('/', answers).hero ?? '';
   const banners = PAGES.filter((path) =>
     /exceeds the reserve/.test(renderIslands(path, answers).alerts ?? ''),
@@ -111,7 +130,9 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     tile: read(report, />yes</, />NO</, />unknown</),
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
     sentence: read(statusSentence(status), /is covered/, /NOT/, /not known/),
-    tool: read(await toolText(status), /"covered"/, /"short"/, /"unknown"/),
+    tool: read(tools.service_status ?? '', /"state":"covered"/, /"state":"short"/, /"state":"unknown"/),
+    anywhere:
+      [SAYS_OK.test(all) && 'ok', SAYS_SHORT.test(all) && 'short'].filter(Boolean).join(' and ') || 'unknown',
     banners: banners.length === PAGES.length ? 'short' : banners.join(' ') || 'no alarm',
     alarm: alarms.includes('supply_above_reserve') ? 'short' : 'no alarm',
     log: lines.length > 0 ? 'short' : 'no alarm',
@@ -119,7 +140,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
 }
 
 const everywhere = (state: 'ok' | 'short' | 'unknown') => {
-  const places = ['badge', 'summary', 'reserves', 'html', 'tile', 'headline', 'sentence', 'tool'];
+  const places = ['badge', 'summary', 'reserves', 'html', 'tile', 'headline', 'sentence', 'tool', 'anywhere'];
   const alarm = state === 'short' ? 'short' : 'no alarm';
   return { ...Object.fromEntries(places.map((place) => [place, state])), alarm, log: alarm, banners: alarm };
 };
