@@ -94,7 +94,7 @@ it.each(
     a claim is refused if the block time of its deposit is before the programme
       | a 20 at:-1 | | claim a = DEPOSIT_TOO_OLD
     a claim is refused once its deposit is older than the programme allows, and a claimed one stays claimed
-      | a 20 at:0, b 20 at:0 | maxAgeSeconds:14400 | wait 3h59m; claim a = claimed; wait 2m; claim b = DEPOSIT_TOO_OLD; claim a = ALREADY_CLAIMED
+      | a 20 at:0, b 20 at:0 | maxAgeSeconds:14400 | skip 3h50m; wait 9m; claim a = claimed; wait 2m; claim b = DEPOSIT_TOO_OLD; claim a = ALREADY_CLAIMED
     a claim of a deposit below the minimum is refused, and names the minimum
       | a 0.999999 | | claim a = DEPOSIT_TOO_SMALL minimumAtomic:1000000; claims = 0
     a claim that earns less than the smallest unit of ASRY is refused
@@ -116,7 +116,7 @@ it.each(
     an owed reward is not delayed by third parties who call repeatedly
       | a 10 | opened:no rentDay:0 | claim a times:40; open a; wait 2m; landed = a
     rewards that wait because the daily rent budget is used up are paid in the background a day later
-      | a 10, b 10, c 10 | opened:no rentDay:4078560 | claim a; part a = on its way; claim b; part b = on its way; claim c; part c = owed rent_budget_spent; wait 20h; landed = a, b; wait 6h; landed = a, b, c; opens = yes, yes, yes; before = 0, 9995000, 19990000
+      | a 10, b 10, c 10 | opened:no rentDay:4078560 | claim a; part a = on its way; claim b; part b = on its way; claim c; part c = owed rent_budget_spent; skip 19h; wait 1h; landed = a, b; skip 4h; wait 2h; landed = a, b, c; opens = yes, yes, yes; before = 0, 9995000, 19990000
     a repeat pays an owed reward whose account is open, 30 seconds after the last check; else it is paid within an hour
       | a 10, b 10 | opened:no rentDay:0 | claim a; part a = owed rent_budget_spent; claim b; part b = owed rent_budget_spent; claim a = ALREADY_CLAIMED; open a; claim a times:20; part a = owed rent_budget_spent; wait 30s; claim a; part a = on its way; wait 1m; landed = a; open b; wait 1h1m; landed = a, b
     the token account of a sender is opened once, even if the owner closes it again
