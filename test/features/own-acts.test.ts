@@ -6,6 +6,8 @@ import type { Deps } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
+import { analyticsRoutes } from '../../src/features/analytics/routes.ts';
+import { asryRoutes } from '../../src/features/asry/routes.ts';
 import { absrRoutes } from '../../src/features/reserves/absr-routes.ts';
 import { getProof } from '../../src/features/reserves/get-proof.ts';
 import { getReserves, readBitcoinReserve } from '../../src/features/reserves/get-reserves.ts';
@@ -51,6 +53,26 @@ const proofOf = ({ sats: amount }: typeof BEFORE) => ({
   bitcoin: { scheme: 'bip322-simple', signature: 'smp1', unprefixed: '1' },
   solana: { scheme: 'ed25519-utf8', signature: '2' },
   offline: false,
+});
+
+/** An epoch in which this much was deposited. */
+const epochOf = (depositsAtoms: bigint) => ({
+  ...{
+    number: 1,
+    startsAt: NOW / 1_000 - 60,
+    endsAt: NOW / 1_000 + 3_600,
+    claims: 1,
+    decimals: 9,
+    price: null,
+  },
+  ...{ capAtoms: 1n, depthAtoms: 1n, depositsAtoms, entitledAtoms: 1n, paidAtoms: 1n },
+  ...{ nextUnitMicroAtoms: 1n, nextDollarAtoms: 1n },
+});
+
+/** A token whose payment was booked. */
+const tokenOf = (name: string) => ({
+  ...{ tokenId: 1, mint: wallet(3), name, symbol: 'T', decimals: 0, supply: 1n, creator: null, uri: null },
+  ...{ description: '', image: null, program: 'token', requestId: null, createdAt: NOW, listedAt: NOW },
 });
 
 const mintOf = (supply: bigint): Uint8Array =>
@@ -111,7 +133,31 @@ function isolate(world: World, kv: KVNamespace) {
       proofs: { newest: async () => proofOf(world.chain) },
     },
     swap: { cache, custody, requireSwaps: () => undefined },
+    analytics: {
+      pageViews: () => [
+        {
+          read: async () => ({
+            ...{ paths: [], referrers: [], recent: [] },
+            periods: [{ period: 'total', pageviews: Number(world.chain.atoms), visitors: 0, bots: 0 }],
+          }),
+        },
+      ],
+      now: Date.now,
+    },
+    asry: {
+      ...{
+        memory,
+        custody,
+        requireAsry: () => MINT,
+        treasuryAddress: RESERVE,
+        depositMints: {},
+        now: Date.now,
+      },
+      claims: { epochs: async () => [epochOf(world.chain.sats)] },
+      readAllowance: async () => world.chain.atoms,
+    },
     tokens: {
+      tokens: { list: async () => [tokenOf(`paid ${world.chain.slot}`)] },
       facts: { memory, readAccounts: async () => ({ accounts: [(await accounts()).accounts[1] ?? null] }) },
       officialMints: new Map([[MINT, 'ABSR']]),
       reserve,
@@ -125,7 +171,15 @@ function isolate(world: World, kv: KVNamespace) {
   const app = routerOver(
     () => deps as unknown as Deps,
     (app) => {
-      for (const routes of [reservesRoutes, absrRoutes, proofRoutes, swapQuoteRoutes, tokenRoutes])
+      for (const routes of [
+        reservesRoutes,
+        absrRoutes,
+        proofRoutes,
+        swapQuoteRoutes,
+        tokenRoutes,
+        asryRoutes,
+        analyticsRoutes,
+      ])
         app.route('/api', routes as never);
     },
   );
@@ -145,8 +199,17 @@ const READS: readonly (readonly [path: string, figure: keyof typeof BEFORE])[] =
   ['/api/proof', 'sats'],
   ['/api/swap/min', 'lamports'],
   [`/api/tokens/${MINT}`, 'atoms'],
+  ['/api/asry/epoch', 'atoms'],
+  ['asry_epoch', 'atoms'],
   ['get_reserves', 'sats'],
   ['swap_min', 'lamports'],
+];
+
+/** Reads of rows and objects, which no cache holds: a payment, a deposit and a page view show at once. */
+const UNCACHED: typeof READS = [
+  ['/api/tokens', 'slot'],
+  ['/api/asry/epoch', 'sats'],
+  ['/api/analytics/stats', 'atoms'],
 ];
 
 type App = ReturnType<typeof isolate>['app'];
@@ -182,14 +245,18 @@ it.each([
   const shown = async () =>
     Promise.all(
       isolates.flatMap(({ app }) =>
-        READS.map(async ([read, figure]) => {
+        [...READS, ...UNCACHED].map(async ([read, figure]) => {
           const text = await textOf(app, read);
           const [isNew, isOld] = [AFTER, BEFORE].map((chain) => text.includes(String(chain[figure])));
           return [read, figure, isNew && !isOld ? 'new' : isOld && !isNew ? 'old' : text];
         }),
       ),
     );
-  const all = (age: string) => isolates.flatMap(() => READS.map((read) => [...read, age]));
+  const all = (age: string, uncached = age) =>
+    isolates.flatMap(() => [
+      ...READS.map((read) => [...read, age]),
+      ...UNCACHED.map((read) => [...read, uncached]),
+    ]);
   await isolates[0]?.cron();
   expect(await shown()).toEqual(all('old'));
   expect(stored.size).toBeGreaterThan(5);
@@ -198,5 +265,5 @@ it.each([
   vi.setSystemTime(NOW + 2_900);
   await shown();
   vi.setSystemTime(NOW + 5_000);
-  expect(await shown()).toEqual(all(endedAfterMs === null ? 'old' : 'new'));
+  expect(await shown()).toEqual(all(endedAfterMs === null ? 'old' : 'new', 'new'));
 });

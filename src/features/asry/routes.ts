@@ -27,7 +27,7 @@ export type AsryDeps = GetClaimDeps & {
   readonly readAllowance?: () => Promise<bigint>;
 };
 
-const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
+const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0, changedByOperations: true };
 
 const DOLLAR_DECIMALS = 6;
 
