@@ -23,7 +23,6 @@ import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { type LookUp, SignatureLookups } from '../custody/kernel/signature-lookups.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentDeps } from '../custody/payments/context.ts';
-import type { Watched } from '../custody/recovery/unexplained-spends.ts';
 import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {
   type ReserveSources,
@@ -147,16 +146,11 @@ export function composeCustody(
     mirror: createD1Mirror(platform.database),
     signer,
     swap: swapPorts(config, solana, bitcoinAddress, platform),
-    effects: (signature) => solana.effects(signature),
-    watched: watchedOf(config),
+    ...spendWatch(config, solana),
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, terms),
     ...paidRequests(config, solana, accounts, { ...platform, lookUp }),
-    limits: {
-      ...limitsOf(config),
-      floor: config.RESERVE_FLOOR_SOL,
-      operatingFloat: config.OPERATING_FLOAT_SOL,
-    },
+    limits: custodyLimits(config),
     swapsDisabled: config.SWAPS_DISABLED,
     contact: config.SECURITY_CONTACT,
     quoteBudgets: quoteBudgets(config.BRIDGE_QUOTES_2H),
@@ -178,9 +172,19 @@ export function composeCustody(
   };
 }
 
-const watchedOf = (config: Config): Watched => ({
-  accounts: [config.ABSR_MINT_AUTHORITY, config.ASRY_SOURCE_ACCOUNT].filter((each) => each !== undefined),
-  mint: config.ABSR_MINT_ADDRESS,
+const custodyLimits = (config: Config): CustodyDeps['limits'] => ({
+  ...limitsOf(config),
+  floor: config.RESERVE_FLOOR_SOL,
+  operatingFloat: config.OPERATING_FLOAT_SOL,
+});
+
+/** What shows a spend that no row explains. */
+const spendWatch = (config: Config, solana: SolanaView): Pick<CustodyDeps, 'effects' | 'watched'> => ({
+  effects: (signature) => solana.effects(signature),
+  watched: {
+    accounts: [config.ABSR_MINT_AUTHORITY, config.ASRY_SOURCE_ACCOUNT].filter((each) => each !== undefined),
+    mint: config.ABSR_MINT_ADDRESS,
+  },
 });
 
 function swapPorts(
