@@ -1,4 +1,5 @@
 /** Every read of the reserve shows an ended operation two seconds later, in each isolate, while KV repeats old reads for a minute. */
+
 import { none } from '@solana/web3.js';
 import { getMintEncoder } from '@solana-program/token';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -23,6 +24,7 @@ import { callTool } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { wallet } from '../kit/addresses.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
+import { createKv } from '../kit/platform/memory-kv.ts';
 import { routerOver } from '../kit/router.ts';
 import { openRoom } from './swap-service.ts';
 
@@ -236,11 +238,8 @@ it.each([
 ])('two isolates %s the effect of an operation %s, in every read', async (_verb, _what, endedAfterMs) => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   const world: World = { chain: BEFORE, lastChange: 0 };
-  const stored = new Map<string, string>();
-  const kv = new PlatformKv({
-    get: async (key: string) => stored.get(key) ?? null,
-    put: async (key: string, text: string) => void stored.set(key, text),
-  } as unknown as KVNamespace);
+  const { stored, kv: memory } = createKv();
+  const kv = new PlatformKv(memory);
   const isolates = [isolate(world, kv.location()), isolate(world, kv.location())];
   const shown = async () =>
     Promise.all(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { findPool } from '../../src/features/pools/get-pool.ts';
 import { Cache } from '../../src/http/cached.ts';
+import { createKv } from '../kit/platform/memory-kv.ts';
 import {
   ADAPTIVE_POOL,
   CONSTANTS,
@@ -412,11 +413,7 @@ describe('invalid addresses', () => {
 
 describe('caching of pools', () => {
   it('a configured pool that the cron has read is served by every isolate without asking again', async () => {
-    const stored = new Map<string, string>();
-    const kv = {
-      get: async (key: string) => JSON.parse(stored.get(key) ?? 'null') as unknown,
-      put: async (key: string, text: string) => void stored.set(key, text),
-    } as unknown as KVNamespace;
+    const { stored, kv } = createKv();
     const isolate = () =>
       upstreams.service({
         addresses: { default: FIXED_POOL },

@@ -5,6 +5,7 @@ import { checkReady } from '../../src/features/status/checks.ts';
 import { readState, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { statusRoutes } from '../../src/features/status/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
+import { createKv } from '../kit/platform/memory-kv.ts';
 import { routerOver } from '../kit/router.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -166,11 +167,7 @@ describe('the status', () => {
   });
 
   it("a new isolate shows the cron's probes from KV and does not wait for its own", async () => {
-    const stored = new Map<string, string>();
-    const kv = {
-      get: async (key: string) => JSON.parse(stored.get(key) ?? 'null'),
-      put: async (key: string, text: string) => void stored.set(key, text),
-    } as unknown as KVNamespace;
+    const { kv } = createKv();
     await readState({ ...HEALTHY, cache: newCache(kv) }, true);
     const later = new Cache({ kv, now: () => NOW + 140_000, defer: () => undefined });
     const hangs = () => new Promise<never>(() => undefined);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
 import { Cache, type CachePolicy, Dated, Miss, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
+import { createKv } from '../kit/platform/memory-kv.ts';
 import { msOf, playSteps, scenes } from '../kit/scenes.ts';
 
 const SHORT: CachePolicy = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 600_000 };
@@ -180,11 +181,8 @@ describe('KV', () => {
 
   it('loads once a minute and writes at most once a second while KV lags a minute in two locations', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
-    const stored = new Map<string, string>();
-    const kv = new PlatformKv({
-      get: async (key: string) => stored.get(key) ?? null,
-      put: async (key: string, text: string) => void stored.set(key, text),
-    } as unknown as KVNamespace);
+    const { kv: memory } = createKv();
+    const kv = new PlatformKv(memory);
     const isolates = [kv.location(), kv.location()].flatMap((location) =>
       Array.from({ length: 3 }, () => new Cache({ kv: location, now: Date.now, defer: () => undefined })),
     );
@@ -236,11 +234,8 @@ it("shows the service's own changes within 2 seconds and others within a minute,
       vi.setSystemTime(0);
       const seenAt = (at: number, isSeen: (change: Change) => boolean): number =>
         changes.filter((change) => change.at <= at && isSeen(change)).length;
-      const stored = new Map<string, string>();
-      const kv = new PlatformKv({
-        get: async (key: string) => stored.get(key) ?? null,
-        put: async (key: string, text: string) => void stored.set(key, text),
-      } as unknown as KVNamespace);
+      const { kv: memory } = createKv();
+      const kv = new PlatformKv(memory);
       const database = { reads: 0 };
       const isolates = [kv.location(), kv.location()].map((location) => {
         const lastChange = async () => {
