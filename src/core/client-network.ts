@@ -58,6 +58,18 @@ export function networksOf(client: string): readonly NetworkLevel[] {
   return levels;
 }
 
+/**
+ * The keys under which the platform's limiter counts a request: the client and each wider network that contains it. The limiter has one limit for every key, so a wider network has
+ * as many keys as its multiple. Each client of the network always has the same key.
+ */
+export const countedKeys = (client: string): string[] =>
+  networksOf(client).map(({ network, times }) =>
+    times === 1 ? network : `${network}#${sumOf(client) % times}`,
+  );
+
+const sumOf = (text: string): number =>
+  [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 0);
+
 /** A cache: a budget of thousands of units needs the networks of each client. */
 const parsed = new Map<string, readonly NetworkLevel[]>();
 const MAX_PARSED = 5_000;

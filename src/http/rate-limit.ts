@@ -4,7 +4,7 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
-import { networksOf, requestClient } from '../core/client-network.ts';
+import { countedKeys, requestClient } from '../core/client-network.ts';
 import { AppError } from '../core/errors.ts';
 
 /** The key under which limits count the caller. */
@@ -27,18 +27,6 @@ async function admit<E extends Limited>(c: Context<E>, group: string): Promise<v
     details: { limit: REQUESTS },
   });
 }
-
-/**
- * The client and each wider network that contains it. The limiter has one limit for every key, so a wider network has
- * as many keys as its multiple. Each client of the network always has the same key.
- */
-const countedKeys = (client: string): string[] =>
-  networksOf(client).map(({ network, times }) =>
-    times === 1 ? network : `${network}#${sumOf(client) % times}`,
-  );
-
-const sumOf = (text: string): number =>
-  [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 0);
 
 /** Counts requests of one client. @param group routes that share one count */
 export const rateLimit = (group: string): MiddlewareHandler<Limited> =>

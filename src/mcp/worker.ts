@@ -4,6 +4,7 @@
  * @module
  */
 import { memoryKeys } from '../../packages/client/src/index.ts';
+import { countedKeys } from '../core/client-network.ts';
 import { createApi, keysOf } from './api-client.ts';
 import { createHttpHandler } from './http-handler.ts';
 import { createRecentResults, resultsOf } from './recent-results.ts';
@@ -33,6 +34,15 @@ const list = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
+/** The platform's headers that name a client. With them the API counts the client, and not this Worker. */
+const clientHeaders = (headers: Headers): Record<string, string> =>
+  Object.fromEntries(
+    ['cf-connecting-ip', 'cf-worker'].flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+
 function handlerFor(env: McpEnv, request: Request): (request: Request) => Promise<Response> {
   const { origin, host } = new URL(env.PUBLIC_BASE_URL || request.url);
   const verifyProof = verifierFor({
@@ -47,15 +57,16 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
   return createHttpHandler({
     publicOrigin: origin,
     allowedOrigins: list(env.MCP_ALLOWED_ORIGINS ?? ''),
-    admit: async (client) => (await env.LIMITER.limit({ key: `mcp:${client}` })).success,
+    async admit(client) {
+      const counted = countedKeys(client).map((key) => env.LIMITER.limit({ key: `mcp:${key}` }));
+      return (await Promise.all(counted)).every(({ success }) => success);
+    },
     createServer(client, { headers }) {
-      const address = headers.get('cf-connecting-ip');
       const api = createApi({
         origin,
         fetch: (input, init) => env.API.fetch(input, init),
         keys: keysOf(client, keys),
-        // The API limits the requests of the client, not those of this Worker.
-        headers: address === null ? {} : { 'cf-connecting-ip': address },
+        headers: clientHeaders(headers),
         unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
       });
       return createServer({ api, verifyProof, recent: resultsOf(client, recent) });
