@@ -67,24 +67,26 @@ export type EstimateRequest = {
   readonly client: string;
 };
 
-/** `refusal`: what a create of the amount would return now. */
+export const SwapQuoted = z.object({
+  type: z.literal('quoted'),
+  expectedSats: z.bigint(),
+  minimumSats: z.bigint(),
+  /** Seconds until the BTC arrives, as the bridge expects. */
+  etaSeconds: orNull(z.number()),
+  route: z.string(),
+  /** The refusal that a create of the amount would get now; null when it would be accepted. */
+  refusal: orNull(z.custom<Refusal>()),
+  /** The smallest swap; null when it is not known. */
+  minimum: orNull(z.custom<ShownMinimum>()),
+  /** When the quote was requested, in Unix milliseconds. */
+  asOfMs: z.number(),
+  /** True when the client has no quotes left, so that an older one is shown. */
+  stale: z.boolean(),
+});
+
+/** `refusal`: the refusal that a create of the amount would get now. */
 export type SwapEstimate =
-  | {
-      readonly type: 'quoted';
-      readonly expectedSats: bigint;
-      readonly minimumSats: bigint;
-      /** Seconds until the BTC arrives, as the bridge expects. */
-      readonly etaSeconds: number | null;
-      readonly route: string;
-      /** Null when a create would be accepted. */
-      readonly refusal: Refusal | null;
-      /** The smallest swap; null when it is not known. */
-      readonly minimum: ShownMinimum | null;
-      /** When the quote was requested, in Unix milliseconds. */
-      readonly asOfMs: number;
-      /** True when the client has no quotes left, so that an older one is shown. */
-      readonly stale: boolean;
-    }
+  | Readonly<z.infer<typeof SwapQuoted>>
   /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create. */
   | { readonly type: 'unquoted'; readonly refusal: Refusal; readonly isOfCreate: boolean };
 
@@ -106,14 +108,15 @@ export type RoomMinimum =
   | { readonly type: 'unknown'; readonly refusal: Refusal };
 
 /** The current bounds of a swap, in lamports. */
-export type SwapRoom = {
+export const SwapRoom = z.object({
   /** Null when no node shows it. */
-  readonly balanceLamports: bigint | null;
+  balanceLamports: orNull(z.bigint()),
   /** The largest amount that one swap can take now; zero when swaps are not possible. */
-  readonly maximumLamports: bigint;
-  readonly refusal: Refusal | null;
-  readonly minimum: RoomMinimum;
-};
+  maximumLamports: z.bigint(),
+  refusal: orNull(z.custom<Refusal>()),
+  minimum: z.custom<RoomMinimum>(),
+});
+export type SwapRoom = Readonly<z.infer<typeof SwapRoom>>;
 
 /** Every swap is refused, for a reason other than its own amount. */
 export type SwapsRefused = {
@@ -245,43 +248,55 @@ export type OperatorView = {
   readonly journalBytes: number | null;
 };
 
-export type CustodyReport = {
+/** Whether signing is frozen and the Bitcoin key is absent. */
+const SigningState = z.object({
   /** True without the Bitcoin key: the operator signs proofs offline. */
-  readonly watchOnly: boolean;
-  /** Whether the Solana nodes agree, and whether the chain finalizes slots. */
-  readonly solana: NodeAgreement & Finality;
-  /** Names of the upstreams that the custodian skips because they hang. */
-  readonly openCircuits: readonly string[];
-  /** Null when no mint is configured. */
-  readonly mint: MintReport | null;
-  readonly frozen: string | null;
-  readonly paused: string | null;
-  /** Id of the Worker version that the object runs; null if unknown. */
-  readonly release: string | null;
-  /** Transactions of the reserve's key that no row explains and for which signing is frozen. */
-  readonly unexplainedSpends: readonly UnexplainedSpend[];
-  /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
-  readonly swapsRefused: SwapsRefused | null;
-  /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
-  readonly lastWakeMs: number | null;
-  readonly openOperations: number;
-  readonly heldOperations: number;
-  /** When the oldest change that is not in D1 yet was made. Rows that D1 refuses are left out. */
-  readonly undeliveredSinceMs: number | null;
-  /** Rows that D1 has refused repeatedly while it accepted others. */
-  readonly refusedRows: number;
-  /** True after D1 was restored to an older state, until every row was sent again. */
-  readonly mirrorRestored: boolean;
-  /** Every limit and its current use. */
-  readonly limits: readonly LimitUse[];
-  /** The bridge's quotes that estimates have used in two hours. */
-  readonly quotes: { readonly used: number; readonly maximum: number };
-  /** Why the bridge serves no swap until the operator acts. */
-  readonly bridgeFault: 'fees_over_cap' | 'request_rejected' | null;
-};
+  watchOnly: z.boolean(),
+  /** `unverified` until the journal is checked. */
+  frozen: orNull(z.string()),
+});
+export type SigningState = Readonly<z.infer<typeof SigningState>>;
 
-/** Whether signing is frozen and the Bitcoin key is absent. `frozen` is `unverified` until the journal is checked. */
-export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
+export const CustodyReport = SigningState.extend({
+  /** Whether the Solana nodes agree, and whether the chain finalizes slots. */
+  solana: z.object({
+    nodes: z.number(),
+    quorum: z.number(),
+    disagreement: orNull(z.custom<NonNullable<NodeAgreement['disagreement']>>()),
+    quorumMissingSince: orNull(z.number()),
+    quorumMissing: orNull(z.custom<NonNullable<NodeAgreement['quorumMissing']>>()),
+    stalledSince: orNull(z.number()),
+    consensus: z.custom<Finality['consensus']>().default('unknown'),
+  }),
+  /** Names of the upstreams that the custodian skips because they hang. */
+  openCircuits: z.array(z.string()).readonly().default([]),
+  /** Null when no mint is configured. */
+  mint: orNull(z.custom<MintReport>()),
+  paused: orNull(z.string()),
+  /** Id of the Worker version that the object runs; null if unknown. */
+  release: orNull(z.string()),
+  /** Transactions of the reserve's key that no row explains and for which signing is frozen. */
+  unexplainedSpends: z.array(z.custom<UnexplainedSpend>()).readonly().default([]),
+  /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
+  swapsRefused: orNull(z.custom<SwapsRefused>()),
+  /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
+  lastWakeMs: orNull(z.number()),
+  openOperations: z.number(),
+  heldOperations: z.number(),
+  /** When the oldest change that is not in D1 yet was made. Rows that D1 refuses are left out. */
+  undeliveredSinceMs: orNull(z.number()),
+  /** Rows that D1 has refused repeatedly while it accepted others. */
+  refusedRows: z.number(),
+  /** True after D1 was restored to an older state, until every row was sent again. */
+  mirrorRestored: z.boolean(),
+  /** Every limit and its current use. */
+  limits: z.array(z.custom<LimitUse>()).readonly(),
+  /** The bridge's quotes that estimates have used in two hours. */
+  quotes: z.object({ used: z.number(), maximum: z.number() }),
+  /** Why the bridge serves no swap until the operator acts. */
+  bridgeFault: orNull(z.custom<'fees_over_cap' | 'request_rejected'>()),
+});
+export type CustodyReport = Readonly<z.infer<typeof CustodyReport>>;
 
 /** Returned by every method instead of its result while these variables are missing or invalid. */
 export type NotConfigured = { readonly notConfigured: readonly string[] };
@@ -420,27 +435,28 @@ export type ClaimAnswer =
   | { readonly type: 'validated'; readonly claim: ClaimView }
   | (Refused & { readonly claim: ClaimView | null });
 
-export type AsryEpochView = {
-  readonly number: number;
+export const AsryEpochView = z.object({
+  number: z.int(),
   /** Unix seconds. An epoch ends when the next one starts. */
-  readonly startsAt: number;
-  readonly endsAt: number;
-  readonly capAtoms: bigint;
-  readonly depthAtoms: bigint;
-  readonly depositsAtoms: bigint;
+  startsAt: z.number(),
+  endsAt: z.number(),
+  capAtoms: z.bigint(),
+  depthAtoms: z.bigint(),
+  depositsAtoms: z.bigint(),
   /** Total reward that these deposits have earned. */
-  readonly entitledAtoms: bigint;
+  entitledAtoms: z.bigint(),
   /** The part of it whose payment is final on the chain. */
-  readonly paidAtoms: bigint;
+  paidAtoms: z.bigint(),
   /** Reward for the next deposit atom, in millionths of a reward atom, not rounded. */
-  readonly nextUnitMicroAtoms: bigint;
+  nextUnitMicroAtoms: z.bigint(),
   /** Reward atoms for the next dollar, before the fee. */
-  readonly nextDollarAtoms: bigint;
-  readonly claims: number;
+  nextDollarAtoms: z.bigint(),
+  claims: z.number(),
   /** Price of one ASRY in trillionths of a dollar. */
-  readonly price: bigint | null;
-  readonly decimals: number;
-};
+  price: orNull(z.bigint()),
+  decimals: z.number(),
+});
+export type AsryEpochView = Readonly<z.infer<typeof AsryEpochView>>;
 
 export const OPS_COMMANDS = [
   'pause',

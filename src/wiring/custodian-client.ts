@@ -1,5 +1,6 @@
 import { AppError, notConfigured } from '../core/errors.ts';
 import {
+  AsryEpochView,
   type Busy,
   type ClaimAnswer,
   type ClaimRequest,
@@ -8,13 +9,16 @@ import {
   CUSTODIAN_NAME,
   type CustodianApi,
   type CustodianRpc,
+  CustodyReport,
   type EstimateRequest,
   type NotConfigured,
   type NotCustodian,
   type OpenRequest,
   type OpsCommand,
   RequestView,
+  SwapQuoted,
   type SwapRequest,
+  SwapRoom,
   SwapView,
 } from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
@@ -63,18 +67,19 @@ export class CustodianClient implements CustodianApi {
     const answer = await this.#change((stub) => stub.createSwap(request));
     return answer.type === 'created' ? { ...answer, swap: SwapView.parse(answer.swap) } : answer;
   }
-  estimateSwap(request: EstimateRequest) {
-    return this.#call((stub) => stub.estimateSwap(request));
+  async estimateSwap(request: EstimateRequest) {
+    const answer = await this.#call((stub) => stub.estimateSwap(request));
+    return answer.type === 'quoted' ? SwapQuoted.parse(answer) : answer;
   }
   async findSwap(signature: string) {
     const found = await this.#call((stub) => stub.findSwap(signature));
     return found && SwapView.parse(found);
   }
-  swapRoom() {
-    return this.#call((stub) => stub.swapRoom());
+  async swapRoom() {
+    return SwapRoom.parse(await this.#call((stub) => stub.swapRoom()));
   }
-  report() {
-    return this.#call((stub) => stub.report());
+  async report() {
+    return CustodyReport.parse(await this.#call((stub) => stub.report()));
   }
   operatorView() {
     return this.#call((stub) => stub.operatorView());
@@ -121,8 +126,9 @@ export class CustodianClient implements CustodianApi {
     const found = await this.#call((stub) => stub.findClaim(signature));
     return found && ClaimView.parse(found);
   }
-  listAsryEpochs(limit: number) {
-    return this.#call((stub) => stub.listAsryEpochs(limit));
+  async listAsryEpochs(limit: number) {
+    const epochs = await this.#call((stub) => stub.listAsryEpochs(limit));
+    return epochs.map((epoch) => AsryEpochView.parse(epoch));
   }
   ops(command: OpsCommand) {
     return this.#call((stub) => stub.ops(command));

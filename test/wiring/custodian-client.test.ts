@@ -73,6 +73,49 @@ it('a swap and a claim from an older object have null or nothing for the newest 
   expect(await client.claimDeposit(asked)).toMatchObject({ claim });
 });
 
+const EPOCH = {
+  ...{
+    number: 0,
+    startsAt: 1,
+    endsAt: 2,
+    capAtoms: 9n,
+    depthAtoms: 9n,
+    depositsAtoms: 1n,
+    entitledAtoms: 1n,
+  },
+  ...{ paidAtoms: 1n, nextUnitMicroAtoms: 1n, nextDollarAtoms: 1n, claims: 1, decimals: 9 },
+};
+const ROOM = { maximumLamports: 1n, minimum: { type: 'unknown', refusal: { code: 'QUOTE_REFUSED' } } };
+const QUOTED = {
+  ...{ type: 'quoted', expectedSats: 2n, minimumSats: 1n, route: 'near-intents', asOfMs: 1, stale: false },
+};
+const REPORT = {
+  watchOnly: true,
+  solana: { nodes: 3, quorum: 2 },
+  ...{ openOperations: 0, heldOperations: 0, refusedRows: 0, mirrorRestored: false, limits: [] },
+  quotes: { used: 0, maximum: 1 },
+};
+
+it('room, estimate, report and epochs of an older object have null or nothing for the newest members', async () => {
+  const stub = {
+    swapRoom: async () => ROOM,
+    estimateSwap: async () => QUOTED,
+    report: async () => REPORT,
+    listAsryEpochs: async () => [EPOCH],
+  };
+  const env = { CUSTODIAN: { getByName: () => stub } } as never;
+  const client = new CustodianClient({ env, missing: [], log: () => undefined });
+  expect(await client.swapRoom()).toEqual({ ...ROOM, balanceLamports: null, refusal: null });
+  const quoted = { ...QUOTED, etaSeconds: null, refusal: null, minimum: null };
+  expect(await client.estimateSwap({ amountLamports: 1n, client: 'c' })).toEqual(quoted);
+  expect(await client.listAsryEpochs(1)).toEqual([{ ...EPOCH, price: null }]);
+  expect(await client.report()).toMatchObject({
+    ...{ frozen: null, paused: null, mint: null, release: null, lastWakeMs: null, swapsRefused: null },
+    ...{ openCircuits: [], unexplainedSpends: [], undeliveredSinceMs: null, bridgeFault: null },
+    solana: { disagreement: null, quorumMissing: null, stalledSince: null, consensus: 'unknown' },
+  });
+});
+
 it('a request keeps each member that the object sends', () => {
   expect(RequestView.parse(VIEW)).toEqual(VIEW);
 });

@@ -78,13 +78,12 @@ const limitStatus = (limit: LimitUse) => ({
 });
 
 const custodyStatus = (report: CustodyReport) => ({
-  // A Durable Object of the previous release does not report these values.
-  release: report.release ?? null,
-  lastWakeAt: isoOrNull(report.lastWakeMs ?? null),
+  release: report.release,
+  lastWakeAt: isoOrNull(report.lastWakeMs),
   swapsRefused: report.swapsRefused
     ? { code: report.swapsRefused.code, since: new Date(report.swapsRefused.sinceMs).toISOString() }
     : null,
-  unexplainedSpends: (report.unexplainedSpends ?? []).map((spend) => ({ ...spend, moved: [...spend.moved] })),
+  unexplainedSpends: report.unexplainedSpends.map((spend) => ({ ...spend, moved: [...spend.moved] })),
   frozen: report.frozen,
   paused: report.paused,
   openOperations: report.openOperations,
@@ -101,16 +100,14 @@ const custodyStatus = (report: CustodyReport) => ({
     quorum: report.solana.quorum,
     disagreementAt: isoOrNull(report.solana.disagreement?.at ?? null),
     quorumMissingSince: isoOrNull(report.solana.quorumMissingSince),
-    // A Durable Object of the previous release does not report these two values.
-    stalledSince: isoOrNull(report.solana.stalledSince ?? null),
-    consensus: report.solana.consensus ?? 'unknown',
+    stalledSince: isoOrNull(report.solana.stalledSince),
+    consensus: report.solana.consensus,
   },
 });
 
 async function custodyPart(custody: StatusReportDeps['custody']) {
   const report = await custody.report();
-  // A Durable Object of the previous release does not report `openCircuits`.
-  return { shown: custodyStatus(report), openCircuits: report.openCircuits ?? [] };
+  return { shown: custodyStatus(report), openCircuits: report.openCircuits };
 }
 
 async function databaseStatus(deps: Pick<StatusReportDeps, 'database'>) {
