@@ -58,7 +58,7 @@ export function VerdictLine({ verdict, asked, children }: VerdictLineProps) {
             Checked <Age iso={by.at} /> {by.who}.{' '}
           </>
         )}
-        {children}
+        <span class="signed">{children}</span>
       </p>
     </div>
   );
