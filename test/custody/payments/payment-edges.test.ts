@@ -1,12 +1,10 @@
 /** The exact limits of a payment's effect: one lamport, millisecond or second more or less. */
 import { describe, expect, it, vi } from 'vitest';
 import { isAddress } from '../../../src/chain/solana/address.ts';
-import { lamports } from '../../../src/core/amount.ts';
 import { type PaymentRequest, RequestStore } from '../../../src/custody/payments/request-store.ts';
-import { settling } from '../../kit/sample-operations.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { play } from './payment-scenes.ts';
-import { createPaymentWorld, fee, type PaymentWorld, TREASURY } from './payment-world.ts';
+import { createPaymentWorld, fee, type PaymentWorld } from './payment-world.ts';
 
 const MINUTE = 60_000;
 const CLOSES = 40 * MINUTE;
@@ -276,83 +274,27 @@ describe('a request', () => {
   });
 });
 
-describe('money that a bridge may have returned, where treasury and reserve share an address', () => {
-  /** An operation is unsettled with about the sum of a request, whose exact amount then arrives. */
-  async function arrival(p: { reserve?: string; unsettled: (fee: bigint) => bigint; named?: boolean }) {
-    const world = createPaymentWorld();
-    const request = world.open();
-    const swap = settling({
-      id: 'swap:a',
-      signer: p.reserve ?? TREASURY,
-      unsettled: lamports(p.unsettled(fee(request))),
-      createdAt: world.state.now,
-    });
-    world.storage.transaction(() => world.journal.insert(swap));
-    const paid = world.pay(fee(request), p.named ? [request.reference] : []);
-    await world.payments.run();
-    return { world, request, paid };
-  }
-  const isPaid = ({ world, request }: Awaited<ReturnType<typeof arrival>>) =>
-    world.payments.find(request.id)?.paidAt !== null;
-
-  it('money that a bridge may have returned buys nothing, and the operator is alerted once after some minutes', async () => {
-    const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
-    expect(arrived.world.alarms).toEqual([]);
-    for (let minutes = 0; minutes < 10; minutes++) {
-      arrived.world.state.now += 60_000;
-      await arrived.world.payments.run();
-    }
-    expect(isPaid(arrived)).toBe(false);
-    expect(arrived.world.alarms).toMatchObject([
-      { event: 'payment_unbooked', signature: arrived.paid, error: 'may_be_returned' },
-    ]);
-  });
-
-  it('the caller of a payment that a bridge may have returned is told that it is not booked yet', async () => {
-    const { world, request, paid } = await arrival({ unsettled: (sum) => sum + 20_000n });
-    expect(await world.confirm(request.id, paid)).toMatchObject({
-      refusal: { code: 'PAYMENT_NOT_FINAL', message: expect.stringContaining('bridge returned') },
-    });
-  });
-
-  it.each<[string, Parameters<typeof arrival>[0]]>([
-    ['names the request', { unsettled: (sum) => sum + 20_000n, named: true }],
-    ['is more than was sent', { unsettled: (sum) => sum - 1n }],
-    ['is far less than was sent', { unsettled: (sum) => sum * 2n }],
-    [
-      'arrives at a treasury address other than the reserve',
-      { unsettled: (sum) => sum + 20_000n, reserve: 'reserve' },
-    ],
-  ])(
-    'a payment that %s is accepted at once, because it cannot be money that a bridge returned',
-    async (_name, p) => {
-      expect(isPaid(await arrival(p))).toBe(true);
-    },
-  );
-
-  it.each([
-    ['by itself', false],
-    ['with a confirm', true],
-  ])(
-    'a payment that a bridge may have returned is accepted %s once the swap has settled',
-    async (_how, confirms) => {
-      const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
-      const { world, request, paid } = arrived;
-      const swap = world.journal.get('swap:a');
-      if (swap)
-        world.journal.update(
-          swap,
-          { ...swap, state: 'done', unsettled: lamports(0n), reserved: lamports(0n), dueAt: null },
-          world.state.now,
-        );
-      if (confirms) expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
-      world.state.now += 60_000;
-      await world.payments.run();
-      expect(isPaid(arrived)).toBe(true);
-      expect(world.alarms).toEqual([]);
-    },
-  );
-});
+// Treasury and reserve share an address, and a swap may be returned with about the sum of a request.
+it.each(
+  scenes(`
+    money that a bridge may have returned buys nothing, and the operator is alerted once after some minutes
+      | open a; swap 100 20000; pay a fee unnamed; run; alarms = none; runs 10; detail a = awaiting_payment; received a = 0; alarms = payment_unbooked a1 may_be_returned
+    the caller of a payment that a bridge may have returned is told that it is not booked yet
+      | open a; swap 100 20000; pay a fee unnamed; run; confirm a a1 = PAYMENT_NOT_FINAL; said bridge returned = true
+    a payment that names the request is accepted at once, because it cannot be money that a bridge returned
+      | open a; swap 100 20000; pay a fee; run; bought a = a1
+    a payment of more than was sent is accepted at once, because it cannot be money that a bridge returned
+      | open a; swap 100 -1; pay a fee unnamed; run; bought a = a1
+    a payment of far less than was sent is accepted at once, because it cannot be money that a bridge returned
+      | open a; swap 200 0; pay a fee unnamed; run; bought a = a1
+    a payment to a treasury other than the reserve is accepted at once, because it cannot be money that a bridge returned
+      | open a; swap 100 20000 reserve; pay a fee unnamed; run; bought a = a1
+    a payment that a bridge may have returned is accepted by itself once the swap has settled
+      | open a; swap 100 20000; pay a fee unnamed; run; settle; runs 1; bought a = a1; alarms = none
+    a payment that a bridge may have returned is accepted with a confirm once the swap has settled
+      | open a; swap 100 20000; pay a fee unnamed; run; settle; confirm a a1 = confirmed; runs 1; bought a = a1; alarms = none
+  `),
+)('%s', (_title, steps = '') => play(steps));
 
 describe('open sales', () => {
   it('reports the number and the total cost of open token requests as open sales', async () => {

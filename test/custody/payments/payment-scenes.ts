@@ -1,10 +1,12 @@
 /** Scenes of payments as steps in text. Requests are named by letters; `a2` is the second payment to `a`. */
 import { expect } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
 import type { Refusal, RequestView } from '../../../src/custody/api.ts';
 import { storeBirth } from '../../../src/custody/kernel/birth.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { settling } from '../../kit/sample-operations.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
-import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
+import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
 
 const orNone = (texts: readonly unknown[] = []): string => (texts.length === 0 ? 'none' : texts.join(', '));
 
@@ -35,6 +37,7 @@ type Names = ReturnType<typeof createNames>;
 
 function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names) {
   const { payments, state } = world;
+  let said = '';
   return {
     open(name: string, kind = 'token', mint = '') {
       const subject = mint === '' ? {} : { subject: { mint, name: 'Moon' } };
@@ -56,11 +59,11 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
         const at = isUnknown ? null : Math.floor((state.now + msOf(after('block'))) / 1_000);
         Object.assign(over, { blockTime: at });
       }
-      const lamports = sum.startsWith('fee') ? fee(request(name)) + BigInt(sum.slice(3) || 0) : BigInt(sum);
+      const amount = sum.startsWith('fee') ? fee(request(name)) + BigInt(sum.slice(3) || 0) : BigInt(sum);
       const count = [...paid.keys()].filter((each) => each.startsWith(name)).length + 1;
       if (words.includes('sent')) Object.assign(over, { signature: signature(90 + paid.size) });
       if (words.includes('as')) Object.assign(over, { signature: payment(after('as')) });
-      const moved = (words.includes('sent') ? world.send : world.pay)(lamports, references, over);
+      const moved = (words.includes('sent') ? world.send : world.pay)(amount, references, over);
       if (!words.includes('as')) paid.set(`${name}${count}`, moved);
     },
     /** The code of the outcome, and the facts of its refusal. */
@@ -74,8 +77,23 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       });
       if (outcome.type !== 'refused') return outcome.type;
       const { code, details = {}, retryAfterSeconds: retry }: Refusal = outcome.refusal;
+      said = outcome.refusal.message;
       const facts = Object.entries({ ...details, retry }).map((fact) => fact.join(':'));
       return [code, ...facts].join(' ');
+    },
+    /** Whether the last refusal has these words. */
+    said: (...words: string[]) => said.includes(words.join(' ')),
+    /** A swap of the reserve is unsettled with this part of the fee of `a`, in percent, and some lamports more. */
+    swap(percent: string, more: string, signer = TREASURY) {
+      const unsettled = lamports((fee(request('a')) * BigInt(percent)) / 100n + BigInt(more));
+      const row = settling({ id: 'swap:a', signer, unsettled, createdAt: state.now });
+      world.storage.transaction(() => world.journal.insert(row));
+    },
+    settle() {
+      const row = world.journal.get('swap:a');
+      const none = lamports(0n);
+      const end = { state: 'done', unsettled: none, reserved: none, dueAt: null } as const;
+      if (row) world.journal.update(row, { ...row, ...end }, state.now);
     },
     async refund(name: string) {
       const { rows, ok } = await payments.commands.refund(requests.get(name)?.id ?? payment(name));
@@ -85,6 +103,12 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     set(name: string, value?: string) {
       if (!(name in state)) throw new Error(`no state ${name}`);
       Object.assign(state, { [name]: value });
+    },
+    async runs(minutes: string) {
+      for (let minute = 0; minute < Number(minutes); minute++) {
+        state.now += 60_000;
+        await payments.run();
+      }
     },
     cron: () => payments.onCron(),
     run: () => payments.run(),
@@ -128,6 +152,8 @@ const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Nam
   lookups: () => orNone(world.lookups.map((lookup) => lookup.join(' '))),
   purposes: () =>
     orNone(world.storage.exec('SELECT used_by FROM treasury_payments').map((row) => String(row.used_by))),
+  alarms: () =>
+    orNone(world.alarms.map(({ event, signature, error }) => `${event} ${shown(signature)} ${error}`)),
   used: (name: string) => shown(world.journal.usedBy(`payment:${payment(name)}`)),
   async unmatched() {
     const { rows } = await world.payments.commands.unmatched('');
