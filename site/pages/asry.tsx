@@ -25,8 +25,8 @@ export const asry: Page = {
   Content: () => (
     <>
       <Title name="ASRY rewards">
-        Pay USDC or USDT to fund the service, and get ASRY, a reward token on Solana. Earlier payments earn
-        more.
+        Pay USDC or USDT to fund the service, and get ASRY, a reward token on Solana. The payment is not
+        returned. Earlier payments earn more.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />

@@ -64,30 +64,28 @@ const Keys = () => (
 const Powers = () => (
   <section>
     <h2>What the operator could do</h2>
-    <Folded summary="Four things">
-      <ul class="holders">
-        <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
-        <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
-        <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
-        <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
-      </ul>
-    </Folded>
+    <ul class="holders">
+      <li>
+        <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
+      </li>
+      <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
+      <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
+      <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
+    </ul>
   </section>
 );
 
 const Unproven = () => (
   <section>
     <h2>What the proof does not show</h2>
-    <Folded summary="Four things">
-      <ul class="holders">
-        <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
-        <li>That the BTC is free of debts or promises made elsewhere.</li>
-        <li>
-          Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
-        </li>
-        <li>That the service keeps running, or that ABSR has a price.</li>
-      </ul>
-    </Folded>
+    <ul class="holders">
+      <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
+      <li>That the BTC is free of debts or promises made elsewhere.</li>
+      <li>
+        Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
+      </li>
+      <li>That the service keeps running, or that ABSR has a price.</li>
+    </ul>
   </section>
 );
 
@@ -103,6 +101,7 @@ export const trust: Page = {
         The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
         you.
       </Title>
+      <Powers />
       <Redemption />
       <Keys />
       <section>
@@ -115,7 +114,6 @@ export const trust: Page = {
           <TrustSources />
         </Live>
       </section>
-      <Powers />
       <section>
         <h2>What a thief could take</h2>
         <Folded summary="The worst loss of each thing">

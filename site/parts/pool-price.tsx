@@ -32,7 +32,7 @@ export function PoolPrice({ mint }: { mint: string }) {
   if (reads.every(({ value }) => value !== null))
     return (
       <Tile name="Price" value="none yet">
-        no pool <a href="/pools">read here</a> has it
+        in none of <a href="/pools">the pools shown here</a>
       </Tile>
     );
   return reads.every(({ value, failure }) => value !== null || failure !== null) ? (

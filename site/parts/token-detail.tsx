@@ -45,7 +45,8 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
     return (
       <p>
         It counts the sats of the <a href="/reserves">reserve</a>, one for each, so that programs on Solana
-        can read them. <a href="/trust#redemption">Sluice redeems none</a>.
+        can read them. <a href="/reserves#verify">Check that each is covered</a>.{' '}
+        <a href="/trust#redemption">Sluice redeems none</a>.
       </p>
     );
   if (official?.asset === 'ASRY')

@@ -42,8 +42,8 @@ export function TokenFields({ draft, setDraft, faults, tried, pictured }: TokenF
       />
       <PictureFile made={pictured} />
       <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
-      <Field {...entry('creator')} label="Your wallet" hint="Receives the supply and the rights you keep" />
       <ConnectWallet label="Fill in from my wallet" quiet />
+      <Field {...entry('creator')} label="Your wallet" hint="Receives the supply and the rights you keep" />
       <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
         <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
         <Field {...entry('description')} label="Description" rows={3} optional />

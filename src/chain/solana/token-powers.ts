@@ -37,7 +37,7 @@ export const POWER_WORDS: Readonly<Record<TokenPower, readonly [short: string, s
   transfer_hook: ['program decides transfers', 'A program runs with every transfer and can refuse it.'],
   transfer_fee: ['fee on transfers', 'A part of each transfer can be kept as a fee.'],
   burn_permission: ['burning needs permission', 'Holders can burn tokens only if one address signs.'],
-  mint: ['can mint more', 'The supply can grow: one address can create more.'],
+  mint: ['can mint more', 'The supply can grow: the mint authority can create more.'],
   close_mint: [
     'mint can be closed',
     'One address can close the mint when no tokens are left, and create it anew.',
