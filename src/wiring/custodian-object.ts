@@ -23,7 +23,7 @@ import type { Storage } from '../custody/kernel/ports.ts';
 import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
-/** Maximum concurrent calls of one read verb; more are refused. */
+/** Maximum concurrent calls of one read verb; more are refused, so that bursts leave the one thread free for money. */
 const MAX_READS = 32;
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
