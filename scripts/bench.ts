@@ -1,7 +1,7 @@
 /**
- * Measures the service's speed. The same run measures, on the same runtime, what each figure is compared with. `npm run
- * bench -- [--only bundle,reads,search,page-views] [--routes /api/reserves] [--write]`; `--routes` measures
- * only these reads, `--write` stores the rows in docs/build/benchmarks.md.
+ * Measures the service's speed. Each figure and its comparison come from the same run on the same runtime. `npm run
+ * bench -- [--only bundle,reads,search,page-views] [--routes /api/reserves] [--write]`; `--routes` measures only
+ * these reads, `--write` stores the rows in docs/build/benchmarks.md.
  * BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
  * @module
  */

@@ -73,7 +73,7 @@ export function oneLine(error: unknown): string {
 }
 
 /**
- * Creates a file that only its owner can read. After a failure the file is removed, because a part of it would look
+ * Creates a file that only its owner can read. After a failure the file is removed, because a partial file would look
  * complete.
  */
 export async function createFile<T>(

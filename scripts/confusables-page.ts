@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 
-/** Characters and the text that a reader sees, from Unicode's confusables.txt 13.0. */
+/** Characters, each with the text that it looks like, from Unicode's confusables.txt 13.0. */
 const SKELETONS = createRequire(import.meta.url)('unhomoglyph/data.json') as Readonly<Record<string, string>>;
 
 const withoutMarks = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '');
 const lettersOf = (text: string): string => withoutMarks(text).replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Unicode writes l for every vertical stroke: the reader of I as well. */
+/** Unicode maps every vertical stroke, also a capital I, to a small l; here each of them becomes I. */
 const read = (skeleton: string): string =>
   [...lettersOf(skeleton)].map((letter) => (letter === 'l' ? 'I' : letter.toLowerCase())).join('');
 

@@ -1,13 +1,14 @@
 /**
- * `npm run deploy`: wrangler's deployment, refused while a required setting is neither in --secrets-file nor a secret of the
- * deployed Worker. wrangler's own `secrets.required` would make `wrangler dev` ignore every other setting, and cannot accept
- * a key service in place of a key. The build of a bare `wrangler deploy` therefore fails.
+ * `npm run deploy`: wrangler's deployment, refused while a required setting is neither in --secrets-file nor a secret
+ * of the deployed Worker. wrangler's own `secrets.required` would make `wrangler dev` ignore every other setting, and
+ * cannot accept a key service in place of a key. The build of a bare `wrangler deploy` therefore fails.
  *
- * wrangler expands `$NAME` in a settings file, and lets the shell's variables override its lines. So wrangler gets the
- * lines as JSON, which it uploads unchanged, and an environment without any name of a setting.
+ * wrangler expands `$NAME` in a settings file, and lets the shell's variables override its lines. So wrangler gets
+ * the lines as JSON, which it uploads unchanged, and an environment without any name of a setting.
  *
- * Options of wrangler: --secrets-file FILE, --domain NAME, --env NAME. --secrets-only uploads the secrets, and deploys nothing.
- * --rollback ID activates an earlier version, then uploads the secrets of the file, because a version brings its own back.
+ * Options of wrangler: --secrets-file FILE, --domain NAME, --env NAME. --secrets-only uploads the secrets, and
+ * deploys nothing. --rollback ID activates an earlier version, then uploads the secrets of the file, because that
+ * version brings back the secrets that it was deployed with.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -23,7 +23,7 @@ type Recorded = { request: { path: string; body?: unknown }; responses: { ok?: u
 
 const recorded = new Map<string, Recorded>();
 
-/** Shortens lists and replaces the loopback names of relays by public ones. Everything else is unchanged. */
+/** Shortens lists and replaces the loopback names of relays with public ones. Everything else is unchanged. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string')
     return value.replace(/^ws:\/\/127\.0\.0\.1:\d*(\d)$/, 'wss://relay-$1.example');

@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
 
-/** Files with the version of the release, and the text before it. */
+/** Files that contain the release's version, and the text that precedes the version. */
 const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
   'packages/client/package.json': /("version": ")[^"]+/g,
   'packages/sluice-mcp/package.json': /("version": ")[^"]+/g,
@@ -21,7 +21,7 @@ const UNRELEASED = 'Unreleased';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
-/** The lines under the heading of a version, without it. @throws UsageError when it has none */
+/** The lines under the heading of a version, without the heading. @throws UsageError when there are none */
 function section(version: string): string {
   const [, ...parts] = read(CHANGELOG).split(/^## /m);
   const text = parts.find((part) => part.startsWith(`[${version}]`));

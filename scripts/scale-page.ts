@@ -14,7 +14,7 @@ export type Cost = Uses & { readonly steps: number };
 export type RouteCosts = {
   readonly reads: readonly { readonly route: string; readonly cold: Cost; readonly warm: Cost }[];
   readonly writes: readonly { readonly route: string; readonly steps: readonly string[] }[];
-  /** One run of the minute's trigger. */
+  /** One run of the trigger that fires every minute. */
   readonly cron: Uses;
 };
 /** Rows that one transaction writes for `views` page views: if all visitors are known, and if all are new. */

@@ -25,7 +25,7 @@ type Choice = {
   readonly changes?: boolean;
 };
 
-/** What the machine offers besides the arguments. */
+/** What else may decide the target: the worlds that run on this machine, and OPS_SECRET of the environment. */
 type Surroundings = { readonly worlds?: readonly RunningWorld[]; readonly secret?: string | undefined };
 
 /** @throws UsageError unless the arguments, the environment and the running worlds leave one target */

@@ -15,7 +15,7 @@ import {
 import { argumentsOrUsage, httpUrl, oneLine, readArguments } from './command-line.ts';
 import { chooseTarget, targetLine } from './target.ts';
 
-/** `ok!` marks one that passes with a warning, `?` one that could not be made. */
+/** `ok!` marks a check that passes with a warning, `?` a check that could not be made. */
 const MARKS = { confirmed: 'ok ', warned: 'ok!', contradicted: 'RED', unchecked: '?  ' } as const;
 
 async function verify({ origin, host }: URL, sources: ProofSources): Promise<number> {

@@ -46,7 +46,7 @@ export const PAGES: readonly Page[] = [
 /** @param document the API that `/docs` describes */
 export function pagesApp(assets: Assets, document: ApiDocument): Hono {
   const app = new Hono();
-  // Otherwise the build would leave out a page that throws.
+  // Without this handler the build would leave out a page that throws.
   app.onError((thrown) => {
     throw thrown;
   });

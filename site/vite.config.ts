@@ -30,9 +30,9 @@ export const siteConfig: InlineConfig = {
     rolldownOptions: {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
-        // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for what
-        // the same pages share beyond it. Payment is apart: most pages take none, so they load neither wallets nor the
-        // payment card with its QR code.
+        // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for
+        // what the same pages share beyond it. Payment has a script of its own: most pages take no payment, so they
+        // load neither wallets nor the payment card with its QR code.
         codeSplitting: {
           groups: [
             {

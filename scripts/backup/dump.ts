@@ -30,8 +30,8 @@ type What = {
 };
 
 /**
- * Every row as a statement. A table is walked along its key: rows that appear or disappear meanwhile move no
- * other row to another page. No row is missed or repeated.
+ * Every row as a statement. Pages follow the primary key, so a row that is inserted or deleted meanwhile moves no
+ * other row. None is missed or repeated.
  *
  * @param read returns the rows of the queries in order; the first pages of all tables are read in one call
  */

@@ -16,7 +16,7 @@ type Verbs = Record<string, (...args: unknown[]) => Promise<unknown>>;
 const platformNow = Date.now;
 /** Unix ms at which the clock was stopped. */
 let heldAt: number | undefined;
-// The service takes `Date.now` when it is loaded, so this comes first.
+// The service captures `Date.now` when it is loaded, so this assignment comes first.
 Date.now = () => heldAt ?? platformNow();
 
 /** The bundle of the service, in the same folder as this one. */

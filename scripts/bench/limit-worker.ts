@@ -24,7 +24,7 @@ type LimitEnv = {
   };
 };
 
-/** Named like the service's, so that the bindings are the same. */
+/** Has the name of the service's class, so that both use the same bindings. */
 export class PageViews extends DurableObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -47,8 +47,8 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
   for (let index = 0; index < ROUTES - 2; index += 1)
     app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
   app.get('/none', (c) => c.json(BODY));
-  // Calls each backend as often as the query requests, concurrently, and sends `bytes` bytes. Each call of D1 reads `read`
-  // rows and returns as many bytes.
+  // Calls each backend as often as the query requests, concurrently, and sends `bytes` bytes. Each D1 query reads
+  // `read` rows and returns `bytes` bytes.
   app.get('/calls', async (c) => {
     const { env } = c;
     const { bytes = '0', read = '0', ...times } = c.req.query();

@@ -9,14 +9,17 @@ import { ownBundle, startRuntime } from './runtime.ts';
 
 const SMALL = 10_000;
 const LARGE = Number(process.env.BENCH_VIEWS ?? 10_000_000);
-/** The log has no more rows than this at any number of views. */
+/** Maximum rows of the log, regardless of the number of views. */
 const LOG_ROWS = 1_000_000;
 const ROUNDS = 10;
 const STATS_ROUNDS = 400;
 const ROUND_MS = 1_000;
 /** Longest total time for the rounds of a row; a busy machine completes fewer rounds. */
 const MAX_ROW_MS = 60_000;
-/** A view waits for its group, so a rate needs many callers at once. */
+/**
+ * The service writes views in groups, and each view waits for its group. The rate therefore needs many callers at
+ * once.
+ */
 const CONNECTIONS = 250;
 const SPREAD_MS = 29 * 86_400_000;
 

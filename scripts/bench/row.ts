@@ -5,7 +5,7 @@
 export interface Row {
   readonly what: string;
   readonly ours: string;
-  /** What the figure is compared with, and the figure of that. */
+  /** What the figure is compared with, and the value measured for it. */
   readonly limit: string;
   readonly ratio: number | null;
   /** The bound on the ratio: a minimum or a maximum. */
@@ -55,7 +55,7 @@ export function pageRowsOf(rows: readonly Row[]): Row[] {
   return [...rows.filter((row) => row.ratio !== null && !isMetRoute(row)), ...shared];
 }
 
-/** Results of up to `rounds` rounds after one to warm up. None begins after `maximumMs`, but one always runs. */
+/** Results of up to `rounds` rounds after a warm-up round. No round starts after `maximumMs`, but one always runs. */
 export async function roundsWithin<T>(
   rounds: number,
   maximumMs: number,

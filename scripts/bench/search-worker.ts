@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { createSearchStore } from '../../src/features/tokens/search-store.ts';
 
-/** Named like the service's, so that the bindings are the same. */
+/** Has the name of the service's class, so that both use the same bindings. */
 export class Custodian extends DurableObject {}
 
 type From = Parameters<ReturnType<typeof createSearchStore>['search']>[1];

@@ -32,7 +32,10 @@ function workers(): Process[] {
 
 const NANOSECONDS = 1_000_000;
 
-/** Milliseconds of processor time that those processes have used. Unlike a clock, it leaves out what others use. */
+/**
+ * Milliseconds of processor time that those processes have used. Unlike elapsed time, this excludes the time of other
+ * processes.
+ */
 export const workerCpuMs = (): number =>
   workers()
     .flatMap(({ pid }) =>

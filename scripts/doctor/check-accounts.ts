@@ -6,11 +6,11 @@ import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import type { SolanaNode, SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { type Finding, note, problem, problemIf } from './finding.ts';
 
-/** Owner of every wallet. */
+/** The program that owns every wallet's account. */
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-/** With more, the sats of every bitcoin do not fit into a token amount of 64 bits. */
+/** With more decimals, the sats of all bitcoins do not fit into a token amount of 64 bits. */
 const MOST_ABSR_DECIMALS = 3;
-/** With fewer, small rewards round to nothing; with more, an epoch's cap does not fit into 64 bits. */
+/** With fewer decimals, small rewards round to nothing; with more, an epoch's cap does not fit into 64 bits. */
 const ASRY_DECIMALS = { least: 6, most: 12 };
 
 /** The allowance of the account that pays rewards, if the reserve's key does not own it. */

@@ -55,7 +55,10 @@ const SINGLE = [
   'ASRY_MINT_ADDRESS',
   'ASRY_SOURCE_ACCOUNT',
 ] as const;
-/** The first has a finding of its own; a theft of the reserve's key leaves the treasury safe. */
+/**
+ * The first pair has its own finding. In the second pair, the treasury has its own key: a thief of the reserve's key
+ * cannot use it.
+ */
 const MAY_BE_EQUAL = new Set([
   'RESERVE_SOLANA_ADDRESS TREASURY_SOLANA_ADDRESS',
   'TREASURY_SOLANA_ADDRESS EVACUATION_ADDRESS',
@@ -116,7 +119,7 @@ function checkPools(settings: Settings): Finding[] {
   );
 }
 
-/** Settings that have no effect without another one, and what does not happen then. */
+/** Settings that have no effect unless another one is set, and what then does not happen. */
 const NEEDED: readonly (readonly [name: string, needed: string, effect: string])[] = [
   ['ABSR_WITNESS_URL', 'ABSR_MINT_AUTHORITY', 'nothing is minted with the witness'],
   ['ABSR_MINT_AUTHORITY', 'ABSR_WITNESS_URL', 'nothing is minted'],

@@ -7,7 +7,7 @@ const RESOURCE =
   /^(database_id|database_name|preview_database_id|preview_id|id|namespace_id|service|script_name)$/;
 const PLACEHOLDER = /^[0-]+$/;
 
-/** An environment with all that it inherits; production without a name. */
+/** An environment with everything that it inherits; production if no name is given. */
 export const readEnvironment = (file: string, env?: string): Unstable_Config =>
   unstable_readConfig({ config: file, env }, { hideWarnings: true });
 

@@ -88,7 +88,9 @@ function checkSettingsFile(file: string): Finding[] {
   ];
 }
 
-/** Lines that do not mean what they seem to: a name set twice, a colon in place of `=`, a value that a `#` cuts. */
+/**
+ * Lines that do not mean what they seem to: a name set twice, a colon in place of `=`, a value that a `#` cuts off.
+ */
 function checkLines(text: string): Finding[] {
   const lines = text.split(/\r?\n/);
   const of = (name: string, rest: string): number =>

@@ -5,9 +5,9 @@ import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src
 import { type Finding, given, isLocalService, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 const SOL = 1_000_000_000n;
-/** Above it, an amount of SOL was meant in lamports. */
+/** A larger amount of SOL was probably meant in lamports. */
 const MOST_SOL = 10_000n;
-/** Prices that no token has: in trillionths of a dollar, and in SOL. */
+/** Bounds outside which no token has its price: in trillionths of a dollar, and in SOL. */
 const PRICE_USD = { least: 10n ** 5n, most: 1_000n * 10n ** 12n };
 const MOST_PRICE_SOL = 100n;
 /** Exchanges pay SOL in steps of this many lamports. */

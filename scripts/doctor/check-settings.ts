@@ -199,7 +199,7 @@ const checkCalled = (settings: Settings): Finding[] =>
     );
   });
 
-/** One address of mail, or an https: URL. */
+/** One e-mail address, or an https: URL. */
 const CONTACT = /^(https:|mailto:[^\s@,<>/]+@[^\s@,<>/]+\.[a-z]{2,}(\?|$))/i;
 
 function checkAlarms(settings: Settings): Finding[] {

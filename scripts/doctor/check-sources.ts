@@ -20,7 +20,7 @@ const SAME_PROVIDER: readonly (readonly [RegExp, string])[] = [
   [/(^|\.)(ankr\.com|extrnode\.com)$/, 'ankr'],
   [/(^|\.)blockstream\.(info|com)$/, 'blockstream'],
 ];
-/** Domains under which others register theirs, as in `example.co.uk`, or deploy. */
+/** Domains under which anybody can register a domain, such as `co.uk`, or deploy a site. */
 const SECOND_LEVEL =
   /^((co|com|net|org|ac|gov|edu)\.[a-z]{2}|(workers|pages|fly|vercel|web)\.(dev|app)|(onrender|herokuapp)\.com|github\.io)$/;
 
@@ -29,14 +29,14 @@ function operatorOf(url: string): string {
   const hostname = hostnameOf(url);
   const [, provider] = SAME_PROVIDER.find(([hosts]) => hosts.test(hostname)) ?? [];
   if (provider !== undefined) return provider;
-  // Two addresses of one network of 256, or of one site with IPv6, are one operator.
+  // Two IPv4 addresses of one /24 network, or two IPv6 addresses of one /48, are treated as one operator.
   if (/^[\d.]+$/.test(hostname)) return hostname.split('.').slice(0, 3).join('.');
   if (hostname.startsWith('[')) return hostname.split(':').slice(0, 3).join(':');
   const labels = hostname.split('.');
   return labels.slice(SECOND_LEVEL.test(labels.slice(-2).join('.')) ? -3 : -2).join('.');
 }
 
-/** Public nodes of Solana, whose rate everybody shares. */
+/** Public nodes of Solana, whose rate limit all users share. */
 const PUBLIC_NODES = /(^|\.)(mainnet-beta|mainnet|testnet|devnet)\.solana\.com$|(^|\.)projectserum\.com$/;
 
 const isLocal = (urls: readonly string[]): boolean => urls.every((url) => LOOPBACK.test(hostnameOf(url)));

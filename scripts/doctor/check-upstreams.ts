@@ -74,7 +74,7 @@ export async function checkUpstreams(settings: Settings): Promise<Finding[]> {
   return found.flat();
 }
 
-/** Calls each node, index and price venue once, and requests a dry quote of the bridge for these addresses. */
+/** Calls each node, index and price venue once, and requests a dry quote from the bridge for these addresses. */
 export async function checkSources(
   config: Config,
   reserve: string | undefined,

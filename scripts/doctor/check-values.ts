@@ -16,7 +16,7 @@ import {
 } from './finding.ts';
 
 export const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-/** Addresses that a Worker cannot reach: of private networks, for translation, and names without a domain. */
+/** Addresses that a Worker cannot reach: private and reserved networks, local domains, and names without a domain. */
 const PRIVATE =
   /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|0\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)|^\[(::|f[cd]|fe[89ab])|\.(local|internal|lan|home|arpa|onion|localhost)$|^[^.[]*$/;
 const OTHER_NETWORK =
@@ -24,11 +24,11 @@ const OTHER_NETWORK =
 /** Pages for people at a provider. */
 const PAGE = /^(app|console|dash|dashboard|docs|explorer|portal|status)\.|(^|\.)(solscan\.io|solana\.fm)$/;
 
-/** The host of a URL without its port and a point at the end; empty if it has none. */
+/** The host of a URL without the port and a trailing dot; empty if the URL has no host. */
 export const hostnameOf = (url: string): string =>
   URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
 
-/** What tells machines apart: the host, and on this machine its port. */
+/** What distinguishes two servers: the host; on this machine also the port. */
 export const machineOf = (url: string): string =>
   LOOPBACK.test(hostnameOf(url)) ? new URL(url).host : hostnameOf(url);
 
@@ -97,7 +97,7 @@ export const isExample = (text: string): boolean =>
   PLACEHOLDER.test(text.trim()) || hostsIn(text).some((host) => EXAMPLE_HOST.test(host));
 
 function checkPlaceholder(name: string, text: string, settings: Settings): Finding[] {
-  // The contact of a service on this machine is read by nobody.
+  // Nobody reads the contact of a service on this machine.
   if (name === 'SECURITY_CONTACT' && isLocalService(settings)) return [];
   return problemIf(
     isExample(text),
@@ -107,11 +107,11 @@ function checkPlaceholder(name: string, text: string, settings: Settings): Findi
   );
 }
 
-/** Every URL of a value, also of a comma list and of `name=URL`. */
+/** Every URL in a value, which may be a comma-separated list or `name=URL`. */
 export const urlsIn = (text: string): string[] =>
   [...text.matchAll(/[a-z][\w+.-]*:\/\/[^\s,"']+/gi)].map(([url]) => url);
 
-/** URLs whose host serves something else than the setting is for. */
+/** URLs whose host serves something other than what the setting needs. */
 function checkHosts(name: string, urls: readonly URL[], settings: Settings): Finding[] {
   const own = given(settings, 'PUBLIC_BASE_URL') ?? '';
   const nameOf = (url: string): string => machineOf(url).replace(/^www\./, '');
@@ -285,7 +285,7 @@ const expiryOf = (token: string): number | undefined =>
 
 const LEAST_LIFE_MS = 3 * 86_400_000;
 
-/** The token of the bridge is a JWT; one that is cut or has expired buys nothing. */
+/** The token of the bridge is a JWT; a truncated or expired one has no effect. */
 function checkToken(settings: Settings): Finding[] {
   const token = given(settings, 'NEAR_INTENTS_JWT');
   if (token === undefined || isLocalService(settings)) return [];

@@ -24,7 +24,7 @@ export async function examine({
   readonly service?: string | undefined;
   /** Makes no requests. */
   readonly offline?: boolean;
-  /** Whether the settings are to be uploaded, so that they name no service of this machine. */
+  /** True if the settings will be uploaded: they may then name no service on this machine. */
   readonly isForDeployment?: boolean;
 }): Promise<Finding[]> {
   const local = [

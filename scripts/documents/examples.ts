@@ -14,7 +14,7 @@ type OperationExample = {
     readonly path: string;
     readonly body?: unknown;
   };
-  /** Bodies with status 200; none if they are no JSON objects or too long. */
+  /** Bodies with status 200; left out if they are not JSON objects or are too long. */
   readonly responses: { readonly ok?: unknown };
 };
 

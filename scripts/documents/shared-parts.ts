@@ -23,7 +23,7 @@ export function sharedPart<P extends object>(document: ApiDocument, kind: Kind, 
   return found as P;
 }
 
-/** Replaces each part that occurs more than once by a reference to one component. */
+/** Replaces each part that occurs more than once with a reference to one component. */
 export function withSharedParts(document: ApiDocument): ApiDocument {
   const counts = new Map<string, number>();
   const names = new Map<string, string>();

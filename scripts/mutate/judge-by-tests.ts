@@ -28,7 +28,7 @@ async function runTests({ change, tests }: TestShare): Promise<Judged> {
       root: ROOT,
       config: false,
       watch: false,
-      // The file cache is by path: the changed code must not be stored there.
+      // The file cache is keyed by path, so the changed code must not be stored there.
       fsModuleCache: false,
       bail: 1,
       include: ['test/**/*.test.ts'],

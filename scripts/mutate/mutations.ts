@@ -22,7 +22,7 @@ type Node = { readonly type: string; readonly start: number; readonly end: numbe
   Record<string, unknown>
 >;
 
-/** Operators in place of an operator, after which the code still runs. */
+/** The operators that may replace each operator so that the code still runs. */
 const OTHER_OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '<': ['<=', '>='],
   '<=': ['<', '>'],

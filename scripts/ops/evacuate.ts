@@ -63,7 +63,7 @@ export type EvacuationStep = {
 
 type Plan = { readonly steps: readonly EvacuationStep[]; readonly notes: readonly string[] };
 
-/** What is moved, in the order in which it is sent, and what the operator must do otherwise. */
+/** What is moved, in the order of the transactions, and what the operator must do by other means. */
 export function planEvacuation(facts: EvacuationFacts): Plan {
   const authority = authorityStep(facts);
   const moves = [

@@ -24,7 +24,8 @@ export async function probeUpstreams(
 }
 
 /**
- * Reads responses that no check of the doctor uses, so that their shapes are compared. A failure shows in the shapes.
+ * Reads responses that no check of the doctor uses, so that their shapes are compared. A failure appears as a
+ * different shape.
  */
 async function readMore(config: Config, reserve: Reserve): Promise<Finding[]> {
   const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch });

@@ -26,11 +26,11 @@ export const PROOF_POLL_MS = 60_000;
 const REFRESH_AFTER_MS = [0, 1500, 3500];
 /** How long the service may delay a repeated read whose result is not final. */
 const WAIT_SECONDS = 10;
-/** A read without a response by then has failed, and the page says so. */
+/** A read without a response after this time has failed, and the page says so. */
 const HANGS_AFTER_MS = 9_000;
 /** All figures of a page are read at the same moments, so that they share one request. */
 const BEAT_MS = 15_000;
-/** Without an act of the visitor for this time, a page reads less often. */
+/** After this time without an action by the visitor, a page reads less often. */
 const IDLE_AFTER_MS = 300_000;
 const BEATS_WHILE_IDLE = 8;
 
@@ -55,7 +55,9 @@ class Feed<Name extends OperationName> {
   /** A read that was requested during another one is sent once afterwards. */
   #again = false;
   #isFinal = false;
-  /** Whether a read of this page itself has ended; what the service wrote into the page is none. */
+  /**
+   * Whether this page itself has ended a read. A response that the service wrote into the page is not such a read.
+   */
   #hasRead = false;
   /** The service delayed the last response until a change. */
   #isHeld = false;
@@ -125,7 +127,7 @@ class Feed<Name extends OperationName> {
     await this.#reading;
     this.#reading = null;
     if (signal.aborted) {
-      // A part that was added after the last one had gone still waits for its read.
+      // A part may have been added after the last one was removed; it still waits for this value.
       this.#again = false;
       if (this.#subscribers.size > 0) await this.#poll(fresh);
     } else if (this.#again && !this.#isFinal) {
@@ -158,7 +160,7 @@ class Feed<Name extends OperationName> {
       this.#hasRead = true;
       if (signal.aborted) return;
       this.#isHeld = headers.has('preference-applied');
-      // Set before it is shown: the part that shows a final result may announce a change at once.
+      // Set before `value` is shown: the part that shows a final result may announce a change at once.
       this.#isFinal = isOver?.(value) ?? false;
       // Another instance of the service may still have older figures than those shown.
       const isOlder = timeOf(value) < timeOf(this.state.value);
@@ -171,7 +173,7 @@ class Feed<Name extends OperationName> {
   }
 }
 
-/** What the page needs of a feed without knowing its operation. */
+/** The members of a feed that the page uses without knowing its operation. */
 type AnyFeed = Pick<Feed<OperationName>, 'refresh' | 'refreshAfterChange'> & {
   readonly state: Pick<State<unknown>, 'failure'>;
 };
@@ -290,7 +292,7 @@ function untilBeat(pollMs: number): number {
   return began + (Math.floor((now - began) / BEAT_MS) + beats) * BEAT_MS - now;
 }
 
-/** The first act after an idle time shows what has changed since. */
+/** The first action after an idle time reads what has changed since. */
 function noteAct(): void {
   const wasIdle = Date.now() - activeAt >= IDLE_AFTER_MS;
   activeAt = Date.now();

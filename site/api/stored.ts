@@ -38,7 +38,7 @@ export function store(name: string, value: object | null): void {
 
 /** A stored value that follows the changes of this tab and of the others. Null while the page is prerendered. */
 export function useStored<T>(name: string, read: (value: unknown) => T | null): T | null {
-  // Read at once, so that no part shows itself without it first.
+  // Read at once, so that no part is first shown without the value.
   const [value, setValue] = useState<T | null>(() => readStored(name, read));
   useEffect(() => {
     const changed = (): void => setValue(readStored(name, read));

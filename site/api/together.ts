@@ -10,7 +10,7 @@ type Waiting = {
   reject(reason: unknown): void;
 };
 
-/** Timers of one moment fire a few milliseconds apart. */
+/** Timers that are set for the same moment fire a few milliseconds apart. */
 const GATHER_MS = 50;
 /** The service accepts no more paths in one request. */
 const MOST_READS = 12;

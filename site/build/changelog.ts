@@ -10,7 +10,7 @@ import type { Assets } from './assets.ts';
 /** @property date ISO date of the release; null for what no release has yet */
 export type Changes = { readonly version: string; readonly date: string | null; readonly html: string };
 
-/** @param source web address of the repository, which links to other files of it get */
+/** @param source web address of the repository, for links to its other files */
 export function changesOf(markdown: string, source: string): Changes[] {
   const marked = new Marked({
     walkTokens(token) {

@@ -11,7 +11,7 @@ export type Sources = {
   readonly rpcUrls: readonly string[];
 };
 
-/** Public, free of keys, and open to calls from any page. */
+/** Public, usable without a key, and open to calls from any page. */
 export const PUBLIC_SOURCES: Sources = {
   explorers: ['https://mempool.space/api', 'https://blockstream.info/api'],
   rpcUrls: ['https://solana-rpc.publicnode.com', 'https://api.mainnet-beta.solana.com'],
@@ -35,7 +35,10 @@ export function contentPolicy({ explorers, rpcUrls }: Sources, images = "'self' 
   ].join('; ');
 }
 
-/** Pages that show a token's picture; a second policy would only narrow the first, so it is removed. */
+/**
+ * Pages that show a token's picture. A second policy could only narrow the general one, so these pages first remove
+ * the general one.
+ */
 const PICTURE_PAGES = ['/token', '/tokens/new'];
 
 const headers = (sources: Sources): string => `/*

@@ -17,7 +17,7 @@ const anchorOf = (title: string): string =>
     .trim()
     .replaceAll(/\s/g, '-');
 
-/** @param source web address of the repository, which links to its other files get */
+/** @param source web address of the repository, for links to its other files */
 export function runbookOf(markdown: string, source: string): string {
   const marked = new Marked({
     walkTokens(token) {

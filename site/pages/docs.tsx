@@ -21,7 +21,7 @@ type Listed = ReturnType<typeof operationsOf>[number];
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 type Response = Exclude<Operation['responses'][string], { $ref: string }>;
 
-/** Text of the document, whose only markup are `code` and **strong**. */
+/** Text of the document, whose only markup is `code` and **strong**. */
 const Prose = ({ text }: { text: string }) => (
   <>
     {text

@@ -31,16 +31,16 @@ const HEIGHT = 230;
 const TOP = 16;
 const BOTTOM = 40;
 const RIGHT = 12;
-/** Width of a digit of the axis, and the least distance of two labels. */
+/** Width of a digit on the axis, and the smallest distance between two labels. */
 const DIGIT = 7.2;
 const LABEL_SPACE = 84;
 const ROW_SPACE = 36;
-/** Part of a value that is kept free above and below a line without change. */
+/** Share of the value that is kept free above and below a flat line. */
 const FLAT_ROOM = 0.001;
 /** Width until the element's own is known. */
 const USUAL_WIDTH = 640;
 
-/** The part of a data range as a position in pixels. */
+/** Converts a value between `from` and `to` to a position in pixels. */
 const scale = (from: number, to: number, start: number, end: number) => (value: number) =>
   to === from ? (start + end) / 2 : start + ((value - from) / (to - from)) * (end - start);
 
@@ -139,7 +139,7 @@ type Scales = {
   readonly times: readonly TimeTick[];
 };
 
-/** The least and greatest value of the axis. A flat line stands in the middle of a range of its own. */
+/** The least and greatest value of the axis. A flat line is in the middle of a narrow range around its value. */
 function rangeOf(all: readonly number[], isZoomed: boolean): readonly [from: number, to: number] {
   if (all.length === 0) return [0, 1];
   const [least, most] = [Math.min(...all), Math.max(...all)];

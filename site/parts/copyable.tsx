@@ -14,7 +14,7 @@ const CopyIcon = ({ copied }: { copied: boolean }) => (
 
 const COPIED = 'Copied';
 
-/** A button that copies and confirms it, also to screen readers. */
+/** A button that copies a text and confirms the copy, also to screen readers. */
 export function CopyButton({
   text,
   label,
@@ -23,7 +23,7 @@ export function CopyButton({
   text: string;
   /** Name of the copied text, for screen readers. */
   label: string;
-  /** The visible name, where the place does not show what is copied; an icon otherwise. */
+  /** The visible label; absent where the context shows what is copied: the button is then an icon. */
   name?: string;
 }) {
   const [said, setSaid] = useState('');

@@ -33,7 +33,7 @@ const readOpen = (value: unknown): string | null =>
 export const openExchange = (): string | null => readStored(OPEN, readOpen);
 export const keepOpen = (id: string | null): void => store(OPEN, id === null ? null : { id });
 
-/** Text that wallets of the coin read from a code: an address alone where no form is common to them. */
+/** Text that wallets of the coin read from a QR code: only the address if they share no other format. */
 function codeOf(coin: string, address: string, amount: string): string {
   if (coin === 'sol') return `solana:${address}?amount=${amount}`;
   if (coin === 'btc') return `bitcoin:${address}?amount=${amount}`;

@@ -56,7 +56,7 @@ function placesFor(whole: string, fraction: string, digits: number): number {
   return (/^0*/.exec(fraction)?.[0].length ?? 0) + digits;
 }
 
-/** At most this many significant digits, rounded down; whole digits always stay. */
+/** At most this many significant digits, rounded down; digits before the point always stay. */
 export function significant(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   return rounded(decimal, placesFor(whole, fraction, digits));
@@ -84,7 +84,7 @@ const AGES = [
   ['minute', 60],
 ] as const;
 
-/** `3 minutes ago`, rounded down; times in the future count as now. */
+/** `3 minutes ago`, rounded down; times in the future are treated as now. */
 export function ago(fromMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor((nowMs - fromMs) / 1000));
   if (seconds < 5) return 'just now';

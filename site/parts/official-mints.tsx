@@ -10,7 +10,7 @@ export function MintLine({
   failure,
 }: {
   asset: string;
-  /** Undefined before it was read, null without one. */
+  /** Undefined until it has been read; null if there is none. */
   mint: string | null | undefined;
   failure: Failure | null;
 }) {

@@ -15,7 +15,7 @@ export type Payment = {
   /** Whole coins, as decimal text. */
   readonly amount: string;
   readonly address: string;
-  /** Without it, the receiver cannot assign the payment; null if there is none. */
+  /** The receiver cannot assign a payment without its memo; null if no memo is needed. */
   readonly memo: string | null;
   /** Account by which the service finds a payment of SOL; null if the address alone identifies it. */
   readonly reference: string | null;

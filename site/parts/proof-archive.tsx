@@ -14,7 +14,7 @@ const SHOWN = 20;
 
 const load = () => import('../verify/history.ts');
 
-/** All proofs by page, each of which can be checked, and the check of the chain of all. */
+/** All proofs, page by page, each with its own check, and a check of the whole chain. */
 export function ProofArchive() {
   const [cursor, setCursor] = useState<string | null>(null);
   return (

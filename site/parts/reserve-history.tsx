@@ -76,7 +76,7 @@ function useAllDays(isWanted: boolean): Proofs | null {
       for await (const proof of allProofs({ every: 'day' })) found.push(proof);
       setDays(found);
     };
-    // Without them the chart keeps the proofs that it has.
+    // If this read fails, the chart keeps the proofs that it has.
     read().catch(() => undefined);
   }, [isWanted]);
   return days;
@@ -104,7 +104,7 @@ function History({ newest }: { newest: Proofs }) {
   const [first] = newest;
   if (first === undefined || newest.length < 2) return <NoChart only={first} />;
   const days = period === 'all' ? all : month;
-  // A reserve that is younger than two days has its hours only.
+  // A reserve younger than two days has only hourly points.
   const rows = period === 'day' || days.length < 2 ? newest : days;
   const since = period === 'all' ? 0 : Date.parse(first.timestamp) - (period === 'day' ? 1 : 30) * DAY_MS;
   return (

@@ -139,7 +139,7 @@ const SolanaWallet = ({ solana, treasury }: { solana: Reserves['solana']; treasu
   </div>
 );
 
-/** How the sources of the balance stand to each other; a single one confirms nothing. */
+/** Whether the sources of the balance agree; a single source confirms nothing. */
 const Agreement = ({ bitcoin }: { bitcoin: Reserves['bitcoin'] }) => (
   <span class={`mark ${bitcoin.agreed ? 'good' : bitcoin.agreed === null ? 'warn' : 'bad'}`}>
     {bitcoinSources(bitcoin)}

@@ -15,7 +15,7 @@ export type Hit = {
   readonly about: string;
   /** Further words that find it; never shown. */
   readonly keywords?: string;
-  /** What a holder should know before the name of a token. */
+  /** A warning about a token, shown before its name. */
   readonly warning?: string | null;
 };
 
@@ -101,7 +101,7 @@ const OWN: Readonly<Record<keyof OwnAddresses, string>> = {
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Where the service can say something of an address, signature or id. @param own null while it is not known */
+/** The pages that may show something about an address, signature or id. @param own null while it is not known */
 export function namedHits(text: string, own: OwnAddresses | null): Hit[] {
   const about = shortened(text, 8);
   const hit = (kind: Hit['kind'], name: string, url: string): Hit => ({ kind, name, url, about });

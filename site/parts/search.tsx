@@ -25,7 +25,7 @@ export type FoundOperation = {
 };
 
 const TYPING_MS = 200;
-/** A search without a response by then has failed, and the dialog says so. */
+/** A search without a response after this time has failed, and the dialog says so. */
 const HANGS_AFTER_MS = 9_000;
 /** Longest search text that the service accepts. */
 const MAX_TEXT = 64;
@@ -62,7 +62,7 @@ function useTokens(wanted: string): Found {
   return found.of === wanted ? found : NOTHING;
 }
 
-/** Read once, when the dialog opens; an address that cannot be read is found as any other. */
+/** Read once, when the dialog opens; until it is read, an address of the service is treated like any other. */
 function useOwnAddresses(): OwnAddresses | null {
   const [own, setOwn] = useState<OwnAddresses | null>(null);
   useEffect(() => {
@@ -128,7 +128,7 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFai
   const words = wanted.toLowerCase().split(/\s+/);
   const hits = [
     ...matching(PAGE_HITS, words),
-    // A token that was found by its mint needs no guess.
+    // Leaves out the guess for an address whose token was found.
     ...namedHits(wanted, own).filter(({ url }) => tokens.hits.every((token) => token.url !== url)),
     ...tokens.hits,
     ...matching(operations, words),

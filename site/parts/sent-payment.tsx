@@ -45,7 +45,7 @@ export function SentPayment({
       const failed = await attempt('confirm', async () => {
         await confirm(signature);
       });
-      // Asked after the time in which a transaction can land: no node has it, so it never will.
+      // If no node has the transaction after the time in which it could land, it never lands.
       if (isLate) setExpired(isUnknownToChain(failed));
     };
     void ask();

@@ -15,7 +15,7 @@ export type SmallPicture = {
 /** Bytes behind the base64 text of a `data:` URL. */
 const bytesOf = (url: string): number => Math.floor(((url.length - url.indexOf(',') - 1) * 3) / 4);
 
-/** The middle square of a picture, in this browser only. @throws if the file is no picture that the browser can read */
+/** The middle square of a picture, in this browser only. @throws if the browser cannot read the file as a picture */
 export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
   const bitmap = await createImageBitmap(file);
   const cut = Math.min(bitmap.width, bitmap.height);
@@ -26,7 +26,7 @@ export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
   const [left, top] = [(bitmap.width - cut) / 2, (bitmap.height - cut) / 2];
   canvas.getContext('2d')?.drawImage(bitmap, left, top, cut, cut, 0, 0, sidePx, sidePx);
   bitmap.close();
-  // A browser that cannot write WebP writes PNG, of one size in every quality.
+  // A browser that cannot write WebP writes PNG, whose size does not depend on the quality.
   let url = '';
   for (const quality of QUALITIES) {
     url = canvas.toDataURL('image/webp', quality);

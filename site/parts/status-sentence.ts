@@ -28,7 +28,7 @@ function reserveText({ backing: { state } }: Pick<Status, 'backing'>): string {
   }
 }
 
-/** An open alarm, or one that cannot be read, is never good. */
+/** The state is never good while an alarm is open or the alarms cannot be read. */
 export function statusKind({
   ok,
   alarms,

@@ -102,7 +102,7 @@ const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrS
   );
 };
 
-/** The largest swap that is possible now, in lamports; null while none is, or while it is not known. */
+/** The largest swap that is possible now, in lamports; null if none is possible, or while it is not known. */
 const mostOf = (minimum: SwapMinimum | null): bigint | null =>
   minimum?.available ? BigInt(minimum.maxAmountLamports) : null;
 
@@ -135,7 +135,7 @@ const Presets = ({ minimum, pick }: { minimum: SwapMinimum | null; pick: (amount
   </p>
 );
 
-/** The quote, and the button that accepts it. The quote says whether the start would be accepted. */
+/** The quote, and the button that accepts it. The quote shows whether the service would accept a swap now. */
 function Offer({ estimate, busy, start }: { estimate: SwapEstimate; busy: boolean; start: () => void }) {
   const summary = useQuery('getAbsrSummary', {});
   const [agreed, setAgreed] = useState(false);

@@ -23,7 +23,7 @@ const TIME_STEPS = [
   365 * DAY,
 ];
 
-/** The smallest of 1, 2, 5, 10, 20 and so on that divides a range into at most so many parts. */
+/** The smallest of 1, 2, 5, 10, 20 and so on that divides a range into at most `parts` parts. */
 function roundStep(range: number, parts: number): number {
   const least = Math.max(range / parts, 1);
   const power = 10 ** Math.floor(Math.log10(least));

@@ -59,7 +59,7 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
   return null;
 };
 
-/** Wallets list a token by its mint address; each shows one by itself once it holds some. */
+/** Wallets list a token by its mint address; each wallet shows a token automatically once it holds some of it. */
 function AddToWallet({ mint }: { mint: string }) {
   const [isCopied, setCopied] = useState<boolean | null>(null);
   const copy = (): Promise<void> =>

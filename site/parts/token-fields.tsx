@@ -14,7 +14,7 @@ type TokenFieldsProps = {
   readonly draft: TokenDraft;
   readonly setDraft: (draft: TokenDraft) => void;
   readonly faults: DraftFaults;
-  /** Whether the form was submitted: before, an empty field is not marked. */
+  /** Whether the form was submitted; until then, an empty field is not marked. */
   readonly tried: boolean;
   /** Called with the `data:` URL of a picture of this device, null without one. */
   readonly pictured: (url: string | null) => void;

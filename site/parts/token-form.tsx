@@ -72,7 +72,7 @@ function useWalletAddress(fill: (address: string) => void): void {
   }, [address]);
 }
 
-/** After the rendering that opens "Advanced". */
+/** Waits for the rendering that opens "Advanced". */
 const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
 export function TokenCreator() {

@@ -30,7 +30,7 @@ export const ListedMark = ({ at }: { at: string | null }) =>
 
 type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;
 
-/** @param standing the mark of who vouches for it */
+/** @param standing badge that shows who vouches for the token */
 export const TokenBadges = ({ token, standing }: { token: Rated; standing: Child }) => (
   <span class="badges">
     {standing}
@@ -66,10 +66,10 @@ const NEWEST_POLL_MS = 15_000;
 /** Tokens of one row on a wide screen. */
 const NEWEST_SHOWN = 3;
 
-/** Enough that a few tokens with a warning leave some to show. */
+/** Enough that some remain to be shown after those with a warning are left out. */
 export const NEWEST_READ = 50;
 
-/** The newest tokens, for the overview. Those with a warning stand in the full list only. */
+/** The newest tokens, for the overview. Those with a warning appear only in the full list. */
 export const NewestTokens = () => (
   <Loaded
     query={useQuery('listTokens', { limit: NEWEST_READ }, NEWEST_POLL_MS)}

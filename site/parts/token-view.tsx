@@ -44,7 +44,7 @@ const HolderList = ({ token }: { token: HeldToken }) => (
   </ul>
 );
 
-/** What the chain and a creator say of a token, and who vouches for it. */
+/** What the chain and the creator say about a token, and who vouches for it. */
 export type Viewed = Pick<
   TokenRecord,
   | 'name'

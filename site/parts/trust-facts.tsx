@@ -13,7 +13,7 @@ import { bitcoinSources } from './coverage.tsx';
 import { Moment } from './freshness.tsx';
 import { Table } from './table.tsx';
 
-/** @param text undefined while it was not read, null if the service has none */
+/** @param text undefined until it has been read; null if the service has none */
 const Key = ({ text, label }: { text: string | null | undefined; label: string }) =>
   text ? (
     <Identifier text={text} label={label} ends={8} />
@@ -78,7 +78,7 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
 }
 
 type WitnessFacts = {
-  /** Undefined while it was not read, null if there is none. */
+  /** Undefined until it has been read; null if there is none. */
   readonly key: string | null | undefined;
   readonly where: string;
   readonly use: string;

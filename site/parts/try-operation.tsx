@@ -17,7 +17,7 @@ export type Callable = {
   readonly path: string;
   readonly parameters: readonly Value[];
   readonly takesKey: boolean;
-  /** Of the recorded request; null without one. */
+  /** Body of the recorded request; null without a body. */
   readonly body: unknown;
   /** Values of the recorded request. */
   readonly recorded: Values;
@@ -62,7 +62,7 @@ const filled = ({ parameters }: Callable, values: Values): Values =>
     }),
   );
 
-/** The call with the TypeScript client. It makes the key of a call that moves money itself. */
+/** The call with the TypeScript client. The client itself creates the key of a call that moves money. */
 export function clientCallOf(callable: Callable, values: Values, origin: string): string {
   const { id, body } = callable;
   const input = { ...filled(callable, values), ...(typeof body === 'object' ? body : {}) };

@@ -25,7 +25,7 @@ export function useDraft<T extends object>(
       if (value === null) storage().removeItem(key);
       else storage().setItem(key, JSON.stringify(value));
     } catch {
-      // Same as above.
+      // A browser without storage does not keep the draft.
     }
   };
   return [

@@ -37,7 +37,7 @@ type VerdictLineProps = {
   readonly verdict: Verdict;
   /** Whether the service has responded: the verdict is then unknown, otherwise still awaited. */
   readonly asked: boolean;
-  /** What else was compared, after the time of the verdict. */
+  /** Other comparisons, shown after the time of the verdict. */
   readonly children?: Child;
 };
 

@@ -20,7 +20,7 @@ const PERIODS = [
   ['month', '30 days'],
 ] as const;
 
-/** Views by hour of the last day, or views and visitors by day. Visitors are counted by the day only. */
+/** Views by hour of the last day, or views and visitors by day. Visitors are counted only per day. */
 function Views({ stats: { series, series_hourly: hourly } }: { stats: AnalyticsStats }) {
   const [period, setPeriod] = useState<Period>('month');
   const hours = hourly.slice(-24);

@@ -22,7 +22,7 @@ import {
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 
-/** A source that has not responded to everything within this time could not be reached. */
+/** A source that has not responded to every read within this time is treated as unreachable. */
 const PATIENCE_MS = 8_000;
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import { isSignedInBrowser } from './solana-signature.ts';
 
 export type ArchivedProof = ProofHistory['proofs'][number];
 
-/** Why a row of the archive is not what its message says; null when it is. */
+/** How a row of the archive differs from its message; null if it does not. */
 function rowFault({ message, timestamp, hash, figures, bitcoin, solana }: ArchivedProof): string | null {
   const signed = parseProofMessage(message);
   const shown = [

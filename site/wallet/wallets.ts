@@ -29,7 +29,7 @@ const signsSolana = ({ features }: Wallet): boolean =>
 /** Wallets that can sign Solana transactions, as the browser's extensions have registered them. */
 export const findWallets = (): readonly Wallet[] => getWallets().get().filter(signsSolana);
 
-/** Calls back when a wallet registers late. Returns a function that stops. */
+/** Calls back when a wallet registers late. Returns a function that ends the subscription. */
 export const onWallets = (changed: () => void): (() => void) => getWallets().on('register', changed);
 
 /** @throws WalletProblem declined, wrong_network or failed */

@@ -1,6 +1,5 @@
 /**
- * Forwards the MCP endpoint to its Worker over a service binding, with the caller's address as set by the
- * edge.
+ * Forwards MCP requests to the MCP Worker over a service binding, with the caller's address as set by the edge.
  * @module
  */
 type Bindings = { readonly MCP: { fetch(request: Request): Promise<Response> } };
