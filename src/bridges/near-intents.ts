@@ -91,8 +91,8 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 }
 
 /**
- * Handles a refusal by the bridge. A refusal that only the operator can end also becomes an alarm. The bridge's text is
- * logged for such a refusal and for an unknown one.
+ * Handles a refusal by the bridge. A refusal whose cause only the operator can remove also raises an alarm. For such
+ * a refusal, and for an unknown one, the bridge's text is logged.
  */
 function refused({ log }: Options, { reason, least, text }: BridgeRefusal): QuoteVerdict {
   if (reason === 'request_invalid') log?.({ level: 'warn', event: 'bridge_rejects_request', text });

@@ -344,7 +344,7 @@ export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: Signed
   once: [],
 });
 
-/** For a kind whose operations are done when they have landed. */
+/** The `settle` of a kind whose operations are complete once they have landed. */
 export const settlesByLanding: OperationKind['settle'] = async () => ({
   settlement: { state: 'complete', outcome: {} },
   once: [],

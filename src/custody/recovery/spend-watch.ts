@@ -19,7 +19,7 @@ const UNEXPLAINED_SPEND = 'unexplained_spend';
 
 /** Address of the reserve, and the slot up to which every transaction was checked. */
 const CHECKED_TO = 'spends_checked_to';
-/** The spends of the current freeze, and the signatures of those of earlier freezes. */
+/** The spends found during the current freeze; of earlier freezes, only the signatures of their spends. */
 const FOUND = 'spends_found';
 /** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;

@@ -44,7 +44,7 @@ const MOST_QUICK_CHECKS = 300;
  */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
-/** Maximum transactions of a report that are read; one of them is the refund. */
+/** Maximum number of transactions that are read from one report to find the refund. */
 const MOST_NAMED = 5;
 
 export const pending = (detail: string, awaitsBlock = false): Settled => ({
@@ -284,9 +284,9 @@ function refundedBy(ports: SettlementPorts, operation: Operation, { signature, c
 const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
- * For this long, a swap leaves a credit without an announced sum to other swaps, in milliseconds. The credit may be the
- * sum that the bridge announced to one of them, and that swap could never end without it. A credit that is short by
- * more than the refund fee fits other swaps better. It waits until the time at which the operator gets an alarm.
+ * Milliseconds for which a swap that knows no announced sum leaves a credit to other swaps. The bridge may have
+ * announced exactly this credit to one of them, which could never end without it. If the credit is short by more than
+ * the refund fee, it fits other swaps better: then the swap waits until the operator gets an alarm.
  */
 const REFUND_WAIT = { likely: HOUR_MS, partial: STUCK_AFTER_MS };
 
