@@ -68,12 +68,12 @@ export class WitnessObject extends DurableObject<object> {
   ): Promise<T | NotConfigured> {
     try {
       this.#opened ??= this.#open();
-      return await work(this.#opened);
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'NOT_CONFIGURED') throw error;
+      if (!(error instanceof AppError)) throw error;
       const variables = error.details?.variables;
       return { type: 'not_configured', settings: Array.isArray(variables) ? variables.map(String) : [] };
     }
+    return work(this.#opened);
   }
 
   /** @throws AppError NOT_CONFIGURED */
@@ -81,8 +81,8 @@ export class WitnessObject extends DurableObject<object> {
     const settings = readWitnessSettings(this.env);
     const { terms, signer, bitcoinAddress, nodeUrls, indexUrls } = settings;
     const callUpstream = (url: string, init?: RequestInit) => fetch(url, init);
-    const indexes = indexUrls.map((baseUrl, at) =>
-      createEsplora({ baseUrl, name: `esplora-${at + 1}`, fetch: callUpstream }),
+    const indexes = indexUrls.map((baseUrl) =>
+      createEsplora({ baseUrl, name: new URL(baseUrl).hostname, fetch: callUpstream }),
     );
     const witness = new Witness({
       terms,
