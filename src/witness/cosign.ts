@@ -39,8 +39,8 @@ export type Cosigned =
   | { readonly type: 'signed'; readonly signature: Uint8Array }
   | { readonly type: 'refused'; readonly refusal: RequestRefusal | Refusal | 'busy' | 'blockhash_expired' };
 
-/** Maximum number of remembered transactions whose blockhash no node accepts: half a year of daily mints. */
-const MAX_EXPIRED = 200;
+/** Maximum number of remembered transactions whose blockhash no node accepts: five years of daily mints. */
+const MAX_EXPIRED = 2_000;
 
 export class Witness {
   readonly #ports: WitnessPorts;

@@ -165,18 +165,6 @@ describe('the witness', () => {
     expect(chain.reads).toBe(reads);
   });
 
-  it('remembers 200 old transactions, and forgets the oldest one first', async () => {
-    const { chain, open, request } = start();
-    const witness = open();
-    const old = Array.from({ length: 201 }, (_, at) => request(BigInt(at + 1), 700).text);
-    for (const text of old) await witness.cosign(text);
-    const { reads } = chain;
-    expect(outcome(await witness.cosign(old[1] ?? ''))).toBe('blockhash_expired');
-    expect(chain.reads).toBe(reads);
-    expect(outcome(await witness.cosign(old[0] ?? ''))).toBe('blockhash_unknown');
-    expect(chain.reads).toBeGreaterThan(reads);
-  });
-
   it('reads no source for the transaction that it signed last, and never signs it again', async () => {
     const { chain, open, request } = start();
     const witness = open();
