@@ -9,7 +9,7 @@ import { mintTo } from '../../src/chain/solana/token-instructions.ts';
 import { mintMessage, type TokenMint, tokenTransferMessage } from '../../src/chain/solana/token-messages.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { compileMessage, signedTransaction } from '../../src/chain/solana/transaction.ts';
-import { decideMint } from '../../src/custody/reserve/daily-mint.ts';
+import { decideMint } from '../../src/custody/reserve/mint-decision.ts';
 import { MINT_CONFIRMATIONS, reserveViews, supplyViews } from '../../src/custody/reserve/reserve-views.ts';
 import type { Entry } from './ledger.ts';
 import type { Production } from './production.ts';

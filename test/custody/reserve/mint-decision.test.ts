@@ -2,15 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { type Landing, type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { DailyMint, mintDueAt, previousMintsOf, utcDay } from '../../../src/custody/reserve/daily-mint.ts';
 import {
-  DailyMint,
   decideMint,
   type MintFacts,
-  mintDueAt,
   type PreviousMints,
-  previousMintsOf,
-  utcDay,
-} from '../../../src/custody/reserve/daily-mint.ts';
+} from '../../../src/custody/reserve/mint-decision.ts';
 import {
   agreeAtDepth,
   agreeAtTip,
