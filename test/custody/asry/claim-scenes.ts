@@ -63,6 +63,7 @@ export async function playClaims(deposits: string, options: string, steps: strin
   const named = depositsOf(deposits);
   const answers = new Map<string, ClaimAnswer | undefined>();
   let failing = 0;
+  let attempts = 0;
   let down = 0;
   /** The first nodes fail. */
   const see = (node: number): undefined => {
@@ -139,6 +140,15 @@ export async function playClaims(deposits: string, options: string, steps: strin
       return sum === claimOf(name)?.entitlementAtoms;
     },
     opens: () => orNone(run.landed().map(({ createsAccount }) => (createsAccount ? 'yes' : 'no'))),
+    /** Whether an operation was signed since the last look. */
+    attempts() {
+      const before = attempts;
+      attempts = run.operations().filter(({ signing }) => signing !== null).length;
+      return attempts === before ? 'as before' : 'more';
+    },
+    /** What payouts that failed on the chain have cost. */
+    costs: () =>
+      orNone(run.operations().flatMap(({ detail, cost }) => (detail === 'rejected' ? [cost] : []))),
     payouts: () => orNone(run.payouts().map(({ state }) => state)),
     /** Net atoms of earlier deposits in the epoch. */
     in: () => orNone(run.claims().map(({ epoch }) => epoch)),

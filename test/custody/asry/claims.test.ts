@@ -19,12 +19,12 @@ import { CLAIM, createStoredClaims } from './stored-claims.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const HOUR_SECONDS = 3_600;
 
 const start = (deposits: readonly SimulatedDeposit[], more: Partial<SimulationOptions> = {}): Simulation =>
   createAsrySimulation({ deposits, ...more });
 
+const FEE = tokenTransferFee({ createAccount: false });
 const isOnItsWay = expect.stringMatching(/^(sent|pending)$/);
 
 const net = (atoms: bigint): bigint => atoms - (atoms * 5n + 9_999n) / 10_000n;
@@ -129,6 +129,10 @@ it.each(
       | a 10 | startLamports:1000 | claim a; part a = owed reserve_short_of_sol; credit 1000000000; wait 10m; landed = a
     an owed reward is retried after payouts that failed on the chain, and is paid once
       | a 10 | | fail 1; claim a; wait 10m; landed = none; fail 0; wait 2h; landed = a; payouts = paid
+    an owed reward whose payout failed on the chain is retried after a wait, not because of more calls
+      | a 10, b 100 | price:1000000000000 | fail 1; claim a; claim b micro:1; wait 10m; attempts; claim a times:20 = ALREADY_CLAIMED; claim b micro:1 times:20; part b = owed payout_failed; attempts = as before
+    an owed reward waits for the next day when failed payouts have spent the fees of the day
+      | a 10, b 10 | failedDay:${3n * FEE} | fail 1; claim a; wait 3h; costs = ${FEE}, ${FEE}, ${FEE}; fail 0; claim b; part b = owed daily_limit; skip 1d; wait 1h; payouts = paid, paid
     an Idempotency-Key can be used for a new claim after a refusal, and after a week
       | a 100, b 100 | | claim a expects:1 key:k-a = DEPOSIT_AMOUNT_MISMATCH; claim a key:k-b = claimed; skip 7d; wait 1m; claim b key:k-c = claimed
     a deposit has no quorum while nodes fail, and its payment is not consumed until they respond
@@ -252,44 +256,6 @@ describe('owed rewards', () => {
       ]);
     },
   );
-
-  it('an owed reward whose payout failed on the chain is retried after a wait, not because of more calls', async () => {
-    const [one, parts] = [deposit(10n * DOLLAR), deposit(100n * DOLLAR)];
-    const run = start([one, parts], { failing: () => 1, program: { price: 10n ** 12n } });
-    const attempts = () => run.operations().filter(({ signing }) => signing !== null).length;
-    await run.ask({ signature: one.signature });
-    await run.ask({ signature: parts.signature, rewardMicroUsd: 1n });
-    await run.pass(10 * MINUTE);
-    const before = attempts();
-    for (let call = 0; call < 20; call++) {
-      expect(codeOf(await run.ask({ signature: one.signature }))).toBe('ALREADY_CLAIMED');
-      const part = payoutsOf(await run.ask({ signature: parts.signature, rewardMicroUsd: 1n })).at(-1);
-      expect(part).toMatchObject({ status: 'owed', reason: 'payout_failed' });
-    }
-    expect(attempts()).toBe(before);
-  });
-
-  it("an owed reward waits for the next day when failed payouts have spent the day's fees", async () => {
-    const [failed, late] = [deposit(10n * DOLLAR), deposit(10n * DOLLAR)];
-    const fee = tokenTransferFee({ createAccount: false });
-    let failing = 1;
-    const run = start([failed, late], { failing: () => failing, failedDay: 3n * fee });
-    await run.ask({ signature: failed.signature });
-    await run.pass(3 * HOUR);
-    expect(
-      run
-        .operations()
-        .filter(({ detail }) => detail === 'rejected')
-        .map(({ cost }) => cost),
-    ).toEqual([fee, fee, fee]);
-    failing = 0;
-    expect(payoutsOf(await run.ask({ signature: late.signature }))).toMatchObject([
-      { status: 'owed', reason: 'daily_limit' },
-    ]);
-    run.skip(DAY);
-    await run.pass(HOUR);
-    expect(run.payouts().map(({ state }) => state)).toEqual(['paid', 'paid']);
-  });
 });
 
 describe('an Idempotency-Key', () => {
