@@ -18,16 +18,16 @@ import { refusalOfQuote, tooSmallRefusal } from './swap-view.ts';
 /** For this long, equal amounts share a quote. */
 const SHARED_MS = 15_000;
 /** Maximum age of the quote that a client gets after its share is used up. */
-const HELD_MS = HOUR_MS;
+const KEPT_MS = HOUR_MS;
 /** Maximum amounts whose quotes are kept; the oldest is dropped first. */
-const MAX_HELD = 500;
+const MAX_KEPT = 500;
 /** After a failed read of the smallest swap, the bridge is not asked again for this time: each read costs a quote. */
 const FAILURE_PAUSE_MS = 300_000;
 
 /** Larger than any reserve; a quote of a larger amount would only use up the quota. */
 const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
-type Held = { readonly at: number; readonly quoted: Promise<QuotedSwap> };
+type Kept = { readonly at: number; readonly quoted: Promise<QuotedSwap> };
 
 /** `at`: when the quote was requested, in Unix milliseconds. */
 export type EstimateRead =
@@ -42,7 +42,7 @@ export type EstimatePorts = {
 
 export class EstimateQuotes {
   readonly #ports: EstimatePorts;
-  readonly #held = new Map<Lamports, Held>();
+  readonly #kept = new Map<Lamports, Kept>();
   #reading: Promise<RoomMinimum> | undefined;
   #failed: { readonly at: number; readonly refusal: Refusal } | undefined;
 
@@ -57,27 +57,27 @@ export class EstimateQuotes {
     if (minimum?.source === 'bridge' && amount < minimum.lamports)
       return { type: 'failed', refusal: tooSmallRefusal(minimum) };
     if (amount > MAXIMUM) return { type: 'failed', refusal: refusalOfQuote({ reason: 'amount_too_high' }) };
-    const held = this.#held.get(amount);
-    const age = held ? now() - held.at : Number.POSITIVE_INFINITY;
-    if (held && age >= 0 && age < SHARED_MS) return this.#shown(held, false);
+    const kept = this.#kept.get(amount);
+    const age = kept ? now() - kept.at : Number.POSITIVE_INFINITY;
+    if (kept && age >= 0 && age < SHARED_MS) return this.#shown(kept, false);
     const refusal = quotas.refusal('estimate_quotes', client);
     if (!refusal) {
       quotas.record('estimate_quotes', client);
       return this.#shown(this.#request(amount), false);
     }
-    return held && age >= 0 && age < HELD_MS ? this.#shown(held, true) : { type: 'spent', refusal };
+    return kept && age >= 0 && age < KEPT_MS ? this.#shown(kept, true) : { type: 'spent', refusal };
   }
 
-  #request(amount: Lamports): Held {
-    const held = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
-    keepNewest(this.#held, amount, held, MAX_HELD);
+  #request(amount: Lamports): Kept {
+    const kept = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
+    keepNewest(this.#kept, amount, kept, MAX_KEPT);
     // Only a quote that passes is kept: a refusal or a failure may no longer hold a second later.
-    const drop = () => this.#held.get(amount) === held && this.#held.delete(amount);
-    held.quoted.then(({ ok }) => ok || drop(), drop);
-    return held;
+    const drop = () => this.#kept.get(amount) === kept && this.#kept.delete(amount);
+    kept.quoted.then(({ ok }) => ok || drop(), drop);
+    return kept;
   }
 
-  async #shown({ at, quoted }: Held, isOld: boolean): Promise<EstimateRead> {
+  async #shown({ at, quoted }: Kept, isOld: boolean): Promise<EstimateRead> {
     try {
       return { type: 'quoted', quoted: await quoted, at, isOld };
     } catch (error) {
