@@ -1,5 +1,5 @@
 /**
- * A flood of every route of the API document, one request of each of 200 networks, while swaps, sales and rewards go on. The
+ * A flood of every route of the API document, one request of each of 200 clients, while swaps, sales and rewards go on. The
  * custodian's nodes are counted, and no time is compared.
  * @module-tag deep
  */
@@ -11,7 +11,7 @@ import { createSwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
 const NODE_RATE = 50;
-const NETWORKS = 200;
+const CLIENTS = 200;
 /** Requests that are sent at once. */
 const AT_ONCE = 20;
 /** What callers may use of a node in a second, and what the custodian's own clock uses at most. */
@@ -24,17 +24,26 @@ const world = useWorld({
   vars: { SOLANA_RPC_RATE: String(NODE_RATE), SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100' },
 });
 
+/** Networks of their own, one /24, the /48 of one provider's /32, and the /64 of one /48. */
+const ADDRESSES: readonly ((n: string) => string)[] = [
+  (n) => `10.${n}.0.1`,
+  (n) => `203.0.113.${n}`,
+  (n) => `2001:db8:${n}::1`,
+  (n) => `2001:db9:1:${n}::1`,
+];
+const addressOf = (n: number): string => ADDRESSES[n % ADDRESSES.length]?.(String(n)) ?? '';
+
 /** A swap that begins is work of the service with limits of its own, so its route gets requests that are refused. */
 const bodyOf = ({ route, init }: RouteRequest): RequestInit =>
   route === '/api/swap/create' ? { ...init, body: JSON.stringify({ amountSol: 99 }) } : init;
 
 async function flood(request: RouteRequest): Promise<void> {
-  for (let from = 0; from < NETWORKS; from += AT_ONCE)
+  for (let from = 0; from < CLIENTS; from += AT_ONCE)
     await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, at) => {
         const response = await world.fetch(request.path, {
           ...bodyOf(request),
-          ip: `10.${from + at}.0.1`,
+          ip: addressOf(from + at),
         });
         await response.arrayBuffer();
       }),
