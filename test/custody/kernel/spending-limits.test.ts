@@ -237,6 +237,8 @@ it.each([
     0n,
   ],
   ['no signed operation from before the window', true, signed(), 0n],
+  ['no operation that failed after its signature', undefined, closed({ signedAt: NOW }), 0n],
+  ['an operation that was signed in it and is done', undefined, done({ signedAt: NOW }), 1n],
 ] as const)('a window includes %s', (_name, countsQueued, operation, used) => {
   const limit: Limit = {
     ...{ name: 'swaps_day', kind: 'swap', unit: 'count', counts: 'operations', label: 'swaps in a day' },
