@@ -118,7 +118,7 @@ export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
 /** The names that only this operation may use (see `Journal.useOnce`), derived from its plan and outcome. */
-export function namesConsumedBy({ plan, outcome }: Operation): string[] {
+export function namesUsedBy({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
   if (typeof outcome.btcTxid === 'string') names.push(`output:${outcome.btcTxid}:${outcome.btcVout}`);
@@ -312,9 +312,7 @@ export type Ready = Extract<Prepared, { ok: true }>;
 
 export type Settled = {
   readonly settlement: Settlement;
-  /**
-   * Names that only this operation may use (see `Journal.useOnce`): a Bitcoin output, or the payment of a refund.
-   */
+  /** Names that only this operation may use, like those of `Ready`: a Bitcoin output, or the payment of a refund. */
   readonly once: readonly string[];
 };
 

@@ -19,7 +19,7 @@ import {
   unfreeze,
 } from '../kernel/journal-integrity.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import { decodeOperation, namesConsumedBy } from '../kernel/operation.ts';
+import { decodeOperation, namesUsedBy } from '../kernel/operation.ts';
 import type { Entity, Mirror } from '../kernel/ports.ts';
 import type { ChainPort } from '../kernel/solana-view.ts';
 
@@ -78,7 +78,7 @@ async function replace(
       const operation = decodeOperation(text);
       journal.adoptNumber(operation.seq);
       const own = [lostRequest(operation.id), lostSigner(operation.signer)];
-      for (const name of [...own, ...namesConsumedBy(operation)]) journal.useOnce(name, operation.id, now());
+      for (const name of [...own, ...namesUsedBy(operation)]) journal.useOnce(name, operation.id, now());
     }),
   );
   for (const { table, adopt } of sources)

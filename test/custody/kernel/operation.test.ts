@@ -6,7 +6,7 @@ import {
   encodeOperation,
   isTerminal,
   mirrorStatus,
-  namesConsumedBy,
+  namesUsedBy,
   type Operation,
 } from '../../../src/custody/kernel/operation.ts';
 import { code, held, upstream } from '../../../src/custody/kernel/reason.ts';
@@ -104,10 +104,10 @@ it.each([
 );
 
 it('returns the deposit address, the Bitcoin output and the refund payment that a row has consumed', () => {
-  expect(namesConsumedBy(planned())).toEqual([]);
+  expect(namesUsedBy(planned())).toEqual([]);
   const row = done({
     plan: { depositAddress: 'd' },
     outcome: { btcTxid: 't', btcVout: 2, refundSignature: 's' },
   });
-  expect(namesConsumedBy(row)).toEqual(['deposit:d', 'output:t:2', 'payment:s']);
+  expect(namesUsedBy(row)).toEqual(['deposit:d', 'output:t:2', 'payment:s']);
 });
