@@ -63,7 +63,7 @@ describe('a quote', () => {
     });
   });
 
-  it('a quote whose fees pass the cap raises an alarm, and no other refusal does', async () => {
+  it('a quote whose fees exceed the cap raises an alarm, and no other refused quote does', async () => {
     const alarms: unknown[] = [];
     const alarmed = async (change: Change) => {
       const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { body: answerTo(asked, DEPOSIT, change) } });
@@ -119,7 +119,7 @@ describe('a quote', () => {
     { status: 400, body: { message: 'Internal server error' } },
     { status: 500, body: { statusCode: 500, message: 'Internal server error' } },
     { status: 502, body: 'Bad gateway' },
-  ])('asks once more after a failure that may pass: %j', async (failure) => {
+  ])('repeats the request once after a temporary failure: %j', async (failure) => {
     const { route, requests } = setUp({
       [`POST ${BASE}/v0/quote`]: [failure, { status: 400, body: { message: 'No liquidity available' } }],
     });

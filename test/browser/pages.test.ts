@@ -190,7 +190,7 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
   });
   afterAll(() => load?.visited.close());
 
-  it('on a desktop, the page is complete, accessible, within the screen and makes no foreign request', () =>
+  it('on a desktop, the page is complete, accessible and no wider than the screen, and requests nothing from another origin', () =>
     expectComplete(load.visited, name, ['light', 'dark']));
 
   it('each page can be used by keyboard, starting with the skip link', async () => {
@@ -240,7 +240,7 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
   });
   afterAll(() => visited?.close());
 
-  it('on a phone, the page is complete, accessible, within the screen and makes no foreign request', () =>
+  it('on a phone, the page is complete, accessible and no wider than the screen, and requests nothing from another origin', () =>
     expectComplete(visited, name, ['dark', 'light']));
 
   it('no page has a button or field lower than 44 pixels on a phone', async () => {

@@ -79,7 +79,7 @@ describe('units that are kept for work without a client', () => {
     expect(budget.take(null, START + 400)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 600 });
   });
 
-  it('the share of a client is a part of what the kept units leave', () => {
+  it('the share of a client is calculated from the units that are not kept', () => {
     expect(takeAll(new Budget({ total: 80, kept: 40 }), OWN)).toBe(5);
     const budget = new Budget({ total: 80, kept: 40 });
     takeAll(budget, null);

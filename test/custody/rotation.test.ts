@@ -151,7 +151,7 @@ describe('the cause of an operation that ended with its key', () => {
     journal.update(operation, { ...operation, ...ended }, now);
   }
 
-  it('after a rotation, a paid invoice gets one token by another creation, and no refund is owed', async () => {
+  it('after a rotation, a paid invoice gets one token through a new creation, and no refund is owed', async () => {
     const w = createPaymentWorld({ creates: 'never' });
     const { request } = w.openPaid();
     await w.payments.run();
@@ -179,7 +179,7 @@ describe('the cause of an operation that ended with its key', () => {
     expect(w.journal.get(`asry:${DEPOSIT.signature}:3`)).toBeUndefined();
   });
 
-  it('after a rotation, the day still gets one mint, by another operation', async () => {
+  it('after a rotation, the day still gets one mint, through a new operation', async () => {
     const now = Date.UTC(2026, 0, 2, 12);
     const tools = createTools(createSqliteStorage(), () => now);
     const mints = new DailyMint(tools, { mint: 'mint' } as AbsrPorts);

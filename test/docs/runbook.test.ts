@@ -25,7 +25,7 @@ const cells = page
 /** The anchor of an alarm, to which its message links. */
 const rowsOf = (name: string) => cells.filter((cell) => cell.includes(`<a id="${name}"></a>\`${name}\``));
 
-it('the runbook has a row for each alarm that is sent, and marks it as sent', () => {
+it('the runbook has one row, marked as sent, for each alarm that is sent', () => {
   for (const name of ALARMS) {
     expect(rowsOf(name), name).toHaveLength(1);
     expect(rowsOf(name)[0]).toContain(`\`${name}\` **sent**`);

@@ -192,8 +192,8 @@ describe('finds faults of the running service', () => {
   });
 });
 
-describe('without SOL, triggers and secrets', () => {
-  it('the doctor finds sol-low, cron-late and service-not-ready without SOL, triggers and secrets', async () => {
+describe('when SOL, triggers and secrets are missing', () => {
+  it('the doctor finds sol-low, cron-late and service-not-ready when SOL, triggers and secrets are missing', async () => {
     const poor = await startWorld({
       cron: false,
       reserveLamports: 50_000_000n,

@@ -55,7 +55,7 @@ describe.each(TYPES)('%s', (type) => {
     );
   });
 
-  it('hashes the length of the text in bytes, on each side of every CompactSize border', () => {
+  it('hashes the length of the text in bytes, on each side of every CompactSize boundary', () => {
     for (const length of [0, 1, 252, 253, 254, 65_535, 65_536]) {
       const message = 'é'.repeat(length >> 1) + 'a'.repeat(length & 1);
       expect(askPeers({ address, message, signature: signed(message) })['bitcoinjs-message']).toBe(true);

@@ -19,7 +19,7 @@ it('a name may be as long as the chain allows, in bytes of UTF-8', () => {
   expect(textFault('🚀🚀ab', MAX_SYMBOL_BYTES)).toBeUndefined();
 });
 
-it('an accepted name is in NFC, without outer blanks and without invisible characters', () => {
+it('an accepted name is in NFC and has no leading or trailing blanks and no invisible characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), (text) => {
       if (textFault(text, MAX_NAME_BYTES)) return;

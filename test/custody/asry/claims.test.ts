@@ -179,7 +179,7 @@ describe('nodes', () => {
 });
 
 describe('epochs', () => {
-  it('epochs follow each other without a gap, each with the parameters of its start', async () => {
+  it('epochs follow each other without a gap, each with the parameters in force at its start', async () => {
     const late = deposit(100n * DOLLAR);
     const run = start([late], { program: { epochSeconds: 3 * HOUR_SECONDS } });
     await run.epochViews();

@@ -149,7 +149,7 @@ describe('the sums over rows', () => {
     );
   });
 
-  it('reads the rows that limits count by an index, however many operations have ended', () => {
+  it('reads the rows that limits count through an index, however many operations have ended', () => {
     const { storage } = setUp();
     const plans: unknown[] = [];
     const journal = new Journal({

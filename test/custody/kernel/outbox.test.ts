@@ -187,7 +187,7 @@ describe('a row that D1 refuses', () => {
     expect(w.journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('a row that D1 refuses is retried when the clock went back by a day', async () => {
+  it('a row that D1 refuses is retried after the clock has gone back by a day', async () => {
     const w = setUp(1);
     const { refused } = refusing(w, 'swap:0');
     await w.flush();

@@ -157,7 +157,7 @@ describe('payments after a journal began anew', () => {
   const confirm = (run: Run, { id, kind }: RequestView, signature: string) =>
     run.call((custody) => custody.confirmPayment({ id, kind, signature, client: 'ip', waitMs: 5_000 }));
 
-  it('older requests and payments buy and return nothing after a loss, and new ones do', async () => {
+  it('after a loss, older requests and payments buy and return nothing, but new ones do', async () => {
     const run = start();
     const made = await run.open('token');
     const open = await run.open('listing');

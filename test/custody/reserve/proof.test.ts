@@ -193,7 +193,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(parseProofMessage(await draftOf(w)).previousProof).toBe(proof.hash);
   });
 
-  it('shows no proof of an earlier address after the address has changed, and the next one follows it', async () => {
+  it('shows no proof of an earlier address, but links the next proof to it', async () => {
     const w = watchOnly();
     const proof = proofOf(await w.custody().submitProof(sign(await draftOf(w)).signature));
     Object.assign(w.deps.proof ?? {}, { bitcoinAddress: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu' });

@@ -89,7 +89,7 @@ it('the smallest amount exceeds the true minimum at most by the allowance for pr
   );
 });
 
-it('no quote of an amount that is too small gives a bound far above the least amount that passes, so no caller can refuse all swaps', () => {
+it('a quote of a tiny amount cannot raise the minimum far above the least valid amount, so no caller can block all swaps', () => {
   const store = new MinimumStore({ getMeta: () => undefined, setMeta: () => undefined }, () => 0);
   fc.assert(
     fc.property(bridges, prices, fc.double({ min: 0, max: 1, noNaN: true }), (bridge, price, part) => {
