@@ -25,9 +25,9 @@ const CALLERS_PART = 1 / 4;
 const SECOND_MS = 1_000;
 
 /**
- * The calls that all callers together may cause at one of the custodian's nodes. A third of them are kept for the poll of
- * signatures and the search for payments: strangers can lengthen both, and neither serves only one client.
- * @param rate requests that the node serves in a second
+ * The calls that all callers together may cause at one of the custodian's nodes. A third of them are kept for the
+ * poll of signatures and the search for payments: strangers can lengthen both, and neither serves only one client.
+ * @param rate requests that the node serves per second
  */
 export function nodeCalls(rate: number): BudgetTerms {
   const perSecond = Math.max(rate, 1) * CALLERS_PART;

@@ -143,7 +143,7 @@ function reads(characters: Word, sought: string, where: 'whole' | 'inside'): boo
   return (offsets & end) !== 0;
 }
 
-/** Letters that stand on their head, by the letter that a reader sees after a turn of the page. */
+/** Maps each upside-down character to the letter that it shows after a turn of the page. */
 const TURNED: ReadonlyMap<string, string> = new Map(
   Object.entries({ a: 'ɐ∀Ɐ', b: 'ꓭ', c: 'ɔƆ', e: 'ǝƎ', i: 'ᴉ', l: '˥ꓶ⅂', r: 'ɹᴚꓤ', u: '∩', y: 'ʎ⅄' }).flatMap(
     ([letter, turned]) => [...turned].map((each) => [each, letter] as const),
@@ -157,7 +157,7 @@ const BOTH_WAYS: ReadonlyMap<string, string> = new Map([
   ['b', 'q'],
 ]);
 
-/** What a reader sees in letters that stand on their head: in their order, and after a turn of the page. */
+/** What a reader sees in upside-down letters: in the written order, and after a turn of the page. */
 function turnedTexts(text: string): readonly string[] {
   const letters = [...text];
   if (!letters.some((letter) => TURNED.has(letter))) return [];
