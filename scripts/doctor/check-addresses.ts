@@ -83,7 +83,7 @@ function checkOwn(settings: Settings): Finding[] {
       .map(([name]) =>
         problem(
           'address-well-known',
-          `${name} is a program, a token or an account of an exchange that everyone uses.`,
+          `${name} is a program, a token or an exchange's account that everyone uses.`,
           `Set ${name} to an address of your own.`,
         ),
       ),

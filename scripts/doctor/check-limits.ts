@@ -150,7 +150,7 @@ function checkRates(config: Config, settings: Settings): Finding[] {
     ...problemIf(
       rate < RATE.least || rate > RATE.most,
       'rate-range',
-      `SOLANA_RPC_RATE is ${rate}: a node serves ${RATE.least} to ${RATE.most} requests in a second, and callers may use a quarter.`,
+      `SOLANA_RPC_RATE is ${rate}: a node serves ${RATE.least} to ${RATE.most} requests per second, and callers may use a quarter.`,
       'Set it to what the provider of the nodes promises.',
     ),
     ...problemIf(

@@ -156,7 +156,7 @@ function checkUrls(name: string, text: string, settings: Settings): Finding[] {
     ...problemIf(
       !isKeyUrl && some(({ username, password }) => username + password !== ''),
       'url-credentials',
-      `${name} names a URL with a user or a password: a Worker refuses to call it.`,
+      `${name} has a URL with a user name or password: a Worker refuses to call such a URL.`,
       `Use a URL with the key in its path or query.`,
     ),
     ...problemIf(

@@ -44,9 +44,9 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   ),
   'begin-anew': reading(
     'begin-anew',
-    'show what it does to replace a lost journal by an empty one, and the code for it',
+    'show what it does to replace a lost journal with an empty one, and the code for it',
   ),
-  'begin-anew --confirm': withId('begin-anew', 'replace a lost journal by an empty one', '<code>'),
+  'begin-anew --confirm': withId('begin-anew', 'replace a lost journal with an empty one', '<code>'),
   republish: plain('republish', 'send every row to D1 again, and list the rows that it refuses'),
   'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
   probe: reading('probe', 'let the deployed Worker call every source once'),

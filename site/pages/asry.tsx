@@ -7,7 +7,9 @@ const Holders = () => (
   <section>
     <h2>What a holder gets</h2>
     <ul class="rights paired">
-      <li class="good">A token in the paying wallet: keep it, send it, or trade it where others do.</li>
+      <li class="good">
+        A token in the paying wallet: keep it, send it, or trade it with anybody who wants it.
+      </li>
       <li class="good">A limit: the service gives out at most the cap above in this epoch.</li>
       <li class="warn">
         No claim: nothing here redeems ASRY, it has no share of the reserve, and the payment is not returned.

@@ -46,7 +46,7 @@ export const newToken: Page = {
   path: '/tokens/new',
   title: 'Create a token',
   description:
-    'Create a Solana token that wallets show by name, listed, for a small fee. Pay with your wallet or a QR code.',
+    'Create a Solana token for a small fee: wallets show its name, and this site lists it. Pay with your wallet or a QR code.',
   script: 'new-token',
   Content: () => (
     <>

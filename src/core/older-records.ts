@@ -9,7 +9,7 @@ export function olderThanRecords(bornAt: number, contact: string | undefined) {
   const who = contact === undefined ? 'the operator' : `the operator (${contact})`;
   return {
     code: 'OLDER_THAN_RECORDS' as const,
-    message: `The records of this service begin at ${recordsSince}, after this was made. Ask ${who} to settle it by hand.`,
+    message: `The records of this service begin at ${recordsSince}. This payment or request is older: ask ${who} to settle it by hand.`,
     details: { recordsSince, ...(contact === undefined ? {} : { contact }) },
   };
 }

@@ -47,7 +47,8 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
   if (left > 0) return { message: tooEarly(left) };
   if ((await mirror.newestRevision()) > journal.revision())
     return {
-      message: 'D1 has rows that the journal lacks. Restore a later moment, or run `ops begin-anew`.',
+      message:
+        'D1 has rows that the journal lacks. Restore the journal to a later time, or run `ops begin-anew`.',
     };
   // A transaction that the reserve signed after the restored moment landed after everything that the journal knows as
   // final.
