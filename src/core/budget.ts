@@ -41,7 +41,7 @@ export type BudgetVerdict =
       readonly retryAfterMs: number;
     };
 
-/** One client may use one part in this many of what the others have left. */
+/** One client may use 1/n of what the others have left; this is n. */
 const SHARES = 8;
 const LEAST_SHARE = 2;
 

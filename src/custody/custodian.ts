@@ -78,7 +78,7 @@ export type CustodyDeps = {
   readonly swap: SwapPorts;
   /** A finalized transaction of any version; see `SolanaView`. */
   effects(signature: string): Promise<ChainTransaction | null>;
-  /** What another key than the reserve's can move. */
+  /** What keys other than the reserve's can move. */
   readonly watched: Watched;
   /**
    * Payment requests for tokens; absent if no treasury or mint seed is configured. Stored rows of a missing module

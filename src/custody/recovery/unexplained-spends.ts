@@ -8,7 +8,7 @@ import type { ChainTransaction, SignatureEntry, TokenRow } from '../../providers
 import { type History, type HistoryNode, quorumOf, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 
-/** What another key than the reserve's can move. */
+/** What keys other than the reserve's can move. */
 export type Watched = {
   /**
    * The account that pays ASRY, and the multisig that mints ABSR. A delegate, an owner or other signers may use them.

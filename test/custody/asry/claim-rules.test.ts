@@ -30,7 +30,7 @@ it('a deposit from an address that one of our swaps paid is treated as our own m
   expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
 });
 
-it('a claim of a deposit from an address that a swap paid earns nothing and uses no payment', async () => {
+it('a deposit from an address that a swap paid earns nothing, and a claim does not use it', async () => {
   const { claims, journal, now } = createStoredClaims();
   journal.useOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
   expect(await claims.claim(CLAIM)).toMatchObject({
