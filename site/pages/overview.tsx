@@ -117,15 +117,15 @@ export const overview: Page = {
         <div class="hero-text">
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
-            Most reserves ask you to believe a statement. Sluice swaps its SOL into BTC in public, signs the
-            balance each hour, and counts each sat on Solana as one ABSR.
+            Most reserves ask you to believe a statement. Sluice swaps its SOL into BTC in public, proves the
+            balance with both keys, and counts each sat on Solana as one ABSR.
           </p>
           <p class="row">
             <a class="button" href="/tokens/new">
               Create a token
             </a>
             <a class="button quiet" href="/asry">
-              Earn ASRY
+              Fund the service
             </a>
           </p>
         </div>

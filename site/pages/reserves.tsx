@@ -67,8 +67,8 @@ export const reserves: Page = {
   Content: ({ assets }) => (
     <>
       <Title name="Reserves and proof">
-        ABSR is a token on Solana, minted one for each sat of the reserve. Each hour and after each mint both
-        reserve keys sign the figures. Your browser can check them.
+        ABSR is a token on Solana, minted one for each sat of the reserve. Both reserve keys sign the figures:
+        the service each hour, or the operator offline. Your browser can check them.
       </Title>
       <Live name="verdict" json="/api/arbitrage/summary">
         <CoverVerdict />

@@ -12,7 +12,7 @@ export function Hero() {
       <ReserveAndSupply />
       <CoverVerdict check={state} />
       <div class="row">
-        <button type="button" class="quiet" onClick={run} disabled={state.type === 'running'}>
+        <button type="button" onClick={run} disabled={state.type === 'running'}>
           {state.type === 'done' ? 'Check again' : 'Check it now'}
         </button>
         {state.type === 'idle' ? <CheckNote /> : null}

@@ -85,11 +85,11 @@ function useAllDays(isWanted: boolean): Proofs | null {
 const NoChart = ({ only }: { only: Proofs[number] | undefined }) => (
   <p class="empty">
     {only === undefined ? (
-      'No proof has been signed yet. The first one is due within a minute.'
+      'No proof has been signed yet.'
     ) : (
       <>
         One proof so far: {amountOf(only.figures.reserveSatoshis, 'sat')}, <Age iso={only.timestamp} />. The
-        chart starts with the second proof. One is signed every hour and after each mint.
+        chart starts with the second proof.
       </>
     )}
   </p>

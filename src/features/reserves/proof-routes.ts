@@ -62,7 +62,7 @@ const proofRoute = createRoute({
   tags: ['reserves'],
   summary: 'Newest reserve proof',
   description:
-    'The newest signed proof that the service controls both reserve keys. Signed once an hour and after each mint.',
+    'The newest signed proof that the service controls both reserve keys. Signed once an hour and after each mint, or by the operator offline.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
