@@ -141,8 +141,8 @@ export const reserveTransfer = (
   signers: ['reserve'],
   preLamports: [10n * SOL, 0n, 1n],
   postLamports: [9n * SOL - FEE, SOL, 1n],
-  preTokens: null,
-  postTokens: null,
+  preTokens: [],
+  postTokens: [],
   ...change,
 });
 

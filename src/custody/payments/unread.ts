@@ -70,7 +70,10 @@ export class UnreadTransactions {
     try {
       const why = transaction === 'unreadable' ? transaction : await this.#bookShown(transaction);
       if (why) this.#lookAgain(signature, source, why);
-      else agenda.plan(UNREAD, signature, null);
+      else {
+        agenda.plan(UNREAD, signature, null);
+        this.#context.treasury.deleteUnread(signature);
+      }
     } catch (error) {
       // A mint may change so often that no quorum sees it. Other payments must not wait for it.
       this.#failed(signature, source, error);

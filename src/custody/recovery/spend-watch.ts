@@ -7,13 +7,7 @@ import * as z from 'zod';
 import { HOUR_MS } from '../../core/durations.ts';
 import { freeze, frozenReason, liftFreeze } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
-import {
-  type Listed,
-  type SpendPorts,
-  type SpendSearch,
-  searchSpends,
-  type UnexplainedSpend,
-} from './unexplained-spends.ts';
+import { type Listed, type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
 
 const UNEXPLAINED_SPEND = 'unexplained_spend';
 
@@ -21,12 +15,13 @@ const UNEXPLAINED_SPEND = 'unexplained_spend';
 const CHECKED_TO = 'spends_checked_to';
 /** The spends found during the current freeze; of earlier freezes, only the signatures of their spends. */
 const FOUND = 'spends_found';
+/** Entries after `CHECKED_TO` that were decided: `slot signature`. */
+const READ = 'spends_read';
 /** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;
 /** For this many slots, about ten minutes, the check waits for entries that it has not read. The cron makes one run a minute. */
 const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
-const RUN_MS = 60_000;
 /** Maximum transactions that one run reads, beside those that wait. */
 const READS = 60;
 /** Name in the agenda of transactions that could not be read. Their id is `slot signature`. */
@@ -35,7 +30,7 @@ const UNREAD_SPEND = 'spend';
 const MOST_WAITING = 20;
 /** Runs after which a transaction that nobody can read no longer waits: a day. */
 const MOST_RUNS = 1_440;
-/** Maximum remembered signatures. */
+/** Maximum remembered signatures of spends. */
 const KEPT = 100;
 
 const CheckedTo = z.object({ address: z.string(), slot: z.string() });
@@ -78,27 +73,44 @@ export class SpendWatch implements CustodyModule {
     const isExplained = (signature: string) =>
       journal.bySignature(signature) !== undefined || this.#found().known.includes(signature);
     const waiting = agenda.ids(UNREAD_SPEND).map(listedOf);
-    const turn = { run: Math.floor(now() / RUN_MS), waiting };
-    const search = await searchSpends({ ...this.#ports, isExplained }, from, READS, turn);
+    const read = this.#read();
+    const earlier = { waiting, read: new Set(read.map(({ signature }) => signature)) };
+    const search = await searchSpends({ ...this.#ports, isExplained }, from, READS, earlier);
+    const isWaiting = ({ signature }: Listed) => waiting.some((each) => each.signature === signature);
+    const unread = [...search.unshown, ...search.unreadable];
+    const room = Math.max(0, MOST_WAITING - waiting.length);
+    const waitsNext = [
+      ...unread.filter(isWaiting),
+      ...unread.filter((entry) => !isWaiting(entry)).slice(0, room),
+    ];
+    const left = [...search.left, ...unread.filter((entry) => !waitsNext.includes(entry))];
+    const held = left.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
     // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
-    if (search.listed > READS * PATIENT_RUNS && journal.isDueAgain('spends_unread', HOUR_MS, now()))
+    const isTooMuch = search.listed > READS * PATIENT_RUNS || held.length < left.length;
+    if (isTooMuch && journal.isDueAgain('spends_unread', HOUR_MS, now()))
       log({ level: 'alarm', event: 'spends_unread', listed: search.listed });
-    const held = search.left.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
     const next = [slot - OVERLAP, ...held].reduce((least, each) => (each < least ? each : least));
     storage.transaction(() => {
       if (search.spends.length > 0) this.#report(search.spends);
-      this.#lookAgain(search, waiting);
+      this.#lookAgain(waitsNext, search.unreadable, waiting);
+      const after = next > from ? next : from;
+      const kept = [...read, ...search.read].filter((entry) => entry.slot > after);
+      journal.setMeta(READ, JSON.stringify(kept.slice(-READS * PATIENT_RUNS).map(idOf)));
       if (next > from) this.#advance(next);
     });
   }
 
+  /** What was decided since the slot up to which everything is checked. */
+  #read(): readonly Listed[] {
+    const text = this.#tools.journal.getMeta(READ);
+    return text === undefined ? [] : z.array(z.string()).parse(JSON.parse(text)).map(listedOf);
+  }
+
   /** Each run reads again what nobody could read. After three runs the operator is alerted. */
-  #lookAgain({ unshown, unreadable }: SpendSearch, waiting: readonly Listed[]): void {
+  #lookAgain(unread: readonly Listed[], unreadable: readonly Listed[], waiting: readonly Listed[]): void {
     const { agenda } = this.#tools;
-    const unread = [...unshown, ...unreadable];
     for (const entry of waiting) if (!unread.includes(entry)) agenda.plan(UNREAD_SPEND, idOf(entry), null);
     for (const entry of unread) {
-      if (!waiting.includes(entry) && waiting.length >= MOST_WAITING) continue;
       const reason = unreadable.includes(entry) ? 'unreadable' : 'quorum_missing';
       const runs = agenda.failed(UNREAD_SPEND, idOf(entry), { reason }, true);
       if (runs > MOST_RUNS) agenda.plan(UNREAD_SPEND, idOf(entry), null);

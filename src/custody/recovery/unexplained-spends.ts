@@ -54,9 +54,11 @@ export type SpendSearch = {
   readonly unshown: readonly Listed[];
   /** Entries whose version, or the form of its JSON, this release does not read. None is ours; one may be a thief's. */
   readonly unreadable: readonly Listed[];
+  /** Entries that this search has decided: no later search needs to read them. */
+  readonly read: readonly Listed[];
   /** Entries that this search did not read. */
   readonly left: readonly Listed[];
-  /** Number of entries that no row explains. */
+  /** Number of entries that no row explains and that no earlier search has decided. */
   readonly listed: number;
 };
 
@@ -68,11 +70,11 @@ const CHAIN_PAGE = 1_000;
 /** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
-/** @property run number of the search: after a part of each list, the next run reads the next part */
-type Turn = {
-  readonly run: number;
+type Earlier = {
   /** Entries of earlier searches, which are read as well. */
   readonly waiting: readonly Listed[];
+  /** Signatures that earlier searches have decided. */
+  readonly read: ReadonlySet<string>;
 };
 
 /**
@@ -86,7 +88,7 @@ export async function searchSpends(
   ports: SpendPorts,
   after: bigint,
   reads: number,
-  { run, waiting }: Turn = { run: 0, waiting: [] },
+  { waiting, read: known }: Earlier = { waiting: [], read: new Set() },
 ): Promise<SpendSearch> {
   const { histories, isExplained } = ports;
   const [history] = histories;
@@ -96,28 +98,47 @@ export async function searchSpends(
   );
   const lists = (await Promise.all(all)).flat();
   const isNew = ({ signature }: Listed): boolean =>
-    !isExplained(signature) && !waiting.some((known) => known.signature === signature);
-  const entries = inTurn(lists, run * reads).filter(isNew);
+    !isExplained(signature) && !known.has(signature) && !waiting.some((each) => each.signature === signature);
+  const entries = inTurn(lists).filter(isNew);
   const spends = new Map<string, UnexplainedSpend>();
   const unshown: Listed[] = [];
   const unreadable: Listed[] = [];
+  const read: Listed[] = [];
   for (const entry of [...waiting, ...entries.slice(0, reads)]) {
     const transaction = await orUnreadable(ports.transaction(entry.signature)).catch(() => null);
     if (transaction === 'unreadable') unreadable.push(entry);
-    else if (transaction === null) {
-      if (!(await history.isAbsent(entry).catch(() => false))) unshown.push(entry);
+    else if (transaction === null || isUndecided(transaction, ports)) {
+      if (transaction || !(await history.isAbsent(entry).catch(() => false))) unshown.push(entry);
+      else read.push(entry);
+    } else {
+      read.push(entry);
       // A node may list a transaction by another of its signatures.
-    } else if (isSpend(transaction, ports) && !isExplained(transaction.signature))
-      spends.set(transaction.signature, spendOf(transaction, memosOf(lists.flat(), entry.signature), ports));
+      if (isSpend(transaction, ports) && !isExplained(transaction.signature))
+        spends.set(
+          transaction.signature,
+          spendOf(transaction, memosOf(lists.flat(), entry.signature), ports),
+        );
+    }
   }
   return {
     spends: [...spends.values()],
     unshown,
     unreadable,
+    read,
     left: entries.slice(reads),
     listed: entries.length,
   };
 }
+
+/** Whether tokens may have moved without the reserve's signature, while no quorum shows the same token balances. */
+const isUndecided = (
+  { signers, failed, preTokens, postTokens }: ChainTransaction,
+  { reserveAddress, watched }: SpendPorts,
+): boolean =>
+  watched !== undefined &&
+  !failed &&
+  !signers.includes(reserveAddress) &&
+  (preTokens === null || postTokens === null);
 
 function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: SpendPorts): boolean {
   const { signers, failed, fee, preTokens, postTokens } = transaction;
@@ -165,16 +186,13 @@ async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[
   return listed;
 }
 
-/**
- * Oldest first from a start, then the entries before it, alternating between the lists of the nodes: a node that invents
- * entries uses only its share of the reads.
- */
-function inTurn(lists: readonly (readonly SignatureEntry[])[], start: number): SignatureEntry[] {
+/** Oldest first, alternating between the lists of the nodes: a node that invents entries uses only its share of the reads. */
+function inTurn(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
   const longest = Math.max(0, ...lists.map((list) => list.length));
   const found = new Map<string, SignatureEntry>();
   for (let turn = 0; turn < longest; turn++)
     for (const list of lists) {
-      const entry = turn < list.length ? list.at(-1 - ((start + turn) % list.length)) : undefined;
+      const entry = list.at(-1 - turn);
       if (entry && !found.has(entry.signature)) found.set(entry.signature, entry);
     }
   return [...found.values()];

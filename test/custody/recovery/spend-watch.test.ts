@@ -161,7 +161,7 @@ async function minuteOfFreeze(
   dust: number,
 ): Promise<[minute: number | undefined, logged: readonly string[]]> {
   const { w, lands, later } = await watched();
-  for (let at = 0; at < dust; at++) lands(theft({ signature: `dust ${at}`, signers: [THIEF] }));
+  for (let at = 0; at < dust; at++) lands(theft({ signature: `dust-${at}`, signers: [THIEF] }));
   lands(theft({ slot: 111n }));
   for (let minute = 0; minute < 12; minute++) {
     await w.custody.wake();
@@ -176,6 +176,47 @@ it('a spend after more dust of one slot than a run reads freezes signing within 
   const [minute, logged] = await minuteOfFreeze(500);
   expect(minute).toBeLessThan(10);
   expect(logged).not.toContain('spends_unread');
+});
+
+it('a theft freezes signing within ten minutes while two lists are flooded with as many entries', async () => {
+  const { w, lands, later } = await watched();
+  const dust = Array.from({ length: 480 }, (_, at) => theft({ signature: `dust-${at}`, signers: [THIEF] }));
+  for (const transaction of dust.slice(0, 300)) lands(transaction);
+  lands(theft({ slot: 110n }));
+  for (const transaction of dust.slice(300)) lands(transaction);
+  for (let minute = 0; minute < 10 && !(await w.custody.report()).frozen; minute++) {
+    await w.custody.wake();
+    w.clock.now += 60_000;
+    later(150n);
+  }
+  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
+});
+
+it('a transaction whose token balances no quorum shows is read until one shows them', async () => {
+  const { w, lands, later } = await watched();
+  const minted = unsigned({ preTokens: [], postTokens: [row('other', THIEF, 7n, 'absr')] });
+  lands({ ...minted, preTokens: null, postTokens: null });
+  for (let minute = 0; minute < 12; minute++) {
+    await w.custody.wake();
+    later(300n);
+  }
+  expect((await w.custody.operatorView()).failing).toMatchObject([{ work: 'spend', id: '110 stolen' }]);
+  w.swap.transactions.set('stolen', minted);
+  await w.custody.wake();
+  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
+});
+
+it('a theft freezes signing when a quorum shows it after more invented transactions than can wait', async () => {
+  const { w, lands, later } = await watched();
+  for (let at = 0; at < 30; at++) lands(theft({ signature: `invented-${at}` }), false);
+  lands(theft({ slot: 111n }), false);
+  for (let minute = 0; minute < 4; minute++) {
+    await w.custody.wake();
+    later(150n);
+  }
+  w.swap.transactions.set('stolen', theft({ slot: 111n }));
+  await w.custody.wake();
+  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
 });
 
 it.each([600, 20_000])(
