@@ -59,8 +59,9 @@ export function networksOf(client: string): readonly NetworkLevel[] {
 }
 
 /**
- * The keys under which the platform's limiter counts a request: the client and each wider network that contains it. The limiter has one limit for every key, so a wider network has
- * as many keys as its multiple. Each client of the network always has the same key.
+ * The keys under which the platform's limiter counts a request: the client and each wider network that contains it. The
+ * limiter has one limit for every key, so a wider network has as many keys as its multiple, and a client always has the
+ * same one. A client at its limit therefore also uses up that key for its neighbours, until the minute ends.
  */
 export const countedKeys = (client: string): string[] =>
   networksOf(client).map(({ network, times }) =>

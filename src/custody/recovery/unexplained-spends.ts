@@ -135,7 +135,7 @@ const isUndecided = (
   { signers, failed, preTokens, postTokens }: ChainTransaction,
   { reserveAddress, watched }: SpendPorts,
 ): boolean =>
-  watched !== undefined &&
+  ((watched?.accounts ?? []).length > 0 || watched?.mint !== undefined) &&
   !failed &&
   !signers.includes(reserveAddress) &&
   (preTokens === null || postTokens === null);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { Watched } from '../../../src/custody/recovery/unexplained-spends.ts';
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { createCustodianWorld } from '../../kit/custodian.ts';
@@ -11,9 +12,9 @@ const NEW_RESERVE = 'new reserve';
 const [AUTHORITY, SOURCE] = ['multisig of absr', 'source of asry'];
 
 /** A custodian whose nodes list these transactions, checked up to slot 100 before the first is listed. */
-async function watched() {
+async function watched(tokens: Watched = { accounts: [AUTHORITY, SOURCE], mint: 'absr' }) {
   let slot = 100n;
-  const w = createCustodianWorld({ watched: { accounts: [AUTHORITY, SOURCE], mint: 'absr' } });
+  const w = createCustodianWorld({ watched: tokens });
   w.chain.nextBalance = async () => ({ lamports: lamports(10n * SOL), slot });
   await w.custody.wake();
   return {
@@ -204,6 +205,13 @@ it('a transaction whose token balances no quorum shows is read until one shows t
   w.swap.transactions.set('stolen', minted);
   await w.custody.wake();
   expect((await w.custody.report()).frozen).toBe('unexplained_spend');
+});
+
+it('a transaction without token balances does not wait if no tokens are watched', async () => {
+  const { w, lands } = await watched({ accounts: [] });
+  lands(unsigned({ preTokens: null, postTokens: null }));
+  for (let minute = 0; minute < 4; minute++) await w.custody.wake();
+  expect((await w.custody.operatorView()).failing).toEqual([]);
 });
 
 it('a theft freezes signing when a quorum shows it after more invented transactions than can wait', async () => {
