@@ -274,11 +274,17 @@ export class SolanaView implements ChainPort {
    * @throws AppError UPSTREAM_FAILED
    */
   async latestBlockhash(): Promise<Blockhash> {
-    const tips = await this.#fromMost((node) => node.latestBlockhash('confirmed'));
+    const tips = await this.#fromMost(async (node) => ({
+      node: node.id,
+      ...(await node.latestBlockhash('confirmed')),
+    }));
     const found = valuesOf(tips);
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
     for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
-      const seen = valuesOf(await this.#fromMost((node) => witnessOf(node, blockhash)));
+      const shownAt = new Map(
+        found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
+      );
+      const seen = valuesOf(await this.#fromMost((node) => witnessOf(node, blockhash, shownAt.get(node.id))));
       const witnesses = seen.filter((witness) => witness !== undefined);
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
@@ -351,12 +357,22 @@ const MAX_WITNESS_LAG = 16n;
 /**
  * The node's height after it has seen the blockhash. Undefined for a node that has not seen the blockhash, or whose
  * height is from a much older view.
+ * @param shownAt slot at which the node itself returned this blockhash as its newest
  */
-async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness | undefined> {
-  const { valid, slot: seenAt } = await node.isBlockhashValid(blockhash, 'confirmed');
-  if (!valid) return undefined;
+async function witnessOf(
+  node: SolanaNode,
+  blockhash: string,
+  shownAt: bigint | undefined,
+): Promise<Witness | undefined> {
+  const seenAt = shownAt ?? (await validAt(node, blockhash));
+  if (seenAt === undefined) return undefined;
   const { slot, blockHeight } = await node.epochInfo('confirmed');
   return slot + MAX_WITNESS_LAG >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
+}
+
+async function validAt(node: SolanaNode, blockhash: string): Promise<bigint | undefined> {
+  const { valid, slot } = await node.isBlockhashValid(blockhash, 'confirmed');
+  return valid ? slot : undefined;
 }
 
 /**

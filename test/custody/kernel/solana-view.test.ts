@@ -413,8 +413,16 @@ describe('a blockhash', () => {
   ])('a blockhash is refused when the second node %s', async (_name, second) => {
     const { chain } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
-      { getLatestBlockhash: tip('b', 103), ...second },
+      { getLatestBlockhash: down, ...second },
     );
     await expect(chain.latestBlockhash()).rejects.toMatchObject({ details: { reason: 'quorum_missing' } });
+  });
+
+  it('a blockhash that two nodes return as their newest is not asked for again', async () => {
+    const { chain } = setUp(
+      { getLatestBlockhash: tip('a', 100), ...witness(false, 100, 71) },
+      { getLatestBlockhash: tip('a', 101), ...witness(false, 101, 72) },
+    );
+    expect(await chain.latestBlockhash()).toMatchObject({ blockhash: 'a', slot: 100n });
   });
 });
