@@ -66,7 +66,13 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const design = designOf(operation.plan);
       const mint = String(operation.plan.mint);
       const invoiceId = String(operation.plan.invoiceId);
-      const found = await ports.findMint(mint);
+      const { mint: mintSpace, metadata, account } = creationSpaces(design);
+      const [found, mintRent, otherRent, lifetime] = await Promise.all([
+        ports.findMint(mint),
+        ports.rentExemption(mintSpace),
+        Promise.all([metadata, account].filter((bytes) => bytes > 0).map(ports.rentExemption)),
+        ports.latestBlockhash(),
+      ]);
       // Anyone can send lamports to a known address; the chain then refuses to create an account there.
       if (found?.owner === SYSTEM_PROGRAM) return { ok: false, reason: 'mint_address_funded' };
       // Only the mint's own key can create the mint, and only our creation uses this key, so an earlier attempt
@@ -75,12 +81,6 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
         return matches(found, design)
           ? { ok: false, found: { mint } }
           : { ok: false, reason: 'foreign_mint' };
-      const { mint: mintSpace, metadata, account } = creationSpaces(design);
-      const [mintRent, otherRent, lifetime] = await Promise.all([
-        ports.rentExemption(mintSpace),
-        Promise.all([metadata, account].filter((bytes) => bytes > 0).map(ports.rentExemption)),
-        ports.latestBlockhash(),
-      ]);
       const fees = CREATION_FEE + (design.metaplex ? METAPLEX_FEE : 0n);
       const cost = otherRent.reduce((sum, rent) => sum + rent, mintRent + fees);
       // The rent was too low at the sale: more lamports would leave the reserve than were reserved for the creation.
