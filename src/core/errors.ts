@@ -125,16 +125,16 @@ const CODES = {
     `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,
   ),
   SWAPS_PAUSED: unavailable('The operator or a safety check has paused swaps; details.reason says which.'),
-  QUOTE_BUDGET_SPENT: unavailable("The routing provider's quotes for all clients are used up."),
+  QUOTE_BUDGET_SPENT: unavailable("The bridge's quotes for all clients are used up."),
   QUOTE_REFUSED: transient(
     502,
     'retry_with_new_key',
-    "The routing provider's quote did not pass our checks; details.reason names the check. Status 503: the provider gives no quote now (no_route, pair_paused, bridge_refused). Nothing was signed.",
+    "The bridge's quote did not pass our checks; details.reason names the check. Status 503: the bridge gives no quote now (no_route, pair_paused, bridge_refused). Nothing was signed.",
   ),
   BRIDGE_REQUEST_INVALID: permanent(
     503,
     'contact_operator',
-    'The routing provider rejects a fixed field of our request. The operator has received an alarm. Nothing was signed.',
+    'The bridge rejects a fixed field of our request. The operator has received an alarm. Nothing was signed.',
   ),
   PRICE_UNAVAILABLE: transient(
     502,
@@ -167,7 +167,7 @@ const CODES = {
   ANALYTICS_READ_FAILED: transient(500, 'retry_later', 'The page-view counters cannot be read.'),
 
   // ASRY
-  DEPOSIT_NOT_FOUND: transient(400, 'retry_later', 'No node has a transaction with this signature yet.'),
+  DEPOSIT_NOT_FOUND: transient(400, 'retry_later', 'No node has this transaction yet.'),
   DEPOSIT_NOT_FINAL: transient(
     409,
     'retry_later',
@@ -179,7 +179,7 @@ const CODES = {
   ),
   DEPOSIT_WRONG_ASSET: badRequest('The payment is in the other asset; details.creditedAsset names it.'),
   DEPOSIT_AMOUNT_MISMATCH: badRequest(
-    'The treasury received a different amount than expected; details has both amounts. Nothing was consumed.',
+    'The treasury received a different amount than the request names; details has both. Nothing was consumed.',
   ),
   OLDER_THAN_RECORDS: permanent(
     409,

@@ -191,5 +191,5 @@ export function assertInRange(amount: AttoCoins, { minAmount, maxAmount }: Range
   if (!isTooSmall && (maxAmount === null || amount <= maxAmount)) return;
   const details = { minAmount: coinText(minAmount), maxAmount: coinText(maxAmount) };
   const bound = isTooSmall ? `at least ${details.minAmount}` : `at most ${details.maxAmount}`;
-  throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount: ${bound} ${currency}`, { details });
+  throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount must be ${bound} ${currency}.`, { details });
 }

@@ -60,7 +60,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
     const details = { relay_status: readings.map(statusOf) };
     throw failed === readings.length
       ? new AppError('RELAYS_FAILED', 'No relay responded.', { details })
-      : new AppError('RELAYS_FAILED', 'A relay failed, and the others have no posts here.', { details });
+      : new AppError('RELAYS_FAILED', 'A relay failed, and the others returned no posts.', { details });
   }
 
   return {

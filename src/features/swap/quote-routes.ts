@@ -114,7 +114,7 @@ const estimateRoute = createRoute({
           as_of: asOf,
           stale: stale,
         }),
-        'An estimate from the routing provider',
+        'An estimate from the bridge',
       ),
       headers: NO_STORE,
     },

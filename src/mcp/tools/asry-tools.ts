@@ -7,12 +7,12 @@ const asryClaim = tool({
   title: 'Claim the reward token ASRY',
   description:
     'SPENDS MONEY: sends the ASRY reward of a USDC or USDT payment to the sender shown by the chain, never to anyone else. ' +
-    'First the user pays to deposit.address of asry_epoch. Call it with skipReward: true first. It waits about 10 seconds for the ' +
+    'The user first pays to deposit.address of asry_epoch. Then call it with skipReward: true, which only checks. It waits about 10 seconds for the ' +
     'payment to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     asset: z.enum(['USDC', 'USDT']),
-    depositTxSignature: solanaSignature.describe('Of the payment to deposit.address'),
+    depositTxSignature: solanaSignature.describe('Signature of the payment to deposit.address'),
     amount: dollarAmount.optional(),
     skipReward: z.boolean().optional().describe('true: validate the payment, consume and pay nothing'),
   }),

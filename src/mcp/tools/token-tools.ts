@@ -61,7 +61,7 @@ const tokenInvoiceCreate = tool({
     revoke_update_authority: flag('Name, symbol and image can never change'),
     metaplex_metadata: flag('Metaplex metadata instead of the Token-2022 extension'),
     token_program: z.enum(['token-2022', 'token']).optional(),
-    idempotencyKey: idempotencyKey.describe('A new one orders another token with equal arguments'),
+    idempotencyKey: idempotencyKey.describe('A new key orders another token'),
   }),
   example: {
     name: 'Moon Cat',
