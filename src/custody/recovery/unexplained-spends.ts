@@ -60,6 +60,8 @@ export type SpendSearch = {
   readonly left: readonly Listed[];
   /** Number of entries that no row explains and that no earlier search has decided. */
   readonly listed: number;
+  /** Whether a node lists so many entries that older ones were not listed. */
+  readonly isCut: boolean;
 };
 
 export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
@@ -127,6 +129,7 @@ export async function searchSpends(
     read,
     left: entries.slice(reads),
     listed: entries.length,
+    isCut: lists.some((list) => list.length >= MAX_LISTED),
   };
 }
 
@@ -155,20 +158,30 @@ function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: Spe
   return (watched?.accounts ?? []).some(isTaken) || sum(after, isMinted) > sum(before, isMinted);
 }
 
-/** Maximum transactions that one call of `unexplainedSpends` reads. */
-const MAX_READS = 1_000;
+/** Maximum transactions that are read before the slot that was reached is stored. */
+const READS_AT_ONCE = 200;
 
-/** Every unexplained spend after a slot. @throws also while no quorum shows a listed transaction */
+/**
+ * The oldest unexplained spends after a slot; none if every listed transaction is explained.
+ * @param reached receives each slot up to which everything is explained, so that a repeated call can begin there
+ * @throws also while no quorum shows a listed transaction
+ */
 export async function unexplainedSpends(
   ports: SpendPorts,
   after: bigint,
+  reached: (slot: bigint) => void = () => undefined,
 ): Promise<readonly UnexplainedSpend[]> {
-  const { spends, unshown, listed } = await searchSpends(ports, after, MAX_READS);
-  if (listed > MAX_READS)
-    throw new Error(`More than ${MAX_READS} transactions of the reserve are listed after slot ${after}.`);
-  const [first] = unshown;
-  if (first) throw new Error(unshownText(first.signature, ports.histories[0].nodes.length));
-  return spends;
+  const read = new Set<string>();
+  for (let from = after; ; reached(from)) {
+    const search = await searchSpends(ports, from, READS_AT_ONCE, { waiting: [], read });
+    if (search.isCut) throw new Error(`A node lists ${MAX_LISTED} transactions after slot ${from}.`);
+    const [unshown] = search.unshown;
+    if (unshown) throw new Error(unshownText(unshown.signature, ports.histories[0].nodes.length));
+    if (search.spends.length > 0 || search.left.length === 0) return search.spends;
+    for (const { signature } of [...search.read, ...search.unreadable]) read.add(signature);
+    const slots = search.left.map(({ slot }) => slot);
+    from = slots.reduce((least, slot) => (slot < least ? slot : least)) - 1n;
+  }
 }
 
 /** One node's list of the reserve's transactions after a slot, newest first. */

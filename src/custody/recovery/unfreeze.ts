@@ -53,13 +53,21 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
   // A transaction that the reserve signed after the restored moment landed after everything that the journal knows as
   // final.
   const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
-  const after = journal.releasedSlot();
   const spends: UnexplainedSpend[] = [];
   // Before a change of the key, another key signed.
   for (const reserveAddress of new Set([ports.reserveAddress, ...journal.signers()])) {
     const { transaction } = ports;
     const histories = [ports.historyOf(reserveAddress)] as const;
-    spends.push(...(await unexplainedSpends({ reserveAddress, transaction, histories, isExplained }, after)));
+    // Anyone can name the reserve in thousands of transactions, and a caller may not wait until all of them are read.
+    const key = `explained_to:${reserveAddress}`;
+    const reached = BigInt(journal.getMeta(key) ?? 0);
+    const released = journal.releasedSlot();
+    const found = await unexplainedSpends(
+      { reserveAddress, transaction, histories, isExplained },
+      reached > released ? reached : released,
+      (slot) => journal.setMeta(key, slot.toString()),
+    );
+    spends.push(...found);
   }
   return spends.length === 0
     ? undefined

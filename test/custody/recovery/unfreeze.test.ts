@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Custodian } from '../../../src/custody/custodian.ts';
 import { RESERVE, wallet } from '../../kit/addresses.ts';
-import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { SOL } from '../../kit/sample-operations.ts';
@@ -65,4 +65,44 @@ it('restore-storage of a lost journal leaves a mark above every mark of D1, and 
   const id = new Date(w.clock.now - MINUTE).toISOString();
   expect(await custody.ops({ name: 'restore-storage', id })).toMatchObject({ ok: true });
   expect([await w.mirror.mark(), w.journal.revision()]).toEqual([mark + 1, revision]);
+});
+
+/** Transactions of others that name the reserve; in slots from 1,000 on, five in each. */
+function dust(w: CustodianWorld, count: number): void {
+  for (let at = 0; at < count; at++) {
+    credit(w.swap, `dust-${at}`, 1n);
+    const slot = 1_000n + BigInt(Math.floor(at / 5));
+    const [listed] = w.swap.listed;
+    const shown = w.swap.transactions.get(`dust-${at}`);
+    if (listed) w.swap.listed[0] = { ...listed, slot };
+    if (shown) w.swap.transactions.set(`dust-${at}`, { ...shown, slot });
+  }
+}
+
+it('a restored journal is no longer frozen after unfreeze, although others named the reserve 1,500 times', async () => {
+  const { w, custody } = await restored();
+  dust(w, 1_500);
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
+});
+
+it('a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 foreign transactions', async () => {
+  const { w, custody } = await restored();
+  dust(w, 1_500);
+  const shown = w.swap.transactions.get('dust-1499');
+  if (shown) w.swap.transactions.set('dust-1499', { ...shown, signers: [RESERVE] });
+  const { transaction } = w.swap;
+  const reads: string[] = [];
+  w.swap.transaction = async (signature) => {
+    reads.push(signature);
+    return reads.length === 700 ? null : transaction(signature);
+  };
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('is listed by a node'),
+  });
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({
+    ok: false,
+    rows: [{ signature: 'dust-1499' }],
+  });
+  expect(reads.length).toBeLessThan(1_900);
 });
