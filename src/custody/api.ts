@@ -275,7 +275,7 @@ export const CustodyReport = SigningState.extend({
   paused: orNull(z.string()),
   /** Id of the Worker version that the object runs; null if unknown. */
   release: orNull(z.string()),
-  /** Transactions of the reserve's key that no row explains and for which signing is frozen. */
+  /** Transactions that no row explains and for which signing is frozen. */
   unexplainedSpends: z.array(z.custom<UnexplainedSpend>()).readonly().default([]),
   /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
   swapsRefused: orNull(z.custom<SwapsRefused>()),

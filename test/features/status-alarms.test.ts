@@ -60,6 +60,7 @@ const custody = (over: object) => ({ ...CALM, custody: { ...CALM.custody, ...ove
 const STOLEN = {
   signature: 'stolen',
   time: null,
+  signedByReserve: true,
   moved: [{ mint: null, atoms: '9000000000', receiver: 'thief' }],
   memo: null,
 };

@@ -46,9 +46,10 @@ export type Status = {
     /** When the cron last woke it without a failure */ lastWakeAt: string | null;
     /** Why every swap was refused in the last minute, for a reason other than its amount */
     swapsRefused: { code: string; since: string } | null;
-    /** Transactions of the reserve key that no row explains, for which signing is frozen */ unexplainedSpends: Array<{
+    /** Transactions that no row explains, for which signing is frozen */ unexplainedSpends: Array<{
       signature: string;
       time: string | null;
+      /** False if the ASRY or the mint of ABSR was moved without the reserve's key */ signedByReserve: boolean;
       moved: Array<{
         /** Null for SOL */ mint: string | null;
         atoms: string;

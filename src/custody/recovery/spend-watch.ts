@@ -46,12 +46,14 @@ export class SpendWatch implements CustodyModule {
   }
 
   /**
-   * Ends a freeze that spends of another key caused. A change of the key resolves such a freeze, because the operator
-   * has moved the funds. Signing stays paused until the operator decides that the new key begins.
+   * Ends a freeze that only spends of the reserve's earlier key caused. A change of that key resolves them, because the
+   * operator has moved the funds; other keys can still spend. Signing stays paused until the operator decides that the
+   * new key begins.
    */
   endAfterKeyChange(): void {
     const { journal, storage } = this.#tools;
     if (frozenReason(journal) !== UNEXPLAINED_SPEND || this.#checkedTo() !== undefined) return;
+    if (!this.spends().every(({ signedByReserve }) => signedByReserve)) return;
     storage.transaction(() => {
       journal.setMeta('paused', 'operator');
       liftFreeze(journal);

@@ -43,6 +43,8 @@ export type UnexplainedSpend = {
   readonly signature: string;
   /** ISO 8601; null if no quorum of nodes gives the block's time. */
   readonly time: string | null;
+  /** Whether the reserve's key signed it; false if only the owner, a delegate or other signers did. */
+  readonly signedByReserve: boolean;
   readonly moved: readonly Moved[];
   readonly memo: string | null;
 };
@@ -230,6 +232,7 @@ const spendOf = (
 ): UnexplainedSpend => ({
   signature: transaction.signature,
   time: transaction.blockTime === null ? null : new Date(transaction.blockTime * 1_000).toISOString(),
+  signedByReserve: transaction.signers.includes(ports.reserveAddress),
   moved: [...solMoved(transaction, ports.reserveAddress), ...tokensMoved(transaction, ports)],
   memo: memos.join(' | ') || null,
 });

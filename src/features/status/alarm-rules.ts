@@ -328,11 +328,12 @@ function whereSolWent({ custody, operations }: StatusReport, nowMs: number): str
 /** What left the reserve, and who received it. */
 export const spendsText = (spends: Custody['unexplainedSpends']): string =>
   spends
-    .map(({ signature, moved }) => {
+    .map(({ signature, signedByReserve, moved }) => {
       const parts = moved.map(
         ({ mint, atoms, receiver }) =>
           `${mint === null ? `${sol(BigInt(atoms))} SOL` : `${atoms} atoms of ${mint}`} to ${receiver ?? 'nobody'}`,
       );
-      return `${signature} (${parts.join(', ') || 'no balance changed'})`;
+      const by = signedByReserve ? '' : ", without the reserve's key";
+      return `${signature} (${parts.join(', ') || 'no balance changed'}${by})`;
     })
     .join('; ');

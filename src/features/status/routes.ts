@@ -96,6 +96,9 @@ const status = createRoute({
                 z.object({
                   signature: z.string(),
                   time: asOf.nullable(),
+                  signedByReserve: z
+                    .boolean()
+                    .describe("False if the ASRY or the mint of ABSR was moved without the reserve's key"),
                   moved: z.array(
                     z.object({
                       mint: z.string().nullable().describe('Null for SOL'),
@@ -106,7 +109,7 @@ const status = createRoute({
                   memo: z.string().nullable(),
                 }),
               )
-              .describe('Transactions of the reserve key that no row explains, for which signing is frozen'),
+              .describe('Transactions that no row explains, for which signing is frozen'),
             frozen: z.string().nullable().describe('Reason why nothing is signed'),
             paused: z.string().nullable().describe('Reason why nothing new begins'),
             openOperations: z.int().describe('Operations that have not ended'),

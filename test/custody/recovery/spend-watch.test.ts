@@ -4,7 +4,7 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Watched } from '../../../src/custody/recovery/unexplained-spends.ts';
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
-import { createCustodianWorld } from '../../kit/custodian.ts';
+import { type CustodianWorld, createCustodianWorld } from '../../kit/custodian.ts';
 import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 
 const THIEF = 'thief';
@@ -252,9 +252,43 @@ it('a freeze by spends of an earlier key ends when the key changes, and signing 
   const { w, lands } = await watched();
   lands(theft());
   await w.custody.wake();
+/** The same storage with another key of the reserve. */
+const rotate = ({ storage }: CustodianWorld) =>
+  createCustodianWorld({ signer: { address: NEW_RESERVE, sign: async () => new Uint8Array(64) } }, storage);
+
+it.each<[string, ChainTransaction]>([
+  [
+    'the delegate of the account that pays ASRY',
+    unsigned({
+      preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
+      postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
+    }),
+  ],
+  [
+    'other signers of the mint authority',
+    unsigned({ preTokens: [], postTokens: [row('other', THIEF, 7n, 'absr')] }),
+  ],
+])(
+  "a freeze by a spend of %s stays after a change of the reserve's key, until the operator ends it",
+  async (_whose, transaction) => {
+    const { w, lands } = await watched();
+    lands(theft());
+    lands({ ...transaction, signature: 'of another key', slot: 111n });
+    await w.custody.wake();
+    const rotated = rotate(w);
+    for (let minute = 0; minute < 2; minute++) await rotated.custody.wake();
+    const { frozen, unexplainedSpends } = await rotated.custody.report();
+    expect([frozen, unexplainedSpends.map(({ signedByReserve }) => signedByReserve)]).toEqual([
+      'unexplained_spend',
+      [true, false],
+    ]);
+    await rotated.custody.ops({ name: 'unfreeze' });
+    expect((await rotated.custody.report()).frozen).toBeNull();
+  },
+);
+
   expect(await w.start().report()).toMatchObject({ frozen: 'unexplained_spend' });
-  const sign = async () => new Uint8Array(64);
-  const rotated = createCustodianWorld({ signer: { address: NEW_RESERVE, sign } }, w.storage);
+  const rotated = rotate(w);
   expect(await rotated.custody.report()).toMatchObject({
     frozen: null,
     paused: 'operator',
