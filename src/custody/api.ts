@@ -241,6 +241,12 @@ export type OperatorView = {
   readonly open: readonly OpenOperation[];
   readonly debts: readonly Debt[];
   readonly failing: readonly FailingWork[];
+  /** Events of the last 90 minutes that are logged once an hour while their cause lasts. */
+  readonly recent: readonly {
+    readonly event: string;
+    /** The node or the operation that it is about; empty if none. */
+    readonly about: string;
+  }[];
   readonly solana: NodeAgreement & Finality;
   /** Changes that D1 does not have yet. */
   readonly backlog: number;

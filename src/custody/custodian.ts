@@ -117,6 +117,8 @@ const VERIFY_TIMEOUT_MS = 2_000;
 
 /** Maximum failing work in one view of the operator. */
 const MOST_FAILING = 20;
+/** Longer than the hour between two log lines of one cause, so that an alarm does not end between them. */
+const RECENT_MS = 90 * 60_000;
 
 const KEY_CHECKED = 'key_checked_at';
 const WOKEN = 'woken_at';
@@ -357,6 +359,10 @@ export class Custodian implements CustodianApi {
       open: openOperations(this.#kernel.tools),
       debts: Object.values(this.#modules).flatMap((module) => module.debts?.() ?? []),
       failing: agenda.failing(MOST_FAILING),
+      recent: journal.happenedWithin(RECENT_MS, this.#deps.now()).map((what) => {
+        const [event = '', ...about] = what.split(' ');
+        return { event, about: about.join(' ') };
+      }),
       solana: this.#deps.chain.agreement(),
       backlog: journal.backlog(),
       journalBytes: storage.bytes?.() ?? null,

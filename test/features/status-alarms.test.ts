@@ -70,6 +70,7 @@ const VIEW: OperatorView = {
   open: [],
   debts: [],
   failing: [],
+  recent: [],
   solana: AGREEMENT,
   backlog: 0,
   journalBytes: null,
@@ -127,6 +128,9 @@ const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
   ['solana_stalled', facts(custody({ nodes: { ...NODES, stalledSince: iso(180_000) } }))],
   ['quorum_missing', facts(custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }))],
   ['work_failed', facts(CALM, { view: { ...VIEW, failing: [FAILING] } })],
+  ...(
+    ['spends_unread', 'treasury_walk_stuck', 'treasury_history_pruned', 'treasury_walk_behind'] as const
+  ).map((event) => [event, facts(CALM, { view: { ...VIEW, recent: [{ event, about: 'rpc-1' }] } })] as const),
   ['refund_due', debt('refund_due', 2)],
   ['payment_unmatched', debt('payment_unmatched', 1)],
   ['payout_owed', debt('payout_owed', 1)],

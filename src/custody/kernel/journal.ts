@@ -168,6 +168,13 @@ export class Journal {
     return true;
   }
 
+  /** What happened again at most `ms` milliseconds before now; see {@link isDueAgain}. */
+  happenedWithin(ms: number, now: number): string[] {
+    return this.#exec("SELECT key, value FROM meta WHERE key > 'again:' AND key < 'again;'")
+      .filter(({ value }) => Math.abs(now - Number(value)) <= ms)
+      .map(({ key }) => String(key).slice('again:'.length));
+  }
+
   revision(): number {
     return Number(this.getMeta('revision') ?? 0);
   }

@@ -86,6 +86,15 @@ const ofDebt = (name: Debt['name'], said: (debt: Debt) => string) =>
     };
   });
 
+/** An alarm about an event that the custodian logs once an hour while its cause lasts. */
+const ofRecent = (name: string, reason: string) =>
+  ofView(({ recent }) => {
+    const about = recent.flatMap((each) => (each.event === name ? [each.about] : []));
+    return about.length === 0
+      ? undefined
+      : { reason, count: about.length, ...(about.join('') && { figures: { nodes: about.join(', ') } }) };
+  });
+
 const RULES = {
   status_unreadable: ({ status }) => {
     const unread = [
@@ -190,6 +199,23 @@ const RULES = {
           since: refused.since,
           figures: { code: refused.code },
         },
+  ),
+
+  spends_unread: ofRecent(
+    'spends_unread',
+    'More transactions name the reserve than can be read. A spend of a stolen key may hide among them.',
+  ),
+  treasury_walk_stuck: ofRecent(
+    'treasury_walk_stuck',
+    'A node no longer lists a transaction of the treasury that it showed before. No request expires for a day.',
+  ),
+  treasury_history_pruned: ofRecent(
+    'treasury_history_pruned',
+    "A node's history begins after the treasury's newest known transaction. No request expires for a day.",
+  ),
+  treasury_walk_behind: ofRecent(
+    'treasury_walk_behind',
+    'Transactions arrive at the treasury faster than they are read.',
   ),
 
   mint_skipped: ofCustody(({ mint }) =>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
+import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Watched } from '../../../src/custody/recovery/unexplained-spends.ts';
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
@@ -160,23 +161,23 @@ it.each(['that no quorum shows', 'whose form this release does not read'])(
 /** A wake each minute, while dust of others names the reserve. @returns the minute in which signing freezes */
 async function minuteOfFreeze(
   dust: number,
-): Promise<[minute: number | undefined, logged: readonly string[]]> {
+): Promise<{ readonly minute: number | undefined; readonly w: CustodianWorld }> {
   const { w, lands, later } = await watched();
   for (let at = 0; at < dust; at++) lands(theft({ signature: `dust-${at}`, signers: [THIEF] }));
   lands(theft({ slot: 111n }));
   for (let minute = 0; minute < 12; minute++) {
     await w.custody.wake();
-    if ((await w.custody.report()).frozen) return [minute, w.logged];
+    if ((await w.custody.report()).frozen) return { minute, w };
     w.clock.now += 60_000;
     later(150n);
   }
-  return [undefined, w.logged];
+  return { minute: undefined, w };
 }
 
 it('a spend after more dust of one slot than a run reads freezes signing within ten minutes', async () => {
-  const [minute, logged] = await minuteOfFreeze(500);
+  const { minute, w } = await minuteOfFreeze(500);
   expect(minute).toBeLessThan(10);
-  expect(logged).not.toContain('spends_unread');
+  expect(w.logged).not.toContain('spends_unread');
 });
 
 it('a theft freezes signing within ten minutes while two lists are flooded with as many entries', async () => {
@@ -230,9 +231,12 @@ it('a theft freezes signing when a quorum shows it after more invented transacti
 it.each([600, 20_000])(
   '%i dust transactions raise an alarm, because a spend may hide among them, and the check goes on',
   async (dust) => {
-    const [, logged] = await minuteOfFreeze(dust);
-    expect(logged).toContain('spends_unread');
-    expect(logged).not.toContain('work_failed');
+    const { w } = await minuteOfFreeze(dust);
+    expect(w.logged).not.toContain('work_failed');
+    const { recent } = await w.custody.operatorView();
+    expect(recent).toEqual([{ event: 'spends_unread', about: '' }]);
+    w.clock.now += 2 * HOUR_MS;
+    expect((await w.custody.operatorView()).recent).toEqual([]);
   },
 );
 
@@ -248,10 +252,6 @@ it('an acknowledged spend does not freeze again, and the next one does', async (
   expect((await w.custody.report()).unexplainedSpends.map(({ signature }) => signature)).toEqual(['second']);
 });
 
-it('a freeze by spends of an earlier key ends when the key changes, and signing waits for the operator', async () => {
-  const { w, lands } = await watched();
-  lands(theft());
-  await w.custody.wake();
 /** The same storage with another key of the reserve. */
 const rotate = ({ storage }: CustodianWorld) =>
   createCustodianWorld({ signer: { address: NEW_RESERVE, sign: async () => new Uint8Array(64) } }, storage);
@@ -287,6 +287,10 @@ it.each<[string, ChainTransaction]>([
   },
 );
 
+it('a freeze by spends of an earlier key ends when the key changes, and signing waits for the operator', async () => {
+  const { w, lands } = await watched();
+  lands(theft());
+  await w.custody.wake();
   expect(await w.start().report()).toMatchObject({ frozen: 'unexplained_spend' });
   const rotated = rotate(w);
   expect(await rotated.custody.report()).toMatchObject({
