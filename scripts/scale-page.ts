@@ -173,10 +173,6 @@ export function withCosts(page: string): string {
       ...readRows(costs.reads),
       `| a run of the minute's trigger | ${costText(costs.cron)} | the same |`,
     ],
-    '| route |': costs.writes.map(
-      ({ route, steps }) =>
-        `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`,
-    ),
     '| a day |': LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load))),
     '| views in a commit |': viewRows.map(
       ({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`,

@@ -69,7 +69,7 @@ function costOf({ calls, read, written }: Calls): Cost {
   };
 }
 
-/** What a call is named in docs/run/scale.md. */
+/** What a call is named in the steps of a write. */
 function nameOf({ backend, what }: Call): string {
   if (backend !== 'upstream')
     return { d1: 'D1', kv: 'KV', pageViews: 'page-view object' }[String(backend)] ?? backend;
