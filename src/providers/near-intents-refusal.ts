@@ -2,7 +2,6 @@
  * The meaning of a refusal of 1Click, read from its text. The texts seen in production are in docs/build/upstreams.md.
  * @module
  */
-import * as z from 'zod';
 import { parseAmount, SOL_DECIMALS } from '../core/amount.ts';
 import { tryJson } from '../core/json.ts';
 import { USD_DECIMALS } from '../core/price.ts';
@@ -35,83 +34,207 @@ export type BridgeRefusal = {
 };
 
 const MAX_TEXT = 300;
-const text = z.string();
-const Body = z.object({
-  message: z.union([text, z.array(text)]).optional(),
-  error: z.union([text, z.object({ message: text })]).optional(),
-});
+/** Members of an error body that hold its text, at any depth. */
+const TEXT_MEMBERS =
+  /^(message|msg|errors?|detail|details|description|reason|title|cause|data|response|code|error_?code)$/i;
+const MAX_DEPTH = 4;
+/** A text that says nothing if there is another one. */
+const NAME_OF_STATUS = /^(bad request|unprocessable (entity|content)|(validation )?error|\d+)$/i;
 
-/** The text of a JSON error; undefined for the body of a proxy. */
-function messageOf(body: string): string | undefined {
-  const { data } = Body.safeParse(tryJson(body));
-  const error = typeof data?.error === 'object' ? data.error.message : data?.error;
-  const message = data?.message === undefined ? error : [data.message].flat().join(', ');
-  return message?.slice(0, MAX_TEXT);
+/** Every text of an error body. */
+function textsOf(value: unknown, depth = 0): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
+  if (Array.isArray(value)) return value.flatMap((entry) => textsOf(entry, depth + 1));
+  return Object.entries(value).flatMap(([name, member]) =>
+    TEXT_MEMBERS.test(name) ? textsOf(member, depth + 1) : [],
+  );
 }
+
+/** The text of an error; undefined for an empty body and for the page of a proxy. */
+function messageOf(body: string): string | undefined {
+  const parsed = tryJson(body);
+  const isMarkup = /^\s*</.test(body);
+  const all = isMarkup ? [] : textsOf(parsed === undefined ? body : parsed).map((text) => text.trim());
+  const texts = new Set(all.filter((text) => text !== ''));
+  const specific = [...texts].filter((text) => !NAME_OF_STATUS.test(text));
+  const message = (specific.length > 0 ? specific : [...texts]).join('; ');
+  return message === '' ? undefined : message.slice(0, MAX_TEXT);
+}
+
+/** Codes as words: `AMOUNT_TOO_LOW`, `no-liquidity` and `amountTooLow`. Separators inside numbers stay. */
+const wordsOf = (message: string): string =>
+  message
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-](?!\d{3})/g, ' ')
+    .replace(/[’`]/g, "'")
+    .replace(/\s+/g, ' ')
+    .toLowerCase();
+
+/** The service, or one that it calls, failed. */
+const OUTAGE =
+  /\binternal( server)? ?error|time(d|s)?[ -]?out|deadline exceeded|\bbusy\b|overload|bad gateway|\b(service|server|system|gateway|upstream|api|backend|database|host|node|rpc)s? (is |are |was )?(temporarily |currently |not |un)*(available|reachable|down|error|failed|failure)|something went wrong|unexpected (error|failure)|unhandled|econn|etimedout|socket hang up|fetch failed|connection (refused|reset|closed)|retries|^(service |temporarily )*unavailable\W*$/;
+const LIMITED = /(rate|quota) exceeded|rate limit|too many \w+|throttl|request limit|requests per/;
+/** Decides only if nothing else in the text does. */
+const PERHAPS_OUTAGE =
+  /\btry again\b|\b(an?|unknown|network|system|temporary) (error|failure)\b|unreachable|not reachable|healthy upstream|connect error|cannot read|failed to fetch/;
 
 /** Members of our request that are settings or constants. */
 const OUR_MEMBERS =
-  /\b(token_?(in|out)|(origin|destination)_?asset|recipient|refund_?to|deadline|slippage\w*|dry|\w+_?type|deposit_?mode|quote_?waiting\w*|app_?fees|referral)\b/i;
+  /\b(token ?(in|out)|(origin|destination) ?asset|recipient|refund ?to|deadline|slippage( tolerance)?|dry|(deposit|refund|recipient|swap) ?type|deposit ?mode|quote ?waiting\w*|app ?fees?|referral|api key|jwt|authorization|credentials?)\b/;
+const OUR_OTHERS = /\b(tokens?|assets?|chains?|networks?|blockchains?|address(es)?|signature)\b/;
 const WRONG =
-  /\b((in|un)?valid|must|should|(un)?supported|required|missing|unknown|empty|past|expired|short|long|far|exceeds?|allowed|blocked|sanction\w*)\b/i;
-/** Whether a text rejects such a member. A text that also mentions the amount is about the amount. */
-const isOurs = (message: string): boolean =>
-  OUR_MEMBERS.test(message) && WRONG.test(message) && !/\bamount/i.test(message);
+  /\b((in|un)?valid|must|should|cannot|(not |un)supported|required|missing|unknown|not (be )?found|(could not|cannot) find|malformed|incorrect|wrong|empty|past|expired|revoked|short|long|far|exceeds?|not allowed|allowed|blocked|black ?listed|sanction\w*|too|unexpected|unrecognized|does not exist)\b/;
+const UNAUTHORIZED = /\b((un|not )(authori[sz]ed|authenticated)|authentication|forbidden|denied)\b/;
+const NOT_NOW = /\b(temporar(y|il)y?|currently|at (the|this) (moment|time)|(right|for) now)\b/;
+const AMOUNT = /\bamount|\b(swap|trade|order|deposit|input) (size|value)\b/;
 
-/** The first matching pattern decides. */
-const MEANINGS: readonly (readonly [RefusalReason, RegExp])[] = [
-  [
-    'amount_too_low',
-    /too (low|small|little)|\bmin(imum)?\b|below|at least|less than|not cover|insufficient amount/i,
-  ],
-  ['amount_too_high', /too (high|large|big|much)|\bmax(imum)?\b|at most|exceed|above/i],
-  [
-    'no_route',
-    /liquidity|no[ _-]?(route|quote|solver)s?\b|(failed|unable|could not) to (get|find|fetch)|not find/i,
-  ],
-  [
-    'pair_paused',
-    /\bpair\b|paused|disabled|suspended|maintenance|not (currently )?available|unavailable|halted/i,
-  ],
-  ['request_invalid', /\b(not valid|invalid|must be|should( not)? (be|exist)|validation|bad request)\b/i],
-];
+const LIQUIDITY = /liquidity|price impact|\b(routed|filled|fillable)\b/;
+const SUPPLY = /\b(solvers?|makers?|quotes?|routes?|paths?|offers?|bids?|inventory|reserves|balance|funds)\b/;
+const NONE =
+  /\b(no|none|not|cannot|empty|zero|declined|failed|unable|insufficient|unavailable|rejected|without|error)\b|n't\b/;
+const PAUSED =
+  /\bpairs?\b|paus|disabled|suspend|maintenance|halt|stopped|\bclosed\b|offline|on hold|(switched|turned) off|inactive|deactivated|unavailable|\bnot (currently |temporarily |yet )?(available|enabled|active|open|possible|offered)/;
+const INVALID =
+  /\b(not valid|invalid|must (not )?(be|have|match|contain)|should (not )?(be|exist)|validation|bad request|malformed|required|missing|json)\b/;
 
-const INTERNAL = /internal[ _-]?(server[ _-]?)?error/i;
+/** With these statuses the service states why it gives no quote; with the others it, or a proxy, failed. */
+const REFUSED = [400, 422];
+/** These are a refusal only with a text that is known: a proxy sends them too. */
+const PERHAPS_REFUSED = [401, 403, 404, 409, 451];
 
 /** True for a failure that often passes when the request is repeated. */
 export const isPassingFailure = ({ status, text: body }: UpstreamResponse): boolean =>
-  status >= 500 || (status >= 400 && INTERNAL.test(messageOf(body) ?? ''));
+  status >= 500 || (REFUSED.includes(status) && OUTAGE.test(wordsOf(messageOf(body) ?? '')));
 
-/** Reads a response as a refusal; undefined for a quote, and for a failure of the service or of a proxy. */
-export function refusalOf(response: UpstreamResponse): BridgeRefusal | undefined {
-  if (response.status !== 400 && response.status !== 422) return undefined;
-  const message = messageOf(response.text);
-  if (message === undefined || INTERNAL.test(message)) return undefined;
-  const meaning = MEANINGS.find(([, pattern]) => pattern.test(message))?.[0] ?? 'bridge_refused';
-  const reason = isOurs(message) ? 'request_invalid' : meaning;
-  const least = reason === 'amount_too_low' ? leastOf(message) : undefined;
+/**
+ * Reads a response as a refusal; undefined for a quote, and for a failure of the service or of a proxy.
+ * @param amount of the request, which decides the side of a range
+ */
+export function refusalOf(
+  { status, text: body }: UpstreamResponse,
+  amount: bigint,
+): BridgeRefusal | undefined {
+  const message = messageOf(body);
+  if (message === undefined || !(REFUSED.includes(status) || PERHAPS_REFUSED.includes(status)))
+    return undefined;
+  const words = wordsOf(message);
+  const reason = reasonOf(words, amount);
+  const isJson = tryJson(body) !== undefined;
+  if (reason === undefined) return undefined;
+  if (reason === 'bridge_refused' && !(isJson && REFUSED.includes(status))) return undefined;
+  const least = reason === 'amount_too_low' ? leastOf(words) : undefined;
   return { reason, text: message, ...(least ? { least } : {}) };
 }
 
-/** A number after the words for a minimum, with its unit before or after it. */
-const STATED =
-  /(?:at least|\bmin(?:imum)?\b|less than|below)\D*?(\$|usd[ct]?|sol)?\s*(\d+(?:[,_\u00a0\u202f ]\d{3})*(?:\.\d+)?)(?!\d|\.\d|e\d|[km]\b)\s*(\$|[a-z]+)?/i;
-const USD = /^(\$|usd[ct]?|dollars?)$/i;
-const SOL = /^w?sol$/i;
-const ATOMS = /^(lamports?|atoms?|units?)$/i;
-/** A unit of another asset; any other word after the number is part of the sentence. */
-const OTHER = /^(btc|sats?|satoshis?|eth|near|bps|percent)$/i;
+function reasonOf(words: string, amount: bigint): RefusalReason | undefined {
+  if (OUTAGE.test(words) || LIMITED.test(words)) return undefined;
+  const isWrong = WRONG.test(words) && !AMOUNT.test(words);
+  const isTemporary = NOT_NOW.test(words);
+  if (isWrong && !isTemporary && OUR_MEMBERS.test(words)) return 'request_invalid';
+  const side = POSITIVE.test(words) ? undefined : sideOf(words, amount);
+  if (side) return side;
+  if (LIQUIDITY.test(words) || (SUPPLY.test(words) && NONE.test(words) && !/\bpairs?\b/.test(words)))
+    return 'no_route';
+  if (UNAUTHORIZED.test(words)) return 'request_invalid';
+  if (isWrong && !isTemporary && OUR_OTHERS.test(words) && !/\bpairs?\b/.test(words))
+    return 'request_invalid';
+  if (PAUSED.test(words) || (isTemporary && NONE.test(words))) return 'pair_paused';
+  if (PERHAPS_OUTAGE.test(words)) return undefined;
+  const isInvalid = (AMOUNT.test(words) ? /\b(must|should)\b/ : INVALID).test(words);
+  return isInvalid ? 'request_invalid' : 'bridge_refused';
+}
 
-/** The amount that a text states; undefined if it names none, or names another asset. */
-function leastOf(message: string): StatedAmount | undefined {
-  const [, before, number, after] = STATED.exec(message) ?? [];
-  if (number === undefined) return undefined;
+type Side = 'amount_too_low' | 'amount_too_high';
+const other = (side: Side): Side => (side === 'amount_too_low' ? 'amount_too_high' : 'amount_too_low');
+
+/** A bound on something else says nothing about the amount. */
+const OTHER_SUBJECT =
+  /\b(liquidity|slippage\w*|deadline|solvers?|impact|confirmations?|price|balance|inventory|requests?|attempts?|time|seconds|ttl|length|decimals|characters|number of)\b/;
+const FEE = /\b(fees?|costs?|gas)\b/;
+const SUBJECT = new RegExp(
+  `amount|deposit|value|\\bsize|swap|trade|order|input|volume|quantity|\\b${FEE.source}|${OTHER_SUBJECT.source}`,
+);
+/** Words that compare, from the strongest. A stronger one decides: "below the minimum 5 (maximum 9)". */
+const TOO =
+  /\btoo (?<low>low|small|little|tiny)\b|\btoo (?<high>high|large|big|much|great)\b|(?<low2>(insufficient|not enough)( \w+)? amount|(amount|deposit|value)( is| was)? (insufficient|not (enough|sufficient))|(not|n't) (high|large|big) enough|\bdust\b|not (cover|reach|meet)|increase (the|your) amount)|(?<high2>(reduce|decrease) (the|your) amount)/g;
+const THAN =
+  /\b(?<low>less than|fewer than|lower(?= than| the| your| amount)|smaller(?= than| amount| value)|below|under(?! maintenance))\b|\b(?<high>more than|(greater|larger|higher|bigger)(?= than| or| amount| value)|above|exceed\w*|over(?= [$\d]| the (max|limit|cap)))/g;
+const NOUN =
+  /\b(?<low>min(imum|imal)?|least|smallest|lowest|or (more|higher|above))\b|\b(?<high>max(imum|imal)?|at most|largest|highest|up to|or (less|lower|below))\b|(?<low2>>=|≥)|(?<high2><=|≤)/g;
+const NEEDED =
+  /\b(must|should|shall|ha(s|ve) to|needs? to|requires?|required|expected|can|cannot|can't|may|only|use|try|send|enter|please|provide)\b/;
+const NEGATED = /\b(no|not|never|cannot)\b|n't\b/;
+const STATED_AS_FACT = /\b(is|was|are|were|does|did)(n't| not)\b/;
+const RANGE = /\b(between|range|outside|out of bounds)\b/;
+const POSITIVE = /\b(greater|more|larger|higher) than (0|zero)\b(?![.,]\d)|\bpositive\b/;
+
+/** On which side of the allowed amounts a text places ours; undefined if it does not speak of the amount. */
+function sideOf(words: string, amount: bigint): Side | undefined {
+  if (RANGE.test(words)) return AMOUNT.test(words) ? sideOfRange(words, amount) : undefined;
+  for (const comparison of [TOO, THAN, NOUN]) {
+    const sides = new Set(sidesOf(words, comparison));
+    if (sides.size === 1) return [...sides][0];
+    if (sides.size === 2) return sideOfRange(words, amount);
+  }
+  return undefined;
+}
+
+function sideOfRange(words: string, amount: bigint): Side | undefined {
+  const least = leastOf(words);
+  if (least?.unit !== 'lamports') return undefined;
+  return amount < least.value ? 'amount_too_low' : 'amount_too_high';
+}
+
+/** The sides that the comparisons of one kind state. "Must be less than" means that the amount is too high. */
+function sidesOf(words: string, comparison: RegExp): readonly Side[] {
+  return [...words.matchAll(comparison)].flatMap((match): Side[] => {
+    const before =
+      words
+        .slice(0, match.index)
+        .split(/[;:!?]|\.(?!\d)/)
+        .at(-1) ?? '';
+    const after = words.slice(match.index + match[0].length).split(/[;!?]|\.(?!\d)/)[0] ?? '';
+    const subject = (SUBJECT.exec(before) ?? SUBJECT.exec(match[0]) ?? SUBJECT.exec(after))?.[0] ?? '';
+    const isFee = FEE.test(subject);
+    if (OTHER_SUBJECT.test(subject) || (isFee && !AMOUNT.test(words))) return [];
+    let side: Side = (match.groups?.low ?? match.groups?.low2) ? 'amount_too_low' : 'amount_too_high';
+    if (isFee) side = other(side);
+    if (comparison !== THAN) return [side];
+    const isNegated = NEGATED.test(before);
+    const isNeeded = NEEDED.test(before) || (isNegated && !STATED_AS_FACT.test(before));
+    if (isNeeded) side = other(side);
+    return [isNegated ? other(side) : side];
+  });
+}
+
+/** A number after the words for a bound. Groups: words between, unit before, number, attached unit, next word. */
+const STATED =
+  /(?:\bmin(?:imum|imal)?\b|least|smallest|lowest|\bneeds?\b|than\b|below|under|above|over|exceed\w*|between|from|cover|reach|meet|[>≥]=?)((?:(?!got|sent|received|requested|provided|actual)[^\d;])*?)(us\$|\$|\busd[ct]?|\bw? ?sol|◎)? ?(\d+(?:[,._']\d+| \d{3}(?!\d))*)([%\p{L}\p{Sc}◎]*)(?: ([a-z]+))?/u;
+const NUMBER = /^(\d{1,3}([,_' ])\d{3}(\2\d{3})*|\d+)(\.\d+)?$/;
+const USD = /^(us\$|\$|usd[ct]?|us|dollars?)$/;
+const SOL = /^(w? ?sols?|solana|◎)$/;
+const ATOMS = /^(lamports?|atoms?|atomic|base|raw|units?)$/;
+/** Words of the sentence that may follow a number without a unit. Any other word may be a unit. */
+const NO_UNIT =
+  /^(for|or|to|and|please|when|because|but|if|is|was|required|needed|minimum|min|as|with|at|by|you|your|got|now|instead|given|received|requested|try)?$/;
+
+/** The bound that a text states; undefined without a number, and unless the unit is sure: SOL, lamports or dollars. */
+function leastOf(words: string): StatedAmount | undefined {
+  const [, between = '', before = '', number = '', attached = '', next = ''] = STATED.exec(words) ?? [];
+  if (!NUMBER.test(number)) return undefined;
   const digits = number.replace(/[^\d.]/g, '');
-  const unit = before ?? after ?? '';
-  if (OTHER.test(unit)) return undefined;
-  if (USD.test(unit)) return stated('microUsd', digits, USD_DECIMALS);
-  const isCoins = SOL.test(unit) || (digits.includes('.') && !ATOMS.test(unit));
-  return stated('lamports', digits, isCoins ? SOL_DECIMALS : 0);
+  const unit = attached || before || next;
+  if (before !== '' && attached !== '') return undefined;
+  const named = NO_UNIT.test(unit) ? words.slice(0, words.indexOf(number)) : '';
+  if (USD.test(unit) || /\b(usd[ct]?|dollars?)\b/.test(named))
+    return stated('microUsd', digits, USD_DECIMALS);
+  if (SOL.test(unit)) return stated('lamports', digits, SOL_DECIMALS);
+  const isWhole = !digits.includes('.');
+  if (/\b(btc|bitcoin|sats?|out|output|receive\w*)\b/.test(between) && named !== '') return undefined;
+  if (!isWhole && named !== '' && /\bsol\b/.test(between)) return stated('lamports', digits, SOL_DECIMALS);
+  const isAtoms = ATOMS.test(unit) || (NO_UNIT.test(unit) && !/\bsol\b/.test(between));
+  return isWhole && isAtoms ? stated('lamports', digits, 0) : undefined;
 }
 
 function stated(unit: StatedAmount['unit'], digits: string, decimals: number): StatedAmount | undefined {

@@ -139,7 +139,7 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       const first = await send();
       const isRepeated = isPassingFailure(first) && Date.now() - began <= MOST_BEFORE_REPEAT_MS;
       const answer = isRepeated ? await send() : first;
-      return refusalOf(answer) ?? shaped(upstream, answer, Quote);
+      return refusalOf(answer, amount) ?? shaped(upstream, answer, Quote);
     },
 
     /** Names the transaction that paid a deposit address. @throws AppError UPSTREAM_FAILED */

@@ -88,9 +88,9 @@ describe('a quote', () => {
   });
 
   it.each<[string, Recorded | Error, string, number]>([
-    ['a 400 of a proxy', { status: 400, body: 'No liquidity available' }, 'status_400', 1],
+    ['a 400 of a proxy', { status: 400, body: '<p>No liquidity available</p>' }, 'status_400', 1],
     ['a 400 without a text', { status: 400, body: {} }, 'status_400', 1],
-    ['a refused token', { status: 401, body: { message: 'Unauthorized' } }, 'status_401', 1],
+    ['a 403 of a proxy', { status: 403, body: '<h1>Forbidden</h1>' }, 'status_403', 1],
     ['a spent rate', { status: 429, body: { message: 'Too many requests' } }, 'rate_limited', 1],
     [
       'a 500 without liquidity',
