@@ -40,15 +40,19 @@ export function productionDependencies() {
   return [...found.values()].sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
 }
 
-/** One row for each package, and one for all packages of a scope that have the same version and licence. */
+/** One row for each licence. The packages of a scope that have the same version are named together. */
 export function withLicences(page: string): string {
-  const groups = Map.groupBy(productionDependencies(), ({ name, version, licence }) =>
-    [name.startsWith('@') ? name.split('/')[0] : name, version, licence].join(' | '),
-  );
-  const rows = [...groups].map(([key, packages]) => {
-    const [{ name } = { name: '' }] = packages;
-    const [, ...rest] = key.split(' | ');
-    return `| ${packages.length > 1 ? `${name.split('/')[0]}/* (${packages.length})` : name} | ${rest.join(' | ')} |`;
+  const licences = Map.groupBy(productionDependencies(), ({ licence }) => licence);
+  const rows = [...licences].map(([licence, packages]) => {
+    const groups = Map.groupBy(packages, ({ name, version }) =>
+      [name.startsWith('@') ? name.split('/')[0] : name, version].join(' '),
+    );
+    const names = [...groups].map(([scope, [first, ...others]]) =>
+      others.length === 0
+        ? `${first.name} ${first.version}`
+        : scope.replace(' ', `/* (${others.length + 1}) `),
+    );
+    return `| ${licence} | ${names.join(', ')} |`;
   });
-  return withRows(page, '| package |', rows);
+  return withRows(page, '| licence |', rows.sort());
 }
