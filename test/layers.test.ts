@@ -157,7 +157,7 @@ it('only config.ts reads settings, and only custody/secrets.ts and the witness r
     .filter((file) => !file.startsWith('mcp/'))
     .filter((file) =>
       /\benv\.[A-Z][A-Z_]+|\benv\[|Reflect\.get\(env\b|arse\(env\b|\bprocess\.env\b/.test(
-        read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN|PAGE_VIEWS|WITNESS)\b/g, ''),
+        read(file).replace(/\benv\.(DB|KV|ASSETS|VERSION|CUSTODIAN|PAGE_VIEWS|WITNESS)\b/g, ''),
       ),
     );
   expect(readers).toEqual(['config.ts', 'custody/secrets.ts', 'witness/settings.ts']);

@@ -178,6 +178,8 @@ const countedBindings = (env: Env): Env => ({
   DB: countedDatabase(env.DB),
   KV: counted(env.KV, 'kv'),
   LIMITER: counted(env.LIMITER, 'limiter'),
+  NETWORK_LIMITER: counted(env.NETWORK_LIMITER, 'limiter'),
+  PROVIDER_LIMITER: counted(env.PROVIDER_LIMITER, 'limiter'),
   ASSETS: counted(env.ASSETS, 'assets', ['fetch']),
   CUSTODIAN: countedObjects(env.CUSTODIAN, 'custodian'),
   PAGE_VIEWS: countedObjects(env.PAGE_VIEWS, 'pageViews'),

@@ -41,8 +41,21 @@ export function ipv6Prefix(ip: string): string {
   return `${groups.join(':')}::/64`;
 }
 
-/** The network's name, and its limit as a multiple of one client's. */
-export type NetworkLevel = { readonly network: string; readonly times: number };
+type RateLimiter = { limit(options: { readonly key: string }): Promise<{ readonly success: boolean }> };
+
+/**
+ * The platform's limiters, each with one limit for all of its keys. A wider network's limit is four times that of the
+ * narrower one, so a client at its limit leaves its neighbours three quarters: wrangler.toml.
+ */
+export type FloodGate = Readonly<Record<'LIMITER' | 'NETWORK_LIMITER' | 'PROVIDER_LIMITER', RateLimiter>>;
+
+export type NetworkLevel = {
+  readonly network: string;
+  /** A budget's limit for this network, as a multiple of one client's. */
+  readonly times: number;
+  /** The platform's limiter that counts this network. */
+  readonly gate?: keyof FloodGate;
+};
 
 /**
  * The networks of a client, the narrowest first: IPv4 by address and /24, IPv6 by /64, /56, /48 and /32. One customer may
@@ -58,18 +71,13 @@ export function networksOf(client: string): readonly NetworkLevel[] {
   return levels;
 }
 
-/**
- * The keys under which the platform's limiter counts a request: the client and each wider network that contains it. The
- * limiter has one limit for every key, so a wider network has as many keys as its multiple, and a client always has the
- * same one. A client at its limit therefore also uses up that key for its neighbours, until the minute ends.
- */
-export const countedKeys = (client: string): string[] =>
-  networksOf(client).map(({ network, times }) =>
-    times === 1 ? network : `${network}#${sumOf(client) % times}`,
+/** Counts a request for its client and for the wider networks. @returns false if one of them is at its limit */
+export async function passesGate(limiters: FloodGate, group: string, client: string): Promise<boolean> {
+  const counted = networksOf(client).flatMap(({ network, gate }) =>
+    gate ? [limiters[gate].limit({ key: `${group}:${network}` })] : [],
   );
-
-const sumOf = (text: string): number =>
-  [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 0);
+  return (await Promise.all(counted)).every(({ success }) => success);
+}
 
 /** A cache: a budget of thousands of units needs the networks of each client. */
 const parsed = new Map<string, readonly NetworkLevel[]>();
@@ -78,23 +86,23 @@ const MAX_PARSED = 5_000;
 function levelsOf(client: string): readonly NetworkLevel[] {
   if (/^\d+\.\d+\.\d+\.\d+$/.test(client)) {
     return [
-      { network: client, times: 1 },
-      { network: `${client.split('.').slice(0, 3).join('.')}.0/24`, times: 2 },
+      { network: client, times: 1, gate: 'LIMITER' },
+      { network: `${client.split('.').slice(0, 3).join('.')}.0/24`, times: 2, gate: 'NETWORK_LIMITER' },
     ];
   }
   const groups = /^([0-9a-f]+):([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)::\/64$/.exec(client)?.slice(1);
   if (client.startsWith(`${WORKERS} `))
     return [
-      { network: client, times: 1 },
-      { network: WORKERS, times: 6 },
+      { network: client, times: 1, gate: 'LIMITER' },
+      { network: WORKERS, times: 6, gate: 'PROVIDER_LIMITER' },
     ];
-  if (!groups) return [{ network: client, times: 1 }];
+  if (!groups) return [{ network: client, times: 1, gate: 'LIMITER' }];
   const [a, b, c, d = '0'] = groups;
   const site = (Number.parseInt(d, 16) & 0xff00).toString(16);
   return [
-    { network: client, times: 1 },
+    { network: client, times: 1, gate: 'LIMITER' },
     { network: `${a}:${b}:${c}:${site}::/56`, times: 2 },
-    { network: `${a}:${b}:${c}::/48`, times: 4 },
-    { network: `${a}:${b}::/32`, times: 6 },
+    { network: `${a}:${b}:${c}::/48`, times: 4, gate: 'NETWORK_LIMITER' },
+    { network: `${a}:${b}::/32`, times: 6, gate: 'PROVIDER_LIMITER' },
   ];
 }

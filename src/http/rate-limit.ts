@@ -4,7 +4,7 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
-import { countedKeys, requestClient } from '../core/client-network.ts';
+import { type FloodGate, passesGate, requestClient } from '../core/client-network.ts';
 import { AppError } from '../core/errors.ts';
 
 /** The key under which limits count the caller. */
@@ -12,7 +12,7 @@ export const clientKey = (c: Context): string => requestClient(c.req.raw.headers
 
 const REQUESTS = 'requests_per_minute';
 
-type Limited = { readonly Bindings: Pick<Env, 'LIMITER'> };
+type Limited = { readonly Bindings: FloodGate };
 
 /**
  * Counts a request of one client.
@@ -20,8 +20,7 @@ type Limited = { readonly Bindings: Pick<Env, 'LIMITER'> };
  * @throws AppError RATE_LIMITED
  */
 async function admit<E extends Limited>(c: Context<E>, group: string): Promise<void> {
-  const keys = countedKeys(clientKey(c)).map((key) => c.env.LIMITER.limit({ key: `${group}:${key}` }));
-  if ((await Promise.all(keys)).every(({ success }) => success)) return;
+  if (await passesGate(c.env, group, clientKey(c))) return;
   throw new AppError('RATE_LIMITED', 'Too many requests from this address.', {
     retryAfterSeconds: 60,
     details: { limit: REQUESTS },

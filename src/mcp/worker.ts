@@ -4,16 +4,15 @@
  * @module
  */
 import { memoryKeys } from '../../packages/client/src/index.ts';
-import { countedKeys } from '../core/client-network.ts';
+import { type FloodGate, passesGate } from '../core/client-network.ts';
 import { createApi, keysOf } from './api-client.ts';
 import { createHttpHandler } from './http-handler.ts';
 import { createRecentResults, resultsOf } from './recent-results.ts';
 import { createServer } from './server.ts';
 import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
-type McpEnv = {
+type McpEnv = FloodGate & {
   readonly API: { fetch: typeof globalThis.fetch };
-  readonly LIMITER: { limit(options: { key: string }): Promise<{ success: boolean }> };
   /** Origin of the service for clients; the request's own when absent. */
   readonly PUBLIC_BASE_URL?: string;
   /** Comma list of hostnames whose pages may call, or `*`. */
@@ -57,10 +56,7 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
   return createHttpHandler({
     publicOrigin: origin,
     allowedOrigins: list(env.MCP_ALLOWED_ORIGINS ?? ''),
-    async admit(client) {
-      const counted = countedKeys(client).map((key) => env.LIMITER.limit({ key: `mcp:${key}` }));
-      return (await Promise.all(counted)).every(({ success }) => success);
-    },
+    admit: (client) => passesGate(env, 'mcp', client),
     createServer(client, { headers }) {
       const api = createApi({
         origin,

@@ -5,6 +5,7 @@ import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { routeRequests } from '../e2e/route-requests.ts';
+import { OPEN_GATE } from '../kit/flood-gate.ts';
 
 const TREASURY = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const deps = {
@@ -13,7 +14,6 @@ const deps = {
 } as unknown as Deps;
 const app = createApp(() => deps);
 const document: ApiDocument = apiDocument(app, ERRORS, {}, '');
-const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 const valid = new Map(
   routeRequests(app).map((request) => [
     `${request.method} ${request.route.replaceAll(/:(\w+)(\{[^}]*\})?/g, '{$1}')}`,
@@ -98,7 +98,7 @@ async function send({ operation, field }: Case, value: unknown): Promise<{ statu
       .replace(`{${field.name}}`, encodeURIComponent(String(value)));
   if (field.where === 'body')
     init.body = JSON.stringify({ ...JSON.parse(body ?? '{}'), [field.name]: value });
-  const response = await app.request(url, init, ENV);
+  const response = await app.request(url, init, OPEN_GATE);
   const answer =
     response.status === 400 ? ((await response.json()) as { error: string; error_code: string }) : null;
   return {

@@ -3,9 +3,7 @@ import { requestId } from 'hono/request-id';
 import { AppError } from '../../src/core/errors.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
-
-/** The platform's rate limit, which never refuses. */
-const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
+import { OPEN_GATE } from './flood-gate.ts';
 
 /**
  * Requests name a host that is not the service's own, because no response may depend on the host.
@@ -26,5 +24,5 @@ export function routerOver<Deps>(
   app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.')));
   app.onError((error, c) => problemResponse(c, asAppError(error)));
   return async (path: string, init: RequestInit = {}): Promise<Response> =>
-    app.request(`https://caller.test${path}`, init, ENV);
+    app.request(`https://caller.test${path}`, init, OPEN_GATE);
 }

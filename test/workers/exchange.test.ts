@@ -4,6 +4,7 @@ import { createApp, type Deps } from '../../src/app.ts';
 import { Cache } from '../../src/http/cached.ts';
 import type { CreateOutcome, ExchangeOrder, ExchangeProvider } from '../../src/providers/changenow.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
+import { OPEN_GATE } from '../kit/flood-gate.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
@@ -69,7 +70,7 @@ async function create(body: unknown, headers: Record<string, string> = {}) {
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     },
-    { ...env, LIMITER: { limit: async () => ({ success: true }) } },
+    { ...env, ...OPEN_GATE },
   );
   return {
     status: response.status,
@@ -106,7 +107,7 @@ it('without an API key, every exchange route returns 503 and names the variable'
     'NOT_CONFIGURED',
     { variables: ['CHANGENOW_API_KEY'] },
   ]);
-  const limited = { ...env, LIMITER: { limit: async () => ({ success: true }) } };
+  const limited = { ...env, ...OPEN_GATE };
   for (const path of ['min?from=sol&to=btc', 'estimate?from=sol&to=btc&amount=1', 'status/abc']) {
     expect((await app.request(`/api/exchange/${path}`, {}, limited)).status).toBe(503);
   }

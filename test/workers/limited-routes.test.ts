@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { type RouteRequest, routeRequests } from '../e2e/route-requests.ts';
+import { floodGate } from '../kit/flood-gate.ts';
 
 const LIMITER = 'limiter';
 let calls: string[] = [];
@@ -110,7 +111,7 @@ beforeAll(() => {
   bindings = {
     ...env,
     DB: recorded(env.DB, 'D1'),
-    LIMITER: recorded({ limit: async () => ({ success: true }) }, LIMITER),
+    ...floodGate(() => calls.push(LIMITER) > 0),
     CUSTODIAN: { getByName: custodian },
     PAGE_VIEWS: { getByName: (name: string) => recorded(env.PAGE_VIEWS.getByName(name), 'page views') },
     ASRY_MINT_ADDRESS: ADDRESS,

@@ -10,6 +10,7 @@ import type { Stats } from '../../src/features/analytics/get-stats.ts';
 import { PageViewsObject } from '../../src/features/analytics/page-views-object.ts';
 import { PageViewStore } from '../../src/features/analytics/page-views-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
+import { floodGate, OPEN_GATE } from '../kit/flood-gate.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 export const HOUR = 3_600_000;
@@ -73,19 +74,17 @@ export const moveClock = (ms: number): void => void vi.setSystemTime(Date.now() 
 export function pageViewService() {
   freshStorageForEachTest();
   let app: ReturnType<typeof createApp>;
-  const limited: string[] = [];
-  const limiter = {
-    async limit({ key }: { key: string }) {
-      limited.push(key);
-      return { success: limited.filter((one) => one === key).length <= 600 };
-    },
-  };
+  const used = new Map<string, number>();
+  const limited = floodGate((limiter, key) => {
+    used.set(key, (used.get(key) ?? 0) + 1);
+    return limiter !== 'LIMITER' || (used.get(key) ?? 0) <= 600;
+  });
   const settings = { isLimited: true };
 
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOON });
     vi.spyOn(console, 'log').mockImplementation(() => undefined);
-    limited.length = 0;
+    used.clear();
     settings.isLimited = true;
     const { analytics, ...deps } = await apiDeps(env);
     app = createApp(() => ({
@@ -111,13 +110,11 @@ export function pageViewService() {
         headers: { 'content-type': 'application/json', 'cf-connecting-ip': '203.0.113.9', ...headers },
         body: JSON.stringify(body),
       },
-      { ...env, LIMITER: settings.isLimited ? limiter : { limit: async () => ({ success: true }) } },
+      { ...env, ...(settings.isLimited ? limited : OPEN_GATE) },
     );
   const readStats = async (): Promise<Response> => app.request('/api/analytics/stats', {}, env);
   return {
     settings,
-    /** Keys that the rate limiter received. */
-    limited,
     view,
     /** Sends views at the same time, all of which are counted. */
     async views(count: number, viewOf: (n: number) => Promise<Response>): Promise<void> {

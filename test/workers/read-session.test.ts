@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import worker from '../../src/worker.ts';
+import { OPEN_GATE } from '../kit/flood-gate.ts';
 import { freshStorageForEachTest, migrate } from './fresh-storage.ts';
 
 freshStorageForEachTest();
@@ -91,7 +92,7 @@ const bindings = {
   ...env,
   DB,
   CUSTODIAN: { ...env.CUSTODIAN, getByName: () => custodian },
-  LIMITER: { limit: async () => ({ success: true }) },
+  ...OPEN_GATE,
   PUBLIC_BASE_URL: 'https://sluice.test',
   RESERVE_SOLANA_ADDRESS: base58.encode(new Uint8Array(32).fill(7)),
   RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',

@@ -10,6 +10,7 @@ import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { metaplexMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
+import { OPEN_GATE } from '../kit/flood-gate.ts';
 
 const MINT = 'So11111111111111111111111111111111111111112';
 const ABSR = wallet(80);
@@ -21,7 +22,6 @@ const BUILT = `<!doctype html><html><head><title>Token</title><meta name="descri
 <body><div data-island="token" class="live">Reading the token.</div></body></html>`;
 const HOSTILE = '</script><script>alert(1)</script>"\'<img src=x>';
 
-const LIMITS = { LIMITER: { limit: async () => ({ success: true }) } };
 const token: TokenRow = {
   tokenId: 7,
   mint: MINT,
@@ -70,7 +70,7 @@ async function pageOf(path: string, row: TokenRow | Error | undefined, chain?: C
   };
   const pages = { assets, renderIslands, publicBaseUrl: ORIGIN };
   const app = createApp(() => ({ log: () => undefined, tokens, pages }) as object as Deps);
-  return app.request(path, {}, LIMITS, createExecutionContext());
+  return app.request(path, {}, OPEN_GATE, createExecutionContext());
 }
 
 it('the token page shows name and state without scripts, and contains data for its scripts', async () => {
