@@ -26,7 +26,7 @@ const PLACEHOLDER = {
 };
 const ENTRY = 'sluice-mcp.mjs';
 
-/** The names of this deployment, which package.json has. */
+/** The project's own names, from package.json. */
 const own = JSON.parse(readFileSync('package.json', 'utf8')) as {
   homepage: string;
   repository: { url: string };

@@ -74,7 +74,7 @@ const REPLACED = [
   'link[rel="canonical"]',
 ].join(', ');
 
-/** The preview keeps the picture of the built page. */
+/** The head's texts. The preview picture of the built page stays. */
 const headHtml = ({ title, description, url }: PageHead) =>
   html`<title>${title}</title>
 <meta name="description" content="${description}">

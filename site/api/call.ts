@@ -38,7 +38,7 @@ export class CallFailed extends Error {
 }
 
 const KEY_PREFIX = 'sluice:key:';
-/** Keys of calls whose outcome is unknown survive a reload of this tab: the repeat moves nothing twice. */
+/** Keys of calls whose outcome is unknown survive a reload of this tab, so that a repeat moves money at most once. */
 const tabKeys: KeyStore = {
   get: (call) => inStorage((storage) => storage.getItem(KEY_PREFIX + call)) ?? undefined,
   set: (call, key) => inStorage((storage) => storage.setItem(KEY_PREFIX + call, key)),

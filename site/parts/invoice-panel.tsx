@@ -115,7 +115,7 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   );
 }
 
-/** What a creator does next. */
+/** The next steps of a creator whose token exists. */
 function Created({ invoice }: { invoice: Invoice }) {
   const { mint_address: mint, token_id: id } = invoice;
   return (

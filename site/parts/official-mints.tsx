@@ -3,7 +3,7 @@ import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
 import { tokenUrl } from './token-url.ts';
 
-/** An unread mint is not a missing one. */
+/** A mint that was not read yet is shown differently from a missing one. */
 export function MintLine({
   asset,
   mint,

@@ -13,7 +13,7 @@ import { AskedPayment, SentPayment } from './sent-payment.tsx';
 
 const CLOCK_MS = 5_000;
 
-/** Whether a wallet may still be about to pay. Until there is a clock, it may: no card to pay is shown too early. */
+/** Whether a wallet may still pay. It may while the time is unknown, so that no second payment is offered too early. */
 const isAsked = (payment: OwnPayment | null, now: number | null): payment is OwnPayment =>
   payment?.step === 'asked' && (now === null || now - payment.at < LANDS_WITHIN_MS);
 

@@ -54,7 +54,7 @@ export function useProofCheck(): { readonly state: CheckState; run(): Promise<vo
 
 type Line = {
   readonly name: CheckLine['name'];
-  /** The title of a line that is not confirmed: a name, no statement. */
+  /** The title of a line that is not confirmed yet: a name, not a statement. */
   readonly asked: string;
   readonly title: string;
   /** The title of a line that the evidence contradicts. */

@@ -12,17 +12,15 @@ export type BudgetTerms = {
   /** Units of all callers together. Never exceeded. */
   readonly total: number;
   /**
-   * Shares are taken of this part of the total; of the whole if absent. Once it is used, each client has only the least
-   * share.
+   * The part of the total from which shares are computed; absent: the whole. Once it is used, each client may have
+   * only two units.
    */
   readonly fair?: number;
   /** A unit is free again this long after it was taken. Absent: when it is given back. */
   readonly windowMs?: number;
   /** The largest share of one client, if it is less than the fair share. */
   readonly most?: number;
-  /**
-   * Units reserved for work that serves several clients at once. Clients never use them, and such work uses no others.
-   */
+  /** Units reserved for work that serves several clients at once, which uses only these. */
   readonly kept?: number;
   /** A unit counts against its client's share for this long; for the whole window if absent. */
   readonly shareMs?: number;

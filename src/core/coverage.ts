@@ -10,7 +10,7 @@ const RATIO_DECIMALS = 8;
 
 /** Decimal text; null if unknown. */
 export type Coverage = {
-  /** `unknown`: a figure is missing, or is older and does not show a shortage. */
+  /** `unknown`: a figure is missing, or is stale and does not show a shortage. */
   readonly state: 'covered' | 'short' | 'unknown' | 'no_token';
   /** Confirmed sats of the reserve. */
   readonly reserveSatoshis: string | null;

@@ -327,7 +327,7 @@ export const upstreamFailed = (upstream: string, reason: string, cause?: unknown
 /** Seconds to wait after a 429 that has no `Retry-After` in seconds. */
 const RATE_LIMIT_PAUSE_SECONDS = 60;
 
-/** An upstream that refused a request because of its rate limit. @param retryAfter its header of this name */
+/** An upstream that refused a request because of its rate limit. @param retryAfter the header `Retry-After` */
 export const upstreamLimited = (upstream: string, retryAfter?: string | null): AppError =>
   new AppError('UPSTREAM_FAILED', `The upstream service ${upstream} limits our requests.`, {
     retryAfterSeconds: /^[1-9]\d{0,3}$/.test(retryAfter ?? '')

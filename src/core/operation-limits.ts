@@ -21,7 +21,6 @@ export const COUNTED = {
 type LimitedKind = keyof typeof COUNTED;
 
 type LimitOn<K extends LimitedKind> = {
-  /** The kind of operation that the limit bounds. */
   readonly kind: K;
   readonly counts: (typeof COUNTED)[K][number];
   /** The configuration variable that sets the limit. Without one, `DAILY_LIMITS` sets it by its name. */

@@ -4,7 +4,6 @@
  */
 import { type Lamports, lamports, parseAmount, type Sats, sats } from './amount.ts';
 
-/** Digits after the point of a price. */
 export const USD_DECIMALS = 6;
 
 /** One source's prices, in micro-dollars per coin. */

@@ -3,7 +3,6 @@
  * @module
  */
 
-/** The table of each kind of payment request. */
 export const REQUEST_TABLES = { token: 'invoices', listing: 'listings' } as const;
 export type RequestKind = keyof typeof REQUEST_TABLES;
 export const REQUEST_KINDS = Object.keys(REQUEST_TABLES) as readonly RequestKind[];

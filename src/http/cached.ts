@@ -34,7 +34,7 @@ export type CachePolicy = {
  */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
-/** The JSON of a response, with its ETag. @property of only a type: the value that the text encodes */
+/** The JSON of a response, with its ETag. @property of exists only in the type: the value that the text encodes */
 export type Body<T> = { readonly text: string; readonly etag: string; readonly of?: T };
 
 const isCached = (part: unknown): part is Cached<unknown> =>

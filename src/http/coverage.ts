@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { component } from './router.ts';
 
-/** `Coverage` in a response. */
 export const CoverageBody = component('Coverage', {
   state: z
     .enum(['covered', 'short', 'unknown', 'no_token'])

@@ -10,7 +10,6 @@ import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import type { Body } from './cached.ts';
 import { component } from './router.ts';
 
-/** A JSON response of a route. */
 export const jsonResponse = <S extends z.ZodType>(schema: S, description: string) => ({
   description,
   content: { 'application/json': { schema } },
@@ -31,7 +30,6 @@ export const listResponse = <S extends z.ZodType>(schema: S, description: string
   content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } },
 });
 
-/** An amount as decimal text. */
 export const atomsText = (description: string, example: string) =>
   z.string().openapi({ description, example });
 
@@ -72,7 +70,7 @@ export const Problem = component('Problem', {
     .describe("The details described by the code's meaning"),
 });
 
-/** The error body as plain JSON Schema and not as a zod schema, because nothing is validated with it. */
+/** The error body as plain JSON Schema, because no code validates with it. */
 export const problemSchema = (codes: readonly string[], also: Readonly<Record<string, object>> = {}) => ({
   allOf: [
     { $ref: '#/components/schemas/Problem' },

@@ -43,7 +43,6 @@ export const newRouter = <Deps>() =>
 /** An object of the API document's components. */
 export const component = <S extends z.ZodRawShape>(name: string, shape: S) => z.object(shape).openapi(name);
 
-/** The required JSON body of a route. */
 export const jsonRequest = <S extends z.ZodType>(schema: S) => ({
   required: true as const,
   content: { 'application/json': { schema } },

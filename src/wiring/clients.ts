@@ -10,7 +10,10 @@ import { createOrca } from '../providers/orca.ts';
 import { createPriceVenues } from '../providers/price-venues.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
-/** Host names, which tell readers whom the service asks; a number for a host without a name of its own. */
+/**
+ * Host names, so that readers know whom the service asks. An IP address, or a host that is named twice, gets a
+ * number.
+ */
 export function explorerNames(urls: readonly string[]): readonly string[] {
   const hosts = urls.map((url) => new URL(url).hostname);
   return hosts.map((host, index) =>

@@ -35,7 +35,7 @@ const isBusy = (result: unknown): result is Busy =>
 const isNotCustodian = (result: unknown): result is NotCustodian =>
   typeof result === 'object' && result !== null && 'notCustodian' in result;
 
-/** A response with a request. Members that an object of the previous release lacks get their defaults. */
+/** During a deployment the object may run the previous release. Members that its request lacks get their defaults. */
 const withDefaults = <T extends { readonly type: string }>(answer: T): T =>
   'request' in answer ? { ...answer, request: RequestView.parse(answer.request) } : answer;
 

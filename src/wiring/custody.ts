@@ -178,7 +178,7 @@ const custodyLimits = (config: Config): CustodyDeps['limits'] => ({
   operatingFloat: config.OPERATING_FLOAT_SOL,
 });
 
-/** What shows a spend that no row explains. */
+/** What the spend watch reads: the effects of a transaction, and the accounts and the mint that other keys can move. */
 const spendWatch = (config: Config, solana: SolanaView): Pick<CustodyDeps, 'effects' | 'watched'> => ({
   effects: (signature) => solana.effects(signature),
   watched: {

@@ -83,7 +83,7 @@ export type ClientOptions = {
   readonly keys?: KeyStore;
   /** Milliseconds until a call ends, with its repeats. Default: 45,000, and more for a call that waits. */
   readonly timeoutMs?: number;
-  /** Repeats of a call that moves nothing twice, after a failure that can pass. Default: 2. */
+  /** Repeats, after a temporary failure, of a call that cannot move money twice. Default: 2. */
   readonly retries?: number;
 };
 
@@ -107,18 +107,16 @@ const POOLS = '/api/dex/';
 
 type Spec = Operation<unknown, unknown, string>;
 type Session = Required<ClientOptions> & {
-  /**
-   * Of the last response that changed the database: later reads then see the change, even from a replica.
-   */
+  /** Bookmark of the last response that changed the database: later reads then see the change, even from a replica. */
   bookmark: string | null;
 };
 type Request = {
   readonly url: string;
   readonly init: RequestInit;
   readonly spec: Spec;
-  /** Only a creation that spends. */
+  /** Present only for a creation that spends. */
   readonly key: string | undefined;
-  /** Whether a repeat moves nothing twice. */
+  /** Whether a repeat cannot move money twice. */
   readonly isSafe: boolean;
 };
 
@@ -196,7 +194,7 @@ function requestOf(
   };
 }
 
-/** Repeats a request that moves nothing twice, until its limit. */
+/** Repeats a request that cannot move money twice, until its limit. */
 async function sendSafely<Name extends OperationName>(
   session: Session,
   request: Request,

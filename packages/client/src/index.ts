@@ -63,8 +63,8 @@ export type Client = Methods & {
   /** Waits until an exchange ends. @param id from `createExchange` */
   waitForExchange(id: string, options?: UntilOptions<ExchangeStatus>): Promise<Waited<'getExchangeStatus'>>;
   /**
-   * Repeats a read until `isOver`, by `Prefer: wait` where the service supports it, else by polling. Failures that
-   * can pass are retried.
+   * Repeats a read until `isOver`, by `Prefer: wait` where the service supports it, else by polling. Temporary
+   * failures are retried.
    */
   until<Name extends ReadName, Over extends Answer<Name> = Answer<Name>>(
     name: Name,

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys whose outcome has not reached the caller. A repeat of the same call sends the same key, so that it
- * moves nothing twice.
+ * Idempotency keys whose outcome has not reached the caller. A repeat of the same call sends the same key, so that
+ * money moves at most once.
  * @module
  */
 

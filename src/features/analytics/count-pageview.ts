@@ -78,7 +78,7 @@ export function visitorOf(ip: string | null, userAgent: string): string {
   return bytesToHex(sha256(utf8ToBytes(`${network}\n${userAgent}`)));
 }
 
-/** User agents of HTTP libraries. A program that posts a view reports the view of a person. */
+/** User agents of HTTP libraries. They are not crawlers: a program that posts a view reports the view of a person. */
 const LIBRARY =
   /^(?:aiohttp|akka-http|apache-httpclient|axios|bun|curl|dart|deno|faraday|fasthttp|go-http-client|got|guzzlehttp|hackney|http\.rb|httpie|java|libcurl|libwww-perl|node|okhttp|perl|php|postmanruntime|python|reqwest|restsharp|ruby|undici|wget)\b/i;
 /** Characters of a user agent that are read; real ones are shorter. */

@@ -61,7 +61,6 @@ const payoutOf = (payout: ClaimPayoutView) => ({
   paid_at: payout.paidAtMs === null ? null : iso(payout.paidAtMs),
 });
 
-/** The response to a claim. */
 export const claimOf = (claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) => ({
   asset: claim.asset,
   senderPubkey: claim.sender,
@@ -71,7 +70,6 @@ export const claimOf = (claim: ClaimView, payout: ClaimPayoutView | undefined, m
   reward: rewardOf(claim, payout, mint),
 });
 
-/** The complete record. */
 export const recordOf = (claim: ClaimView, mint: string) => ({
   ...claimOf(claim, claim.payouts[claim.payouts.length - 1], mint),
   payouts: claim.payouts.map(payoutOf),

@@ -8,10 +8,7 @@ type Counted = { readonly name: string; readonly count: number };
 export type AlarmRow = Counted & {
   /** When it was first raised, ISO 8601. */
   readonly since: string;
-  /**
-   * When the log and the webhook last received it, ISO 8601; null before. `count` is the number sent then, or a lower
-   * one since.
-   */
+  /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest number since then. */
   readonly sentAt: string | null;
 };
 
@@ -50,7 +47,6 @@ export function createAlarmStore(db: D1Database) {
       ];
       await db.batch(changes).catch(() => undefined);
     },
-    /** The stored names. */
     async names(): Promise<string[]> {
       return (await select().all<AlarmRow>()).results.map(({ name }) => name);
     },

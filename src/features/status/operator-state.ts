@@ -107,7 +107,7 @@ const part = (heading: string, lines: readonly string[] | null | undefined): str
     (line, index) => `${(index === 0 ? heading : '').padEnd(12)}${line}`,
   );
 
-/** The screen. */
+/** The facts as one screen of text. */
 export function stateText(state: OperatorState): string {
   const { status, view, nodes } = state;
   const nowMs = Date.parse(state.at);
