@@ -8,7 +8,7 @@ import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.t
 const LOSSES = [
   [
     'SOL of the reserve',
-    'A thief of the Solana key, or of the right to deploy code: all of it. An attacker who breaks every check at once: the daily limit on the status page.',
+    'A thief of the Solana key, or of the right to deploy code: all of it. An attacker who passes every check without the key: the daily limit that the status page shows.',
   ],
   [
     'BTC of the reserve',

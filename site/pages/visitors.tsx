@@ -22,8 +22,8 @@ export const visitors: Page = {
             query.
           </li>
           <li>
-            Your network address, in the log only, deleted after the operator’s retention time. Only its
-            network is public: the last part is left out.
+            Your network address, in the log only, deleted after 30 days. Only its network is public: the last
+            part is left out.
           </li>
           <li>A key that counts visitors of one day, made with a salt that changes each day.</li>
         </ul>
