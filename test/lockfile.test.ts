@@ -42,8 +42,7 @@ it('every package has a checksum, except platform packages of Biome and workerd'
   expect(without.length).toBeLessThanOrEqual(14);
 });
 
-it.each(['package-lock.json', 'test/generators/package-lock.json'])('%s names no registry host', (file) => {
-  const locked = JSON.parse(readFileSync(file, 'utf8')).packages as Record<string, Locked>;
-  const hosts = Object.values(locked).filter((entry) => entry.resolved?.startsWith('http'));
+it('package-lock.json names no registry host', () => {
+  const hosts = Object.values(packages).filter((entry) => entry.resolved?.startsWith('http'));
   expect(hosts).toEqual([]);
 });
