@@ -34,9 +34,14 @@ const created = async (o: ExchangeOrder): Promise<CreateOutcome> => ({
 });
 
 const changenow = (): ExchangeProvider => ({
-  currencies: async () =>
-    ['sol', 'btc', 'eth'].map((ticker) => ({ legacyTicker: ticker, ticker, network: ticker })),
-  range: async () => ({ ok: true, value: { minAmount: COIN / 100n, maxAmount: null } }),
+  currencies: async () => [
+    ...['sol', 'btc', 'eth', 'luna'].map((ticker) => ({ legacyTicker: ticker, ticker, network: ticker })),
+    ...['erc20', 'trc20'].map((network) => ({ legacyTicker: `usdt${network}`, ticker: 'usdt', network })),
+  ],
+  range: async ({ from: { ticker } }) =>
+    ticker === 'luna'
+      ? { ok: false, code: 'pair_is_inactive' }
+      : { ok: true, value: { minAmount: COIN / 100n, maxAmount: null } },
   estimate: async () => ({ ok: true, value: { toAmount: COIN, transactionSpeedForecast: '10-60' } }),
   status: async () => ({ ok: false, code: 'not_found' }),
   create: async (o) => {
@@ -97,6 +102,45 @@ it.each([
   expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
   expect(typeof body.error).toBe('string');
   expect(asked).toEqual([]);
+});
+
+it.each([
+  [
+    'an amount below the range',
+    { amount: 0.009 },
+    'EXCHANGE_AMOUNT_OUT_OF_RANGE',
+    { minAmount: '0.01', maxAmount: null },
+  ],
+  [
+    'an ambiguous ticker',
+    { from: 'usdt' },
+    'EXCHANGE_CURRENCY_UNKNOWN',
+    { currency: 'usdt', candidates: ['usdterc20', 'usdttrc20'] },
+  ],
+])(
+  'refuses %s before it creates an exchange, and shows the choices',
+  async (_name, change, code, details) => {
+    const { status, body } = await create({ ...order, ...change });
+    expect([status, body.error_code, body.details]).toEqual([400, code, details]);
+    expect(asked).toEqual([]);
+  },
+);
+
+it('a legacy ticker selects coin and network, and the response explains the memo of a payment', async () => {
+  answerCreate = async (o) => {
+    const outcome = await created(o);
+    return outcome.outcome === 'created'
+      ? { ...outcome, exchange: { ...outcome.exchange, payinExtraId: '4711' } }
+      : outcome;
+  };
+  const { body } = await create({ ...order, from: 'USDTERC20' });
+  expect(asked).toMatchObject([{ from: { ticker: 'usdt', network: 'erc20' } }]);
+  expect([body.payinExtraId, body.message]).toEqual(['4711', expect.stringContaining('with the memo 4711')]);
+});
+
+it('the minimum of an inactive pair is null', async () => {
+  const response = await app.request('/api/exchange/min?from=luna&to=btc', {}, env);
+  expect([response.status, await response.json()]).toMatchObject([200, { minAmount: null }]);
 });
 
 it('without an API key, every exchange route returns 503 and names the variable', async () => {
