@@ -107,34 +107,6 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
   expectNothingWrong(visited);
 });
 
-it('a depositor sees the reward of a deposit, claims it, and sees that it was paid', async () => {
-  const { treasury } = await control<Info>('GET /info');
-  const { signature } = await control<{ signature: string }>('POST /transfer', {
-    to: treasury,
-    asset: 'usdc',
-    amount: '25',
-  });
-  visited = await visit('/asry');
-  const { page } = visited;
-  await page.getByText('Claim a payment that was already sent').click();
-  await page.getByLabel('Signature of the payment').fill(signature);
-  await page.getByRole('button', { name: 'Check payment' }).click();
-  await page.getByText('Nothing was claimed yet.').waitFor();
-  expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
-  await page.getByRole('button', { name: 'Claim the reward' }).click();
-  await page.locator('[data-claim="paid"]').waitFor();
-  await expectAccessible(page);
-  await picture(page, 'claim-paid');
-  // The same deposit again shows what became of it, and pays nothing.
-  await page.getByRole('button', { name: 'Another claim' }).click();
-  await page.getByText('Claim a payment that was already sent').click();
-  await page.getByLabel('Signature of the payment').fill(signature);
-  await page.getByRole('button', { name: 'Check payment' }).click();
-  await page.locator('[data-claim="paid"]').waitFor();
-  const again = page.getByRole('region', { name: 'Payouts' }).getByRole('row');
-  expect(await again.count()).toBe(2);
-});
-
 /** Notes in the page what it announces, because it takes some announcements back after a moment. */
 const NOTE_STATUSES = `window.statuses = [];
 new MutationObserver(() => {

@@ -62,15 +62,6 @@ it('the menu opens with Enter, closes with Escape, and leads to a page', async (
   await page.waitForURL('**/swap');
 });
 
-it('a visitor quotes and starts a swap by keyboard', async () => {
-  const page = await open('/swap');
-  await write(page, page.getByLabel('SOL of the reserve to swap'), '0.4');
-  await page.keyboard.press('Enter');
-  await tick(page, page.getByLabel('This moves the reserve'));
-  await press(page, button(page, 'Start swap'));
-  await page.locator('[data-swap-status]').waitFor();
-});
-
 it('a creator fills in a token, pays by wallet and opens its page by keyboard', async () => {
   const page = await open('/tokens/new', true);
   await write(page, page.getByLabel('Name', { exact: true }), 'Keyboard Otter');
@@ -84,25 +75,6 @@ it('a creator fills in a token, pays by wallet and opens its page by keyboard', 
   await tabTo(page, link);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Keyboard Otter' }).waitFor();
-});
-
-it('a depositor sends a deposit by wallet with the keyboard only', async () => {
-  const page = await open('/asry', true);
-  await write(page, page.getByLabel('Amount'), '7');
-  await press(page, button(page, 'Connect a wallet'));
-  await press(page, button(page, 'Pay 7 USDC and claim'));
-  // A deposit that is final is claimed at once.
-  await page.locator('[data-deposit], [data-claim]').waitFor();
-});
-
-it('a visitor requests a listing by keyboard', async () => {
-  const page = await open('/tokens');
-  const pool = await page.request.get(new URL('/api/dex/pool-default', page.url()).href);
-  const { data } = await pool.json();
-  await write(page, page.getByLabel('Mint address of the token'), data.tokenMintA);
-  await page.keyboard.press('Enter');
-  // A mint without a name on the chain is refused, any other gets its terms.
-  await page.locator('[data-island="listing"]').locator('.notice.bad, .payment').first().waitFor();
 });
 
 it('a visitor sees the warnings, estimates and creates an exchange by keyboard', async () => {
@@ -122,10 +94,4 @@ it('a visitor sees the warnings, estimates and creates an exchange by keyboard',
   await page.goto(new URL('/exchange', page.url()).href);
   await page.getByText('waiting for your payment').waitFor();
   expectNothingWrong(visited);
-});
-
-it('a visitor verifies a proof by keyboard', async () => {
-  const page = await open('/reserves');
-  await press(page, button(page, 'Check it now'));
-  await page.getByText('All six checks pass.').waitFor();
 });

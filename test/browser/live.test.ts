@@ -1,9 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatAmount } from '../../src/core/amount.ts';
-import { startWorld } from '../world/world.ts';
 import { LIVE_PAGES, SERVICE, settled, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
-import { addWallet } from './wallet.ts';
 
 useBrowser();
 
@@ -75,34 +72,12 @@ async function untilApi<T>(path: string, isNew: (answer: T) => boolean, origin =
 
 const thousands = (text: string): string => Number(text).toLocaleString('en-US');
 
-type Epochs = { readonly current: { readonly claims: number; readonly depositsAtomic: string } };
 type Reserves = {
   readonly bitcoin: { readonly balanceSatoshis: string };
   readonly solana: { readonly balanceLamports: string };
 };
-type Events = { readonly transactions: readonly unknown[] };
-type Summary = { readonly absrTokenSupplyAtoms: string | null };
 
 describe('new figures appear within 16 seconds without an action of the visitor', () => {
-  it('shows new figures within 16 seconds after a wallet claims on another page', async () => {
-    const before = await read<Epochs>('/api/asry/epoch');
-    const { page, pass } = await watch('/asry');
-    const claimant = await visit('/asry', {}, (other) => addWallet(other));
-    open.push(claimant);
-    await claimant.page.getByLabel('Amount').fill('40');
-    await claimant.page.getByRole('button', { name: 'Connect a wallet' }).click();
-    await claimant.page.getByRole('button', { name: 'Pay 40 USDC and claim' }).click();
-    const { current } = await untilApi<Epochs>(
-      '/api/asry/epoch',
-      (answer) => answer.current.claims > before.current.claims,
-    );
-    await pass();
-    const figures = `${current.claims} claim${current.claims === 1 ? '' : 's'}, ${formatAmount(BigInt(current.depositsAtomic), 6)} USD`;
-    await page.getByText(figures).waitFor();
-    await claimant.page.locator('[data-claim]').waitFor();
-    await claimant.page.getByText(figures).waitFor();
-  });
-
   it('shows new figures of the reserve and the history within 16 seconds after a swap', async () => {
     const before = await read<Reserves>('/api/reserves');
     const overview = await watch('/');
@@ -126,36 +101,6 @@ describe('new figures appear within 16 seconds without an action of the visitor'
     const row = newest.getByRole('row').nth(1);
     await row.locator(`a[href*="${id}"]`).waitFor();
     await row.getByText('finished').waitFor();
-  });
-
-  it('shows new figures within 16 seconds after a mint', async () => {
-    // A world whose first mint waits for the test.
-    const world = await startWorld({ cron: false, slotMs: 150, blockMs: 0 });
-    try {
-      const { page, pass } = await watch(world.url);
-      await page
-        .locator('.figure.absr .value')
-        .filter({ hasText: /^0\s*ABSR$/ })
-        .waitFor();
-      await world.control.cron('5 0 * * *');
-      await untilApi<Summary>(
-        '/api/arbitrage/summary',
-        ({ absrTokenSupplyAtoms }) => absrTokenSupplyAtoms === '1000000',
-        world.url,
-      );
-      // Its row follows when the operation has ended, a moment after the chain has the tokens.
-      await untilApi<Events>(
-        '/api/arbitrage/transactions',
-        ({ transactions }) => transactions.length > 0,
-        world.url,
-      );
-      await pass();
-      await page.locator('.figure.absr .value').getByText('1,000,000').waitFor();
-      await page.locator('[data-island="events"]').getByText('ABSR minted').waitFor();
-    } finally {
-      for (const visited of open.splice(0)) await visited.close();
-      await world.stop();
-    }
   });
 });
 

@@ -38,82 +38,6 @@ const withoutFirstAnswers = (page: Page) =>
     await route.fulfill({ response, body });
   });
 
-it('the page shows the figures after a click when the service is available again', async () => {
-  let down = true;
-  visited = await visit('/reserves', {}, async (page) => {
-    await withoutFirstAnswers(page);
-    await page.route('**/api/reserves', (route) =>
-      down
-        ? route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
-        : route.continue(),
-    );
-  });
-  const { page } = visited;
-  const wallets = page.locator('[data-island="wallets"]');
-  const alerts = page.getByRole('region', { name: 'Alerts' });
-  await alerts.getByText('The service returned an unexpected response (status 502).').waitFor();
-  await wallets.getByText('Not available right now.').waitFor();
-  down = false;
-  await alerts.getByRole('button', { name: 'Try again' }).click();
-  await wallets.getByRole('heading', { name: 'Bitcoin reserve' }).waitFor();
-  expect(await page.locator('.notice.bad').count()).toBe(0);
-});
-
-it('the page shows an error with its next step, its code and the request id for the operator', async () => {
-  visited = await visit('/swap');
-  const { page } = visited;
-  await page.getByLabel('SOL of the reserve to swap').fill('0.001');
-  await page.getByRole('button', { name: 'Get quote' }).click();
-  const notice = page.locator('[data-island="swap"] .notice.bad');
-  await notice.waitFor();
-  const text = await notice.innerText();
-  expect(text).toContain('AMOUNT_TOO_SMALL');
-  expect(text).toContain('Change what the message names');
-  expect(text).toMatch(/request [0-9a-f-]{36}/);
-});
-
-it('the page refuses a malformed amount without a request', async () => {
-  visited = await visit('/swap');
-  const { page } = visited;
-  const input = page.getByLabel('SOL of the reserve to swap');
-  await input.fill('1.2.3');
-  await page.getByText('Digits and one point').waitFor();
-  expect(await input.getAttribute('aria-invalid')).toBe('true');
-  expect(await page.getByRole('button', { name: 'Get quote' }).isDisabled()).toBe(true);
-  await input.fill('');
-  await page.getByText('Digits and one point').waitFor({ state: 'hidden' });
-});
-
-it('the page says within 10 seconds that the service hangs', async () => {
-  visited = await visit('/', {}, async (page) => {
-    // The limit passes at once.
-    await page.addInitScript(`const { timeout } = AbortSignal;
-      window.limits = [];
-      AbortSignal.timeout = (ms) => { window.limits.push(ms); return timeout.call(AbortSignal, 300); };`);
-    await page.route(SERVICE, () => undefined);
-  });
-  await visited.page.locator('.notice.bad').getByText('The service did not respond in time.').waitFor();
-  const limits = (await visited.page.evaluate('window.limits')) as number[];
-  // The page needs a part of the ten seconds itself.
-  expect(Math.max(...limits)).toBeLessThan(10_000);
-});
-
-it('the page announces a wait of more than a second', async () => {
-  const { promise: held, resolve: answer } = Promise.withResolvers<void>();
-  // A page without first figures of the Worker.
-  visited = await visit('/visitors', {}, (page) =>
-    page.route('**/api/analytics/stats*', async (route) => {
-      await held;
-      await route.continue();
-    }),
-  );
-  const { page } = visited;
-  const wait = page.getByText('This takes longer than usual.').first();
-  await wait.waitFor();
-  answer();
-  await wait.waitFor({ state: 'detached' });
-});
-
 const id = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
 const swap = {
   ...{ id, status: 'waiting', detail: 'settling', reason: null, txId: null, nextPollSeconds: 5 },
@@ -142,17 +66,6 @@ it('the page does not request the status of a swap again once the swap is finish
   // The last request: the server has counted all earlier ones when it answers this one.
   await page.evaluate("fetch('/api/health').then((answer) => answer.text())");
   expect(finals).toBe(1);
-});
-
-it('the page does not announce a delay for a wait that usually takes hours', async () => {
-  visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
-    await page.clock.install();
-    await page.route('**/api/swap/status/**', (route) => route.fulfill({ json: swap }));
-  });
-  const island = visited.page.locator('[data-island="swap"]');
-  await island.getByText('You may close this page').waitFor();
-  await visited.page.clock.runFor(60_000);
-  expect(await island.innerText()).not.toContain('longer than usual');
 });
 
 const withFields = (fields: object) => async (route: Route) => {
