@@ -153,24 +153,6 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it.each<Record<string, unknown>>([
-    { sender: SENDER },
-    { senderPubkey: SENDER },
-    { recipient: SENDER },
-    { wallet: SENDER, owner: SENDER },
-    { rewardAtomic: '1', asryAtomic: '999999999999' },
-    { epoch: 0, blockTime: 0 },
-    { feeBps: 0 },
-    { treasury: SENDER, mint: SENDER },
-    { constructor: { prototype: { asset: 'USDT' } } },
-    { force: true, admin: true },
-  ])('a claim ignores the unknown members %j', async (extra) => {
-    expect((await claim(extra)).status).toBe(200);
-    expect(service.asked).toEqual([
-      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String), waitMs: 10_000 },
-    ]);
-  });
-
   it.each([
     { dry_run: true },
     { dry_run: false },

@@ -139,18 +139,6 @@ describe('walking a feed', () => {
     ]);
   });
 
-  it('every page except the last one is full if all posts have different seconds', async () => {
-    const events = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, index + 1));
-    const { reader } = readerOf([{ events, cap: 500 }], chance(1));
-    const sizes: number[] = [];
-    await walk(byCursor, async (start) => {
-      const page = await reader.page(SCOPE, start, 7);
-      sizes.push(page.posts.length);
-      return page;
-    });
-    expect(sizes).toEqual([...Array(14).fill(7), 2]);
-  });
-
   it('ends a page at its byte limit and continues from there without losing a post', async () => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),
@@ -213,13 +201,6 @@ describe('a page', () => {
     expect(await read(60, 40)).toMatchObject({ partial: true, completeFrom: 1_000 });
     expect(await read(15, 40)).toMatchObject({ partial: false, completeFrom: 1_000 });
     expect((await read(60, 500)).events).toEqual(expect.arrayContaining([placed(1_000, 60)]));
-  });
-
-  it('reads an empty relay with a single query', async () => {
-    const session = modelSession([], 500, chance(1));
-    const reading = await readRelay({ open: () => session }, 'wss://r', SCOPE.filter, NOW, 10);
-    expect(reading).toMatchObject({ events: [], completeFrom: 0, end: 'eose' });
-    expect(session.queries).toBe(1);
   });
 
   it('a failed relay is an error if the others have no posts, and a mark on the page if they have', async () => {

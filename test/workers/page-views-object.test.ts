@@ -1,8 +1,6 @@
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { dayOf, hourOf, PageViewStore, type View } from '../../src/features/analytics/page-views-store.ts';
+import { hourOf, PageViewStore, type View } from '../../src/features/analytics/page-views-store.ts';
 import rowsOfGroups from '../fixtures/page-view-rows.json';
 import {
   billed,
@@ -64,24 +62,6 @@ it('writes the views of two hours in one transaction for each hour', async () =>
     { at: NOON + HOUR - 1, path: '/last' },
     { at: NOON + HOUR, path: '/first' },
   ]);
-});
-
-it('a view waits for the next commit if it arrives within 200 ms after the last one, and not otherwise', async () => {
-  const { arrived, write } = holdCommits();
-  expect((await view({ path: '/first' })).status).toBe(204);
-  moveClock(199);
-  let isDone = false;
-  const second = view({ path: '/second' }).then(() => {
-    isDone = true;
-  });
-  await arrived(2);
-  expect(await counted()).toEqual([{ pageviews: 1, bots: 0 }]);
-  expect(isDone).toBe(false);
-  await write();
-  await second;
-  moveClock(200);
-  expect((await view({ path: '/third' })).status).toBe(204);
-  expect(await counted()).toEqual([{ pageviews: 3, bots: 0 }]);
 });
 
 it('refuses every view of a commit that the storage refuses, and still commits later views', async () => {
@@ -162,92 +142,4 @@ it.each([1, 100])('a group of %i views writes as many rows as docs/run/scale.md 
   const known = await billed((store) => store.add(group('known')));
   const fresh = await billed((store) => store.add(group('new')));
   expect(rowsOfGroups).toContainEqual({ views: count, known: known.written, new: fresh.written });
-});
-
-const arbitraryView = fc.record({
-  path: fc.oneof(
-    fc.constantFrom('/', '/a', '/b', '/c'),
-    fc.nat(2_000).map((n) => `/made-up/${n}`),
-  ),
-  referrerHost: fc.constantFrom(undefined, 'a.example', 'b.example'),
-  visitor: fc.nat(30).map(String),
-});
-const arbitraryGroup = fc.record({
-  hour: fc.nat(60),
-  bots: fc.nat(3),
-  views: fc.array(arbitraryView, { maxLength: 40 }),
-});
-/** New paths that the first day may still add: few, so that most runs pass the bound. */
-const ROOM = 20;
-
-/** The sums that the groups must leave, in the order in which they are written. */
-function model(
-  groups: readonly {
-    hour: number;
-    bots: number;
-    views: readonly Pick<View, 'path' | 'referrerHost' | 'visitor'>[];
-  }[],
-) {
-  const periods = new Map<string, { pageviews: number; bots: number; visitors: Set<string> }>();
-  const names = new Map<string, number>();
-  const newPaths = new Map<string, number>();
-  const add = (name: string) => names.set(name, (names.get(name) ?? 0) + 1);
-  for (const { hour, bots, views } of groups) {
-    const at = NOON + hour * HOUR;
-    const day = dayOf(at);
-    for (const period of ['total', `day ${day}`, `hour ${hourOf(at)}`]) {
-      const sums = periods.get(period) ?? { pageviews: 0, bots: 0, visitors: new Set() };
-      const counted = period.startsWith('day') ? views.map(({ visitor }) => visitor) : [];
-      periods.set(period, {
-        pageviews: sums.pageviews + views.length,
-        bots: sums.bots + bots,
-        visitors: new Set([...sums.visitors, ...counted]),
-      });
-    }
-    for (const { path, referrerHost } of views) {
-      const added = newPaths.get(day) ?? 0;
-      const limit = day === dayOf(NOON) ? ROOM : 1_000;
-      if (!names.has(`path ${path}`) && added < limit) newPaths.set(day, added + 1);
-      add(names.has(`path ${path}`) || added < limit ? `path ${path}` : 'path other');
-      if (referrerHost) add(`referrer ${referrerHost}`);
-    }
-  }
-  const rows = [...periods].map(([period, { visitors, ...sums }]) => [
-    period,
-    { ...sums, visitors: visitors.size },
-  ]);
-  return { periods: Object.fromEntries(rows) as object, names: Object.fromEntries(names) };
-}
-
-it('the store counts the same as a simple model, for any groups of views', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(arbitraryGroup, { maxLength: 12 }), async (unordered) => {
-      const groups = unordered.toSorted((a, b) => a.hour - b.hour);
-      await runInDurableObject(env.PAGE_VIEWS.getByName(crypto.randomUUID()), (_instance, { storage }) => {
-        const store = new PageViewStore(storage);
-        const read = <T extends Record<string, SqlStorageValue>>(query: string) =>
-          storage.sql.exec<T>(query).toArray();
-        read(`INSERT INTO new_names VALUES ('path', '${dayOf(NOON)}', ${1_000 - ROOM})`);
-        for (const { hour, bots, views } of groups) {
-          const at = NOON + hour * HOUR;
-          store.add({ hour: hourOf(at), bots, views: views.map((one) => ({ ...viewOf(one), at })) });
-        }
-        const periods = read<{ period: string; pageviews: number; visitors: number; bots: number }>(
-          'SELECT period, pageviews, bots, visitors FROM periods',
-        );
-        const names = read<{ name: string; count: number }>(
-          "SELECT kind || ' ' || value AS name, count FROM names",
-        );
-        expect({
-          periods: Object.fromEntries(periods.map(({ period, ...sums }) => [period, sums])),
-          names: Object.fromEntries(names.map(({ name, count }) => [name, count])),
-        }).toEqual(model(groups));
-        const logged = groups.flatMap(({ views }) => views.map(({ path }) => path));
-        expect(read<{ path: string }>('SELECT path FROM views ORDER BY id').map(({ path }) => path)).toEqual(
-          logged,
-        );
-      });
-    }),
-    { numRuns: 40 },
-  );
 });

@@ -103,22 +103,6 @@ test('npm start with --watch reloads the Worker after a change during the start'
   expect(await end(started, 'SIGTERM')).toBe(0);
 });
 
-test('npm start can be stopped while it starts', async () => {
-  const started = start();
-  while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(await end(started, 'SIGINT')).toBe(0);
-  expect(readdirSync(folder)).toEqual([]);
-  expect(started.lines).toEqual([]);
-});
-
-test('npm start works without a writable home folder', async () => {
-  // A separate bundle, because the bundler is what writes there.
-  const started = start({ WORLD_BUNDLES: undefined, HOME: '/dev/null/none', XDG_CONFIG_HOME: undefined });
-  await started.ready;
-  expect(await end(started, 'SIGTERM')).toBe(0);
-  expect(readdirSync(folder)).toEqual([]);
-});
-
 test('npm start names PORT in one line when the port is in use, and leaves no file', async () => {
   const first = start();
   await first.ready;
