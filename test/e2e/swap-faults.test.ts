@@ -54,7 +54,7 @@ it.each(
     oneclick    | settle refund              | failed refunded
     oneclick    | settle partial             | failed partial
   `),
-)('under a fault of %s, "%s", a swap ends as %s and moves money at most once', async (target, fault, result) => {
+)('under a fault of %s (%s) a swap ends as %s and pays at most once', async (target, fault, result) => {
   const payments = caller.payments().length;
   const sats = caller.sats();
   const key = randomUUID();
