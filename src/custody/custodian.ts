@@ -5,8 +5,6 @@
  */
 
 import type { QuoteBudgets } from '../core/call-limits.ts';
-import { isTimeOver } from '../core/due-time.ts';
-import { HOUR_MS } from '../core/durations.ts';
 import { notConfigured } from '../core/errors.ts';
 import type { ChainTransaction } from '../providers/solana-rpc.ts';
 import type {
@@ -40,7 +38,7 @@ import type {
 import { Asry } from './asry/asry.ts';
 import type { AsryPorts } from './asry/context.ts';
 import { Agenda } from './kernel/agenda.ts';
-import { Background, QUORUM_MEMORY } from './kernel/background.ts';
+import { Background, CRON, QUORUM_MEMORY } from './kernel/background.ts';
 import { refused } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
 import { Journal } from './kernel/journal.ts';
@@ -120,7 +118,7 @@ const MOST_FAILING = 20;
 /** Longer than the hour between two log lines of one cause, so that an alarm does not end between them. */
 const RECENT_MS = 90 * 60_000;
 
-const KEY_CHECKED = 'key_checked_at';
+const KEY_SERVICE = 'key_service';
 const WOKEN = 'woken_at';
 
 /** Creates the parts of the kernel on one storage. */
@@ -193,7 +191,8 @@ export class Custodian implements CustodianApi {
     const { mirror, within } = deps;
     const { quoteBudgets, randomId } = deps;
     this.#quotes = new SwapQuotes(deps.swap, tools.journal, deps.now);
-    this.#swaps = new Swaps(tools, { quotes: this.#quotes, quoteBudgets, randomId, within });
+    const isKeyFailing = () => tools.agenda.isFailing(CRON, KEY_SERVICE);
+    this.#swaps = new Swaps(tools, { quotes: this.#quotes, quoteBudgets, randomId, within, isKeyFailing });
     const { lookUp } = deps;
     this.#tokens = deps.payments && new Tokens(tools, deps.payments);
     this.#payments = this.#openPayments();
@@ -232,6 +231,7 @@ export class Custodian implements CustodianApi {
   /** The modules of the configured areas, by the name that logs show. */
   #composeModules(): Record<string, CustodyModule> {
     const { tools } = this.#kernel;
+    const { signer } = this.#deps;
     const swap = swapKind(this.#deps.swap, this.#quotes);
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
@@ -249,6 +249,7 @@ export class Custodian implements CustodianApi {
         sources: mirrored,
         flush: () => this.#background.publish(),
       }),
+      ...(signer.check ? { [KEY_SERVICE]: { onCron: signer.check } } : {}),
       ...(this.#mints ? { mint: this.#mints } : {}),
       ...(this.#proofs ? { proof: this.#proofs } : {}),
     };
@@ -430,17 +431,9 @@ export class Custodian implements CustodianApi {
   }
 
   async wake(): Promise<void> {
-    await Promise.all([this.#background.wake(), this.#checkKey()]);
+    await this.#background.wake();
     const { gate, tools } = this.#kernel;
     if (gate.isVerified()) tools.journal.setTime(WOKEN, tools.now());
-  }
-
-  /** Checks a key in a key service once an hour. The next cron repeats a check that failed. */
-  async #checkKey(): Promise<void> {
-    const { journal, now } = this.#kernel.tools;
-    const { check } = this.#deps.signer;
-    if (!check || !isTimeOver(journal.getTime(KEY_CHECKED) + HOUR_MS, HOUR_MS, now())) return;
-    if (await check()) journal.setTime(KEY_CHECKED, now());
   }
 
   alarm(): Promise<void> {

@@ -151,6 +151,11 @@ export class Agenda {
     return this.#exec('SELECT id FROM agenda WHERE name = ?', name).map(({ id }) => String(id));
   }
 
+  /** Whether the newest try failed. */
+  isFailing(name: string, id: string): boolean {
+    return Number(this.#row(name, id)?.tries ?? 0) > 0;
+  }
+
   isDue(name: string, id: string): boolean {
     const at = this.dueAt(name, id);
     return at !== undefined && at <= this.#now();

@@ -151,13 +151,15 @@ export class Background {
     const { agenda } = this.#ports;
     try {
       await module.onCron?.();
-      agenda.plan('cron', name, null);
+      agenda.plan(CRON, name, null);
     } catch (error) {
-      agenda.failed('cron', name, failureFacts(error), true);
+      agenda.failed(CRON, name, failureFacts(error), true);
     }
   }
 }
 
+/** Name in the agenda of a module's work that each cron repeats. */
+export const CRON = 'cron';
 /** Name in the agenda of the delivery to D1, which follows each alarm. */
 const DELIVERY = 'delivery';
 

@@ -76,8 +76,8 @@ export type Signer = {
    * @throws AppError UPSTREAM_FAILED when a key service fails, is late, or returns a wrong signature
    */
   sign(message: Uint8Array): Promise<Uint8Array>;
-  /** Compares the service's public key with `address`, logs a difference, and renews the token. Never rejects. */
-  check?(): Promise<boolean>;
+  /** Renews the token of a key service, and lets it sign a test. @throws as `sign` */
+  check?(): Promise<void>;
 };
 
 /** The result of `work`, or undefined after `ms` milliseconds. */

@@ -11,7 +11,7 @@ import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-message.ts';
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
-import { AppError, failureReason, notConfigured, upstreamFailed } from '../../core/errors.ts';
+import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { tryJson } from '../../core/json.ts';
 import type { VaultTransit } from '../../providers/vault-transit.ts';
 import type { Log, Signer, Within } from './ports.ts';
@@ -110,6 +110,8 @@ export function createMintKeys(seed: string): MintKeys {
 /** Longest wait for a signature. A later one is discarded, and the next try signs a new message. */
 const SIGN_TIMEOUT_MS = 8_000;
 const UPSTREAM = 'key_service';
+/** No transaction: its first byte would require 83 signatures. */
+const TEST = utf8ToBytes('Sluice checks its key service.');
 
 export type RemoteSignerPorts = {
   readonly keychain: Pick<VaultTransit, 'address' | 'isAvailable' | 'sign'>;
@@ -145,32 +147,24 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
 
   /** @throws AppError UPSTREAM_FAILED `other_key`, or when the service fails */
   async function checkKey(): Promise<void> {
-    if (!(await awaited(() => keychain.isAvailable()))) {
-      log({ level: 'alarm', event: 'key_service_other_key', address });
-      throw upstreamFailed(UPSTREAM, 'other_key');
-    }
+    if (!(await awaited(() => keychain.isAvailable()))) throw upstreamFailed(UPSTREAM, 'other_key');
     isChecked = true;
+  }
+
+  async function sign(message: Uint8Array): Promise<Uint8Array> {
+    if (!isChecked) await checkKey();
+    const signature = await awaited(() => keychain.sign(message));
+    if (await verify(message, signature)) return signature;
+    log({ level: 'alarm', event: 'key_service_wrong_signature', address });
+    throw upstreamFailed(UPSTREAM, 'wrong_signature');
   }
 
   return {
     address,
-
+    sign,
     async check() {
-      try {
-        await checkKey();
-        return true;
-      } catch (error) {
-        log({ level: 'warn', event: 'key_service_unchecked', reason: failureReason(error) });
-        return false;
-      }
-    },
-
-    async sign(message) {
-      if (!isChecked) await checkKey();
-      const signature = await awaited(() => keychain.sign(message));
-      if (await verify(message, signature)) return signature;
-      log({ level: 'alarm', event: 'key_service_wrong_signature', address });
-      throw upstreamFailed(UPSTREAM, 'wrong_signature');
+      await checkKey();
+      await sign(TEST);
     },
   };
 }

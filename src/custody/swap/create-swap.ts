@@ -57,6 +57,8 @@ export type SwapCreationPorts = {
   readonly randomId: () => string;
   /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
   readonly within: Within;
+  /** Whether the key service failed at its last check. */
+  readonly isKeyFailing: () => boolean;
 };
 
 const inProgress = (key: RequestKey | undefined): Refusal => ({
@@ -266,12 +268,15 @@ export class Swaps {
   /** Stores why every swap is refused now, and since when. Called once a minute. */
   async watchRefusal(): Promise<void> {
     const { journal, now } = this.#tools;
-    const { refusal, minimum } = await this.room();
+    const { refusal } = await this.room();
+    const failure = await this.#estimates.failure();
     const own = await this.#currentCode();
-    // Quotes of creates and quotes that read the minimum are counted separately.
-    const bridge = minimum.refusal?.code === 'QUOTE_BUDGET_SPENT' ? undefined : minimum.refusal?.code;
-    const code = own ?? refusal?.code ?? bridge;
     const known = this.#watched();
+    // Without a quote left, nothing shows whether the sources serve again.
+    const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
+    const ofSource = isUnread ? known?.isOfSource && known.code : failure?.code;
+    const ofKey = this.#ports.isKeyFailing() ? 'UPSTREAM_FAILED' : undefined;
+    const code = own ?? refusal?.code ?? ofKey ?? (ofSource || undefined);
     const isOfSource = own === undefined;
     if (code === known?.code && isOfSource === known?.isOfSource) return;
     const sinceMs = known?.sinceMs ?? now();

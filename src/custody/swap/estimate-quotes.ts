@@ -87,9 +87,17 @@ export class EstimateQuotes {
 
   /** The smallest swap. If it is outdated, one dry quote, which no client pays for, reads it again. */
   async readMinimum(): Promise<RoomMinimum> {
-    const { quotes, now } = this.#ports;
-    const known = quotes.minimum.known();
-    if (known) return { type: 'known', minimum: known, refusal: null };
+    const known = this.#ports.quotes.minimum.known();
+    return known ? { type: 'known', minimum: known, refusal: null } : this.#ask();
+  }
+
+  /** Why bridge or prices serve no swap; null if they do. */
+  async failure(): Promise<Refusal | null> {
+    return this.#ports.quotes.hasPassed() ? null : (await this.#ask()).refusal;
+  }
+
+  async #ask(): Promise<RoomMinimum> {
+    const { now } = this.#ports;
     if (this.#failed && !isTimeOver(this.#failed.at + FAILURE_PAUSE_MS, FAILURE_PAUSE_MS, now()))
       return this.#older(this.#failed.refusal);
     this.#reading ??= this.#readAgain().finally(() => {

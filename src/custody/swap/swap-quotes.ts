@@ -4,6 +4,7 @@
  */
 import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
 import type { Journal } from '../kernel/journal.ts';
 import { MinimumStore, type SwapMinimum } from './minimum.ts';
@@ -62,15 +63,20 @@ const FAULTS: Readonly<Record<string, BridgeFault>> = {
 };
 export type BridgeFault = 'fees_over_cap' | 'request_rejected';
 const FAULT = 'bridge_fault';
+const PASSED = 'quote_passed_at';
+/** For this long, a quote that passed every check shows that swaps can begin. */
+const PASSES_MS = 600_000;
 
 export class SwapQuotes {
   readonly minimum: MinimumStore;
   readonly #ports: QuotePorts;
   readonly #journal: Pick<Journal, 'getMeta' | 'setMeta'>;
+  readonly #now: () => number;
 
   constructor(ports: QuotePorts, journal: Pick<Journal, 'getMeta' | 'setMeta'>, now: () => number) {
     this.#ports = ports;
     this.#journal = journal;
+    this.#now = now;
     this.minimum = new MinimumStore(journal, now);
   }
 
@@ -95,7 +101,10 @@ export class SwapQuotes {
     const { quote } = verdict;
     const prices = await reading;
     const priced = priceQuote(quote, prices, maxCostBps);
-    if (priced.ok) return { ok: true, quote, priced };
+    if (priced.ok) {
+      this.#journal.setMeta(PASSED, String(this.#now()));
+      return { ok: true, quote, priced };
+    }
     const { reason } = priced;
     const agreed = agreePrices(prices);
     if (reason !== 'amount_below_cost' || !agreed.ok) return { ok: false, reason, quote };
@@ -112,6 +121,11 @@ export class SwapQuotes {
         reason: 'quote_too_expensive',
       }
     );
+  }
+
+  /** Whether bridge and prices have just served a swap. A refusal of a small amount does not show it. */
+  hasPassed(): boolean {
+    return !isTimeOver(Number(this.#journal.getMeta(PASSED) ?? 0) + PASSES_MS, PASSES_MS, this.#now());
   }
 
   /** What stops every swap according to the newest response of the bridge; null if nothing does. */

@@ -91,30 +91,36 @@ describe('a signature of the key service', () => {
 describe('the key of the service', () => {
   it('compares the key of the service with the reserve address before it sends the first message', async () => {
     const peer = createVaultPeer();
-    const { signer, logged } = signerOver(peer, createVaultPeer(9).address);
+    const { signer } = signerOver(peer, createVaultPeer(9).address);
     await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason: 'other_key' } });
     expect(peer.messages).toEqual([]);
-    expect(logged).toEqual(['key_service_other_key']);
   });
 
-  it("the periodic check compares the service's key with the reserve address, and never throws", async () => {
-    const peer = createVaultPeer();
-    expect(await signerOver(peer).signer.check?.()).toBe(true);
-    const other = signerOver(peer, createVaultPeer(9).address);
-    expect(await other.signer.check?.()).toBe(false);
-    expect(other.logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
-    peer.mode = 'sealed';
-    const sealed = signerOver(peer);
-    expect(await sealed.signer.check?.()).toBe(false);
-    expect(sealed.logged).toEqual(['key_service_unchecked']);
+  it("the periodic check compares the service's key with the reserve address", async () => {
+    const { signer } = signerOver(createVaultPeer(), createVaultPeer(9).address);
+    await expect(signer.check?.()).rejects.toMatchObject({ details: { reason: 'other_key' } });
   });
+
+  it.each([
+    ['other message', 'wrong_signature'],
+    ['sealed', 'status_503'],
+    ['forbidden', 'status_403'],
+  ] as const)(
+    'the periodic check makes the service sign, so it finds one that fails: %s',
+    async (mode, reason) => {
+      const peer = createVaultPeer();
+      const { signer } = signerOver(peer);
+      await signer.check?.();
+      peer.mode = mode;
+      await expect(signer.check?.()).rejects.toMatchObject({ details: { reason } });
+    },
+  );
 
   it('the key of the service must be an ed25519 key', async () => {
     const peer = createVaultPeer();
     peer.type = 'ecdsa-p256';
-    const { signer, logged } = signerOver(peer);
-    expect(await signer.check?.()).toBe(false);
-    expect(logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
+    const { signer } = signerOver(peer);
+    await expect(signer.check?.()).rejects.toMatchObject({ details: { reason: 'other_key' } });
   });
 
   it('after a key rotation, still requests the key version that belongs to the reserve address', async () => {
@@ -150,6 +156,10 @@ describe('a swap whose key is in the service', () => {
         signature: base58.encode(signature),
       }),
     });
+    const check = async (): Promise<void> => {
+      await remote.signer.check?.();
+      peer.messages.length = 0;
+    };
     const alarm = async (): Promise<void> => {
       w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
       await w.custody.alarm();
@@ -159,14 +169,14 @@ describe('a swap whose key is in the service', () => {
       if (!found) throw new Error('no swap');
       return found;
     };
-    return { ...w, ...remote, clock: w.clock, peer, alarm, op, quotes: bridge.quotes };
+    return { ...w, ...remote, clock: w.clock, peer, check, alarm, op, quotes: bridge.quotes };
   }
 
   it.each(['sealed', 'forbidden', 'unreachable', 'other message', 'other key', 'no base64'] as const)(
     'a swap stays planned while the key service fails (%s), and later gets a new message signed',
     async (mode) => {
       const w = world();
-      await w.signer.check?.();
+      await w.check();
       w.peer.mode = mode;
       expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
         type: 'refused',
@@ -187,7 +197,7 @@ describe('a swap whose key is in the service', () => {
 
   it('a swap sends one transaction when a late response and a later request both return a signature', async () => {
     const w = world();
-    await w.signer.check?.();
+    await w.check();
     w.peer.mode = 'hanging';
     const created = w.custody.createSwap(keyed('a'));
     await requests(w.peer, 1);
@@ -209,7 +219,7 @@ describe('a swap whose key is in the service', () => {
 
   it('after a crash during a wait for the key service, only the transaction of the next instance is sent', async () => {
     const w = world();
-    await w.signer.check?.();
+    await w.check();
     w.peer.mode = 'hanging';
     void w.custody.createSwap(keyed('a')).catch(() => undefined);
     await requests(w.peer, 1);
@@ -227,7 +237,7 @@ describe('a swap whose key is in the service', () => {
 
   it('a swap without a signature ends after two minutes', async () => {
     const w = world();
-    await w.signer.check?.();
+    await w.check();
     w.peer.mode = 'sealed';
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 119_000;

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import { createCustodianWorld } from '../../kit/custodian.ts';
-import { NOW } from '../../kit/sample-operations.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import { RESERVE } from '../../kit/addresses.ts';
+import { type CustodianWorld, createCustodianWorld } from '../../kit/custodian.ts';
+import { NOW, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 
@@ -28,4 +31,75 @@ it('price venues that do not respond refuse every swap until they respond again'
   w.clock.now += 10 * MINUTE;
   await w.custody.wake();
   expect((await w.custody.report()).swapsRefused).toBeNull();
+});
+
+const TINY = lamports(100_000n);
+
+/** A cron each minute, while callers ask for this amount. @returns the refusals that were shown after half an hour */
+async function hours(w: CustodianWorld, amountLamports: bigint): Promise<readonly string[]> {
+  const { nextQuote } = w.bridge;
+  w.bridge.nextQuote = (amount, dry) =>
+    amount <= TINY ? { ok: false, reason: 'amount_too_low' } : nextQuote(amount, dry);
+  const seen = new Set<string>();
+  for (let minute = 0; minute < 300; minute++) {
+    w.clock.now += MINUTE;
+    for (let call = 0; call < 3; call++)
+      await w.custody.estimateSwap({ amountLamports, client: `10.${minute}.${call}.1` });
+    await w.custody.wake();
+    const { swapsRefused } = await w.custody.report();
+    if (minute >= 30) seen.add(`${swapsRefused?.code} ${swapsRefused?.sinceMs}`);
+  }
+  return [...seen];
+}
+
+const DOWN = upstreamFailed('near-intents', 'status_500');
+
+it.each<[string, (w: CustodianWorld) => void, bigint, string]>([
+  [
+    'no price venue responds while callers ask for amounts that the bridge refuses',
+    (w) => Object.assign(w.swap, { prices: [] }),
+    TINY,
+    'PRICE_UNAVAILABLE',
+  ],
+  [
+    'no price venue responds while callers use up the quotes of estimates',
+    (w) => Object.assign(w.swap, { prices: [] }),
+    SOL,
+    'PRICE_UNAVAILABLE',
+  ],
+  [
+    'the bridge fails for all but tiny amounts',
+    (w) => Object.assign(w.bridge, { nextQuote: () => Promise.reject(DOWN) }),
+    TINY,
+    'UPSTREAM_FAILED',
+  ],
+  [
+    'the bridge fails while callers use up the quotes of estimates',
+    (w) => Object.assign(w.bridge, { nextQuote: () => Promise.reject(DOWN) }),
+    SOL,
+    'UPSTREAM_FAILED',
+  ],
+])('for five hours %s: the report shows one refusal since one time', async (_what, breaks, amount, code) => {
+  const w = createCustodianWorld();
+  await w.custody.wake();
+  breaks(w);
+  expect(await hours(w, amount)).toEqual([expect.stringMatching(new RegExp(`^${code} \\d+$`))]);
+});
+
+it('a key service that fails refuses every swap and is failing work, until it signs again', async () => {
+  let isDown = false;
+  const check = async () => {
+    if (isDown) throw upstreamFailed('key_service', 'timeout');
+  };
+  const signer = { address: RESERVE, sign: async () => new Uint8Array(64), check };
+  const w = createCustodianWorld({ signer });
+  for (const down of [true, false]) {
+    isDown = down;
+    await w.pass(5 * MINUTE, true);
+    const { failing } = await w.custody.operatorView();
+    const { swapsRefused } = await w.custody.report();
+    expect([failing.map(({ work, id }) => `${work} ${id}`), swapsRefused?.code]).toEqual(
+      down ? [['cron key_service'], 'UPSTREAM_FAILED'] : [[], undefined],
+    );
+  }
 });
