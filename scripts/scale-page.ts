@@ -45,16 +45,29 @@ function cell(cost: Cost): string {
   return text === 'nothing' ? text : `${cost.steps}: ${text}`;
 }
 
-/** One row for all routes with the same costs. */
+const isCheap = ({ cold: { read = 0, upstream = 0 } }: RouteCosts['reads'][number]): boolean =>
+  read <= 10 && upstream === 0;
+
+/** One row for all routes with the same costs, and one for all cheap routes. */
 function readRows(reads: RouteCosts['reads']): string[] {
-  const groups = Map.groupBy(reads, ({ cold, warm }) => {
-    const [first, later] = [cell(cold), cell(warm)];
-    return `${first} | ${later === first ? 'the same' : later}`;
-  });
-  return [...groups].map(([costs, same]) => {
+  const groups = Map.groupBy(
+    reads.filter((each) => !isCheap(each)),
+    ({ cold, warm }) => {
+      const [first, later] = [cell(cold), cell(warm)];
+      return `${first} | ${later === first ? 'the same' : later}`;
+    },
+  );
+  const rows = [...groups].map(([costs, same]) => {
     const names = same.map(({ route }) => `\`${route.replace('GET ', '').replaceAll('|', '\\|')}\``);
     return `| ${names.join(', ')} | ${costs} |`;
   });
+  const cheap = reads.filter(isCheap);
+  return [...rows, `| each of ${cheap.length} others | ${mostOf(cheap.map(({ cold }) => cold))} | |`];
+}
+
+function mostOf(costs: readonly Cost[]): string {
+  const most = NAMES.map(([key]) => [key, Math.max(...costs.map((cost) => cost[key] ?? 0))] as const);
+  return `at most ${costText(Object.fromEntries(most))}`;
 }
 
 /** USD per million, and the millions that a month includes. Workers Paid, 2026. */
