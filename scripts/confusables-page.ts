@@ -15,8 +15,13 @@ export function confusablesModule(): string {
   const rows = new Map<string, string>();
   for (const [character, skeleton] of Object.entries(SKELETONS)) {
     const latin = read(skeleton);
-    const plain = lettersOf(character.normalize('NFKC'));
-    const isRevealed = plain === 'l' || plain === 'I' ? latin === 'I' : plain.toLowerCase() === latin;
+    const normal = character.normalize('NFKC');
+    const plain = lettersOf(normal);
+    const small = normal.toLowerCase();
+    // The table has one form of each letter: the reader also looks up the small letter of a character's NFKC.
+    const isOtherForm = small !== character && read(SKELETONS[small] ?? '') === latin;
+    const isRevealed =
+      isOtherForm || (plain === 'l' || plain === 'I' ? latin === 'I' : plain.toLowerCase() === latin);
     if (/^[a-zI]+$/.test(latin) && !isRevealed && withoutMarks(character) !== '')
       rows.set(latin, (rows.get(latin) ?? '') + character);
   }

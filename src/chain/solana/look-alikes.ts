@@ -8,28 +8,28 @@ import { CONFUSABLES } from './confusables.ts';
 
 /** Letters that Unicode's table leaves out: a reader recognizes them by their shape or, in another alphabet, by their sound. */
 const STYLED: Readonly<Record<string, string>> = {
-  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4𐤠ꬰ∧𐒰𐓘ለꍏꋫᏗԹ𐐈𐐰𐊀𐤀ꓥꓯᐱ人ⴰ𐤀',
-  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8𐤡ᗺ๒๖ษƁꌃꃃᏰჃႦՅ𐐒𐐺ⴱ𐤁',
-  c: 'Ȼɕ匚ᑕ©ςꉓꏸᏣⵛ',
+  a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4𐤠ꬰ∧𐒰𐓘ለꍏꋫᏗԹ𐐈𐐰𐊀𐤀ꓥꓯᐱ人ⴰ𐤀ꁲꋬᗛᎯѦ',
+  b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8𐤡ᗺ๒๖ษƁꌃꃃᏰჃႦՅ𐐒𐐺ⴱ𐤁ꋰꃳᙖᗸጌ',
+  c: 'Ȼɕ匚ᑕ©ςꉓꏸᏣⵛꀯꉔᑢᙅርᄃ₵ፈᏨ',
   d: 'ᵭᶁ𐌳ᴅ∂',
-  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3𐌄ᛖꏂᏋⲈⲉⴻ𐐀𐐨𐒷𐓟',
+  e: 'ƐɛɘəᶒɆ𐌴乇ꍟᗴЄєᴇΣ€ξ∃Ǝ3𐌄ᛖꏂᏋⲈⲉⴻ𐐀𐐨𐒷𐓟ꈼᘿᙍቿ',
   g: 'ᶃ𐌲ɢ₲',
   h: 'ⱨ卄ʜ',
   I: 'Il1|',
-  i: 'ᶖ丨ɪ!¡ᴉเИиᓰᓮꀤꂑⲒⲓᏆⵉ𐐆𐐮𐒻𐓣',
+  i: 'ᶖ丨ɪ!¡ᴉเИиᓰᓮꀤꂑⲒⲓᏆⵉ𐐆𐐮𐒻𐓣꒐ጎノ',
   j: 'ﾌᴊ',
   k: 'ⱪᶄ𐌺Ҝᴋк',
-  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£Լլ𐤩𐌋ᛚλΛⲖⲗЛлꝉʅ꒒꒓Ꮭ𐐢𐑊𐊍𐊏ⵍ𐒿𐓧',
+  l: 'ȽⱠⱡⱢɫɬᶅ𐌻ㄥ乚ʟ£Լլ𐤩𐌋ᛚλΛⲖⲗЛлꝉʅ꒒꒓Ꮭ𐐢𐑊𐊍𐊏ⵍ𐒿𐓧ረレᎱ',
   m: 'Ɱᶆ𐌼爪ᗰᴍм',
   n: 'ɲȠᶇŋŊ𐌽几ᑎɴИип',
   o: 'ⱺᴓㄖ口0●◯○◎',
   p: 'Ᵽᵱᶈ𐍀卩ᴘ₱',
-  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ𐌓𐊕𐤭ГгΓΡρⲢⲣРрɹɻʁᴚꞂꞃ₽ꋪꌅՐ𐐡𐑉รⵔ𐤓',
-  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5Ⴝⴝ𐌔ꞨꞩꞄꞅ∫ʃऽነΣσςСс₴ꌗꌚᏕⲤⲥ𐐝𐑅ש𐤳𐊖ⵙƧƨᛊ𐓆𐓮',
+  r: 'ⱤɾᵳᶉɌ𐍂ᚱ尺ཞʀЯя®ᴙ𐌓𐊕𐤭ГгΓΡρⲢⲣРрɹɻʁᴚꞂꞃ₽ꋪꌅՐ𐐡𐑉รⵔ𐤓꒓ዪ',
+  s: 'ȿⱾᶊ𐍃ᛋᔕ丂ֆรᎦ§$5Ⴝⴝ𐌔ꞨꞩꞄꞅ∫ʃऽነΣσςСс₴ꌗꌚᏕⲤⲥ𐐝𐑅ש𐤳𐊖ⵙƧƨᛊ𐓆𐓮ꇙᔢꙅᔆ',
   t: 'ʈⱦƫ𐍄ᛏㄒ丅ᴛт†7',
-  u: 'ʉᶙ𐌿ㄩµμцЦሀʊƱยᚢꀎꐇᏌᏬⲨⲩ𐌖vVⵓ𐐎𐐶',
+  u: 'ʉᶙ𐌿ㄩµμцЦሀʊƱยᚢꀎꐇᏌᏬⲨⲩ𐌖vVⵓ𐐎𐐶꒤ሁひⳙЏ𐌵',
   w: 'Ⱳⱳ山ᗯ₩шШ',
-  y: 'ㄚ¥ᖻץ⅄ʎ𐍅Ỿỿ丫ꌩꐟՎⲨⲩ𐐏𐐷ⵢ𐌖',
+  y: 'ㄚ¥ᖻץ⅄ʎ𐍅Ỿỿ丫ꌩꐟՎⲨⲩ𐐏𐐷ⵢ𐌖ꐞꌦሃリҰЧ𐌙',
 };
 
 /** Reads as i or as l. */
@@ -60,7 +60,10 @@ const SIGN = /^[^\p{L}\p{N}]$/u;
 function formsOf(character: string): readonly string[] {
   if (character < '\u0080') return [character];
   const plain = character.normalize('NFKC');
-  return [character, plain].flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
+  return [character, plain].flatMap((form) => {
+    const capital = form.toUpperCase();
+    return [form, form.toLowerCase(), capital, capital.toLowerCase()];
+  });
 }
 
 const withoutMarks = (text: string): string => text.normalize('NFD').replace(UNSEEN, '');
