@@ -104,7 +104,7 @@ describe("the chain's data in a record", () => {
       freeze_authority: null,
       update_authority: expect.any(String),
     });
-    expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ supply: '1', as_of: null });
+    expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ supply: '1', as_of: null, stale: true });
   });
 
   it('also reads the Metaplex account of a token made elsewhere, which may contain its name', async () => {
@@ -120,6 +120,21 @@ describe("the chain's data in a record", () => {
     // A mint created here names itself: one account is enough.
     await read([row(wallet(76), 'token-2022', { requestId: 'r-1' })]);
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
+  });
+
+  it('a token whose mint was created anew under another name has the facts and the warning of the new mint', async () => {
+    const data = mintBytes(5n, null);
+    data[44] = 19;
+    chain.set(CLASSIC, { owner: TOKEN_2022_PROGRAM, data });
+    const beside = metaplexMetadata(CLASSIC, { name: 'USD Coin', symbol: 'X', uri: '' });
+    chain.set(metaplexAddress(CLASSIC), { owner: METAPLEX_PROGRAM, data: beside });
+    expect(await bodyOf(row(CLASSIC, 'token'))).toMatchObject({
+      name: 'Moon',
+      decimals: 19,
+      supply_ui: '0.0000000000000000005',
+      token_program: 'token-2022',
+      warning: 'well_known_name',
+    });
   });
 
   it('shows the present powers of a mint, and null for a mint that could not be read', async () => {

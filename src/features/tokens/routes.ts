@@ -66,7 +66,9 @@ const tokenShape = {
     .describe(
       'When supply, authorities and powers were read from the chain; null when they could not be read',
     ),
-  stale: z.boolean().describe('True when the mint could not be read now: the facts are older ones'),
+  stale: z
+    .boolean()
+    .describe('True when the mint could not be read now, or is gone: the facts are older ones'),
   description: z.string(),
   image: z.string().nullable(),
   uri: z.string().nullable(),
@@ -97,29 +99,35 @@ export const TokenRecord = component('TokenRecord', {
 /** The members that identify a token, without its number and its time here. */
 type Described = Omit<TokenRow, 'tokenId' | 'requestId' | 'createdAt'>;
 
-/** @param facts current data from the chain; undefined when it cannot be read */
-const described = (token: Described, facts: TokenFacts | null | undefined) => ({
-  name: token.name,
-  symbol: token.symbol,
-  decimals: token.decimals,
-  supply: (facts?.supply ?? token.supply).toString(),
-  supply_ui: formatAmount(facts?.supply ?? token.supply, token.decimals),
-  mint_address: token.mint,
-  creator_address: token.creator,
-  token_program: token.program,
-  mint_authority: facts?.mintAuthority ?? null,
-  freeze_authority: facts?.freezeAuthority ?? null,
-  update_authority: facts?.updateAuthority ?? null,
-  powers: facts ? [...facts.powers] : null,
-  as_of: facts ? new Date(facts.asOf).toISOString() : null,
-  stale: facts === undefined || (facts?.stale ?? false),
-  description: token.description,
-  image: token.image,
-  uri: token.uri,
-  listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
-  // Wallets show names unchanged: a well-known token's name does not identify the creator.
-  warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
-});
+/** @param facts current data from the chain; null for an address that is no mint, undefined when it cannot be read */
+const described = (token: Described, facts: TokenFacts | null | undefined) => {
+  // A mint that was closed and created anew has other decimals and may have another program.
+  const { decimals, supply, program } = facts ?? token;
+  // Metadata that can change may take a well-known name after the listing.
+  const names = [token.name, token.symbol, facts?.metadata?.name ?? '', facts?.metadata?.symbol ?? ''];
+  return {
+    name: token.name,
+    symbol: token.symbol,
+    decimals,
+    supply: supply.toString(),
+    supply_ui: formatAmount(supply, decimals),
+    mint_address: token.mint,
+    creator_address: token.creator,
+    token_program: program,
+    mint_authority: facts?.mintAuthority ?? null,
+    freeze_authority: facts?.freezeAuthority ?? null,
+    update_authority: facts?.updateAuthority ?? null,
+    powers: facts ? [...facts.powers] : null,
+    as_of: facts ? new Date(facts.asOf).toISOString() : null,
+    stale: facts?.stale ?? true,
+    description: token.description,
+    image: token.image,
+    uri: token.uri,
+    listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
+    // Wallets show names unchanged: a well-known token's name does not identify the creator.
+    warning: names.some(isWellKnown) ? ('well_known_name' as const) : null,
+  };
+};
 
 const tokenBody = (token: TokenRow, facts: TokenFacts | null | undefined) => ({
   id: token.tokenId,

@@ -9,7 +9,7 @@ import {
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type TokenPower, tokenPowers } from '../../../src/chain/solana/token-powers.ts';
-import { decodeMint, TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { decodeMint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { wallet } from '../../kit/addresses.ts';
 import { extended, keyBytes } from './token-bytes.ts';
 
@@ -93,6 +93,7 @@ const SCENES: readonly (readonly [string, TokenPower | null, ExtensionArgs])[] =
   ['a hook without program and key', null, hook(NONE, NONE)],
   ['a fee of 0 that a key may raise', 'transfer_fee', fees(KEY, 0, 0)],
   ['a fee without a key', 'transfer_fee', fees(NONE, 5_000, 0)],
+  ['a fee of everything', 'transfer_fee', fees(NONE, 10_000, 10_000)],
   ['a later fee without a key', 'transfer_fee', fees(NONE, 0, 1)],
   ['no fee and no key', null, fees(NONE, 0, 0)],
   ['a key that can close the mint', 'close_mint', extension('MintCloseAuthority', { closeAuthority: KEY })],
@@ -171,6 +172,26 @@ it.each([
   ['a type that occurs twice', extended(base, 1, [[12, new Uint8Array(32)], delegate])],
 ])('a mint with %s has an unknown power', (_name, data) => {
   expect(powersOf(data)).toEqual(['unknown']);
+});
+
+it.each([
+  ['another program owns', wallet(3), base],
+  ['the classic program owns, with extensions', TOKEN_PROGRAM, extended(base, 1, [delegate])],
+  ['is not initialized', TOKEN_2022_PROGRAM, base.with(45, 0)],
+  ['has an account of another type in its place', TOKEN_2022_PROGRAM, extended(base, 2, [])],
+])('a mint that %s is none', (_name, owner, data) => {
+  expect(decodeMint(owner, data)).toBeUndefined();
+});
+
+it('supply and decimals of a mint have any value of their bytes', () => {
+  for (const [supply, decimals] of [
+    [0n, 0],
+    [2n ** 64n - 1n, 255],
+  ] as const) {
+    const data = base.with(44, decimals);
+    new DataView(data.buffer).setBigUint64(36, supply, true);
+    expect(decodeMint(TOKEN_PROGRAM, data)).toMatchObject({ supply, decimals });
+  }
 });
 
 it('bytes after a mint never make it look safer, and nothing is read past the end', () => {
