@@ -183,7 +183,7 @@ export const VARIABLES = {
     secret: true,
     custodyOnly: true,
     about:
-      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. For a key in a HashiCorp Vault or OpenBao: the URL of the key with its token, `https://TOKEN@vault.example/v1/transit/keys/sluice` ([key service](options.md#a-key-outside-cloudflare)).',
+      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Or the URL of a key in a [key service](options.md#a-key-outside-cloudflare), with its token.',
   },
   RESERVE_SOLANA_ADDRESS: {
     schema: address,
