@@ -223,7 +223,7 @@ export const VARIABLES = {
     default: 'https://api.mainnet-beta.solana.com',
     areas: ['custody'],
     about:
-      'Comma-separated Solana nodes of the custodian, primary first. Use two or more from different operators. Nothing else reads them.',
+      'Comma-separated Solana nodes of the custodian, primary first. Use three of different operators.',
   },
   SOLANA_RPC_RATE: {
     schema: uint,
