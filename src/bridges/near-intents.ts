@@ -153,7 +153,7 @@ export async function checkQuote(
       minimumSats: sats(minimum),
       fixedFeeSats: sats(/^\d{1,18}$/.test(quote.withdrawFee ?? '') ? BigInt(quote.withdrawFee ?? 0) : 0n),
       expiresAt,
-      etaSeconds: quote.timeEstimate ?? null,
+      etaSeconds: quote.timeEstimate || null,
       depositAddress,
     },
   };

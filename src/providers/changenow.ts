@@ -44,7 +44,10 @@ const optionalCoins = z
   .transform((amount) => (typeof amount === 'bigint' && amount > 0n ? amount : null));
 
 const Currency = z.object({ legacyTicker: code, ticker: code, network: code });
-const Range = z.object({ minAmount: z.union([z.null(), coins('raise')]), maxAmount: optionalCoins });
+const Range = z.object({
+  minAmount: z.union([z.null(), coins('raise')]).transform((amount) => amount || null),
+  maxAmount: optionalCoins,
+});
 const Estimate = z.object({
   toAmount: coins().refine((amount) => amount > 0n),
   transactionSpeedForecast: z

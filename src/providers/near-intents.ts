@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { upstreamFailed } from '../core/errors.ts';
+import { numberText } from '../core/json.ts';
 import { ask, type Fetch, shaped } from './http.ts';
 import { type BridgeRefusal, isPassingFailure, refusalOf } from './near-intents-refusal.ts';
 
@@ -75,14 +76,21 @@ const Quote = z.object({
   quote: QuoteDetails,
 });
 
+/** A sum; null in every other form, because the service writes default values until the sum is known. */
+const sum = z
+  .unknown()
+  .transform((value) => numberText(value) ?? '')
+  .transform((written) => (atoms.safeParse(written).success ? written : null))
+  .optional();
+
 const hashes = z.array(z.object({ hash: text })).nullish();
 const Status = z.object({
   status: z.string(),
   quoteResponse: Quote,
   swapDetails: z.object({
     // "0" until the sum is known.
-    refundedAmount: atoms.nullish(),
-    refundFee: atoms.nullish().catch(null),
+    refundedAmount: sum,
+    refundFee: sum,
     // REFUNDED lists the refund; SUCCESS lists nothing here.
     originChainTxHashes: hashes.catch(null),
     destinationChainTxHashes: hashes,

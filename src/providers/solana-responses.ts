@@ -18,6 +18,12 @@ export const uint = z.unknown().transform((value, context) => {
 /** The error of a transaction; null on success. */
 const failure = z.unknown().transform((err): unknown => err ?? null);
 const slotContext = z.object({ slot: uint });
+/** Unix seconds; null if the node does not know the time. Some then write 0. */
+const blockTime = z
+  .int()
+  .nullable()
+  .default(null)
+  .transform((time) => time || null);
 export const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
 
 const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
@@ -47,8 +53,7 @@ export const Signatures = z.array(
     signature: z.string(),
     slot: uint,
     err: failure,
-    /** Unix seconds. */
-    blockTime: z.int().nullable().default(null),
+    blockTime,
     /** `[length] text` of its memo instructions, the first 200 characters. */
     memo: z.string().nullish(),
   }),
@@ -79,7 +84,7 @@ export const Version = z.object({ version: z.unknown() });
 export const Transaction = z
   .object({
     slot: uint,
-    blockTime: z.int().nullable().default(null),
+    blockTime,
     transaction: z.object({
       signatures: z.tuple([z.string()], z.string()),
       message: z.object({

@@ -258,7 +258,7 @@ it('0 is an unknown amount in a status, a bound and a created exchange, and is n
     ...CREATED,
     id: 'a1b2',
     status: 'waiting',
-    minAmount: 0.1,
+    minAmount: 0,
     maxAmount: 0,
     toAmount: 0,
     amountFrom: 0,
@@ -268,7 +268,7 @@ it('0 is an unknown amount in a status, a bound and a created exchange, and is n
   expect(await changenow.status('a1b2')).toMatchObject({
     value: { amountFrom: null, amountTo: null, expectedAmountTo: null },
   });
-  expect(await changenow.range(PAIR)).toMatchObject({ value: { maxAmount: null } });
+  expect(await changenow.range(PAIR)).toMatchObject({ value: { minAmount: null, maxAmount: null } });
   expect(await changenow.create(ORDER)).toMatchObject({ exchange: { toAmount: null } });
   await expect(changenow.estimate(PAIR, 1n)).rejects.toMatchObject({
     details: { reason: 'unexpected_shape' },

@@ -104,8 +104,10 @@ describe('transaction', () => {
       loadedAddresses: _loaded,
       ...meta
     } = FOUND.meta;
-    const found = await read({ ...FOUND, blockTime: null, meta });
-    expect(found).toMatchObject({ blockTime: null, preTokens: null, postTokens: null, accounts: KEYS });
+    for (const blockTime of [null, 0]) {
+      const found = await read({ ...FOUND, blockTime, meta });
+      expect(found).toMatchObject({ blockTime: null, preTokens: null, postTokens: null, accounts: KEYS });
+    }
   });
 
   const { err: _err, ...withoutErr } = FOUND.meta;
