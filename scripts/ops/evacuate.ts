@@ -22,6 +22,7 @@ import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
 import { createSolanaRpc, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import type { Settings } from '../doctor/finding.ts';
+import { reserveSigner } from './reserve-signer.ts';
 import { type Prepared, sendSigned } from './send-signed.ts';
 
 /** A thief competes for the next block, so each transaction pays 0.0001 SOL for priority. */
@@ -174,9 +175,8 @@ export async function evacuate(
 ): Promise<void> {
   const config = readConfig(settings);
   const { EVACUATION_ADDRESS: to } = config;
-  if (!settings.SOLANA_PRIVATE_KEY || to === undefined)
-    throw new Error('SOLANA_PRIVATE_KEY and EVACUATION_ADDRESS must be set in the settings.');
-  const reserve = createSigner(settings.SOLANA_PRIVATE_KEY);
+  if (to === undefined) throw new Error('EVACUATION_ADDRESS must be set in the settings.');
+  const reserve = reserveSigner(settings);
   if (to === reserve.address) throw new Error('EVACUATION_ADDRESS is the reserve itself.');
   const other = witness?.WITNESS_PRIVATE_KEY
     ? createSigner(witness.WITNESS_PRIVATE_KEY, 'WITNESS_PRIVATE_KEY')

@@ -18,9 +18,9 @@ import {
 } from '../../src/chain/solana/token-program.ts';
 import { networkFee, signerAt } from '../../src/chain/solana/transaction.ts';
 import { readConfig } from '../../src/config.ts';
-import { createSigner } from '../../src/custody/kernel/signer.ts';
 import { createSolanaRpc, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import type { Settings } from '../doctor/finding.ts';
+import { reserveSigner } from './reserve-signer.ts';
 import { sendSigned } from './send-signed.ts';
 
 const MULTISIG_BYTES = 355;
@@ -129,9 +129,8 @@ export async function handOverMintAuthority(
 ): Promise<void> {
   const { settings, witness, send } = given;
   const { ABSR_MINT_ADDRESS: mint, SOLANA_RPC_URL: urls } = readConfig(settings);
-  if (!settings.SOLANA_PRIVATE_KEY || !mint)
-    throw new Error('SOLANA_PRIVATE_KEY and ABSR_MINT_ADDRESS must be set.');
-  const signer = createSigner(settings.SOLANA_PRIVATE_KEY);
+  if (!mint) throw new Error('ABSR_MINT_ADDRESS must be set.');
+  const signer = reserveSigner(settings);
   if (!isAddress(witness) || witness === signer.address)
     throw new Error('--witness takes the address of another key than the reserve.');
   const rpc = createSolanaRpc({ urls, fetch: (url, init) => fetch(url, init) });

@@ -36,7 +36,7 @@ const MIN_SEED_LENGTH = 32;
 
 /** @throws AppError NOT_CONFIGURED when a required key is missing, or a key does not belong to the reserve */
 export function openKeys(env: object, ports: KeyPorts): Keys {
-  const signer = openSigner(env, ports);
+  const signer = openSigner(env, ports.reserve.solanaAddress, ports);
   const seed = read(env, 'MINT_KEY_SEED');
   if (seed !== undefined && seed.length < MIN_SEED_LENGTH) throw notConfigured(['MINT_KEY_SEED']);
   return {
@@ -50,9 +50,15 @@ export function openKeys(env: object, ports: KeyPorts): Keys {
   };
 }
 
-/** The secret is the key, or names the key of a key service. */
-function openSigner(env: object, { reserve, fetch, within, log }: KeyPorts): Signer {
-  const { solanaAddress: address } = reserve;
+/**
+ * The secret is the key, or names the key of a key service.
+ * @param address of the reserve
+ */
+export function openSigner(
+  env: object,
+  address: string,
+  { fetch, within, log }: Pick<KeyPorts, 'fetch' | 'within' | 'log'>,
+): Signer {
   const key = read(env, 'SOLANA_PRIVATE_KEY');
   if (key === undefined) throw notConfigured(['SOLANA_PRIVATE_KEY']);
   const remote = readVaultKey(key);

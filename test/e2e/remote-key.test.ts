@@ -2,12 +2,17 @@
  * The reserve's key is in a Vault, not in the Worker: every kind of signature, with an honest and a faulty
  * Vault.
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
+import { runScript } from '../kit/run-script.ts';
 import { listen } from '../world/fault-gate.ts';
+import { createSolanaKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
@@ -126,4 +131,32 @@ it('the key in the Vault signs a swap, a creation, a reward and a mint', async (
   await judge(asked, before);
   expect(landed().filter(isMint)).toHaveLength(1);
   expect(peer.messages.length).toBeGreaterThanOrEqual(4);
+});
+
+it('the operator evacuates a reserve whose key is in the Vault, with a new token', {
+  tags: ['deep'],
+}, async () => {
+  const { address: cold } = await createSolanaKey();
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-evacuate-'));
+  const file = join(folder, 'reserve.vars');
+  peer.token = 'hvs.new';
+  const { SOLANA_PRIVATE_KEY: stolen = '', ...settings } = world.bindings;
+  const own = {
+    SOLANA_PRIVATE_KEY: stolen.replace('hvs.test', peer.token),
+    RESERVE_SOLANA_ADDRESS: settings.RESERVE_SOLANA_ADDRESS,
+    SOLANA_RPC_URL: settings.SOLANA_RPC_URL,
+    ABSR_MINT_ADDRESS: settings.ABSR_MINT_ADDRESS,
+    EVACUATION_ADDRESS: cold,
+  };
+  writeFileSync(
+    file,
+    Object.entries(own)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  const { code, stdout, stderr } = await runScript('ops', ['evacuate', '--settings', file, '--send']);
+  rmSync(folder, { recursive: true });
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/Mint authority of ABSR[\s\S]*SOL[\s\S]*Done\./);
+  expect(peer.messages.length).toBeGreaterThan(0);
 });
