@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import type { Landing, Operation, State } from '../../../src/custody/kernel/operation.ts';
-import { code, held, upstream } from '../../../src/custody/kernel/reason.ts';
+import type { KindRules, Landing, Operation, State } from '../../../src/custody/kernel/operation.ts';
+import { code, parseReason, reasonText, upstream } from '../../../src/custody/kernel/reason.ts';
 import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import {
   closed,
@@ -20,41 +20,79 @@ import {
   statusOf,
   view,
 } from '../../kit/sample-operations.ts';
+import { msOf, playSteps, scenes } from '../../kit/scenes.ts';
 
 const LATER = NOW + 5_000;
-const landing: Landing = { slot: 940n, blockTime: 1, fee: lamports(FEE), debit: lamports(SOL + FEE) };
-
+const LANDING: Landing = { slot: 940n, blockTime: 1, fee: lamports(FEE), debit: lamports(SOL + FEE) };
 const ROWS = { planned, signed, settling, done, outstanding, closed } as const;
+type Row = keyof typeof ROWS;
+
+const viewed = (views: Extract<Observation, { type: 'viewed' }>['views'], landing: Landing | null = null) =>
+  ({ type: 'viewed', quorum: 1, views, landing }) as const;
+const shown = (commitment: 'confirmed' | 'finalized', failed = false) =>
+  view({ status: statusOf(commitment, failed) });
+const settled = (settlement: Extract<Observation, { type: 'settlement' }>['settlement']) =>
+  ({ type: 'settlement', settlement }) as const;
+const returned = { state: 'incomplete', reason: 'refunded', arrived: true, outcome: {} } as const;
+
 const SEEN = {
   refused: { type: 'refused', reason: code('quote_amount') },
   found: { type: 'found', outcome: { mint: 'x' } },
   unprepared: { type: 'unprepared', reason: upstream('timeout'), waiting: 1 },
+  unsigned: { type: 'unsigned', reason: upstream('timeout') },
   signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
-  sent: { type: 'sent', accepted: true },
-  viewed: { type: 'viewed', quorum: 1, views: [view()], landing: null },
-  settlement: { type: 'settlement', settlement: { state: 'complete', outcome: { btcSats: '1' } } },
+  accepted: { type: 'sent', accepted: true },
+  unaccepted: { type: 'sent', accepted: false },
+  nothing: viewed([view()]),
+  confirmed: viewed([shown('confirmed')]),
+  finalized: viewed([shown('finalized')]),
+  landed: viewed([shown('finalized')], LANDING),
+  rejected: viewed([view(), shown('finalized', true)]),
+  expired: viewed([deathProof()]),
+  pending: settled({ state: 'pending', detail: 'settling' }),
+  awaited: settled({ state: 'pending', detail: 'settling', awaitsBlock: true }),
+  moved: settled({ state: 'pending', detail: 'settling', hasMoved: true }),
+  searching: settled({ state: 'pending', detail: 'settling', progress: { page: 2 }, continues: true }),
+  paid: settled({ state: 'complete', outcome: { btcSats: '1' } }),
+  returned: settled(returned),
+  'returned at 9': settled({ ...returned, cost: lamports(9n) }),
+  broken: settled({ state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} }),
   unreachable: { type: 'unreachable' },
 } as const satisfies Record<string, Observation>;
+type Seen = keyof typeof SEEN;
 
 /** The observations that change a row of each state; every other pair must leave it unchanged. */
-const TAKES: Record<keyof typeof ROWS, (keyof typeof SEEN)[]> = {
-  planned: ['refused', 'found', 'unprepared', 'signed'],
-  signed: ['sent', 'viewed', 'unreachable'],
-  settling: ['settlement', 'unreachable'],
+const WATCHED: Seen[] = ['nothing', 'confirmed', 'finalized', 'landed', 'rejected', 'expired'];
+const SETTLED: Seen[] = [
+  'pending',
+  'awaited',
+  'moved',
+  'searching',
+  'paid',
+  'returned',
+  'returned at 9',
+  'broken',
+];
+const TAKES: Record<Row, Seen[]> = {
+  planned: ['refused', 'found', 'unprepared', 'unsigned', 'signed'],
+  signed: ['accepted', 'unaccepted', ...WATCHED, 'unreachable'],
+  settling: [...SETTLED, 'unreachable'],
   done: [],
-  outstanding: ['settlement', 'unreachable'],
+  outstanding: [...SETTLED, 'unreachable'],
   closed: [],
 };
 
 describe('every state with every observation', () => {
-  const pairs = Object.keys(ROWS).flatMap((row) => Object.keys(SEEN).map((seen) => [row, seen] as const));
+  const pairs = (Object.keys(ROWS) as Row[]).flatMap((row) =>
+    (Object.keys(SEEN) as Seen[]).map((seen) => [row, seen] as const),
+  );
   it.each(pairs)(
     'in the state %s, the observation %s changes the row only if it applies there',
     (row, seen) => {
-      const before = ROWS[row as keyof typeof ROWS]();
-      const after = step(before, SEEN[seen as keyof typeof SEEN], SWAP, LATER);
-      const takes = TAKES[row as keyof typeof ROWS].some((name) => name === seen);
-      if (takes) expect(after).toMatchObject({ updatedAt: LATER, seq: before.seq, id: before.id });
+      const before = ROWS[row]();
+      const after = step(before, SEEN[seen], SWAP, LATER);
+      if (TAKES[row].includes(seen))
+        expect(after).toMatchObject({ updatedAt: LATER, seq: before.seq, id: before.id });
       // The very same row: nothing is written for it.
       else expect(after).toBe(before);
     },
@@ -67,240 +105,156 @@ describe('every state with every observation', () => {
   });
 });
 
-it.each<[string, Operation, string]>([
-  ['an intent is prepared', planned(), 'prepare'],
-  ['an intent that is held waits for the operator', planned({ reason: held('unknown_state') }), 'none'],
-  [
-    'an intent whose first attempt expired is prepared',
-    planned({ reason: code('expired'), attempt: 2 }),
-    'prepare',
-  ],
-  ['stored bytes that were not sent are sent', signed({ detail: 'signed', looks: 0 }), 'send'],
-  ['sent bytes are watched', signed({ detail: 'sent', looks: 1 }), 'watch'],
-  [
-    'bytes that no node accepted are watched too: a node may have accepted them without a response',
-    signed({ detail: 'signed', looks: 1 }),
-    'watch',
-  ],
-  ['a landed swap awaits its payment', settling(), 'settle'],
-  ['a failure with money outstanding is still checked', outstanding(), 'settle'],
-  ['a failure without money outstanding needs no further step', closed(), 'none'],
-  ['a success needs no further step', done(), 'none'],
-])('%s', (_name, row, effect) => {
-  expect(effectOf(row)).toBe(effect);
-});
+const NAMED: readonly (readonly [bigint, string])[] = [
+  [SOL, 'SOL'],
+  [SOL + FEE, 'SOL+fee'],
+  [FEE, 'fee'],
+  [2n * FEE, '2fee'],
+];
+const written = (atoms: bigint): string => NAMED.find(([value]) => value === atoms)?.[1] ?? String(atoms);
+const readAtoms = (text: string): bigint => NAMED.find(([, name]) => name === text)?.[0] ?? BigInt(text);
 
-describe('before anything is signed', () => {
-  it.each(['refused', 'unprepared'] as const)(
-    'the observation %s ends a swap and frees what it reserved',
-    (name) => {
-      const after = step(planned(), SEEN[name], SWAP, LATER);
-      expect(after).toMatchObject({
-        state: 'failed',
-        reason: SEEN[name].reason,
-        amount: 0n,
-        reserved: 0n,
-        unsettled: 0n,
-        cost: 0n,
-        dueAt: null,
-      });
-      expect(after.plan).toMatchObject({ bodyHash: null, askedLamports: SOL.toString() });
-      expect(after.releasedSlot).toBeNull();
+function valueIn(name: string, text: string): unknown {
+  if (['reserved', 'cost', 'unsettled'].includes(name)) return lamports(readAtoms(text));
+  if (name === 'reason') return parseReason(text);
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+/** Plays the observations of one operation. `at` is the time since it was requested. */
+async function play(steps: string): Promise<void> {
+  let rules: KindRules = SWAP;
+  let row: Operation = planned();
+  let now = LATER;
+  const start = (own: KindRules, change: Partial<Operation>) => (state: string, words: string[]) => {
+    rules = own;
+    const changes = words.map((word) => word.split('=') as [string, string]);
+    const more = Object.fromEntries(changes.map(([name, text]) => [name, valueIn(name, text)]));
+    row = ROWS[state as Row]({ ...change, ...more });
+  };
+  const money = ['amount', 'reserved', 'unsettled', 'cost'] as const;
+  const see = (seen: Observation, times = '1') => {
+    for (let time = 0; time < Number(times); time++) row = step(row, seen, rules, now);
+  };
+  const verbs = {
+    swap: (state: string, ...words: string[]) => start(SWAP, {})(state, words),
+    payout: (state: string, ...words: string[]) =>
+      start(PAYOUT, { kind: 'asry', unsettled: lamports(0n) })(state, words),
+    'ends-when-rejected': () => {
+      rules = { ...rules, endsWhenRejected: true };
     },
-  );
-
-  it('a payout whose preparation failed keeps its reservation and is retried after growing waits', () => {
-    let row = planned({ kind: 'asry' });
-    let last = 0;
-    for (let look = 1; look <= 30; look++) {
-      row = step(row, SEEN.unprepared, PAYOUT, LATER);
-      expect(row).toMatchObject({
-        state: 'planned',
-        looks: look,
-        reserved: SOL + FEE,
-        reason: upstream('timeout'),
-      });
-      const wait = (row.dueAt ?? 0) - LATER;
-      expect(wait).toBeGreaterThanOrEqual(last);
-      last = wait;
-    }
-    expect(last).toBe(60_000);
-  });
-
-  it('an operation whose outcome is already on the chain is done without a signature', () => {
-    const after = step(planned({ kind: 'token' }), SEEN.found, PAYOUT, LATER);
-    expect(after).toMatchObject({
-      state: 'done',
-      reserved: 0n,
-      dueAt: null,
-      signing: null,
-      outcome: { mint: 'x' },
-    });
-  });
-
-  it('signing stores the signed bytes and records the amount as unsettled', () => {
-    const after = step(planned(), SEEN.signed, SWAP, LATER);
-    expect(after).toMatchObject({
-      state: 'signed',
-      signing: signingOf('two'),
-      unsettled: SOL,
-      reserved: SOL + FEE,
-      cost: 5n,
-      looks: 0,
-      dueAt: LATER,
-      plan: { bodyHash: null, a: '1' },
-    });
-    expect(effectOf(after)).toBe('send');
-  });
-
-  it('a signed payout has no exposure, because nothing is expected in return', () => {
-    expect(step(planned(), SEEN.signed, PAYOUT, LATER).unsettled).toBe(0n);
-  });
-});
-
-describe('while an attempt is on its way', () => {
-  it.each([
-    [true, 'sent'],
-    [false, 'signed'],
-  ])(
-    'a send with accepted = %s is reported as %s, and the chain is checked either way',
-    (accepted, detail) => {
-      const fresh = signed({ detail: 'signed', looks: 0 });
-      const after = step(fresh, { type: 'sent', accepted }, SWAP, LATER);
-      expect(after).toMatchObject({ state: 'signed', detail, looks: 1 });
-      expect(effectOf(after)).toBe('watch');
+    at: (time: string) => {
+      now = NOW + msOf(time);
     },
-  );
+    see: (name: string, times?: string) => see(SEEN[name.replaceAll('-', ' ') as Seen], times),
+    /** Nodes that show the attempt with these numbers of slots until it is final. */
+    lags: (...slots: string[]) =>
+      see(
+        viewed(
+          slots.map((missing) =>
+            view({ status: statusOf('confirmed'), finalizedSlot: 940n - BigInt(missing) }),
+          ),
+        ),
+      ),
+    /** A preparation that failed while this number of operations wait. */
+    waiting: (count: string) => see({ ...SEEN.unprepared, waiting: Number(count) }),
+    row: () => [row.state, row.detail, reasonText(row.reason) ?? 'no-reason'].join(' '),
+    money: () => money.map((name) => written(row[name])).join(' '),
+    due: () => (row.dueAt === null ? 'never' : `${Math.round(row.dueAt - now)}ms`),
+    looks: () => row.looks,
+    attempt: () => row.attempt,
+    next: () => effectOf(row),
+    released: () => row.releasedSlot ?? 'not',
+    signature: () => row.signing?.signature ?? 'none',
+    outcome: () => JSON.stringify(row.outcome),
+    plan: () => JSON.stringify(row.plan),
+    landing: () => row.landing?.slot,
+  };
+  await playSteps(steps, verbs as never, (actual, expected, text) => expect(actual, text).toBe(expected));
+}
 
-  it('without proof of landing or expiry, checks become rare after the 150th, and the 500th alerts the operator', () => {
-    const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
-    expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
-    expect([look(499).reason, look(500).reason]).toEqual([null, held('unproven')]);
-    // It is watched even while held, and the final result of the chain is booked.
-    expect(effectOf(look(500))).toBe('watch');
-    const views = [view({ status: statusOf('finalized') })];
-    expect(step(look(500), { type: 'viewed', quorum: 1, views, landing }, SWAP, LATER)).toMatchObject({
-      state: 'settling',
-      reason: null,
-    });
-  });
-
-  it('an attempt with a confirmed status is shown as landed, but its operation stays signed until it is final', () => {
-    const seen = step(
-      signed(),
-      { type: 'viewed', quorum: 1, views: [view({ status: statusOf('confirmed') })], landing: null },
-      SWAP,
-      LATER,
-    );
-    expect(seen).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE, unsettled: SOL });
-    const forkedAway = step(seen, SEEN.viewed, SWAP, LATER);
-    expect(forkedAway).toMatchObject({ state: 'signed', detail: 'sent' });
-  });
-
-  it('a final success releases no reservation until the transaction itself has been read', () => {
-    const views = [view({ status: statusOf('finalized') })];
-    const waiting = step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER);
-    expect(waiting).toMatchObject({
-      state: 'signed',
-      detail: 'landed',
-      reserved: SOL + FEE,
-      releasedSlot: null,
-    });
-    const landed = step(waiting, { type: 'viewed', quorum: 1, views, landing }, SWAP, LATER);
-    expect(landed).toMatchObject({
-      state: 'settling',
-      reserved: 0n,
-      releasedSlot: 940n,
-      unsettled: SOL,
-      landing,
-      dueAt: LATER,
-    });
-  });
-
-  it('a payout is done once it has landed, because nothing is expected in return', () => {
-    const views = [view({ status: statusOf('finalized') })];
-    const after = step(
-      signed({ unsettled: lamports(0n) }),
-      { type: 'viewed', quorum: 1, views, landing },
-      PAYOUT,
-      LATER,
-    );
-    expect(after).toMatchObject({ state: 'done', reserved: 0n, releasedSlot: 940n, dueAt: null });
-  });
-
-  it('a final failure ends the whole reservation, for balances of its slot or later', () => {
-    const views = [view(), view({ status: statusOf('finalized', true) })];
-    expect(step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER)).toMatchObject({
-      state: 'failed',
-      detail: 'rejected',
-      reason: code('rejected'),
-      amount: 0n,
-      reserved: 0n,
-      unsettled: 0n,
-      releasedSlot: 940n,
-      dueAt: null,
-    });
-  });
-
-  const failure = view({ status: statusOf('finalized', true) });
-  const ends = (row: Operation, proof = failure, rules = SWAP) =>
-    step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, rules, LATER);
-
-  it.each([
-    ['its fee', SOL + FEE, 10_000_000n, FEE],
-    ['its cost when that is less', SOL + FEE, FEE - 1n, FEE - 1n],
-    ['its fee and priority fee', SOL + 2n * FEE, 10_000_000n, 2n * FEE],
-  ])('a rejected swap costs %s', (_name, reserved, cost, lost) => {
-    expect(ends(signed({ reserved: lamports(reserved), cost: lamports(cost) }))).toMatchObject({
-      cost: lost,
-    });
-  });
-
-  it('an operation of a kind that ends when it is rejected is signed again only after an expiry', () => {
-    const rules = { ...PAYOUT, endsWhenRejected: true } as const;
-    expect(ends(signed({ kind: 'asry' }), failure, rules)).toMatchObject({ state: 'failed', attempt: 1 });
-    expect(ends(signed({ kind: 'asry' }), deathProof(), rules)).toMatchObject({
-      state: 'planned',
-      attempt: 2,
-    });
-  });
-
-  it('a proven expiry ends a swap at no cost, because nothing was spent', () => {
-    expect(
-      step(signed(), { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, LATER),
-    ).toMatchObject({
-      state: 'failed',
-      detail: 'expired',
-      reason: code('expired'),
-      amount: 0n,
-      reserved: 0n,
-      unsettled: 0n,
-      cost: 0n,
-      signing: signingOf('one'),
-    });
-  });
-
-  it.each([
-    ['a proven expiry', deathProof(), code('expired')],
-    ['a final failure', view({ status: statusOf('finalized', true) }), code('rejected')],
-  ])('a payout is planned again after %s, up to its maximum of attempts', (_name, proof, reason) => {
-    let row = signed({ kind: 'asry', unsettled: lamports(0n) });
-    for (let attempt = 2; attempt <= PAYOUT.maxAttempts; attempt++) {
-      row = step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, PAYOUT, LATER);
-      expect(row).toMatchObject({
-        state: 'planned',
-        attempt,
-        signing: null,
-        reason,
-        reserved: SOL + FEE,
-        amount: SOL,
-        looks: 0,
-        dueAt: LATER,
-      });
-      row = step(row, SEEN.signed, PAYOUT, LATER);
-      row = { ...row, signing: signingOf('one') };
-    }
-    row = step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, PAYOUT, LATER);
-    expect(row).toMatchObject({ state: 'failed', reason, reserved: 0n, attempt: PAYOUT.maxAttempts });
-  });
-});
+it.each(
+  scenes(`
+    an intent is prepared, also after its first attempt expired
+      | swap planned; next = prepare; swap planned reason=expired attempt=2; next = prepare
+    an intent that is held waits for the operator
+      | swap planned reason=held_unknown_state; next = none
+    stored bytes that were not sent are sent
+      | swap signed detail=signed looks=0; next = send
+    sent bytes are watched, also if no node accepted them: a node may have done so without a response
+      | swap signed looks=1; next = watch; swap signed detail=signed looks=1; next = watch
+    a swap is checked while one lamport is outstanding, and ends when none is
+      | swap settling; next = settle; swap outstanding; next = settle; swap outstanding unsettled=1; next = settle; swap outstanding unsettled=0; next = none
+    an end needs no further step
+      | swap closed; next = none; swap done; next = none
+    a refusal ends a swap that is not signed, and frees what it reserved
+      | swap planned; see refused; row = failed refused quote_amount; money = 0 0 0 0; due = never; released = not; plan = {"bodyHash":null,"askedLamports":"1000000000"}
+    a failed preparation ends a swap, and frees what it reserved
+      | swap planned; see unprepared; row = failed refused upstream_timeout; money = 0 0 0 0; due = never; released = not; plan = {"bodyHash":null,"askedLamports":"1000000000"}
+    a payout whose preparation failed keeps its reservation and is retried after growing waits
+      | payout planned; see unprepared; row = planned planned upstream_timeout; money = SOL SOL+fee 0 0; looks = 1; due = 2000ms; see unprepared; due = 2600ms; see unprepared 28; looks = 30; due = 60000ms
+    a failed preparation is repeated at least once a minute while few operations wait
+      | payout planned looks=100; waiting 6; due = 60000ms
+    a failed preparation is repeated less often when more operations wait: 10 s for each, at most an hour
+      | payout planned looks=100; waiting 7; due = 70000ms; payout planned looks=100; waiting 360; due = 3600000ms; payout planned looks=100; waiting 100000; due = 3600000ms
+    an operation whose outcome is already on the chain is done without a signature
+      | payout planned kind=token; see found; row = done done no-reason; money = SOL 0 0 0; due = never; signature = none; outcome = {"mint":"x"}
+    signing stores the signed bytes and records the amount as unsettled
+      | swap planned; see signed; row = signed signed no-reason; money = SOL SOL+fee SOL 5; signature = signature-two; looks = 0; due = 0ms; plan = {"bodyHash":null,"a":"1"}; next = send
+    a signed payout has no exposure, because nothing is expected in return
+      | payout planned; see signed; money = SOL SOL+fee 0 5
+    an operation with an expiring quote waits at most two minutes for its signature
+      | at 119999ms; swap planned; see unsigned; row = planned planned upstream_timeout; at 2m; swap planned; see unsigned; row = failed refused upstream_timeout
+    an operation without an expiring quote waits for its signature without limit, and is first retried after 2 s
+      | at 1d; payout planned; see unsigned; row = planned planned upstream_timeout; due = 2000ms
+    a send is reported as sent only if a node accepted it, and the chain is checked either way
+      | swap signed detail=signed looks=0; see accepted; row = signed sent no-reason; looks = 1; next = watch; swap signed detail=signed looks=0; see unaccepted; row = signed signed no-reason; looks = 1; next = watch
+    the interval of the checks grows by a factor of 1.3
+      | swap signed looks=0; see nothing; due = 100ms; see nothing; due = 130ms; see nothing; due = 169ms; swap signed looks=10; see nothing; due = 1379ms
+    the next check of a transaction that a node shows is planned from the slots that are not final
+      | swap signed looks=0; lags 32; due = 2000ms; swap signed looks=0; lags 9 5; due = 500ms; swap signed looks=0; lags 1; due = 100ms
+    a node that never shows a transaction as final is not asked ever more often
+      | swap signed looks=9; lags 0; due = 1060ms; swap signed looks=150; lags 1; due = 60000ms
+    without proof of landing or expiry, checks become rare after the 150th
+      | swap signed looks=149; see nothing; due = 2000ms; see nothing; due = 60000ms
+    the 500th check without proof alerts the operator, and the final result of the chain is still booked
+      | swap signed looks=499; see nothing; row = signed sent no-reason; see nothing; row = signed sent held_unproven; next = watch; see landed; row = settling settling no-reason
+    a confirmed attempt is shown as landed, but its operation stays signed until it is final
+      | swap signed; see confirmed; row = signed landed no-reason; money = SOL SOL+fee SOL 10000000; see nothing; row = signed sent no-reason
+    a final success releases no reservation until the transaction itself has been read
+      | swap signed looks=9; see finalized; row = signed landed no-reason; money = SOL SOL+fee SOL 10000000; released = not; see landed; row = settling settling no-reason; money = SOL 0 SOL 10000000; released = 940; landing = 940; looks = 0; due = 0ms
+    a payout is done once it has landed, because nothing is expected in return
+      | payout signed; see landed; row = done done no-reason; money = SOL 0 0 0; released = 940; due = never
+    a final failure ends the whole reservation, for balances of its slot or later
+      | swap signed; see rejected; row = failed rejected rejected; money = 0 0 0 fee; released = 940; due = never
+    a rejected swap costs its fee and priority fee, or its cost when that is less
+      | swap signed cost=5899; see rejected; money = 0 0 0 5899; swap signed reserved=1000011800; see rejected; money = 0 0 0 2fee
+    a proven expiry ends a swap at no cost, because nothing was spent
+      | swap signed; see expired; row = failed expired expired; money = 0 0 0 0; signature = signature-one
+    an operation of a kind that ends when it is rejected is signed again only after an expiry
+      | payout signed; ends-when-rejected; see rejected; row = failed rejected rejected; attempt = 1; payout signed; ends-when-rejected; see expired; row = planned planned expired; attempt = 2
+    a payout is planned again after a proven expiry, up to its maximum of attempts
+      | payout signed; see expired; row = planned planned expired; money = SOL SOL+fee 0 0; attempt = 2; signature = none; looks = 0; due = 0ms; payout signed attempt=2; see expired; attempt = 3; payout signed attempt=3; see expired; row = failed expired expired; money = 0 0 0 0; attempt = 3
+    a payout is planned again after a final failure, up to its maximum of attempts
+      | payout signed; see rejected; row = planned planned rejected; money = SOL SOL+fee 0 0; attempt = 2; signature = none; payout signed attempt=3; see rejected; row = failed rejected rejected; attempt = 3
+    the checks of a settlement begin 0.1 seconds apart and end a minute apart, or ten seconds while a block is awaited
+      | swap settling looks=0; see pending; due = 100ms; see pending 59; due = 60000ms; swap settling looks=0; see awaited; due = 100ms; see awaited 59; due = 10000ms
+    the next check of a settlement is soon if the counterpart has moved
+      | swap settling looks=20; see moved; looks = 1; due = 100ms
+    checks of an unfinished search are a second apart, keep its progress, and do not increase the number of checks
+      | swap settling looks=5; see searching; looks = 5; due = 1000ms; outcome = {"page":2}
+    a settlement that waits for six hours alerts the operator, and the checks continue
+      | at 6h; swap settling; see pending; row = settling settling no-reason; at 6h1ms; see pending; row = settling held held_unsettled; money = SOL 0 SOL 10000000; next = settle; see paid; row = done done no-reason; money = SOL 0 0 10000000
+    a settlement that is unreachable for six hours alerts the operator
+      | at 6h; swap settling; see unreachable; row = settling settling no-reason; at 6h1ms; see unreachable; row = settling held held_unsettled
+    a refunded swap is not a success, and its exposure ends
+      | swap settling looks=9; see returned; row = failed refunded refunded; money = SOL 0 0 10000000; due = never; looks = 0
+    the cost of a refund is recorded as the settlement states it, else as agreed
+      | swap settling cost=5; see returned-at-9; money = SOL 0 0 9; swap settling cost=5; see returned; money = SOL 0 0 5
+    a swap that the bridge failed keeps its exposure, and is checked once an hour
+      | swap settling; see broken; row = failed bridge_failed bridge_failed; money = SOL 0 SOL 10000000; due = 3600000ms; at 6s; see broken; due = 3600000ms; at 7s; see unreachable; money = SOL 0 SOL 10000000; due = 3600000ms
+    checks for money that may still arrive are an hour apart, and increase the number of checks
+      | swap outstanding looks=5; see pending; looks = 6; due = 3600000ms
+    money that arrives after a failure is recorded, and the swap stays failed
+      | swap outstanding; see paid; row = failed late bridge_failed; money = SOL 0 0 10000000; due = never; outcome = {"btcSats":"1"}; swap outstanding; see returned; row = failed refunded refunded; money = SOL 0 0 10000000; due = never
+  `),
+)('%s', (_title, steps = '') => play(steps));
