@@ -132,15 +132,6 @@ describe('rows that D1 refuses while it accepts others', () => {
     expect(w.logged).toContain('work_failed');
   });
 
-  it('rows that D1 refuses wake the Durable Object about once in six minutes', async () => {
-    const { w } = refusing('a');
-    await w.custody.createSwap(keyed('a'));
-    land(w.chain);
-    deliver(w);
-    await w.pass(3_600_000);
-    expect(await w.pass(86_400_000)).toBeLessThan(250);
-  });
-
   it("the operator's command lists rows that D1 refuses, and delivers them once D1 accepts them", async () => {
     const { w, refused } = refusing('a');
     await w.custody.createSwap(keyed('a'));

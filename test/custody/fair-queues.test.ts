@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout.ts';
-import { Agenda } from '../../src/custody/kernel/agenda.ts';
-import { REFUSED_ROW, refusedKey } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
 import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
-import { CREATION, NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
+import { CREATION, NOW, planned } from '../kit/sample-operations.ts';
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
 
@@ -59,54 +57,6 @@ it.each([[12, cases(DAY_MS, DAY_MS / 8)] as const, [100, DAY_MS / 8] as const].s
     expect(fired).toBeLessThan(time / 5_000);
   },
 );
-
-it('the outbox wakes the Durable Object once a minute while D1 accepts no row for a day', async () => {
-  const w = waiting(0, refusing);
-  await w.custody.wake();
-  w.storage.transaction(() => w.journal.publish('invoices', 'r', { journal: '{}' }, NOW));
-  w.mirror.state = 'down';
-  const fired = await pass(w, DAY_MS);
-  expect(fired).toBeGreaterThan(DAY_MS / 61_000);
-  expect(fired).toBeLessThan(DAY_MS / 60_000 + 60);
-});
-
-it('delivers 200 rows that D1 had refused within a second of the command that retries them', async () => {
-  const w = waiting(0, refusing);
-  await w.custody.wake();
-  w.storage.transaction(() => {
-    const columns = { created_at: '', journal: '{}' };
-    for (let at = 0; at < 200; at++) w.journal.publish('asry_epochs', `r${at}`, columns, NOW);
-    const agenda = new Agenda(
-      w.storage,
-      () => NOW,
-      () => undefined,
-    );
-    for (const row of w.journal.outbox(200)) agenda.plan(REFUSED_ROW, refusedKey(row), NOW);
-  });
-  await pass(w, 1_000);
-  expect(w.journal.setAside(1)).toEqual([]);
-  expect(w.mirror.records('asry_epochs')).toHaveLength(200);
-});
-
-it('an operation whose outcome cannot be booked stays open, is tried less than once in 4 minutes, and then ends', async () => {
-  const landed: OperationKind = { ...refusing, prepare: async () => ({ ok: false, found: {} }) };
-  const w = waiting(0, landed);
-  await w.custody.wake();
-  const store = new RequestStore(w.storage);
-  const request = createPaymentWorld().open();
-  store.put({ ...PAID_REQUEST, id: request.id, fee: request.feeLamports, reference: request.reference });
-  const plan = { invoiceId: request.id };
-  w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', plan, dueAt: NOW }));
-  w.storage.exec(`CREATE TRIGGER poison BEFORE INSERT ON tokens BEGIN SELECT RAISE(ABORT, 'poisoned'); END`);
-  const fired = await pass(w, DAY_MS);
-  expect(w.logged.filter((event) => event === 'work_failed').length).toBeGreaterThan(100);
-  expect(fired).toBeLessThan(DAY_MS / 240_000);
-  expect(w.journal.get(`token:${request.id}`)?.state).toBe('planned');
-  w.storage.exec('DROP TRIGGER poison');
-  await pass(w, 6 * 60_000);
-  expect(w.journal.get(`token:${request.id}`)?.state).toBe('done');
-  expect(store.get(request.id)?.state).toBe('completed');
-});
 
 it('owed payouts whose next operation id is already used do not block the check of a later payout', async () => {
   const claimed = await openClaimed();

@@ -8,7 +8,6 @@ import { CREATION, PAID_REQUEST, signed, signingOf } from '../kit/sample-operati
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, type PaymentWorld } from './payments/payment-world.ts';
 
-const DAY_MS = 86_400_000;
 const MINUTE = 60_000;
 
 /** Never prepared: its operations are signed already. */
@@ -65,17 +64,6 @@ it('six operations whose step throws stop neither another operation nor the modu
   expect(w.journal.get('token:good')?.state).toBe('done');
   expect(new RequestStore(w.storage).get(w.request.id)?.state).toBe('completed');
   expect(w.journal.get('token:p0')?.state).toBe('signed');
-});
-
-it('an operation whose step throws raises an alarm, is retried at most every 4 minutes, and then continues', async () => {
-  const w = await withPoisonedOperations();
-  const fired = await w.pass(DAY_MS / 4);
-  const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'work_failed');
-  expect(alarms.map(({ id }) => id).toSorted()).toEqual(Array.from({ length: 6 }, (_, at) => `token:p${at}`));
-  expect(fired).toBeLessThan((6 * DAY_MS) / 4 / 240_000);
-  w.chain.views = async () => w.chain.nextViews();
-  await w.pass(10 * MINUTE);
-  expect(w.journal.get('token:p5')?.state).toBe('done');
 });
 
 /** A world in which booking the end of one request throws: its token row is refused by the database. */

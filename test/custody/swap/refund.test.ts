@@ -5,11 +5,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { code } from '../../../src/custody/kernel/reason.ts';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
-import { within } from '../../../src/http/within.ts';
-import type { Fetch } from '../../../src/providers/http.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
@@ -17,60 +13,6 @@ import { land } from '../../kit/fake-chain.ts';
 import { NOW, SOL, settling } from '../../kit/sample-operations.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { settleSwap } from './settle-swap.ts';
-
-/** Longest memo of a transaction, which JSON makes six times as long. */
-const MEMO = `[900] ${'\0'.repeat(900)}`;
-
-/** Three nodes that show the transactions of these ports in JSON; the first adds one of its own for each. */
-function nodesOver(ports: FakeSwapPorts) {
-  let largest = 0;
-  const listed = ports.listed.map((entry) => {
-    const row = { ...entry, slot: Number(entry.slot) };
-    return { signature: entry.signature, row, text: JSON.stringify({ ...row, memo: MEMO }) };
-  });
-  const invented = listed.flatMap((entry) => {
-    const row = { ...entry.row, signature: `no ${entry.signature}` };
-    return [{ signature: row.signature, row, text: JSON.stringify(row) }, entry];
-  });
-  const pageOf = (list: typeof listed, page: { limit: number; before?: string; until?: string }) => {
-    const from = list.findIndex(({ signature }) => signature === page.before) + 1;
-    const end = list.findIndex(({ signature }) => signature === page.until);
-    const rows = list.slice(from, end < 0 ? undefined : end).slice(0, page.limit);
-    return `[${rows.map(({ text }) => text).join()}]`;
-  };
-  const shown = (signature: string) => {
-    const found = ports.transactions.get(signature);
-    if (!found) return 'null';
-    const { slot, blockTime, fee, accounts, signers, preLamports, postLamports } = found;
-    return JSON.stringify({
-      slot: Number(slot),
-      blockTime,
-      transaction: {
-        signatures: [signature],
-        message: { accountKeys: accounts, header: { numRequiredSignatures: signers.length } },
-      },
-      meta: {
-        err: null,
-        fee: Number(fee),
-        preBalances: preLamports.map(Number),
-        postBalances: postLamports.map(Number),
-      },
-    });
-  };
-  const fetch: Fetch = async (url, init) => {
-    const { method, params } = JSON.parse(String(init?.body)) as {
-      method: string;
-      params: [string, { limit: number }];
-    };
-    const list = url.includes('liar') ? invented : listed;
-    const result = method === 'getTransaction' ? shown(params[0]) : pageOf(list, params[1]);
-    const text = `{"jsonrpc":"2.0","id":1,"result":${result}}`;
-    largest = Math.max(largest, text.length);
-    return new Response(text);
-  };
-  const urls = ['liar', 'two', 'three'].map((name) => `https://${name}.test`);
-  return { nodes: createSolanaRpc({ urls, fetch }).nodes, largest: () => largest };
-}
 
 const pending = {
   settlement: expect.objectContaining({ state: 'pending', detail: 'refunding' }),
@@ -325,27 +267,6 @@ it.each([
   credit(w.swap, 'refund', 990_000_000n);
   for (let at = 0; at < after; at++) credit(w.swap, `after-${at}`, 1n);
   expect(await delay(w)).toBeLessThan(240_000);
-});
-
-it('finds a refund within three minutes behind 500 long memos while a node invents as many transfers', async () => {
-  const w = await sent();
-  for (let at = 0; at < 500; at++) credit(w.swap, `before-${at}`, 1n);
-  credit(w.swap, 'refund', 990_000_000n);
-  for (let at = 0; at < 100; at++) credit(w.swap, `after-${at}`, 1n);
-  const { nodes, largest } = nodesOver(w.swap);
-  const view = new SolanaView({
-    nodes,
-    reserveAddress: RESERVE,
-    now: () => w.clock.now,
-    within,
-    log: () => undefined,
-  });
-  Object.assign(w.swap, {
-    historyOf: (address: string) => view.historyOf(address),
-    transaction: (signature: string) => view.transaction(signature),
-  });
-  expect(await delay(w)).toBeLessThan(180_000);
-  expect(largest()).toBeGreaterThan(2 * 1024 * 1024);
 });
 
 it('a refund that arrives after the search has reached its end is found by the next check', async () => {
