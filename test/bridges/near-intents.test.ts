@@ -29,7 +29,9 @@ describe('a quote', () => {
   it('a quote is requested with our own addresses and a deadline in an hour, and its response is checked', async () => {
     const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     const verdict = await route.quote({ amount: lamports(asked.amount), dry: false });
-    expect(JSON.parse((verdict.ok && verdict.quote.signed) || '')).toEqual(answerTo(asked, DEPOSIT));
+    const signed = JSON.parse((verdict.ok && verdict.quote.signed) || '') as { signature: string };
+    expect(answerTo(asked, DEPOSIT)).toMatchObject(signed);
+    expect(signed.signature).toMatch(/^ed25519:/);
     expect(verdict).toMatchObject({
       ok: true,
       quote: {

@@ -1,5 +1,4 @@
-/** Quotes as 1Click would sign them, signed with a test key. */
-import { ed25519 } from '@noble/curves/ed25519.js';
+/** Quotes of the world's 1Click, signed with a test key. */
 import { base58 } from '@scure/base';
 import {
   BTC_ASSET,
@@ -7,11 +6,11 @@ import {
   type OneClickRequest,
   SOL_ASSET,
 } from '../../src/providers/near-intents.ts';
-import { quoteMessage } from '../world/quote-signature.ts';
+import { createQuoteKey } from '../world/keys.ts';
+import { answerOf, echoOf, quoteOf } from '../world/one-click-swap.ts';
 
-const SEED = new Uint8Array(32).fill(5);
-
-export const QUOTE_KEY = `ed25519:${base58.encode(ed25519.getPublicKey(SEED))}`;
+const KEY = createQuoteKey(new Uint8Array(32).fill(5));
+export const QUOTE_KEY = KEY.publicKey;
 
 export const NOW = Date.parse('2026-11-20T10:00:02.000Z');
 export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
@@ -30,60 +29,45 @@ export const FIRM: OneClickRequest = {
 };
 
 /** Signs the changed quote again, so that a refusal is not due to the signature. */
-export function resign(quote: OneClickQuote): OneClickQuote {
-  const message = quoteMessage(quote.quoteRequest, quote.quote, quote.timestamp);
-  return { ...quote, signature: `ed25519:${base58.encode(ed25519.sign(message, SEED))}` };
-}
+export const resign = ({ quoteRequest, quote, timestamp }: OneClickQuote): OneClickQuote =>
+  answerOf(quoteRequest as never, quote, timestamp, KEY) as unknown as OneClickQuote;
 
 export type Change = {
   readonly quoteRequest?: Partial<OneClickQuote['quoteRequest']>;
   readonly quote?: Partial<OneClickQuote['quote']>;
 };
 
+const FIGURES = {
+  amountInUsd: '100.0',
+  amountOut: 124_375n,
+  amountOutUsd: '99.5',
+  minAmountOut: 123_753n,
+  timeEstimate: 465,
+  refundFee: 10_000n,
+  withdrawFee: 1_500n,
+};
+
 /** The honest answer to a request, then changed, then signed. */
 export function answerTo(
-  request: OneClickRequest,
+  { amount, slippageBps, ...asked }: OneClickRequest,
   depositAddress: string,
   change: Change = {},
 ): OneClickQuote {
-  const amount = request.amount.toString();
-  const firm = {
-    depositAddress,
-    deadline: '2026-11-23T10:20:00.000Z',
-    timeWhenInactive: '2026-11-23T10:20:00.000Z',
-  };
-  return resign({
-    timestamp: '2026-11-20T10:00:01.104Z',
-    signature: '',
-    quoteRequest: {
-      dry: request.dry,
-      depositMode: 'SIMPLE',
-      swapType: 'EXACT_INPUT',
-      slippageTolerance: request.slippageBps,
-      originAsset: request.originAsset,
-      depositType: 'ORIGIN_CHAIN',
-      destinationAsset: request.destinationAsset,
-      amount,
-      refundTo: request.refundTo,
-      refundType: 'ORIGIN_CHAIN',
-      recipient: request.recipient,
-      recipientType: 'DESTINATION_CHAIN',
-      deadline: request.deadline,
-      ...change.quoteRequest,
-    },
-    quote: {
-      amountIn: amount,
-      amountInFormatted: '1.0',
-      amountInUsd: '100.0',
-      minAmountIn: amount,
-      amountOut: '124375',
-      amountOutFormatted: '0.00124375',
-      amountOutUsd: '99.5',
-      minAmountOut: '123753',
-      timeEstimate: 465,
-      withdrawFee: '1500',
-      ...(request.dry ? {} : firm),
-      ...change.quote,
-    },
+  const echo = echoOf({
+    ...asked,
+    swapType: 'EXACT_INPUT',
+    slippageTolerance: slippageBps,
+    depositType: 'ORIGIN_CHAIN',
+    amount: amount.toString(),
+    refundType: 'ORIGIN_CHAIN',
+    recipientType: 'DESTINATION_CHAIN',
   });
+  const ends = asked.dry ? null : '2026-11-23T10:20:00.000Z';
+  const quote = quoteOf({ ...FIGURES, amountIn: amount }, ends, asked.dry ? null : depositAddress);
+  return answerOf(
+    { ...echo, ...change.quoteRequest } as typeof echo,
+    { ...quote, ...change.quote },
+    '2026-11-20T10:00:01.104Z',
+    KEY,
+  ) as unknown as OneClickQuote;
 }

@@ -51,8 +51,7 @@ export function createBitcoinKey(): BitcoinKey {
   };
 }
 
-export function createQuoteKey(): QuoteKey {
-  const seed = randomBytes(32);
+export function createQuoteKey(seed: Uint8Array = randomBytes(32)): QuoteKey {
   return {
     publicKey: `ed25519:${base58.encode(ed25519.getPublicKey(seed))}`,
     sign: (message) => `ed25519:${base58.encode(ed25519.sign(message, seed))}`,

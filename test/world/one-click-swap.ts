@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { scriptOf } from './bitcoin-wallet.ts';
-import type { SolanaKey } from './keys.ts';
+import type { QuoteKey, SolanaKey } from './keys.ts';
+import { quoteMessage } from './quote-signature.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
 /** The id of BTC in echoes and signatures. */
@@ -124,6 +126,56 @@ export function formatUnits(atoms: bigint, decimals: number): string {
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
   return `${digits.slice(0, -decimals)}.${fraction === '' ? '0' : fraction}`;
 }
+
+/** The request as an answer repeats it. */
+export const echoOf = (asked: QuoteRequest): QuoteRequest => ({
+  depositMode: 'SIMPLE',
+  confidentiality: 'public',
+  quoteWaitingTimeMs: 0,
+  insured: false,
+  ...asked,
+});
+
+type Figures = {
+  readonly amountIn: bigint;
+  readonly amountInUsd: string;
+  readonly amountOut: bigint;
+  readonly amountOutUsd: string;
+  readonly minAmountOut: bigint;
+  readonly timeEstimate: number;
+  readonly refundFee: bigint;
+  readonly withdrawFee: bigint;
+};
+
+/** @param ends ISO time at which the deposit address closes; null for a dry quote */
+export const quoteOf = (figures: Figures, ends: string | null, depositAddress: string | null) => ({
+  amountIn: figures.amountIn.toString(),
+  amountInFormatted: formatUnits(figures.amountIn, 9),
+  amountInUsd: figures.amountInUsd,
+  minAmountIn: figures.amountIn.toString(),
+  amountOut: figures.amountOut.toString(),
+  amountOutFormatted: formatUnits(figures.amountOut, 8),
+  amountOutUsd: figures.amountOutUsd,
+  minAmountOut: figures.minAmountOut.toString(),
+  timeEstimate: figures.timeEstimate,
+  refundFee: figures.refundFee.toString(),
+  withdrawFee: figures.withdrawFee.toString(),
+  ...(ends === null ? {} : { deadline: ends, timeWhenInactive: ends }),
+  ...(depositAddress === null ? {} : { depositAddress }),
+});
+
+export const answerOf = (
+  quoteRequest: QuoteRequest,
+  quote: Readonly<Record<string, unknown>>,
+  timestamp: string,
+  key: QuoteKey,
+): QuoteAnswer => ({
+  quote,
+  quoteRequest,
+  signature: key.sign(quoteMessage(quoteRequest, quote, timestamp)),
+  timestamp,
+  correlationId: randomUUID(),
+});
 
 const link = (base: string, hashes: readonly string[]): unknown[] =>
   hashes.map((hash) => ({ hash, explorerUrl: `${base}${hash}` }));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { BitcoinNode } from './bitcoin-node.ts';
 import type { FaultBook } from './fault-book.ts';
 import { type Answer, json, startUpstream, type Upstream, type WorldRequest } from './fault-gate.ts';
@@ -12,17 +11,19 @@ import {
 } from './keys.ts';
 import { REFUND_FEE_LAMPORTS, startSettlement } from './one-click-settlement.ts';
 import {
+  answerOf,
   BTC_ASSET,
+  echoOf,
   formatUnits,
   LISTED_BTC_ASSET,
   type QuoteRequest,
+  quoteOf,
   readQuoteRequest,
   SOL_ASSET,
   type Swap,
   showSwap,
 } from './one-click-swap.ts';
 import type { PriceBook } from './price-venues.ts';
-import { quoteMessage } from './quote-signature.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
 
@@ -149,43 +150,27 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
     const withAddress = !asked.dry && take('noDeposit') === null;
 
     const quoteRequest: QuoteRequest = {
-      depositMode: 'SIMPLE',
-      confidentiality: 'public',
-      quoteWaitingTimeMs: 0,
-      insured: false,
-      ...asked,
-      appFees,
+      ...echoOf({ ...asked, appFees }),
       recipient: lie(take('wrongRecipient'), asked.recipient, () => createBitcoinKey().address),
       refundTo: lie(take('wrongRefundTo'), asked.refundTo, () => options.solanaBank.address),
       destinationAsset: lie(take('wrongAsset'), BTC_ASSET, () => 'nep141:eth.omft.near'),
       amount: (amountIn + shift(take('wrongAmount'))).toString(),
     };
-    const shown = {
-      amountIn: shownIn.toString(),
-      amountInFormatted: formatUnits(shownIn, 9),
+    const figures = {
+      amountIn: shownIn,
       amountInUsd: usd(shownIn, 9, 'SOL'),
-      minAmountIn: shownIn.toString(),
-      amountOut: amountOut.toString(),
-      amountOutFormatted: formatUnits(amountOut, 8),
+      amountOut,
       amountOutUsd: usd(amountOut, 8, 'BTC'),
-      minAmountOut: minAmountOut.toString(),
+      minAmountOut,
       timeEstimate: TIME_ESTIMATE_SECONDS,
-      refundFee: REFUND_FEE_LAMPORTS.toString(),
-      withdrawFee: WITHDRAW_FEE_SATS.toString(),
-      ...(asked.dry
-        ? {}
-        : { deadline: new Date(deadline).toISOString(), timeWhenInactive: new Date(deadline).toISOString() }),
-      ...(withAddress ? { depositAddress: deposit.address } : {}),
+      refundFee: REFUND_FEE_LAMPORTS,
+      withdrawFee: WITHDRAW_FEE_SATS,
     };
+    const ends = asked.dry ? null : new Date(deadline).toISOString();
     const timestamp = new Date().toISOString();
+    const shown = quoteOf(figures, ends, withAddress ? deposit.address : null);
     const signer = take('wrongSignature') === null ? quoteKey : otherKey;
-    const answer = {
-      quote: shown,
-      quoteRequest,
-      signature: signer.sign(quoteMessage(quoteRequest, shown, timestamp)),
-      timestamp,
-      correlationId: randomUUID(),
-    };
+    const answer = answerOf(quoteRequest, shown, timestamp, signer);
     if (withAddress) {
       const isBtc = quoteRequest.destinationAsset === BTC_ASSET;
       const swap: Swap = {
