@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
+import { checkRepository } from './doctor/check-files.ts';
 import { missingSecrets } from './doctor/check-settings.ts';
 import { isExample } from './doctor/check-values.ts';
 import { isLocalService } from './doctor/finding.ts';
@@ -113,6 +114,11 @@ function deploy(): number {
   }
   if (isLocalService(settings)) {
     console.error(`Not deployed. PUBLIC_BASE_URL in ${file} names this machine.`);
+    return 1;
+  }
+  const [placeholder] = secretsOnly || rollback !== undefined ? [] : checkRepository();
+  if (placeholder) {
+    console.error(`Not deployed. ${placeholder.what} ${placeholder.fix}`);
     return 1;
   }
   const given = Object.keys(settings);

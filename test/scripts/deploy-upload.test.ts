@@ -44,6 +44,10 @@ const api = createServer(async (request, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((listening) => api.listen(0, '127.0.0.1', listening));
+  writeFileSync(
+    join(folder, 'package.json'),
+    '{"homepage": "x", "bugs": {"email": "x"}, "repository": {"url": "x"}}',
+  );
   writeFileSync(join(folder, 'worker.js'), 'export default { fetch: () => new Response() };');
   writeFileSync(
     join(folder, 'wrangler.toml'),

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { missingSecrets } from '../../scripts/doctor/check-settings.ts';
 import { useFolder } from '../kit/use-folder.ts';
@@ -18,7 +18,19 @@ const ALL = [
 const without = (name: string) => ALL.filter((other) => other !== name);
 const called = join(folder, 'called');
 
-beforeEach(() => rmSync(called, { force: true }));
+/** What the packages and pages name. */
+const OWN = {
+  homepage: 'https://reserve.test',
+  bugs: { email: 'security@reserve.test' },
+  repository: { url: 'git+https://github.com/reserve/sluice.git' },
+};
+const writePackage = (own: object): void =>
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...OWN, ...own }));
+
+beforeEach(() => {
+  rmSync(called, { force: true });
+  writePackage({});
+});
 
 /** Runs the command with an npx that records its arguments and answers `secret list` with this text. */
 function deploy(args: readonly string[], listed = '[]', code = 0) {
@@ -30,8 +42,9 @@ function deploy(args: readonly string[], listed = '[]', code = 0) {
     `#!/bin/sh\necho "$SECRETS_CHECKED $*" >> ${called}\ncase "$*" in *secret*) cat ${answer} ${code ? '>&2' : ''}; exit ${code};; esac\n`,
   );
   chmodSync(npx, 0o755);
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/deploy.ts', ...args], {
+  const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/deploy.ts'), ...args], {
     encoding: 'utf8',
+    cwd: folder,
     env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },
   });
   return {
@@ -76,6 +89,17 @@ it('refuses a settings file that still has the text of an example, and calls not
   const { status, stderr, calls } = deploy(['--secrets-file', file]);
   expect([status, calls]).toEqual([1, []]);
   expect(stderr).toContain('SECURITY_CONTACT');
+});
+
+it.each([
+  ['homepage', { homepage: 'https://sluice.example' }],
+  ['bugs.email', { bugs: { email: 'security@sluice.example' } }],
+  ['repository.url', { repository: { url: 'git+https://github.com/sluice-example/sluice.git' } }],
+])('refuses to deploy with the example of package.json in %s, and calls nothing', (name, own) => {
+  writePackage(own);
+  const { status, stderr, calls } = deploy(['--secrets-file', settings(...ALL)]);
+  expect([status, calls]).toEqual([1, []]);
+  expect(stderr).toContain(`package.json has the text of an example in ${name}.`);
 });
 
 it('deploys staging with the secrets that its Worker already has', () => {
