@@ -131,6 +131,7 @@ const limitSettings = Object.fromEntries(
 /** The other limits, which share `DAILY_LIMITS`. */
 const DAILY = LIMITS.filter(([, { setting }]) => setting === undefined);
 
+const OPERATING_FLOAT = '0.2';
 const STANDARD_PRICES = { creation: lamports(10_000_000n), listing: lamports(20_000_000n) };
 
 export const VARIABLES = {
@@ -222,8 +223,7 @@ export const VARIABLES = {
     schema: urlList,
     default: 'https://api.mainnet-beta.solana.com',
     areas: ['custody'],
-    about:
-      'Comma-separated Solana nodes of the custodian, primary first. Use three of different operators.',
+    about: 'Comma-separated Solana nodes of the custodian, primary first. Use three of different operators.',
   },
   SOLANA_RPC_RATE: {
     schema: uint,
@@ -275,7 +275,7 @@ export const VARIABLES = {
     schema: sol,
     default: '0.1',
     areas: ['custody'],
-    about: 'SOL that stays in the reserve; only mints may use it.',
+    about: `SOL that stays in the reserve; only mints may use it. Swaps leave ${OPERATING_FLOAT} SOL more for rewards, creations and fees.`,
   },
 
   BTC_PRIVATE_KEY_WIF: {
@@ -403,7 +403,7 @@ export const CONSTANTS = {
   // Worst-case cost of a swap against the independent price, in basis points.
   SWAP_MAX_COST_BPS: { schema: uint, default: '200', areas: ['custody'] },
   // SOL above the floor for creations, payouts and refunds. Swaps cannot use it.
-  OPERATING_FLOAT_SOL: { schema: sol, default: '0.2', areas: ['custody'] },
+  OPERATING_FLOAT_SOL: { schema: sol, default: OPERATING_FLOAT, areas: ['custody'] },
   // `1` is SIMD-0385.
   SOLANA_TRANSACTION_VERSION: {
     schema: z.enum(['0', '1']).transform((text): MessageVersion => (text === '1' ? 1 : 0)),
