@@ -136,7 +136,7 @@ function checkStatus({ cron, backing, custody, database }: Status, schema: strin
     ...problemIf(
       database === null,
       'd1-unreachable',
-      'D1 does not answer the service.',
+      'D1 does not respond to the service.',
       'Check the platform’s status page; nothing is lost meanwhile.',
     ),
     ...problemIf(

@@ -216,7 +216,7 @@ function checkAlarms(settings: Settings): Finding[] {
     ...problemIf(
       contact !== undefined && !CONTACT.test(contact),
       'contact-form',
-      'SECURITY_CONTACT is neither one address of mail nor an https: URL: nobody could write to it.',
+      'SECURITY_CONTACT is neither one e-mail address nor an https: URL: nobody could write to it.',
       'Write mailto:NAME@HOST with one address.',
     ),
     ...noteIf(

@@ -57,7 +57,7 @@ const values = <T>(answers: readonly Answered<T>[]): { name: string; value: T }[
 
 const silent = <T>(answers: readonly Answered<T>[], name: string, fix: string): Finding[] =>
   answers.flatMap((answer) =>
-    'failure' in answer ? [problem(name, `${answer.name} does not answer (${answer.failure}).`, fix)] : [],
+    'failure' in answer ? [problem(name, `${answer.name} does not respond (${answer.failure}).`, fix)] : [],
   );
 
 export async function checkUpstreams(settings: Settings): Promise<Finding[]> {
@@ -126,7 +126,7 @@ async function checkKeyService(secret: string | undefined, address: string): Pro
     return [
       problem(
         'key-service-unreachable',
-        `The key service does not answer (${reasonOf(error)}).`,
+        `The key service does not respond (${reasonOf(error)}).`,
         'Check the URL in SOLANA_PRIVATE_KEY, its token, and the policy of the token in docs/run/options.md.',
       ),
     ];

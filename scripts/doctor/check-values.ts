@@ -52,7 +52,7 @@ function checkText(name: string, text: string): Finding[] {
       text !== inner || hasBlank,
       'value-with-spaces',
       `${name} has a blank ${text === inner ? 'in it' : 'at its begin or end'}, which becomes part of the value.`,
-      `Remove the blank of ${name}, also inside quotes.`,
+      `Remove the blanks from ${name}, also inside quotes.`,
     ),
     ...problemIf(
       /^(["'`]).*\1$/s.test(inner),
@@ -201,7 +201,7 @@ function checkSecrets(settings: Settings): Finding[] {
       problemIf(
         isSecretText(text) || secrets.some(([, secret]) => secret.length >= 8 && text.includes(secret)),
         'secret-exposed',
-        `${name} has the form of a secret, and is not one: what it contains may be shown.`,
+        `The value of ${name} is a secret, but this setting may be shown.`,
         `Move the value to its own setting, create a new one, and correct ${name}.`,
       ),
     ),

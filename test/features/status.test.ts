@@ -132,7 +132,7 @@ describe('the status', () => {
       'an upstream that money needs is down',
       { probeUpstreams: async () => [{ name: 'rpc', ok: false, needed: true, ms: 1 }] },
     ],
-    ['the custodian does not answer', { custody: { report: broken } }],
+    ['the custodian does not respond', { custody: { report: broken } }],
     [
       'every swap is refused',
       {
@@ -152,7 +152,7 @@ describe('the status', () => {
       'signing is paused',
       { custody: { report: async () => ({ ...(await HEALTHY.custody.report()), paused: 'operator' }) } },
     ],
-    ['the database does not answer', { database: { ...HEALTHY.database, columns: broken } }],
+    ['the database does not respond', { database: { ...HEALTHY.database, columns: broken } }],
     ['the cron cannot be read', { heartbeat: { read: broken } }],
     [
       'tokens are not covered',

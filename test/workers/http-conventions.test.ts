@@ -13,7 +13,7 @@ const LIMIT_BYTES = 16 * 1024;
 
 type App = ReturnType<typeof createApp>;
 
-/** The stub of a custodian that does not answer. */
+/** The stub of a custodian that does not respond. */
 const unreachable = (): DurableObjectStub<never> =>
   new Proxy({} as DurableObjectStub<never>, {
     get: () => async () => {
