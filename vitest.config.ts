@@ -11,8 +11,10 @@ const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/co
 // Node keeps what it has compiled, for the processes of the tests and those that they start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 
+/** `test/generators` has packages of its own, with their tests, once the deep suite has installed them. */
+const PACKAGES = '**/node_modules/**';
 /** Files without a test for the suite that runs. Their tests would be skipped, but only after the import. */
-const otherSuite = globSync('test/**/*.test.ts').filter((file) => {
+const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter((file) => {
   const text = readFileSync(file, 'utf8');
   if (process.env.TEST_SUITE === 'quick') return text.includes('@module-tag deep');
   return process.env.TEST_SUITE === 'deep' && !/@module-tag deep|tags: \['(deep|scaled)'\]/.test(text);
@@ -20,8 +22,8 @@ const otherSuite = globSync('test/**/*.test.ts').filter((file) => {
 
 /** Files of the world project that take longest, longest first. One of them that started last would run alone. */
 const LONGEST = [
-  ...['attacks', 'openapi-contract', 'start', 'remote-key', 'version-one', 'asry'],
-  ...['upgrade', 'swap-faults', 'bounds', 'status', 'tokens', 'contract'],
+  ...['hanging-nodes', 'attacks', 'openapi-contract', 'start', 'remote-key', 'version-one', 'asry'],
+  ...['upgrade', 'swap-faults', 'generators', 'bounds', 'status', 'tokens', 'contract'],
   ...['token-payments', 'mixed-releases', 'api-guide'],
 ].map((name) => `/${name}.test.ts`);
 
@@ -49,7 +51,7 @@ export default defineConfig({
           name: 'node',
           environment: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: [inWorkers, ...onTheWorld, 'test/browser/**', ...otherSuite],
+          exclude: [PACKAGES, inWorkers, ...onTheWorld, 'test/browser/**', ...otherSuite],
           setupFiles: ['./test/node-setup.ts'],
           // Two thirds of the work of a small file was its imports: files of one process share them.
           isolate: false,

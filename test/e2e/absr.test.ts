@@ -1,8 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base58 } from '@scure/base';
+import { NETWORK, p2wpkh, WIF } from '@scure/btc-signer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { payBitcoin } from '../world/bitcoin-wallet.ts';
+import type { BitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
@@ -77,6 +81,27 @@ describe('a day of the reserve', () => {
     ]);
     expect(await mintsOf(world)).toMatchObject([{ status: 'finished' }]);
     expect(await supplyOf(world)).toBe('1000000');
+  });
+
+  it('the status is red within a cron tick when sats leave the reserve, and shows the missing sats', async () => {
+    const privateKey = WIF(NETWORK).decode(world.bindings.BTC_PRIVATE_KEY_WIF ?? '');
+    const { script } = p2wpkh(secp256k1.getPublicKey(privateKey, true), NETWORK);
+    const reserve: BitcoinKey = { address: world.reserve.bitcoin, wif: '', privateKey, script };
+    const before = await fresh<{ absrSupplySats: number }>(world, '/api/arbitrage/summary');
+    await payBitcoin(world.bitcoin, reserve, [
+      { address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', sats: 900_000n },
+    ]);
+    await world.control.mine(1);
+    const summary = await until('the spend is seen', async () => {
+      const seen = await fresh<{ absrSupplySats: number; gapSats: number }>(world, '/api/arbitrage/summary');
+      return seen.absrSupplySats < before.absrSupplySats ? seen : undefined;
+    });
+    expect(summary.gapSats).toBeLessThan(0);
+    expect(await get(world, '/api/status')).toMatchObject({
+      ok: false,
+      backing: { ok: false, gapSatoshis: String(summary.gapSats) },
+    });
+    await until('an alarm', () => world.worker.logs().find((line) => line.includes('supply_above_reserve')));
   });
 });
 

@@ -1,16 +1,32 @@
-/** Payments that one of two nodes invents, on a running world. */
+/**
+ * The attacks of docs/use/threat-model.md on one running world with two nodes. The first node lies when a case requires it.
+ */
+import { address } from '@solana/web3.js';
+import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findAta } from '../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { callRpc } from '../world/json-rpc.ts';
+import { landTransaction, transferSol } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
+import { createSwapCaller, type SwapCaller } from './swap-caller.ts';
 import { type Body, createTokenCaller } from './token-caller.ts';
+
+const SOL = 1_000_000_000n;
+/** Up to 190 transactions and 500 calls: only a hanging test takes so long. */
+const DEEP = { tags: ['deep'], timeout: 1_200_000 };
+const FLOOR = SOL / 10n;
+const FLOAT = SOL / 25n;
 
 let liar: LyingNode;
 let honest: LyingNode;
 let world: World;
 let caller: ReturnType<typeof createTokenCaller>;
 let stage: ReturnType<typeof createAsryStage>;
+let swaps: SwapCaller;
 
 beforeAll(async () => {
   liar = await startLyingNode();
@@ -23,12 +39,20 @@ beforeAll(async () => {
       SOLANA_RPC_URL: `${liar.url},${honest.url}`,
       ABSR_MINT_ADDRESS: undefined,
       ASRY_PRICE_USD: '0.25',
+      RESERVE_FLOOR_SOL: '0.1',
+      OPERATING_FLOAT_SOL: '0.04',
+      SWAP_MAX_SOL_HOUR: '100',
+      SWAP_MAX_SOL_DAY: '100',
+      SWAP_MAX_UNSETTLED_SOL: '100',
+      SWAP_MAX_COST_SOL_DAY: '10',
+      DAILY_LIMITS: 'refunds_day=5',
     },
   });
   liar.forwardTo(world.endpoints.rpc1);
   honest.forwardTo(world.endpoints.rpc2);
   caller = createTokenCaller(world);
   stage = createAsryStage(world);
+  swaps = createSwapCaller(world);
   await world.control.cron();
 });
 afterEach(() => {
@@ -41,6 +65,14 @@ afterAll(async () => {
 });
 
 const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
+const completed = (body: Body) =>
+  caller.until(
+    async () => {
+      await world.control.cron();
+      return caller.read(body.invoice_id);
+    },
+    (answer) => answer.body.status === 'completed',
+  );
 const tokenOperations = async (): Promise<number> =>
   (
     (await world.worker.query("SELECT COUNT(*) AS n FROM operations WHERE kind = 'token'")) as { n: number }[]
@@ -160,4 +192,302 @@ describe('one lying and one honest node', () => {
     expect(await caller.ops('refund', invoice.invoice_id)).toMatchObject({ ok: false });
     expect(await caller.balance(from.address)).toBe(before);
   });
+
+  it.each([60, 100, 140])(
+    'a node that lowers lastValidBlockHeight by %i and hides statuses causes no double payment or expiry',
+    DEEP,
+    async (by) => {
+      const user = await stage.user();
+      const deposit = await stage.deposit(user, 20n);
+      const overpaid = await caller.invoice();
+      await caller.pay(overpaid, { lamports: lamportsOf(overpaid) + 30_000_000n, from: caller.user(1) });
+      await completed(overpaid);
+      const payments = swaps.payments().length;
+      world.faults.set('rpc1', { kind: 'dropSends' });
+      world.faults.set('rpc2', { kind: 'dropSends' });
+      liar.tell((method, _params, result) => {
+        if (method === 'getLatestBlockhash') {
+          const { value, context } = result as { context: unknown; value: { lastValidBlockHeight: number } };
+          return { context, value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight - by } };
+        }
+        if (method !== 'getSignatureStatuses') return result;
+        const { context, value } = result as { context: unknown; value: unknown[] };
+        return { context, value: value.map(() => null) };
+      });
+      const made = await swaps.create(0.3, { ip: `10.60.${by}.1` });
+      const claimed = await stage.claim(deposit);
+      await caller.ops('refund', overpaid.invoice_id);
+      expect([made.status, claimed.status]).toEqual([200, 200]);
+      const { clock } = world.solana.ledger;
+      await clock.reached(clock.slot('processed') + 80);
+      world.faults.clear();
+      await clock.reached(clock.slot('processed') + 60);
+      liar.tell(undefined);
+      const end = await swaps.settled(String(made.body.id));
+      await stage.paid(deposit);
+      const [refund] = await caller.until(
+        async () => (await caller.read(overpaid.invoice_id)).body.refunds as Body[],
+        ([row]) => row?.status === 'paid',
+      );
+      await caller.finality();
+      expect(stage.payoutsOf(deposit)).toHaveLength(1);
+      const landed = swaps
+        .payments()
+        .slice(payments)
+        .filter(({ lamports }) => lamports === 300_000_000n);
+      expect(landed.map(({ signature }) => signature)).toEqual(
+        end.reason === 'expired' ? [] : [made.body.id],
+      );
+      const memos = world.solana.ledger
+        .transactionsOf(world.reserve.solana)
+        .filter(({ err, memo }) => err === null && memo?.includes(`refund:${refund?.signature}:`));
+      expect(memos).toHaveLength(1);
+    },
+  );
+});
+
+it('a single confirm right after the payment returns 200 completed', async () => {
+  const invoice = await caller.invoice();
+  expect(await confirmOnce(invoice, await caller.pay(invoice))).toMatchObject({
+    status: 200,
+    body: { status: 'completed' },
+  });
+  const listing = await caller.listing(await caller.foreignMint('token', 'Once Coin', 'ONCE'));
+  expect((await confirmOnce(listing, await caller.pay(listing))).status).toBe(200);
+});
+
+it('pays the rent once to an owner who closes the account between four partial payouts', async () => {
+  const user = await stage.user();
+  const deposit = await stage.deposit(user, 200n);
+  const { ledger } = world.solana;
+  const at = findAta(user.address, world.mints.asry, TOKEN_PROGRAM);
+  let reasons: (string | null)[] = [];
+  for (let part = 1; part <= 4; part++) {
+    const { status, body } = await stage.claim(deposit, { rewardUsd: 1 });
+    expect(status).toBe(200);
+    reasons = [...reasons, body.reward.reason];
+    if (body.reward.status === 'owed') continue;
+    await stage.paid(deposit);
+    await landTransaction(ledger, user.signer, [
+      getBurnInstruction({
+        account: address(at),
+        mint: address(world.mints.asry),
+        authority: user.signer,
+        amount: await stage.asryOf(user.address),
+      }),
+      getCloseAccountInstruction({
+        account: address(at),
+        destination: user.signer.address,
+        owner: user.signer,
+      }),
+    ]);
+    await caller.finality();
+  }
+  expect(reasons).toEqual([null, ...Array(3).fill('recipient_account_closed')]);
+  expect(stage.payoutsOf(deposit)).toHaveLength(1);
+});
+
+describe('dust', () => {
+  /** Few enough that the last transaction lands before the blockhash of its batch expires. */
+  const BATCH = 20;
+
+  /** Lands transfers of 0.001 SOL, each a transaction of its own. */
+  async function dust(to: string, count: number): Promise<void> {
+    const { ledger, bank } = world.solana;
+    for (let sent = 0; sent < count; sent += BATCH)
+      await Promise.all(
+        Array.from({ length: Math.min(BATCH, count - sent) }, () =>
+          transferSol(ledger, bank.signer, to, 1_000_000n),
+        ),
+      );
+  }
+
+  it('190 dust transfers with a confirm between them hide no payment without a reference', DEEP, async () => {
+    const hidden = await caller.invoice();
+    await caller.pay(hidden, { references: [] });
+    await dust(world.treasury, 95);
+    const other = await caller.invoice();
+    expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
+    await dust(world.treasury, 95);
+    await caller.finality();
+    expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+  });
+
+  it('120 dust transactions, 20 of them after the swap, hide no refund by the bridge', DEEP, async () => {
+    await dust(world.reserve.solana, 100);
+    world.faults.set('oneclick', { kind: 'settle', mode: 'refund' });
+    const made = await swaps.create(0.3, { ip: '10.61.0.1' });
+    expect(made.status).toBe(200);
+    await dust(world.reserve.solana, 20);
+    expect(await swaps.settled(String(made.body.id))).toMatchObject({ status: 'failed', reason: 'refunded' });
+  });
+});
+
+it('USDC that a bridge returns to a treasury that is also the reserve earns no reward', DEEP, async () => {
+  const shared = await startWorld({
+    cron: false,
+    settleDelayMs: 600_000,
+    vars: { TREASURY_SOLANA_ADDRESS: undefined, ABSR_MINT_ADDRESS: undefined },
+  });
+  try {
+    const own = createAsryStage(shared);
+    expect((await createSwapCaller(shared).create(0.3)).status).toBe(200);
+    const bridge = await own.user();
+    await own.land(shared.solana.bank.signer, own.openAccount(shared.reserve.solana, 'usdc'));
+    const signature = await own.land(bridge.signer, own.pay(bridge, shared.reserve.solana, 30_000_000n));
+    await own.finalized(signature);
+    const { status, body } = await own.claim(signature);
+    expect([status, body.error_code]).toEqual([503, 'CLAIMS_PAUSED']);
+    expect(own.payoutsOf(signature)).toHaveLength(0);
+  } finally {
+    await shared.stop();
+  }
+});
+
+describe('a reserve that runs out of SOL', () => {
+  /** The operator takes SOL out in a wallet, and acknowledges the alarm about it. */
+  async function takeOut(amount: bigint): Promise<void> {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, reserve.signer, bank.address, amount);
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return (await swaps.get('/api/ready')).body as { checks: { reason?: string }[] };
+      },
+      ({ checks }) => checks.some(({ reason }) => reason === 'signing is frozen: unexplained_spend'),
+    );
+    await caller.ops('unfreeze');
+    await caller.ops('resume');
+  }
+
+  it(
+    'swaps cannot use floor or float; the reserve delivers all it sold and sells only what the float covers',
+    DEEP,
+    async () => {
+      const sold = await caller.invoice();
+      const overpaid = await caller.invoice();
+      await caller.pay(overpaid, { lamports: lamportsOf(overpaid) + 10_000_000n, from: caller.user(1) });
+      await completed(overpaid);
+      const deposit = await stage.deposit(await stage.user(), 20n);
+      const smallest = Number((await swaps.get('/api/swap/min')).body.minAmountSol);
+      let client = 0;
+      const made: Body[] = [];
+      for (const amount of [2, 0.5, smallest])
+        await caller.until(
+          async () => {
+            // A swap in transit may still be reserved after the balance has fallen.
+            if (amount === smallest) for (const { id } of made.splice(0)) await swaps.settled(String(id));
+            const answer = await swaps.create(amount, { ip: `10.62.${++client}.1` });
+            if (answer.status === 200) made.push(answer.body);
+            return answer;
+          },
+          ({ body }) => body.error_code === 'INSUFFICIENT_BALANCE',
+        );
+      const drained = await swaps.lamports();
+      expect(drained).toBeGreaterThanOrEqual(FLOOR + FLOAT);
+      expect(drained).toBeLessThan(FLOOR + FLOAT + BigInt(Math.round(smallest * 1e9)) + TRANSFER_FEE);
+      // The rest above the float is removed as well, so that only the float is left for the next steps.
+      await takeOut(drained - FLOOR - FLOAT - TRANSFER_FEE);
+      await caller.pay(sold);
+      expect((await completed(sold)).body.refunds).toEqual([]);
+      await caller.ops('refund', overpaid.invoice_id);
+      await caller.until(
+        async () => (await caller.read(overpaid.invoice_id)).body.refunds as Body[],
+        ([row]) => row?.status === 'paid',
+      );
+      expect((await stage.claim(deposit)).body.reward.status).toBe('sent');
+      await stage.paid(deposit);
+      await caller.until(
+        async () => {
+          const answer = await caller.call('/api/invoices', INVOICE(), caller.freshIp());
+          if (answer.status !== 200) return answer.body;
+          await caller.pay(answer.body);
+          expect((await completed(answer.body)).body.refunds).toEqual([]);
+          return answer.body;
+        },
+        ({ details }) => (details as Body | undefined)?.limit === 'operating_float',
+      );
+      expect(await swaps.lamports()).toBeGreaterThanOrEqual(FLOOR);
+    },
+  );
+
+  it('twelve older requests that wait for SOL do not block the record of a created token', DEEP, async () => {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, bank.signer, reserve.address, SOL);
+    await caller.finality();
+    // The custodian may still use a balance that it read up to a second ago.
+    const first = await caller.until(
+      () => caller.call('/api/invoices', INVOICE(), caller.freshIp()),
+      ({ status }) => status === 200,
+    );
+    const invoices: Body[] = [first.body];
+    while (invoices.length < 13) invoices.push(await caller.invoice());
+    const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
+    await takeOut(spare);
+    for (const invoice of invoices) await caller.pay(invoice);
+    const states = async () =>
+      Promise.all(invoices.map(async ({ invoice_id }) => (await caller.read(invoice_id)).body));
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return states();
+      },
+      (all) => all.every(({ reason }) => String(reason).includes('short_of_sol')),
+    );
+    const rows = (await world.worker.query(
+      "SELECT journal FROM operations WHERE kind = 'token' AND status = 'waiting'",
+    )) as { journal: string }[];
+    const cost = BigInt(String((JSON.parse(rows[0]?.journal ?? '{}') as Body).reserved));
+    await transferSol(ledger, bank.signer, reserve.address, cost);
+    const one = await caller.until(states, (all) => all.some(({ status }) => status === 'completed'));
+    expect(one.filter(({ status }) => status === 'completed')).toHaveLength(1);
+    await transferSol(ledger, bank.signer, reserve.address, SOL);
+    await caller.until(states, (all) => all.every(({ status }) => status === 'completed'));
+  });
+});
+
+describe('one client with many addresses', () => {
+  it('120 estimates from one address leave capacity for other addresses and for creates', DEEP, async () => {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, bank.signer, reserve.address, 5n * SOL);
+    await caller.finality();
+    const ask = async (amount: number, ip: string) =>
+      (await world.fetch(`/api/swap/estimate?amountSol=${amount}`, { ip })).status;
+    const statuses = [];
+    for (let at = 0; at < 120; at++) statuses.push(await ask(0.3 + at / 1_000, '198.51.100.9'));
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(15);
+    expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
+    for (const ip of ['203.0.113.1', '203.0.114.1', '203.0.115.1']) expect(await ask(0.7, ip)).toBe(200);
+    expect((await swaps.create(0.35, { ip: '203.0.113.1' })).status).toBe(200);
+  });
+
+  it('500 invoices from 50 IPv6 networks leave sales open to a new client', DEEP, async () => {
+    // A busy custodian or node refuses a call without counting it.
+    const decided = (ip: string) =>
+      caller.until(
+        () => caller.call('/api/invoices', INVOICE(), ip),
+        ({ status }) => status < 500,
+      );
+    const statuses: number[] = [];
+    for (let round = 1; round <= 10; round++) {
+      const ips = Array.from({ length: 50 }, (_, at) => `2001:db8:${at.toString(16)}:1::${round}`);
+      const answers = await Promise.all(ips.map(decided));
+      statuses.push(...answers.map(({ status }) => status));
+    }
+    const opened = statuses.filter((status) => status === 200).length;
+    expect(opened).toBeGreaterThan(50);
+    expect(opened).toBeLessThan(500);
+    const newcomer = await decided('192.0.2.77');
+    expect(newcomer.status).toBe(200);
+    await caller.pay(newcomer.body);
+    await completed(newcomer.body);
+  });
+});
+
+const INVOICE = (): Body => ({
+  name: 'Moon Cat',
+  symbol: 'MCAT',
+  decimals: 6,
+  supply: '5000000',
+  creator_address: caller.user().address,
 });

@@ -75,6 +75,39 @@ describe('a world whose mint authority needs two keys', () => {
     return { wireWith, body, message, own, blockhash: value.blockhash };
   }
   const bodyOf = (transaction: string) => JSON.stringify({ transaction });
+  /** The first answer that is not about the mint before. */
+  const whenOpen = (request: () => Promise<{ body: string }>) =>
+    until('the end of the blockhash of the mint before', async () => {
+      const answer = await post(cosign, (await request()).body);
+      return answer.body.error_code === 'earlier_mint_open' ? undefined : answer;
+    });
+  const isAlive = async (blockhash: string) =>
+    (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, { commitment: 'processed' })).value;
+
+  it('a new witness shows its addresses and that it has signed nothing', async () => {
+    const { multisig } = world.solana;
+    const state = await (await fetch(`${world.endpoints.witness}/`)).json();
+    expect(state).toEqual({
+      type: 'state',
+      witness: multisig?.witness.address,
+      custodian: world.reserve.solana,
+      mintAuthority: multisig?.address,
+      mint: world.mints.absr,
+      bitcoin: world.reserve.bitcoin,
+      owner: world.treasury,
+      lastSigned: null,
+    });
+  });
+
+  it.each([
+    ['no JSON', '{', 400, 'invalid_body'],
+    ['another member', '{"tx":"AA=="}', 400, 'invalid_body'],
+    ['a number', '{"transaction":1}', 400, 'invalid_body'],
+    ['bytes that are no transaction', '{"transaction":"AAAA"}', 409, 'not_a_mint'],
+    ['an oversized body', JSON.stringify({ transaction: 'A'.repeat(5_000) }), 413, 'body_too_large'],
+  ])('refuses %s', async (_, body, status, code) => {
+    expect(await post(cosign, body)).toMatchObject({ status, body: { error_code: code } });
+  });
 
   it('refuses every request of a thief of the key but a covered mint', async () => {
     const stranger = world.users[0]?.address ?? '';
@@ -85,6 +118,28 @@ describe('a world whose mint authority needs two keys', () => {
     const above = await requestOf(1_000_001n);
     expect((await post(cosign, above.body)).body).toMatchObject({ error_code: 'amount_above_reserve' });
     expect(await supply()).toBe('0');
+  });
+
+  it('refuses a request that was altered, or whose signature is missing, foreign or in the other place', async () => {
+    const { message, own, wireWith } = await requestOf(5n);
+    const none = new Uint8Array(64);
+    const wire = (first: Uint8Array, second: Uint8Array, bytes = message) =>
+      bodyOf(base64.encode(signedTransaction(bytes, [first, second]).wire));
+    const other = await requestOf(6n);
+    const { secretKey } = world.users[0] ?? world.solana.treasury;
+    const foreign = ed25519.sign(message, base58.decode(secretKey).slice(0, 32));
+    for (const body of [wire(none, none), wire(none, own), wire(foreign, none), wire(other.own, none)])
+      expect((await post(cosign, body)).body).toMatchObject({ error_code: 'not_signed_by_custodian' });
+    // The account of the mint, and the number of its signers.
+    for (const at of [1, message.length - 1]) {
+      const altered = Uint8Array.from(message, (byte, index) => (index === at ? byte + 1 : byte));
+      expect((await post(cosign, wire(own, none, altered))).status).toBe(409);
+    }
+    const cut = bodyOf(wireWith(none).slice(0, 400));
+    expect((await post(cosign, cut)).body).toMatchObject({ error_code: 'not_a_mint' });
+    expect((await (await fetch(`${world.endpoints.witness}/`)).json()) as Json).toMatchObject({
+      lastSigned: null,
+    });
   });
 
   it('the chain refuses a mint with the key of the custodian alone', async () => {
@@ -111,6 +166,46 @@ describe('a world whose mint authority needs two keys', () => {
     world.faults.clear();
     await until('the mint of the day', async () => ((await supply()) === '1000000' ? true : undefined));
     await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
+  });
+
+  it('the witness signs nothing above the reserve after a mint', async () => {
+    const { body } = await whenOpen(() => requestOf(1n));
+    expect(body).toMatchObject({ error_code: 'amount_above_reserve' });
+    expect(await supply()).toBe('1000000');
+  });
+
+  it('the witness signs one of many covered mints that a thief requests at the same time', async () => {
+    await world.control.sendBitcoin(world.reserve.bitcoin, 70_000n);
+    await world.control.mine(3);
+    const requests = await Promise.all([70_000n, 69_999n, 69_998n].map((atoms) => requestOf(atoms)));
+    const answers = await Promise.all(requests.map(({ body }) => post(cosign, body)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    for (const [at, { body, status }] of answers.entries())
+      if (status === 200)
+        await rpc('sendTransaction', requests[at]?.wireWith(base64.decode(String(body.signature))), {
+          encoding: 'base64',
+          skipPreflight: true,
+        });
+    await until('the mint of the thief', async () => ((await supply()) === '1000000' ? undefined : true));
+    expect(Number(await supply())).toBeLessThanOrEqual(1_070_000);
+  });
+
+  it('after a restart or a repeated request, the witness signs nothing until its last transaction can no longer land', async () => {
+    await world.control.sendBitcoin(world.reserve.bitcoin, 10_000n);
+    await world.control.mine(3);
+    let first = await requestOf(1n);
+    const signed = await whenOpen(async () => {
+      first = await requestOf(1n);
+      return first;
+    });
+    expect(signed.status).toBe(200);
+    expect((await post(cosign, first.body)).status).toBe(409);
+    await world.worker.kill();
+    await world.worker.start();
+    // Nobody sends the first one, so only the end of its blockhash frees the witness.
+    const next = await whenOpen(() => requestOf(2n));
+    expect([next.status, await isAlive(first.blockhash)]).toEqual([200, false]);
   });
 
   it('after a change of both keys the new keys mint, and the witness refuses the old key', async () => {

@@ -125,6 +125,47 @@ describe('mint --dry-run', () => {
   });
 });
 
+it('refund-due lists payments that bought nothing, with their payers', async () => {
+  expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
+  const [user] = world.users;
+  if (!user) throw new Error('the world has no user');
+  const response = await world.fetch('/api/invoices', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'Twice',
+      symbol: 'TWICE',
+      decimals: 6,
+      supply: '1000',
+      creator_address: user.address,
+    }),
+  });
+  const invoice = (await response.json()) as Json;
+  await world.control.transfer({
+    from: user,
+    to: String(invoice.treasury_address),
+    asset: 'sol',
+    amount: BigInt(String(invoice.fee_lamports)) + 5_000_000n,
+    references: [String(invoice.reference)],
+  });
+  // Nothing reads or confirms this invoice, so that the search of the minute cron finds the payment.
+  const [row] = await until('the overpayment is written down', async () => {
+    await world.control.cron();
+    const rows = (await post({ name: 'refund-due' })).body.rows as Json[];
+    return rows.length > 0 ? rows : undefined;
+  });
+  expect(row).toMatchObject({
+    request: invoice.invoice_id,
+    lamports: '5000000',
+    payer: user.address,
+    reason: 'overpaid',
+  });
+  const { code, stdout } = await ops(['refund-due']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('1 payments are owed back, 5000000 lamports in total (page 1).');
+  expect(stdout).toContain(user.address);
+});
+
 it('the operator drafts and submits an offline proof, and the service checks and publishes it', async () => {
   const { code, stdout: message, stderr } = await ops(['proof', 'message']);
   expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
@@ -146,6 +187,16 @@ it('the operator drafts and submits an offline proof, and the service checks and
     return answer.ok ? ((await answer.json()) as Json) : undefined;
   });
   expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
+});
+
+const line = () => `Target: ${world.url}, release `;
+
+it('names the target on the first line, or on stderr if stdout is a text to be signed', async () => {
+  expect((await ops(['state'])).stdout.startsWith(line())).toBe(true);
+  expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
+  const dead = await ops(['state'], { API_BASE_URL: 'http://127.0.0.1:9' });
+  expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
+  expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
 });
 
 describe('the operator’s route', () => {

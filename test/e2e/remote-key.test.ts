@@ -76,6 +76,9 @@ const isMint = ({ accounts }: { readonly accounts: readonly string[] }): boolean
 /** Landed transactions of the reserve without the daily mint, which each run of the cron may begin. */
 const signed = () => landed().filter((transaction) => !isMint(transaction));
 
+const logged = (event: string): number =>
+  world.worker.logs().filter((line) => line.includes(`"event":"${event}"`)).length;
+
 /** A paid invoice, a deposit to claim, and a swap's key. */
 async function prepare() {
   const deposit = await stage.deposit(await stage.user(), 20n);
@@ -132,6 +135,41 @@ it('the key in the Vault signs a swap, a creation, a reward and a mint', async (
   expect(landed().filter(isMint)).toHaveLength(1);
   expect(peer.messages.length).toBeGreaterThanOrEqual(4);
 });
+
+it.each([
+  ['other message', 'key_service_wrong_signature'],
+  ['other key', 'key_service_wrong_signature'],
+  ['no base64', 'sign_failed'],
+  ['sealed', 'sign_failed'],
+  ['forbidden', 'sign_failed'],
+  ['unreachable', 'sign_failed'],
+  ['hanging', 'sign_failed'],
+] as const)(
+  'while the Vault fails by %s no balance moves; afterwards each payment is made at most once',
+  { tags: ['deep'] },
+  async (mode, event) => {
+    const asked = await prepare();
+    const before = signed().length;
+    const seen = logged(event);
+    peer.mode = mode;
+    await caller.pay(asked.invoice);
+    const waiting = Promise.all([swaps.create(0.3, asked), stage.claim(asked.deposit)]);
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return (await caller.read(asked.invoice.invoice_id)).body;
+      },
+      ({ reason }) => String(reason).startsWith('upstream_'),
+    );
+    await until('the Vault has failed', () => (logged(event) >= seen + 3 ? true : undefined));
+    expect(signed()).toHaveLength(before);
+    peer.mode = 'honest';
+    // Hanging requests are answered late, after a later request has replaced them.
+    peer.answerWaiting();
+    await waiting;
+    await judge(asked, before);
+  },
+);
 
 it('the operator evacuates a reserve whose key is in the Vault, with a new token', {
   tags: ['deep'],

@@ -90,6 +90,33 @@ it('the status of a healthy service is green and shows each upstream', async () 
   for (const { ok, ms } of status.upstreams) expect([ok, Number.isInteger(ms)]).toEqual([true, true]);
 });
 
+const usedOf = ({ limits }: { limits: readonly { name: string; used: string }[] }, name: string) =>
+  limits.find((limit) => limit.name === name)?.used;
+
+it('the status of an unsettled swap shows exposure, used limits and the operation without its key', async () => {
+  world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
+  const { body } = await caller.create(0.5, { key: 'status-0123456789abcdef' });
+  // Custodian and database are read each at its own time.
+  const status = await shows(
+    'the exposure',
+    ({ custody, operations }) => usedOf(custody, 'unsettled') === '500000000' && operations?.length === 2,
+  );
+  expect(status.custody).toMatchObject({
+    frozen: null,
+    paused: null,
+    openOperations: 1,
+    heldOperations: 0,
+  });
+  for (const name of ['operation', 'hour', 'day', 'unsettled'])
+    expect([name, usedOf(status.custody, name)]).toEqual([name, name === 'operation' ? '0' : '500000000']);
+  expect(usedOf(status.custody, 'cost_day')).toMatch(/^[1-9]\d{6}$/);
+  expect(status.operations).toMatchObject([
+    { kind: 'swap', status: 'waiting', signature: body.id, amountLamports: '500000000' },
+    { kind: 'absr', status: 'finished', detail: 'done' },
+  ]);
+  expect(JSON.stringify(status)).not.toContain('status-0123456789abcdef');
+});
+
 describe('an alarm', () => {
   it('a test alarm arrives with the name of the service and a link to the runbook', async () => {
     const before = messages.length;

@@ -102,3 +102,11 @@ describe('from a form to a token', () => {
     },
   );
 });
+
+it.each([
+  ['a wallet', () => world.users[0]?.address ?? '', 'NOT_A_MINT'],
+  ['a mint without a name', () => world.mints.usdc, 'NO_METADATA'],
+])('refuses a listing of %s', async (_name, mint, code) => {
+  const { status, body } = await caller.call('/api/listings/request', { mint_address: mint() }, '10.2.0.3');
+  expect([status, body.error_code]).toEqual([400, code]);
+});
