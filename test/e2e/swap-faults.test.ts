@@ -1,78 +1,147 @@
 /** @module-tag deep */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
-import { scenes } from '../kit/scenes.ts';
-import type { UpstreamName } from '../world/bindings.ts';
-import type { Fault } from '../world/fault-book.ts';
-import { lazy, useWorld } from '../world/use-world.ts';
-import { createSwapCaller } from './swap-caller.ts';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { CELLS, type Cell, PHASES } from './fault-cells.ts';
+import { cellName } from './fault-matrix.ts';
+import { type Outcome, runCells } from './fault-run.ts';
+import { judge, type Observation } from './fault-verdict.ts';
+import type { Answer, Body } from './swap-caller.ts';
 
-const AMOUNT = 300_000_000n;
-/** Milliseconds for which the custodian shares one read of the balance or of the prices, a failure too. */
-const READ_SHARED_MS = 1_000;
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  nodes: ['rpc1', 'rpc2'],
-  indexes: ['esplora1', 'esplora2'],
-  venues: VENUE_NAMES,
-};
+const short = CELLS.filter((cell) => cell.short);
 
-const world = useWorld({
-  cron: false,
-  blockMs: 300,
-  settleDelayMs: 300,
-  reserveLamports: 100_000_000_000n,
-  vars: { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', SWAP_MAX_UNSETTLED_SOL: '100' },
-});
-const caller = lazy(() => createSwapCaller(world));
-let clients = 0;
+describe('a swap under a fault ends as stated and breaks no guarantee', () => {
+  const outcomes = new Map<Cell, Outcome>();
+  beforeAll(async () => {
+    for (const outcome of await runCells(short, { worlds: 3 })) outcomes.set(outcome.cell, outcome);
+  }, 300_000);
 
-/** A fault as in `hang getBalance 1`: its kind, the calls, and how many of them. */
-function faultOf(text: string): Fault {
-  const [kind = '', match = '', times = '2'] = text.split(' ');
-  if (kind === 'settle') return { kind, mode: match, times: 1 };
-  return { kind, match, ...(times === 'all' ? {} : { times: Number(times) }) };
-}
-
-it.each(
-  scenes(`
-    rpc1        | hang getLatestBlockhash 1  | 502 UPSTREAM_FAILED upstream_quorum_missing
-    nodes       | truncate getLatestBlockhash | 502 UPSTREAM_FAILED upstream_not_json
-    nodes       | lost sendTransaction       | finished
-    nodes       | html sendTransaction       | finished
-    nodes       | dropSends sendTransaction all | failed expired
-    nodes       | nullStatus getSignatureStatuses | finished
-    nodes       | 500 getTransaction         | finished
-    indexes     | 429 /tx/                   | finished
-    esplora2    | hang /tx/ 1                | finished
-    venues      | 429 /                      | 502 PRICE_UNAVAILABLE price_unavailable
-    kraken      | drop /                     | finished
-    oneclick    | lost /v0/quote             | 502 UPSTREAM_FAILED upstream_unreachable
-    oneclick    | wrongRecipient /v0/quote   | 502 QUOTE_REFUSED quote_recipient
-    oneclick    | drop /v0/status            | finished
-    oneclick    | settle refund              | failed refunded
-    oneclick    | settle partial             | failed partial
-  `),
-)('under a fault of %s (%s) a swap ends as %s and pays at most once', async (target, fault, result) => {
-  const payments = caller.payments().length;
-  const sats = caller.sats();
-  const key = randomUUID();
-  const create = () => caller.create(0.3, { key, ip: `10.0.${++clients}.1` });
-  for (const name of GROUPS[String(target)] ?? [String(target)])
-    world.faults.set(name as UpstreamName, faultOf(String(fault)));
-  const answer = await create();
-  const end = answer.status === 200 ? await caller.settled(String(answer.body.id)) : undefined;
-  world.faults.clear();
-  const { details, error_code: code } = answer.body as { details?: { reason: string }; error_code?: string };
-  const shown = end ? [end.status, end.reason] : [answer.status, code, details?.reason];
-  expect(shown.filter(Boolean).join(' ')).toBe(result);
-  const hasPaid = end !== undefined && end.reason !== 'expired';
-  expect(caller.payments().slice(payments)).toMatchObject(
-    hasPaid ? [{ signature: answer.body.id, lamports: AMOUNT }] : [],
+  it.each(short.map((cell) => [cellName(cell), cell] as const))(
+    'a swap has the expected result and breaks no guarantee under the fault: %s',
+    (_name, cell) => {
+      const { result, violations } = outcomes.get(cell) ?? {};
+      expect({ result, violations }).toEqual({ result: cell.result, violations: [] });
+    },
   );
-  expect(caller.sats() - sats).toBe(BigInt(String(end?.btcSatoshis ?? 0)));
-  const [row] = (await caller.rows()).filter(({ signature }) => signature === answer.body.id);
-  expect([row?.status, row?.btc_sats]).toEqual([end?.status, end?.btcSatoshis]);
-  await sleep(READ_SHARED_MS + 1);
+});
+
+test('the short run covers every upstream, kind of fault and phase of the whole matrix', () => {
+  const seen = (cells: readonly Cell[]) => ({
+    targets: new Set(cells.map(({ target }) => target)),
+    faults: new Set(cells.map(({ fault }) => fault)),
+    phases: new Set(cells.map(({ phase }) => phase)),
+  });
+  expect(seen(short)).toEqual(seen(CELLS));
+  expect(seen(CELLS).phases).toEqual(new Set(PHASES));
+});
+
+describe('the verdict of a cell', () => {
+  const answer = (status: number, body: Body, replayed = false): Answer => ({
+    status,
+    body,
+    headers: new Headers(replayed ? { 'idempotency-replayed': 'true' } : {}),
+  });
+  const created = { id: 'S1', amountSol: 0.3, expectedBtcSats: 37_000 };
+  const end = {
+    id: 'S1',
+    status: 'finished',
+    amountSol: 0.3,
+    btcSats: 37_000,
+    btcSatoshis: '37000',
+    txId: 'T1',
+  };
+  const payment = { signature: 'S1', to: 'D1', lamports: 300_000_000n, fee: 5_900n, blockTime: 1 };
+  const good: Observation = {
+    amountSol: 0.3,
+    amountLamports: 300_000_000n,
+    answers: [answer(200, created)],
+    ends: [end],
+    payments: [payment],
+    paymentsAtEnd: 1,
+    arrivedSats: 37_000n,
+    bitcoinPayment: () => ({ sats: 37_000n, confirmed: true }),
+    rows: [{ signature: 'S1', status: 'finished', btc_sats: '37000' }],
+    repeats: [answer(200, created, true)],
+    estimate: answer(200, { estimatedBtcSats: 1 }),
+  };
+  const refusal = { error_code: 'QUOTE_REFUSED', details: { reason: 'quote_amount' } };
+
+  it('the verdict reports no violation for a swap that went well', () => {
+    expect(judge(good)).toEqual({ result: '200, finished', violations: [] });
+  });
+
+  it.each<[string, Partial<Observation>, string]>([
+    ['a second payment', { payments: [payment, payment], paymentsAtEnd: 2 }, '2 payments for one swap'],
+    [
+      'a payment too many',
+      { payments: [payment, { ...payment, signature: 'S2' }], paymentsAtEnd: 2 },
+      'that no response named',
+    ],
+    ['another amount', { payments: [{ ...payment, lamports: 1n }] }, 'a payment of 1 lamports'],
+    ['a lost payment', { payments: [], paymentsAtEnd: 0 }, 'finished without a payment on Solana'],
+    [
+      'an unconfirmed delivery',
+      { bitcoinPayment: () => ({ sats: 1n, confirmed: false }) },
+      'without Bitcoin on the chain',
+    ],
+    ['no delivery', { bitcoinPayment: () => null }, 'finished without Bitcoin on the chain'],
+    ['sats that no response names', { arrivedSats: 74_000n }, '74000 sats arrived, 37000 are reported'],
+    ['a null amount', { ends: [{ ...end, amountSol: null }] }, 'a status without its amount'],
+    ['a null amount at the end', { ends: [{ ...end, btcSats: null }] }, 'finished without an amount'],
+    [
+      'a create without its amount',
+      { answers: [answer(200, { ...created, expectedBtcSats: null })] },
+      'without its amounts',
+    ],
+    [
+      'an estimate without its amount',
+      { estimate: answer(200, { estimatedBtcSats: null }) },
+      'an estimate without',
+    ],
+    [
+      'a mirror that lags',
+      { rows: [{ signature: 'S1', status: 'waiting', btc_sats: null }] },
+      'the mirror differs',
+    ],
+    [
+      'a false expiry',
+      { ends: [{ ...end, status: 'failed', reason: 'expired' }] },
+      'expired, and yet it landed',
+    ],
+    [
+      'a repeat that swaps again',
+      { repeats: [answer(200, { ...created, id: 'S2' }, true)] },
+      'a repeat answers 200',
+    ],
+    ['a repeat without its mark', { repeats: [answer(200, created)] }, 'a repeat is not marked'],
+    ['a repeat that pays', { paymentsAtEnd: 2 }, 'a repeat has paid'],
+    [
+      'a refused swap that was signed',
+      {
+        answers: [answer(502, refusal)],
+        ends: [],
+        repeats: [],
+        payments: [],
+        paymentsAtEnd: 0,
+        arrivedSats: 0n,
+      },
+      'a refused swap was signed',
+    ],
+  ])('the verdict reports %s', (_what, change, violation) => {
+    expect(judge({ ...good, ...change }).violations.join('; ')).toContain(violation);
+  });
+
+  it('the verdict summarizes the outcome of a swap under a fault', () => {
+    const word = (change: Partial<Observation>): string => judge({ ...good, ...change }).result;
+    const ended = (status: string, reason: string | null, btcSats: number | null = null) => [
+      { ...end, status, reason, btcSats, detail: 'settling' },
+    ];
+    expect(word({ ends: ended('waiting', null) })).toBe('200, waiting: settling');
+    expect(word({ ends: ended('failed', 'expired'), payments: [] })).toBe(
+      '200, failed: expired, nothing spent',
+    );
+    expect(word({ ends: ended('failed', 'refunded') })).toBe('200, failed: refunded, nothing arrived');
+    expect(word({ ends: ended('failed', 'partial', 9) })).toBe('200, failed: partial, less arrived');
+    const refused = { answers: [answer(502, refusal)], ends: [], payments: [] };
+    expect(word({ ...refused, rows: [] })).toBe('502 QUOTE_REFUSED quote_amount, nothing signed');
+    expect(word(refused)).toBe('502 QUOTE_REFUSED quote_amount, SIGNED');
+  });
 });

@@ -35,6 +35,7 @@ const MORE_NONSENSE: readonly Nonsense[] = [
   ['mutate', ['--sample', '-1']],
   ['simulate', ['--previous', '/nowhere']],
   ['simulate', ['--speed', '9']],
+  ['../test/e2e/fault-matrix', ['nothing']],
 ];
 
 async function expectRefused([script, args]: Nonsense): Promise<void> {
