@@ -150,6 +150,25 @@ function setUp() {
   };
 }
 
+/** The work of 25 people, which must complete. The longest time of each kind of work, in milliseconds. */
+async function people(w: ReturnType<typeof setUp>): Promise<Readonly<Record<string, number>>> {
+  const startedAt = w.scheduler.now();
+  const longest: Record<string, number> = {};
+  const each = (kind: string, count: number, act: (n: number) => Promise<boolean>) =>
+    Array.from({ length: count }, async (_, n) => {
+      const done = await act(n);
+      longest[kind] = Math.max(longest[kind] ?? 0, w.scheduler.now() - startedAt);
+      return done;
+    });
+  const results = await w.finish([
+    ...each('sale', 10, w.buy),
+    ...each('swap', 10, async (n) => (await w.swap(n)).type === 'created'),
+    ...each('reward', 5, w.earn),
+  ]);
+  expect(results).toEqual(results.map(() => ({ status: 'fulfilled', value: true })));
+  return longest;
+}
+
 it('with an invented signature, a confirm makes five calls to each node and a claim makes one', async () => {
   const w = setUp();
   const { id } = await w.open('token', MALLORY);
@@ -188,6 +207,69 @@ it('repeats of a known confirm, claim and lookup within 30 seconds make no call 
   for (let n = 0; n < 20; n++) expect((await ask(strangerOf(n)))[0]).toEqual(first[0]);
   expect(w.takeCalls().all).toBe(0);
 });
+
+/** One of many free calls. @param id an open invoice @param n number of the call */
+type Flood = (w: ReturnType<typeof setUp>, id: string, n: number) => unknown;
+
+/** Names a transaction of somebody else to a claim and to a confirm in turn. */
+const nameOf =
+  (
+    signatureOf: (w: ReturnType<typeof setUp>, n: number) => string | undefined,
+    clientOf = strangerOf,
+  ): Flood =>
+  (w, id, n) => {
+    const signature = signatureOf(w, n);
+    if (signature === undefined) return;
+    if (n % 2 === 0) return w.claim(signature, clientOf(n));
+    return confirmPayment(w.api, { id, kind: 'token', signature, client: clientOf(n) });
+  };
+const newest = (w: ReturnType<typeof setUp>, at: number) =>
+  w.ledger.entries.at(-1 - at)?.transaction.signature;
+
+const FLOODS: Readonly<Record<string, Flood>> = {
+  'confirms of invented signatures': (w, id, n) => w.confirmInvented(id, strangerOf(n)),
+  'claims of invented signatures': (w, _, n) => w.claimInvented(strangerOf(n)),
+  'reads of an open invoice': (w, id) => w.ask((custody) => custody.findRequest(id)),
+  'new invoices': (w, _, n) => w.open('token', strangerOf(n), w.ask),
+  'estimates of new amounts': (w, _, n) =>
+    w.ask((custody) =>
+      custody.estimateSwap({ amountLamports: 50_000_000n + BigInt(n), client: strangerOf(n) }),
+    ),
+  'reads of the bounds of a swap': (w) => w.ask((custody) => custody.swapRoom()),
+  'confirms and claims of transactions of others': nameOf(
+    ({ ledger }, n) => ledger.entries[n % ledger.entries.length]?.transaction.signature,
+  ),
+  'confirms and claims of transactions that have just landed': nameOf((w, n) => {
+    w.credit(BigInt(1_000 + n));
+    return newest(w, n % 300);
+  }),
+  'confirms and claims of the newest transactions by one network': nameOf(
+    (w, n) => newest(w, n % 30),
+    () => MALLORY,
+  ),
+  'confirms and claims of small payments to the treasury': nameOf((w, n) => {
+    const paid = [...w.truth.payments.keys()];
+    return n % 8 === 0 ? w.pay(wallet(60_000), 20_000n + BigInt(n), []) : paid[n % paid.length];
+  }),
+};
+
+it.each(Object.entries(FLOODS))(
+  'ten swaps, ten sales and five rewards complete within twice their time alone during a flood of %s',
+  { tags: ['deep'], timeout: 120_000 },
+  async (_name, act) => {
+    const quiet = setUp();
+    await quiet.pass(10 * SECOND);
+    const alone = await people(quiet);
+    const w = setUp();
+    const { id } = await w.open('token', MALLORY);
+    for (let n = 0; n < 400; n++) w.credit(BigInt(n + 1));
+    await w.pass(10 * SECOND);
+    w.repeatedly(60, 40, (n) => act(w, id, n));
+    await w.pass(20 * SECOND);
+    for (const [kind, ms] of Object.entries(await people(w)))
+      expect([kind, ms <= 2 * (alone[kind] ?? 0), ms]).toEqual([kind, true, ms]);
+  },
+);
 
 it('1,200 named dust payments and 600 repeats of owed claims a minute leave three quarters of each node to own work', {
   tags: ['deep'],

@@ -259,6 +259,31 @@ describe('a change of alarms', () => {
   }
   const frozen = custody({ frozen: 'unexpected_debit' });
 
+  it.each(CASES)(
+    'the alarm %s is sent when it is raised and when it is over, with its row of the runbook',
+    async (name, given) => {
+      const sent: (readonly [string, string, string])[] = [];
+      const alarms = rowsInOnePlace();
+      const look = (readFacts: () => Promise<AlarmFacts>) =>
+        raiseAlarms({
+          reporter,
+          readFacts,
+          alarms,
+          log: () => undefined,
+          notify: async (message) =>
+            void sent.push(
+              ...message.alarms.map((alarm) => [alarm.name, alarm.change, alarm.runbook] as const),
+            ),
+        });
+      for (const shown of [given, given, facts(CALM)]) await look(async () => shown);
+      const row = `https://sluice.example/runbook#${name}`;
+      expect(sent).toEqual([
+        [name, 'raised', row],
+        [name, 'cleared', row],
+      ]);
+    },
+  );
+
   it('a change of alarms is logged and sent once when it begins and once when it ends', async () => {
     const messages: AlarmMessage[] = [];
     const { lines, look } = watched(async (message) => void messages.push(message));

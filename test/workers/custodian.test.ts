@@ -127,6 +127,16 @@ describe('the custodian in the Workers runtime', () => {
     }
   });
 
+  it('tells the caller of a refused read when to repeat it', async () => {
+    const client = new CustodianClient({ env, missing: [], log: () => undefined });
+    const reads = await Promise.allSettled(
+      Array.from({ length: 100 }, () => client.findSwap('u'.repeat(88))),
+    );
+    const refused = reads.flatMap((read) => (read.status === 'rejected' ? [read.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ code: 'CUSTODIAN_UNAVAILABLE', retryAfterSeconds: 5 });
+  });
+
   it('signs a swap that the chain accepts, and writes its row to D1 before the response', async () => {
     const answer = await createSwap(request('c1'));
     if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
@@ -170,12 +180,34 @@ describe('the custodian in the Workers runtime', () => {
     await alarms(stateIs('done'));
   });
 
+  it('20 simultaneous calls with one key create one signature and get 20 equal responses', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => createSwap(request('c1', 'key'))));
+    const signatures = answers.map((answer) =>
+      answer.type === 'created' ? answer.swap.signature : answer.refusal.code,
+    );
+    expect(new Set(signatures).size).toBe(1);
+    expect(upstreams.sent.size).toBe(1);
+    expect(answers.filter(({ replayed }) => replayed)).toHaveLength(19);
+    expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 2]);
+  });
+
   it('an evicted object resends the same signed bytes', async () => {
     const answer = await createSwap(request('c1', 'key'));
     await evictDurableObject(custodian());
     await alarms(async () => upstreams.sends.length >= 4);
     expect(upstreams.sent.size).toBe(1);
     expect(await createSwap(request('c1', 'key'))).toEqual({ ...answer, replayed: true });
+  });
+
+  it('an emptied object starts frozen if the mirror in D1 has rows', async () => {
+    await createSwap(request('c1'));
+    await runInDurableObject(custodian(), (_instance, { storage }) => storage.deleteAll());
+    await evictDurableObject(custodian());
+    const answer = await createSwap(request('c2'));
+    expect(answer).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'journal_behind_mirror' } },
+    });
+    expect(upstreams.sent.size).toBe(1);
   });
 
   it('the storage rolls back only a failed inner transaction, and both if the outer one fails', async () => {
