@@ -47,10 +47,10 @@ export function withLicences(page: string): string {
     const groups = Map.groupBy(packages, ({ name, version }) =>
       [name.startsWith('@') ? name.split('/')[0] : name, version].join(' '),
     );
-    const names = [...groups].map(([scope, [first, ...others]]) =>
-      others.length === 0
-        ? `${first.name} ${first.version}`
-        : scope.replace(' ', `/* (${others.length + 1}) `),
+    const names = [...groups].map(([scope, members]) =>
+      members.length === 1
+        ? members.map(({ name, version }) => `${name} ${version}`).join()
+        : scope.replace(' ', `/* (${members.length}) `),
     );
     return `| ${licence} | ${names.join(', ')} |`;
   });
