@@ -152,7 +152,7 @@ export const VARIABLES = {
     areas: ['service'],
     secret: true,
     about:
-      'URL that each cron run calls by GET after it has woken the custodian. A [monitor elsewhere](deploy.md#5-watch) sends an alarm when the calls stop.',
+      'URL that each cron run calls by GET after it has woken the custodian, for a [monitor elsewhere](deploy.md#5-watch).',
   },
   CUSTODIAN_LOCATION: {
     schema: z.enum(['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me']),
@@ -316,7 +316,7 @@ export const VARIABLES = {
     schema: address,
     areas: ['asry'],
     about:
-      "Token account that pays rewards, owned by a cold key that approved the reserve's key as delegate; the allowance is the cap. Empty: the reserve's own account.",
+      "[Token account of a cold key](options.md#asry-from-a-cold-account) that pays rewards, up to its allowance. Empty: the reserve's own account.",
   },
   ASRY_PRICE_USD: {
     // Trillionths of a dollar.

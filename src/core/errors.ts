@@ -159,7 +159,7 @@ const CODES = {
   EXCHANGE_OUTCOME_UNKNOWN: permanent(
     502,
     'retry_with_new_key',
-    'The provider may have created an exchange whose pay-in address never arrived. No money moved, and unused exchanges expire. Pay nothing and create again.',
+    'The provider may have created an exchange, but its pay-in address is unknown. No money moved, and unused exchanges expire. Pay nothing and create again.',
   ),
 
   // Analytics
@@ -184,7 +184,7 @@ const CODES = {
   OLDER_THAN_RECORDS: permanent(
     409,
     'contact_operator',
-    'The payment or request is older than the records of this service, which began anew after a loss. details.recordsSince says when. Nothing was consumed.',
+    'The payment or request is older than the records of this service, which began anew at details.recordsSince. Nothing was consumed.',
   ),
   DEPOSIT_TOO_OLD: uselessDeposit('The payment is from before the programme, or older than the maximum age.'),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
