@@ -4,7 +4,7 @@ import { component } from './router.ts';
 export const CoverageBody = component('Coverage', {
   state: z
     .enum(['covered', 'short', 'unknown', 'no_token'])
-    .describe('unknown: a figure is missing, or is older and does not show a shortage'),
+    .describe('unknown: a figure is missing, or is stale and does not show a shortage'),
   reserveSatoshis: z.string().nullable().describe('Confirmed sats in the reserve'),
   supplySatoshis: z
     .string()

@@ -92,7 +92,7 @@ export type Status = {
     };
   } | null;
   backing: {
-    /** unknown: a figure is missing, or is older and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
+    /** unknown: a figure is missing, or is stale and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
     /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
     /** Whole ABSR, finalized; a fraction is treated as a whole one */ supplySatoshis: string | null;
     /** Atoms of ABSR, finalized */ supplyAtoms: string | null;
@@ -256,7 +256,7 @@ export type AbsrSummary = {
 
 /** The comparison of the confirmed sats with the ABSR supply */
 export type Coverage = {
-  /** unknown: a figure is missing, or is older and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
+  /** unknown: a figure is missing, or is stale and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
   /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
   /** Whole ABSR, finalized; a fraction is treated as a whole one */ supplySatoshis: string | null;
   /** Atoms of ABSR, finalized */ supplyAtoms: string | null;

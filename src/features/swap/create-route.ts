@@ -35,7 +35,7 @@ const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swaps reserve SOL into BTC; the service signs. Rehearse it with GET /api/swap/estimate. Send an Idempotency-Key: a repeat with it moves nothing.',
+    'Swaps reserve SOL into BTC; the service signs. Rehearse it with GET /api/swap/estimate. Send an Idempotency-Key: a repeat with it starts no second swap.',
   middleware: [rateLimit('create'), spendingBody(REHEARSAL)] as const,
   request: {
     headers: idempotencyHeaders,

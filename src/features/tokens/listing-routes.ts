@@ -81,7 +81,7 @@ const searchRoute = createRoute({
         .max(64)
         .optional()
         .describe(
-          'Any part of name or symbol (of one or two letters, the start), or the start of an address; without it, the newest tokens',
+          'Any part of a name or symbol, or the start of an address. One or two letters match only the start of a name or symbol. Without it, the newest tokens',
         ),
       ...pageParams(SEARCH_LIMIT),
     }),
