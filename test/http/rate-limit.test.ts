@@ -74,7 +74,7 @@ describe.each([
   const several = (count: number, addressOf: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => addressOf(n + 1));
 
-  it('count a minute each, with counters of their own', () => {
+  it('the limiters count a minute each, with separate counters', () => {
     expect(limiters.map(({ simple }) => simple.period)).toEqual([60, 60, 60]);
     expect(new Set(limiters.map(({ namespace_id }) => namespace_id)).size).toBe(3);
     expect(limitOf.get('LIMITER')).toBe(ofClient);
@@ -85,7 +85,7 @@ describe.each([
     ['a /64', ['2001:db8:1:2::3'], '2001:db8:1:3::3'],
     ['a /48', several(4, (n) => `2001:db8:1:${n}::3`), '2001:db8:2:1::3'],
     ['each of three addresses', several(3, (n) => `203.0.113.${n}`), '203.0.113.99'],
-  ])('leave the neighbour of %s at its limit its own full limit', async (_what, busy, neighbour) => {
+  ])('%s at its limit leaves its neighbour a full limit', async (_what, busy, neighbour) => {
     const gate = minute();
     await admitted(gate, busy);
     expect(await admitted(gate, [neighbour])).toBe(ofClient);
@@ -95,7 +95,7 @@ describe.each([
     ['hosts of one /24', 4, 200, (n: number) => `203.0.113.${n}`],
     ['/64s of one /48', 4, 200, (n: number) => `2001:db8:1:${n.toString(16)}::1`],
     ['/64s of one /32', 16, 40, (n: number) => `2001:db8:${n.toString(16)}::1`],
-  ] as const)('bound %s together to %i times one client', async (_what, times, count, addressOf) => {
+  ] as const)('limits bound %s together to %i times one client', async (_what, times, count, addressOf) => {
     expect(await admitted(minute(), several(count, addressOf))).toBe(times * ofClient);
   });
 });

@@ -53,7 +53,7 @@ it('a thief of the key, one node and one index of each side never gets the suppl
 });
 
 it.each([1, 2, 3])(
-  'without a witness, the same thief mints more than the sats within seed %i',
+  'without a witness, a thief of the key mints more than the sats within seed %i',
   async (seed) => {
     const production = await loadProduction(OWN_SOURCE);
     const { violations } = await runThief(seed, production, () => undefined, false);

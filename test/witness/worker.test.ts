@@ -190,13 +190,16 @@ describe('the Worker of the witness', () => {
     POST   /cosign | {"transaction":1}   | 400 | invalid_body
     POST   /cosign | {"transaction":"A"} | 409 | not_a_mint
   `),
-  )('refuses %s with the body %s by %s %s', async (target, body, status, error_code) => {
-    logged();
-    const [method, path] = target.split(/\s+/) as [string, string];
-    const response = await start().send(path, { method, ...(body && { body }) });
-    expect(response).toMatchObject({ status: Number(status), error_code });
-    expect(response.allow).toBe(status === '405' ? 'POST' : null);
-  });
+  )(
+    'responds to %s with the body %s with status %s and the code %s',
+    async (target, body, status, error_code) => {
+      logged();
+      const [method, path] = target.split(/\s+/) as [string, string];
+      const response = await start().send(path, { method, ...(body && { body }) });
+      expect(response).toMatchObject({ status: Number(status), error_code });
+      expect(response.allow).toBe(status === '405' ? 'POST' : null);
+    },
+  );
 
   it('reads a body of 4,096 bytes and refuses one of 4,097', async () => {
     logged();

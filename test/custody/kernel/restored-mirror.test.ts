@@ -50,7 +50,7 @@ describe('a D1 that was restored to an older state', () => {
     expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
   });
 
-  it('one command sends a bounded number of rows, and a repeated command continues after them', async () => {
+  it('one republish command sends a bounded number of rows, and a repeated one continues after them', async () => {
     const { w } = await emptied(2_050);
     expect(await republish(w)).toMatchObject({
       ok: true,
@@ -61,7 +61,7 @@ describe('a D1 that was restored to an older state', () => {
     expect([w.mirror.rows.size, (await w.custody.report()).mirrorRestored]).toEqual([2_050, false]);
   });
 
-  it('the command continues where a crash or an outage of D1 has stopped it', async () => {
+  it('the republish command continues where a crash or an outage of D1 has stopped it', async () => {
     const { w } = await emptied(250);
     const { apply } = w.mirror;
     w.mirror.apply = async (...batch) => {

@@ -64,7 +64,7 @@ it.each(
     a fee at two nodes, a success at a third              | 2 | one proof finalized failed, two proof finalized failed, three proof finalized | seen
     an unread fee at one node, a success at another       | 2 | one proof finalized unread, two proof finalized       | seen
   `),
-)('an attempt by the views of nodes: %s', (_what, quorum, views, verdict) => {
+)('the nodes give a verdict on an attempt: %s', (_what, quorum, views, verdict) => {
   const shown = views
     .split(', ')
     .filter((each) => each !== '')
