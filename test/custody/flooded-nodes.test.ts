@@ -1,7 +1,7 @@
 /** Strangers at their full rate of free calls, while the nodes of the reserve answer 50 requests a second each. */
 
 import { expect, it } from 'vitest';
-import { refusalError } from '../../src/core/errors.ts';
+import { refusalError, upstreamFailed } from '../../src/core/errors.ts';
 import type { CustodianApi } from '../../src/custody/api.ts';
 import { FINALITY_WAIT_MS } from '../../src/features/asry/claims.ts';
 import { confirmPayment } from '../../src/features/payments/paid-request.ts';
@@ -17,13 +17,15 @@ const clientOf = (n: number): string => `198.51.${n}.1`;
 /** One of 200 networks. */
 const strangerOf = (n: number): string => `10.${n % 200}.0.1`;
 
-function setUp() {
+/** @param hanging one of three nodes, which responds to no call. Without it, there are two nodes. */
+function setUp(hanging?: string) {
   /** Calls to each node in each second. */
   const perSecond = new Map<string, number>();
   /** Work that was counted as failed. */
   const failures: unknown[] = [];
   const run = simulateCustodian({
     nodeRate: NODE_RATE,
+    nodeCount: hanging ? 3 : 2,
     deps: (deps) => ({
       ...deps,
       log(line) {
@@ -33,11 +35,16 @@ function setUp() {
     }),
     onCall(label) {
       const [node = ''] = label.split('.');
-      if (!node.startsWith('node-')) return;
+      if (!node.startsWith('node-')) return undefined;
       const second = `${node} ${Math.floor(run.scheduler.now() / SECOND)}`;
       perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+      return node === hanging ? timeOut(node) : undefined;
     },
   });
+  async function timeOut(node: string): Promise<void> {
+    await run.scheduler.sleep(8 * SECOND);
+    throw upstreamFailed(node, 'timeout');
+  }
   /** Calls to all nodes since the last call of this function. */
   function takeCalls(): { readonly all: number; readonly most: number } {
     const counts = [...perSecond.values()];
@@ -253,14 +260,22 @@ const FLOODS: Readonly<Record<string, Flood>> = {
   }),
 };
 
-it.each(Object.entries(FLOODS))(
-  'ten swaps, ten sales and five rewards complete within twice their time alone during a flood of %s',
+it.each(
+  Object.entries(FLOODS).flatMap(
+    ([name, act]) =>
+      [
+        [name, 'two prompt nodes', undefined, act],
+        [name, 'one hanging node of three', 'node-1', act],
+      ] as const,
+  ),
+)(
+  'ten swaps, ten sales and five rewards complete within twice their time alone during a flood of %s, with %s',
   { tags: ['deep'], timeout: 120_000 },
-  async (_name, act) => {
-    const quiet = setUp();
+  async (_name, _nodes, hanging, act) => {
+    const quiet = setUp(hanging);
     await quiet.pass(10 * SECOND);
     const alone = await people(quiet);
-    const w = setUp();
+    const w = setUp(hanging);
     const { id } = await w.open('token', MALLORY);
     for (let n = 0; n < 400; n++) w.credit(BigInt(n + 1));
     await w.pass(10 * SECOND);

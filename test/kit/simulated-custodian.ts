@@ -37,11 +37,13 @@ export function simulateCustodian({
   startLamports = 100_000_000_000n,
   failing,
   nodeRate,
+  nodeCount = 2,
   ...change
 }: WorldChange & {
   readonly seed?: number | undefined;
   /** Requests that each node serves in a second. */
   readonly nodeRate?: number | undefined;
+  readonly nodeCount?: number | undefined;
   readonly startLamports?: bigint | undefined;
   /** Chance that a transaction fails on the chain. */
   readonly failing?: (() => number) | undefined;
@@ -53,7 +55,7 @@ export function simulateCustodian({
       ...(nodeRate === undefined ? {} : { nodeRate }),
       epoch: START,
       slotMs: 100,
-      nodes: Array(2).fill({ retention: Number.POSITIVE_INFINITY }),
+      nodes: Array(nodeCount).fill({ retention: Number.POSITIVE_INFINITY }),
       lies: undefined,
       remoteKey: false,
       startLamports,

@@ -56,8 +56,8 @@ export type State = {
 
 /** What a test changes in the world. */
 export type WorldChange = {
-  /** Called before each call of an upstream; it throws if the upstream refuses the call. */
-  readonly onCall?: (label: string) => void;
+  /** Called before each call of an upstream, which then waits for the result. It throws if the upstream refuses the call. */
+  readonly onCall?: (label: string) => Promise<void> | undefined;
   readonly nodes?: (nodes: readonly SolanaNode[]) => SolanaNode[];
   readonly deps?: (deps: CustodyDeps) => CustodyDeps;
 };
@@ -319,7 +319,8 @@ export function createWorld(
       instance.cross(label, async () => {
         const { latent, latencyMs } = faults();
         if (netRandom.chance(latent)) await scheduler.sleep(netRandom.between(1, latencyMs));
-        change.onCall?.(label);
+        const waiting = change.onCall?.(label);
+        if (waiting) await waiting;
         const node = nodeOf(label);
         if (node !== undefined) scarcity?.serve(node);
         const answer = await ask();
