@@ -4,8 +4,6 @@
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
-import { Budget } from '../../core/budget.ts';
-import { BUDGETS } from '../../core/call-limits.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
@@ -45,8 +43,7 @@ export async function readSale(
 /** Call only after `readSale` has found no refusal. */
 export function openRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
-  const open = new Budget(BUDGETS.open_requests, requests.openUses());
-  if (!open.check(asked.client, now()).ok)
+  if (!requests.openBudget().check(asked.client, now()).ok)
     return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
   const fee = ownFee(asked.baseFeeLamports, {
     randomBytes,

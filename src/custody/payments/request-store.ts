@@ -3,7 +3,8 @@
  * custodian's own database.
  * @module
  */
-import type { BudgetUse } from '../../core/budget.ts';
+import { Budget } from '../../core/budget.ts';
+import { BUDGETS } from '../../core/call-limits.ts';
 import type { RequestKind } from '../../core/record-tables.ts';
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
@@ -146,6 +147,12 @@ export class RequestStore {
   readonly #exec: Storage['exec'];
   readonly #requests: RowStore<PaymentRequest>;
   readonly #refunds: RowStore<RefundDue>;
+  /**
+   * What the open requests of all clients use, until a request changes. A refused call is free, so it must not read
+   * thousands of rows. Not read inside a transaction, whose changes may be undone.
+   */
+  #openBudget: Budget | undefined;
+  readonly #openSales = new Map<RequestKind, OpenSales>();
 
   constructor({ exec, transaction }: Storage) {
     transaction(() => {
@@ -158,6 +165,8 @@ export class RequestStore {
 
   put(changed: PaymentRequest): void {
     const request = changed.state === 'open' ? changed : { ...changed, client: null };
+    this.#openBudget = undefined;
+    this.#openSales.clear();
     this.#exec(
       `INSERT INTO requests (id, kind, state, fee, reference, client, created_at, closes_at, row)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -230,20 +239,27 @@ export class RequestStore {
 
   /** The number of open requests of a kind, and the lamports that their work may take from the reserve. */
   openSales(kind: RequestKind): OpenSales {
+    const known = this.#openSales.get(kind);
+    if (known) return known;
     const [row] = this.#exec(
       `SELECT COUNT(*) AS count,
          CAST(COALESCE(SUM(CAST(json_extract(row, '$.subject.costLamports') AS INTEGER)), 0) AS TEXT) AS lamports
        FROM requests WHERE state = 'open' AND kind = ?`,
       kind,
     );
-    return { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
+    const sales = { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
+    this.#openSales.set(kind, sales);
+    return sales;
   }
 
-  openUses(): BudgetUse[] {
-    return this.#exec("SELECT client, created_at FROM requests WHERE state = 'open'").map((row) => ({
-      client: String(row.client),
-      at: Number(row.created_at),
-    }));
+  /** The open requests of each client. */
+  openBudget(): Budget {
+    const query = "SELECT client, created_at FROM requests WHERE state = 'open'";
+    this.#openBudget ??= new Budget(
+      BUDGETS.open_requests,
+      this.#exec(query).map((row) => ({ client: String(row.client), at: Number(row.created_at) })),
+    );
+    return this.#openBudget;
   }
 
   /** Open requests whose reference was not checked for the longest time. */

@@ -306,6 +306,27 @@ describe('open sales', () => {
     expect(world.context.requests.openSales('token')).toEqual({ count: 3n, lamports: 15_000n });
   });
 
+  it('a refused request reads no open request, so 2,000 of them do not make refusals slow', () => {
+    const { storage, open } = createPaymentWorld();
+    for (let n = 0; n < 10; n++) open({ client: 'mallory' });
+    let rows = 0;
+    const store = new RequestStore({
+      ...storage,
+      exec(query, ...params) {
+        const found = storage.exec(query, ...params);
+        if (query.includes('FROM requests')) rows += found.length;
+        return found;
+      },
+    });
+    const refuses = () => [store.openBudget().check('mallory', 0).ok, store.openSales('token').count];
+    expect([refuses(), rows > 0]).toEqual([[false, 10n], true]);
+    rows = 0;
+    expect([refuses(), rows]).toEqual([[false, 10n], 0]);
+    const [request] = store.newest(1);
+    if (request) store.put({ ...request, state: 'expired' });
+    expect(refuses()).toEqual([true, 9n]);
+  });
+
   it('the sum of open sales is computed without reading the text of any request', () => {
     const { storage } = createPaymentWorld();
     const plans: string[] = [];
