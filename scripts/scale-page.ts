@@ -187,9 +187,6 @@ export function withCosts(page: string): string {
       `| a run of the minute's trigger | ${costText(costs.cron)} | the same |`,
     ],
     '| a day |': LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load))),
-    '| views in a commit |': viewRows.map(
-      ({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`,
-    ),
   };
   return Object.entries(tables).reduce((text, [first, rows]) => withRows(text, first, rows), page);
 }

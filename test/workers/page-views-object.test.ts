@@ -129,7 +129,7 @@ it('reads the sums again after each change, and not otherwise', async () => {
   expect((await stats()).series_hourly[0]).toMatchObject({ hour: '2100-12-18T14:00:00.000Z' });
 });
 
-it.each([1, 100])('a group of %i views writes as many rows as docs/run/scale.md states', async (count) => {
+it.each([1, 100])('a group of %i views writes as many rows as docs/run/scale.md counts', async (count) => {
   const group = (visitor: string) => ({
     hour: hourOf(NOON),
     bots: 0,
