@@ -1,186 +1,97 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { sats } from '../../src/core/amount.ts';
-import {
-  decideCosignature,
-  type LastSigned,
-  type MintFacts,
-  type MintView,
-} from '../../src/witness/decision.ts';
+import { decideCosignature, type LastSigned, type MintView } from '../../src/witness/decision.ts';
+import { scenes } from '../kit/scenes.ts';
 
-const view = (node: string, change: Partial<MintView> = {}): MintView => ({
-  node,
-  finalizedHeight: 1_000n,
-  program: TOKEN_PROGRAM,
-  authority: 'multisig',
-  supply: 40_000n,
-  decimals: 2,
-  heightAtBlockhash: 1_002n,
-  ...change,
-});
-const THREE = [view('a'), view('b'), view('c')];
-const HEIGHTS = { a: '1002', b: '1002', c: '1002' };
-const tip = { height: 900_000, hash: 'aa' };
-const covered = (amount: bigint): MintFacts['reserve'] => ({ ok: true, sats: sats(amount), tip });
+/** A node's view as its scene writes it: `name [member=value]`, by default of a supply of 400 sats at a height of 1,002. */
+function viewOf(text: string): MintView {
+  const [node = '', ...words] = text.split(' ');
+  const { authority, ...given } = Object.fromEntries(words.map((word) => word.split('=')));
+  const of = (name: string, standard: bigint) => BigInt(given[name] ?? standard);
+  return {
+    node,
+    finalizedHeight: of('final', 1_000n),
+    program: TOKEN_PROGRAM,
+    authority: authority === 'none' ? null : (authority ?? 'multisig'),
+    supply: of('supply', 40_000n),
+    decimals: 2,
+    heightAtBlockhash: given.height === 'none' ? null : of('height', 1_002n),
+  };
+}
 
-const decide = (change: Partial<MintFacts> = {}) =>
-  decideCosignature({
-    request: { program: TOKEN_PROGRAM, atoms: 10_000n, decimals: 2 },
+/** The transaction that was signed last, as `node=height` of each node at its signing. */
+const lastOf = (text: string): LastSigned | undefined =>
+  text === ''
+    ? undefined
+    : {
+        signature: 's',
+        atoms: '1',
+        at: 0,
+        heights: Object.fromEntries(text.split(' ').map((each) => each.split('=') as [string, string])),
+      };
+
+/** The result of a request for 100 sats, whose scene may change `atoms`, `decimals`, `program` and the `reserve`. */
+function decide(asked: string, views: string, last: string): string {
+  const change = Object.fromEntries(asked.split(' ').map((word) => word.split('=')));
+  const result = decideCosignature({
+    request: {
+      program: change.program === '2022' ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM,
+      atoms: BigInt(change.atoms ?? 10_000),
+      decimals: Number(change.decimals ?? 2),
+    },
     authority: 'multisig',
-    last: undefined,
-    views: THREE,
+    last: lastOf(last),
+    views: views.split(', ').map(viewOf),
     nodes: 3,
-    reserve: covered(500n),
-    ...change,
+    reserve:
+      change.reserve === 'disagree'
+        ? { ok: false, reason: 'sources_disagree' }
+        : { ok: true, sats: sats(BigInt(change.reserve ?? 500)), tip: { height: 900_000, hash: 'aa' } },
   });
-const refused = (refusal: string) => ({ type: 'refuse', refusal });
+  if (result.type === 'refuse') return result.refusal;
+  return `signed ${Object.entries(result.heights)
+    .map(([node, height]) => `${node}=${height}`)
+    .join(' ')}`;
+}
 
-describe('a request for a signature', () => {
-  it('a mint is signed when supply and amount together equal the confirmed sats', () => {
-    expect(decide()).toEqual({ type: 'sign', heights: HEIGHTS });
-  });
-
-  it('a mint is refused when supply and amount together exceed the confirmed sats by one atom', () => {
-    const request = { program: TOKEN_PROGRAM, atoms: 10_001n, decimals: 2 };
-    expect(decide({ request })).toEqual(refused('amount_above_reserve'));
-  });
-
-  it('a mint is refused with another code when the supply alone exceeds the confirmed sats', () => {
-    expect(decide({ reserve: covered(400n) })).toEqual(refused('amount_above_reserve'));
-    expect(decide({ reserve: covered(399n) })).toEqual(refused('supply_above_reserve'));
-  });
-
-  it('a mint is refused while the Bitcoin indexes do not agree', () => {
-    expect(decide({ reserve: { ok: false, reason: 'sources_disagree' } })).toEqual(
-      refused('sources_disagree'),
-    );
-  });
-
-  it('a mint is refused when its token has other decimals or another program', () => {
-    const request = { program: TOKEN_PROGRAM, atoms: 1n, decimals: 2 };
-    expect(decide({ request: { ...request, decimals: 3 } })).toEqual(refused('other_mint'));
-    expect(decide({ request: { ...request, program: TOKEN_2022_PROGRAM } })).toEqual(refused('other_mint'));
-  });
-
-  it.each(['custodian', null])('a mint is refused while the mint authority is %s', (authority) => {
-    const [a, b, c] = [view('a', { authority }), view('b', { authority }), view('c')];
-    expect(decide({ views: [a, b, c] })).toEqual(refused('not_mint_authority'));
-    expect(decide({ views: [a, view('b'), c] })).toMatchObject({ type: 'sign' });
-  });
-
-  it('signs only if a quorum of nodes responds', () => {
-    expect(decide({ views: [view('a')] })).toEqual(refused('nodes_unreachable'));
-    expect(decide({ views: [view('a'), view('b')] })).toMatchObject({ type: 'sign' });
-  });
-
-  it('signs only if a quorum of nodes shows the same supply', () => {
-    const views = [view('a'), view('b', { supply: 0n }), view('c', { supply: 1n })];
-    expect(decide({ views })).toEqual(refused('supplies_disagree'));
-  });
-
-  it('ignores the supply of one lying node', () => {
-    const request = { program: TOKEN_PROGRAM, atoms: 10_001n, decimals: 2 };
-    const views = [view('a', { supply: 0n }), view('b'), view('c')];
-    expect(decide({ views, request })).toEqual(refused('amount_above_reserve'));
-  });
-
-  it('signs only if a quorum of nodes accepts the blockhash', () => {
-    const unseen = { heightAtBlockhash: null };
-    const views = [view('a'), view('b', unseen), view('c', unseen)];
-    expect(decide({ views })).toEqual(refused('blockhash_unknown'));
-    expect(decide({ views: [view('a'), view('b'), view('c', unseen)] })).toEqual({
-      type: 'sign',
-      heights: { a: '1002', b: '1002' },
-    });
-  });
-});
-
-describe('the heights that are stored with a signature', () => {
-  const at = (node: string, heightAtBlockhash: bigint | null) => view(node, { heightAtBlockhash });
-
-  it.each([1_185n, 10n ** 18n, 819n, 0n])(
-    'the stored heights omit a height of %s, which no honest node has when the others have 1,002',
-    (absurd) => {
-      const views = [at('a', 1_002n), at('b', absurd), at('c', 1_002n)];
-      expect(decide({ views })).toEqual({ type: 'sign', heights: { a: '1002', c: '1002' } });
-    },
-  );
-
-  it.each([1_184n, 820n])(
-    'the stored heights include a height of %s, which the life of a blockhash explains',
-    (late) => {
-      const views = [at('a', 1_002n), at('b', late), at('c', 1_002n)];
-      expect(decide({ views })).toEqual({
-        type: 'sign',
-        heights: { a: '1002', b: late.toString(), c: '1002' },
-      });
-    },
-  );
-
-  it('stores the heights of the first nodes when two groups are equally large', () => {
-    const views = [at('a', 1_000n), at('b', 1_100n), at('c', 1_250n)];
-    expect(decide({ views })).toEqual({ type: 'sign', heights: { a: '1000', b: '1100' } });
-  });
-
-  it('stores no heights when only a lying node and one other accept the blockhash', () => {
-    const views = [at('a', 1_002n), at('b', 10n ** 18n), at('c', null)];
-    expect(decide({ views })).toEqual(refused('blockhash_unknown'));
-  });
-});
-
-describe('after an earlier signature', () => {
-  const last = (heights: LastSigned['heights']): LastSigned => ({
-    signature: 's',
-    atoms: '1',
-    at: 0,
-    heights,
-  });
-  const at = (finalizedHeight: bigint) => THREE.map((each) => ({ ...each, finalizedHeight }));
-  const earlier = last({ a: '800', b: '800', c: '800' });
-
-  it('nothing is signed until the earlier transaction can no longer land', () => {
-    expect(decide({ last: earlier, views: at(982n) })).toEqual(refused('earlier_mint_open'));
-    expect(decide({ last: earlier, views: at(983n) })).toMatchObject({ type: 'sign' });
-  });
-
-  it('one node that claims a great height does not end the wait for the earlier transaction', () => {
-    const [a, b, c] = at(900n);
-    const views = [a, b, { ...c, finalizedHeight: 10n ** 9n }].filter(
-      (each) => each !== undefined,
-    ) as MintView[];
-    expect(decide({ last: earlier, views })).toEqual(refused('earlier_mint_open'));
-  });
-
-  it('one node that claimed a small height at the signing does not end the wait for the earlier transaction', () => {
-    expect(decide({ last: last({ a: '0', b: '800', c: '800' }), views: at(982n) })).toEqual(
-      refused('earlier_mint_open'),
-    );
-  });
-
-  it('one node that claimed a great height at the signing does not block the next signature', () => {
-    expect(decide({ last: last({ a: '999999999', b: '800', c: '800' }), views: at(983n) })).toMatchObject({
-      type: 'sign',
-    });
-  });
-
-  it('a node added since the signing waits for the greatest stored height', () => {
-    const some = last({ a: '700', b: '800' });
-    const views = [view('x', { finalizedHeight: 982n }), view('y', { finalizedHeight: 982n })];
-    expect(decide({ last: some, views })).toEqual(refused('earlier_mint_open'));
-    expect(
-      decide({ last: some, views: views.map((each) => ({ ...each, finalizedHeight: 983n })) }),
-    ).toMatchObject({
-      type: 'sign',
-    });
-  });
-
-  it('the supply of a node at which the earlier transaction may still land is not used', () => {
-    const [a, b] = at(983n);
-    const stale = view('c', { finalizedHeight: 982n, supply: 0n });
-    const views = [a, b, stale].filter((each) => each !== undefined) as MintView[];
-    expect(decide({ last: earlier, views })).toMatchObject({ type: 'sign' });
-    expect(decide({ last: earlier, views: [stale, ...views.slice(0, 1)] })).toEqual(
-      refused('earlier_mint_open'),
-    );
-  });
+const ALL = 'signed a=1002 b=1002 c=1002';
+it.each(
+  scenes(`
+    signs a mint when supply and amount together equal the confirmed sats       |                | a, b, c | | ${ALL}
+    refuses a mint of one atom more than the confirmed sats                     | atoms=10001    | a, b, c | | amount_above_reserve
+    refuses a mint with its own code when the supply alone exceeds the reserve  | reserve=399    | a, b, c | | supply_above_reserve
+    refuses a mint when the supply alone equals the reserve                     | reserve=400    | a, b, c | | amount_above_reserve
+    refuses a mint while the Bitcoin indexes do not agree                       | reserve=disagree | a, b, c | | sources_disagree
+    refuses a mint of a token with other decimals                               | decimals=3     | a, b, c | | other_mint
+    refuses a mint of a token of another program                                | program=2022   | a, b, c | | other_mint
+    refuses a mint while the custodian is the mint authority                    | | a authority=custodian, b authority=custodian, c | | not_mint_authority
+    refuses a mint while there is no mint authority                             | | a authority=none, b authority=none, c | | not_mint_authority
+    signs a mint while one node shows another authority                         | | a authority=none, b, c                | | ${ALL}
+    refuses a mint while one of three nodes responds                            | | a                                     | | nodes_unreachable
+    signs a mint while two of three nodes respond                               | | a, b                                  | | signed a=1002 b=1002
+    refuses a mint while no two nodes show the same supply                      | | a, b supply=0, c supply=1             | | supplies_disagree
+    ignores the supply of one lying node                                        | atoms=10001 | a supply=0, b, c           | | amount_above_reserve
+    refuses a mint whose blockhash one node accepts                             | | a, b height=none, c height=none       | | blockhash_unknown
+    signs a mint whose blockhash two nodes accept                               | | a, b, c height=none                   | | signed a=1002 b=1002
+    stores no height that is far above those of the others                      | | a, b height=1185, c                   | | signed a=1002 c=1002
+    stores no absurd height                                                     | | a, b height=1000000000000000000, c    | | signed a=1002 c=1002
+    stores no height that is far below those of the others                      | | a, b height=819, c                    | | signed a=1002 c=1002
+    stores no height of zero                                                    | | a, b height=0, c                      | | signed a=1002 c=1002
+    stores a height above the others that the life of a blockhash explains      | | a, b height=1184, c                   | | signed a=1002 b=1184 c=1002
+    stores a height below the others that the life of a blockhash explains      | | a, b height=820, c                    | | signed a=1002 b=820 c=1002
+    stores the heights of the first nodes when two groups are equally large     | | a height=1000, b height=1100, c height=1250 | | signed a=1000 b=1100
+    refuses a mint when a lying node and one other accept the blockhash         | | a, b height=1000000000000000000, c height=none | | blockhash_unknown
+    signs nothing until the earlier transaction can no longer land              | | a final=982, b final=982, c final=982 | a=800 b=800 c=800 | earlier_mint_open
+    signs once the earlier transaction can no longer land                       | | a final=983, b final=983, c final=983 | a=800 b=800 c=800 | ${ALL}
+    waits although one node claims a great height                               | | a final=900, b final=900, c final=1000000000 | a=800 b=800 c=800 | earlier_mint_open
+    waits although one node claimed a small height at the signing               | | a final=982, b final=982, c final=982 | a=0 b=800 c=800   | earlier_mint_open
+    signs although one node claimed a great height at the signing               | | a final=983, b final=983, c final=983 | a=999999999 b=800 c=800 | ${ALL}
+    waits at a node that was added since for the greatest stored height         | | x final=982, y final=982              | a=700 b=800       | earlier_mint_open
+    signs when nodes that were added since have passed the greatest height      | | x final=983, y final=983              | a=700 b=800       | signed x=1002 y=1002
+    ignores the supply of a node at which the earlier transaction may still land | | a final=983, b final=983, c final=982 supply=0 | a=800 b=800 c=800 | ${ALL}
+    waits if only one node shows the end of the earlier transaction             | | c final=982 supply=0, a final=983     | a=800 b=800 c=800 | earlier_mint_open
+  `),
+)('the witness %s', (_what, asked = '', views = '', last = '', result) => {
+  expect(decide(asked, views, last)).toBe(result);
 });

@@ -7,7 +7,6 @@ import {
   type DepositAsset,
   type DepositTerms,
   type DepositTransaction,
-  type DepositVerdict,
   depositTerms,
   EXCHANGE_WALLETS,
   EXCHANGE_WALLETS_AS_OF,
@@ -17,6 +16,7 @@ import { programAddress } from '../../../src/chain/solana/program-address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { createRandom } from '../../simulator/random.ts';
 
 type Scene = {
@@ -112,82 +112,67 @@ const transfer = (change: Partial<DepositTransaction> = {}): DepositTransaction 
   ...change,
 });
 
-it.each<[string, Partial<DepositTransaction>, DepositVerdict | Partial<DepositVerdict>]>([
-  ['a deposit', {}, { type: 'deposit', creditedAtoms: 40n, sender: SENDER }],
-  [
-    'no balances at all',
-    { preTokens: null, postTokens: null },
-    { type: 'unverifiable', reason: 'no_token_balances' },
-  ],
-  ['only later balances', { preTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
-  ['only earlier balances', { postTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
-  ['no block time', { blockTime: null }, { type: 'unverifiable', reason: 'no_block_time' }],
-  [
-    'no owner of an account, as older nodes return it',
-    { postTokens: [row(null, 60n), row(TREASURY, 45n)] },
-    { type: 'unverifiable', reason: 'bad_balances' },
-  ],
-  [
-    'no program of an account',
-    { preTokens: [row(SENDER, 100n, { program: null }), row(TREASURY, 5n)] },
-    { type: 'unverifiable', reason: 'bad_balances' },
-  ],
-  [
-    'one account twice',
-    { postTokens: [row(SENDER, 60n), row(TREASURY, 45n), row(TREASURY, 45n)] },
-    { type: 'unverifiable', reason: 'bad_balances' },
-  ],
-  [
-    'an account index out of range',
-    { postTokens: [row(SENDER, 60n), row(TREASURY, 45n, { account: '' })] },
-    { type: 'unverifiable', reason: 'bad_balances' },
-  ],
-  [
-    'an exchange on the list',
-    {
-      signers: [EXCHANGE_WALLETS[0] ?? ''],
-      preTokens: [row(EXCHANGE_WALLETS[0] ?? '', 100n), row(TREASURY, 5n)],
-      postTokens: [row(EXCHANGE_WALLETS[0] ?? '', 60n), row(TREASURY, 45n)],
-    },
-    { type: 'held', reason: 'sender_is_exchange' },
-  ],
-  [
-    'an account closed and created again for another token at the same address',
-    {
-      preTokens: [row(SENDER, 100n), row(TREASURY, 5n), row(OTHER, 1n, { account: VAULT })],
-      postTokens: [
-        row(SENDER, 60n),
-        row(TREASURY, 45n),
-        row(OTHER, 1n, { account: VAULT, mint: recorded.mints.USDT }),
-      ],
-    },
-    { type: 'held', reason: 'several_senders' },
-  ],
-  [
-    'a swap in which a pool pays the treasury',
-    {
-      preTokens: [row(VAULT, 100n), row(TREASURY, 5n)],
-      postTokens: [row(VAULT, 60n), row(TREASURY, 45n)],
-    },
-    { type: 'held', reason: 'sender_off_curve' },
-  ],
-  [
-    'a failed transaction whose balances look like a deposit',
-    { failed: true },
-    { type: 'refused', reason: 'transaction_failed' },
-  ],
-  ['no token rows', { preTokens: [], postTokens: [] }, { type: 'refused', reason: 'no_credit' }],
-  [
-    "a treasury's account under another program",
-    {
-      preTokens: [row(SENDER, 100n), row(TREASURY, 5n, { program: TOKEN_2022_PROGRAM })],
-      postTokens: [row(SENDER, 60n), row(TREASURY, 45n, { program: TOKEN_2022_PROGRAM })],
-    },
-    { type: 'held', reason: 'treasury_account_changed' },
-  ],
-])('checkDeposit judges another possible response of a node: %s', (_name, change, expected) => {
-  expect(checkDeposit(transfer(change), terms)).toMatchObject(expected);
-});
+const EXCHANGE = EXCHANGE_WALLETS[0] ?? '';
+const OWNERS: Readonly<Record<string, string>> = {
+  sender: SENDER,
+  other: OTHER,
+  treasury: TREASURY,
+  vault: VAULT,
+  exchange: EXCHANGE,
+};
+/** What a scene may say of a token balance after its owner and its atoms. */
+const MARKS: Readonly<Record<string, Partial<TokenBalanceRow>>> = {
+  'no-program': { program: null },
+  '2022': { program: TOKEN_2022_PROGRAM },
+  nowhere: { account: '' },
+  'at-vault': { account: VAULT },
+  usdt: { account: VAULT, mint: recorded.mints.USDT },
+};
+
+/** Token balances as a scene writes them: `owner atoms [mark]`, `-` for none and `?` for unknown ones. */
+function balancesOf(text: string): readonly TokenBalanceRow[] | null {
+  if (text === '?') return null;
+  const listed = text === '-' ? [] : text.split(', ');
+  return listed.map((each) => {
+    const [owner = '', atoms = '', mark = ''] = each.split(' ');
+    return row(OWNERS[owner] ?? null, BigInt(atoms), MARKS[mark]);
+  });
+}
+
+it.each(
+  scenes(`
+    a deposit                                         |           | sender 100, treasury 5            | sender 60, treasury 45               | deposit
+    no balances at all                                |           | ?                                 | ?                                    | unverifiable no_token_balances
+    only later balances                               |           | ?                                 | sender 60, treasury 45               | unverifiable no_token_balances
+    only earlier balances                             |           | sender 100, treasury 5            | ?                                    | unverifiable no_token_balances
+    no block time                                     | undated   | sender 100, treasury 5            | sender 60, treasury 45               | unverifiable no_block_time
+    no owner of an account, as older nodes return it  |           | sender 100, treasury 5            | nobody 60, treasury 45               | unverifiable bad_balances
+    no program of an account                          |           | sender 100 no-program, treasury 5 | sender 60, treasury 45               | unverifiable bad_balances
+    one account twice                                 |           | sender 100, treasury 5            | sender 60, treasury 45, treasury 45  | unverifiable bad_balances
+    an account index out of range                     |           | sender 100, treasury 5            | sender 60, treasury 45 nowhere       | unverifiable bad_balances
+    an exchange on the list                           | exchange  | exchange 100, treasury 5          | exchange 60, treasury 45             | held sender_is_exchange
+    an account created again for another token        |           | sender 100, treasury 5, other 1 at-vault | sender 60, treasury 45, other 1 usdt | held several_senders
+    a swap in which a pool pays the treasury          |           | vault 100, treasury 5             | vault 60, treasury 45                | held sender_off_curve
+    a failure whose balances look like a deposit      | failed    | sender 100, treasury 5            | sender 60, treasury 45               | refused transaction_failed
+    no token rows                                     |           | -                                 | -                                    | refused no_credit
+    a treasury's account under another program        |           | sender 100, treasury 5 2022       | sender 60, treasury 45 2022          | held treasury_account_changed
+  `),
+)(
+  'checkDeposit judges another possible response of a node: %s',
+  (_name, what, before = '', after = '', verdict = '') => {
+    const shown = transfer({
+      preTokens: balancesOf(before),
+      postTokens: balancesOf(after),
+      ...(what === 'failed' && { failed: true }),
+      ...(what === 'undated' && { blockTime: null }),
+      ...(what === 'exchange' && { signers: [EXCHANGE] }),
+    });
+    const [type, reason] = verdict.split(' ');
+    expect(checkDeposit(shown, terms)).toMatchObject(
+      type === 'deposit' ? { type, creditedAtoms: 40n, sender: SENDER } : { type, reason },
+    );
+  },
+);
 
 it('the list of exchanges has no duplicate addresses', () => {
   expect(EXCHANGE_WALLETS.every(isAddress)).toBe(true);

@@ -6,6 +6,7 @@ import { payerOf } from '../../../src/custody/payments/treasury-payment.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { createPaymentWorld } from './payment-world.ts';
 
@@ -178,39 +179,23 @@ describe('a booked transaction', () => {
   });
 });
 
-describe('the payer', () => {
-  const payer = (changes: Readonly<Record<string, bigint>>, signers: readonly string[]) =>
-    payerOf(transactionOf('one', changes, signers), 'treasury');
-
-  it('the payer is the only signer that lost more than the fee', () => {
-    expect(payer({ a: -FEE, b: -9n, treasury: 9n }, ['a', 'b'])).toBe('b');
-    expect(payer({ a: -FEE - 9n, b: 0n, treasury: 9n }, ['a', 'b'])).toBe('a');
-  });
-
-  it('the payer is unknown when two signers paid, or none', () => {
-    expect(payer({ a: -FEE - 5n, b: -4n, treasury: 9n }, ['a', 'b'])).toBeNull();
-    expect(payer({ a: -FEE - 9n, b: -4n, treasury: 9n }, ['a', 'b'])).toBeNull();
-    expect(payer({ a: -FEE, c: -9n, treasury: 9n }, ['a'])).toBeNull();
-  });
-
-  it('the payer is unknown when an account that did not sign paid a part of the payment', () => {
-    expect(payer({ a: -FEE - 8n, c: -1n, treasury: 9n }, ['a'])).toBeNull();
-    expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
-  });
-
-  it('the payer is known even if it also paid the rent of an account', () => {
-    expect(payer({ a: -FEE - 12n, opened: 3n, treasury: 9n }, ['a'])).toBe('a');
-    expect(payer({ a: -FEE - 8n, opened: 3n, treasury: 9n }, ['a'])).toBeNull();
-  });
-
-  it('the payer is unknown when a vault paid and its executor lost as much to another account', () => {
-    expect(payer({ executor: -FEE - 9n, vault: -9n, opened: 9n, treasury: 9n }, ['executor'])).toBeNull();
-    expect(
-      payer({ relay: -FEE, member: -9n, vault: -9n, opened: 9n, treasury: 9n }, ['relay', 'member']),
-    ).toBeNull();
-  });
-
-  it('the payer is never the treasury', () => {
-    expect(payer({ treasury: -FEE - 9n }, ['treasury'])).toBeNull();
-  });
+it.each(
+  scenes(`
+    the only signer that lost more than the fee                   | a b | a -5000, b -9, treasury 9              | b
+    the first signer, if it lost more than the fee                | a b | a -5009, b 0, treasury 9               | a
+    unknown when two signers paid                                 | a b | a -5005, b -4, treasury 9              | null
+    unknown when two signers paid, one of them all                | a b | a -5009, b -4, treasury 9              | null
+    unknown when no signer paid                                   | a   | a -5000, c -9, treasury 9              | null
+    unknown when an account that did not sign paid a part         | a   | a -5008, c -1, treasury 9              | null
+    known if another account did not lose anything                | a   | a -5009, c 0, treasury 9               | a
+    known even if it also paid the rent of an account             | a   | a -5012, opened 3, treasury 9          | a
+    unknown if it lost less than the payment and the rent         | a   | a -5008, opened 3, treasury 9          | null
+    unknown when a vault paid and its executor lost as much       | executor | executor -5009, vault -9, opened 9, treasury 9 | null
+    unknown when a vault paid for a member with a relay           | relay member | relay -5000, member -9, vault -9, opened 9, treasury 9 | null
+    never the treasury                                            |     | treasury -5009                         | null
+  `),
+)('the payer is %s', (_what, signers = '', changes = '', payer) => {
+  const accounts = changes.split(', ').map((each) => each.split(' ') as [string, string]);
+  const moved = Object.fromEntries(accounts.map(([name, change]) => [name, BigInt(change)]));
+  expect(String(payerOf(transactionOf('one', moved, signers.split(' ')), 'treasury'))).toBe(payer);
 });
