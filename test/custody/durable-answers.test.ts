@@ -62,13 +62,6 @@ describe('a replaced instance and a claim', () => {
     await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 
-  it('a replaced instance returns no response about a claim whose reward is owed', async () => {
-    const { claims, storage, state } = createStoredClaims();
-    state.unread = true;
-    replace(storage);
-    await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
-  });
-
   it('a replaced instance returns no response about a claim of which nothing is left', async () => {
     const { claims, storage } = createStoredClaims();
     expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });

@@ -102,17 +102,9 @@ const edit = (change: (message: string) => string): Tamper => {
 /** Each is refused by this verifier and by every independent one. */
 const TAMPERED: [string, Tamper][] = [
   ['one character of the message', edit((text) => text.replace('1250000', '1250001'))],
-  ['one character of the message in the other case', edit((text) => text.replace('Service', 'service'))],
-  ['a figure with a zero before it', edit((text) => text.replace('1250000', '01250000'))],
   ['a look-alike letter (Cyrillic e)', edit((text) => text.replace('reserve.', 'res\u0435rve.'))],
-  ['a zero-width space', edit((text) => text.replace('reserve.', 'reserve\u200b.'))],
   ['the same accent in decomposed Unicode', edit((text) => text.normalize('NFD'))],
-  ['a line end added', edit((text) => `${text}\n`)],
   ['line ends of Windows', edit((text) => text.replaceAll('\n', '\r\n'))],
-  ['a space at the end of a line', edit((text) => text.replace('\n', ' \n'))],
-  ['a byte order mark', edit((text) => `\ufeff${text}`)],
-  ['the last line cut off', edit((text) => text.slice(0, text.lastIndexOf('\n')))],
-  ['an empty message', edit(() => '')],
   ['the address of another key', (signed, type) => ({ ...signed, address: deriveAddress(otherKey, type) })],
   [
     'another type of address of the same key',
@@ -127,19 +119,10 @@ const TAMPERED: [string, Tamper][] = [
     (signed, type) => ({ ...signed, signature: signedBy(otherKey, type).signature }),
   ],
   [
-    'the signature of an older message',
-    (signed, type) => ({ ...signed, signature: signedBy(secretKey, type, 'an older message').signature }),
-  ],
-  [
     "another address type's signature by the same key",
     (signed, type) => ({ ...signed, signature: signedBy(secretKey, elsewhere(type)).signature }),
   ],
   ['no signature', (signed) => ({ ...signed, signature: '' })],
-  ['half a signature', (signed) => ({ ...signed, signature: signed.signature.slice(0, 44) })],
-  [
-    'an ed25519 signature in its place',
-    (signed) => ({ ...signed, signature: base64.encode(new Uint8Array(64).fill(7)) }),
-  ],
 ];
 
 describe.each(TYPES)('tampered, %s', (type) => {
@@ -170,18 +153,6 @@ const STRICTER: [string, Tamper][] = [
   ['a line end after the base64', (signed) => ({ ...signed, signature: `${signed.signature}\n` })],
   ['a space before the base64', (signed) => ({ ...signed, signature: ` ${signed.signature}` })],
   ['no padding', (signed) => ({ ...signed, signature: unpadded(signed.signature) })],
-  [
-    'a byte after the signature',
-    (signed) => ({ ...signed, signature: reencode(signed.signature, (bytes) => [...bytes, 0]) }),
-  ],
-  [
-    'the prefix of the full form',
-    (signed) => ({ ...signed, signature: `ful${withoutPrefix(signed.signature)}` }),
-  ],
-  [
-    'the prefix of a proof of funds',
-    (signed) => ({ ...signed, signature: `pof${withoutPrefix(signed.signature)}` }),
-  ],
   ['the prefix in capitals', (signed) => ({ ...signed, signature: `SMP${withoutPrefix(signed.signature)}` })],
   ['the prefix twice', (signed) => ({ ...signed, signature: `smpsmp${withoutPrefix(signed.signature)}` })],
   ['the address of another network', (signed) => ({ ...signed, address: onTestnet(signed.address) })],
@@ -192,11 +163,6 @@ const STRICTER: [string, Tamper][] = [
 /** Taproot's 66 bytes need no padding, so unneeded padding is added there. */
 const unpadded = (signature: string): string =>
   signature.endsWith('=') ? signature.replace(/=+$/, '') : `${signature}=`;
-
-function reencode(signature: string, change: (bytes: Uint8Array) => Iterable<number>): string {
-  const prefix = signature.startsWith('smp') ? 'smp' : '';
-  return prefix + base64.encode(Uint8Array.from(change(base64.decode(withoutPrefix(signature)))));
-}
 
 describe.each(TYPES)('stricter than the peers, %s', (type) => {
   it.each(STRICTER)('our verifier refuses a signature that peer libraries accept: %s', (_name, tamper) => {
