@@ -55,11 +55,21 @@ async function optionsOf(
 /** Name of the Worker that runs the custodian's object if the object has another release. */
 const OBJECT = 'sluice-object';
 const WITNESS = 'sluice-witness';
+const SECOND = 'sluice-second';
 const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
   className: 'Custodian',
   scriptName: objectBundlePath === undefined ? 'sluice' : OBJECT,
   useSQLite: true,
 });
+
+/** The objects, for a Worker that does not run them itself. */
+const objectsOf = (setup: WorkerSetup) => ({
+  PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true },
+  CUSTODIAN: custodianOf(setup),
+});
+
+/** Listens on a port of its own. */
+const DIRECT = { unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] };
 
 /** The helper Worker, which listens on its own port. */
 const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOptions) => ({
@@ -71,11 +81,8 @@ const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOpti
   modules: [{ type: 'ESModule' as const, path: INSIDE, contents: readFileSync(INSIDE, 'utf8') }],
   d1Databases: Object.fromEntries(databases.map(({ binding, id }) => [binding, id])),
   serviceBindings: { SLUICE: 'sluice' },
-  durableObjects: {
-    PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true },
-    CUSTODIAN: custodianOf(setup),
-  },
-  unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+  durableObjects: objectsOf(setup),
+  ...DIRECT,
 });
 
 /** Paths that a deployment routes to the MCP server's Worker. */
@@ -102,7 +109,7 @@ async function witnessWorker({ bundlePath, bindings, ...files }: NonNullable<Wor
     modulesRoot: dirname(bundlePath),
     modules: [{ type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') }],
     bindings,
-    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+    ...DIRECT,
   };
 }
 
@@ -158,6 +165,16 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
         ...(objectBundlePath === undefined
           ? []
           : [{ ...serviceWorker(setup, options, OBJECT, objectBundlePath), assets: undefined }]),
+        ...(setup.hasSecondIsolate
+          ? [
+              {
+                ...serviceWorker(setup, options, SECOND, setup.bundlePath),
+                ...withSite(options.worker, setup.sitePath),
+                durableObjects: objectsOf(setup),
+                ...DIRECT,
+              },
+            ]
+          : []),
         inside(setup, options),
         ...(setup.witness === undefined ? [] : [await witnessWorker(setup.witness)]),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
@@ -171,8 +188,11 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
     await db.batch(schema.map((statement) => db.prepare(statement)));
   }
   const insideUrl = await miniflare.unsafeGetDirectURL('inside');
-  const witnessUrl = setup.witness ? (await miniflare.unsafeGetDirectURL(WITNESS)).origin : null;
-  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, witnessUrl, crons: options.crons });
+  const direct = async (name: string) => (await miniflare.unsafeGetDirectURL(name)).origin;
+  const witnessUrl = setup.witness ? await direct(WITNESS) : null;
+  const secondUrl = setup.hasSecondIsolate ? await direct(SECOND) : null;
+  const { crons } = options;
+  tell({ type: 'ready', url: url.origin, insideUrl: insideUrl.origin, witnessUrl, secondUrl, crons });
   return miniflare;
 }
 

@@ -22,6 +22,8 @@ export interface WorkerProcess {
   url(): string | null;
   /** Where the witness listens; null while it is down or absent. */
   witnessUrl(): string | null;
+  /** Where the second isolate listens; null while it is down or absent. */
+  secondUrl(): string | null;
   /** Starts this release; without one, the release that was started last. */
   start(release?: Release): Promise<void>;
   /** SIGKILL to the process and everything that it started; storage stays. */
@@ -50,6 +52,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
   let url: string | null = null;
   let insideUrl: string | null = null;
   let witnessUrl: string | null = null;
+  let secondUrl: string | null = null;
   let crons: readonly string[] = [];
 
   function log(line: string): void {
@@ -91,6 +94,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
       url = null;
       insideUrl = null;
       witnessUrl = null;
+      secondUrl = null;
     });
     send(started, { type: 'start', setup: deployed });
     url = await new Promise<string>((resolve, reject) => {
@@ -99,6 +103,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
           crons = message.crons;
           insideUrl = message.insideUrl;
           witnessUrl = message.witnessUrl;
+          secondUrl = message.secondUrl;
           resolve(message.url);
         }
         if (message.type === 'failed') reject(new Error(message.reason));
@@ -133,6 +138,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
   return {
     url: () => url,
     witnessUrl: () => witnessUrl,
+    secondUrl: () => secondUrl,
     start,
     kill: () => end(killGroup),
     stop: () => end((running) => running.disconnect()),

@@ -61,6 +61,8 @@ export interface WorldOptions {
   readonly mcp?: boolean;
   /** Whether a mint of ABSR needs the signature of a witness. */
   readonly witness?: boolean;
+  /** Whether a second isolate serves the same service, as in another location of the platform. */
+  readonly hasSecondIsolate?: boolean;
   readonly onLog?: (line: string) => void;
 }
 
@@ -98,6 +100,8 @@ export interface World {
   readonly worker: {
     /** Where the Worker listens behind the edge; null while it is down. */
     url(): string | null;
+    /** Where the second isolate listens; null while it is down or absent. */
+    secondUrl(): string | null;
     start(): Promise<void>;
     /**
      * Builds site and Worker from the current files, and restarts the Worker on its storage. @throws Error
@@ -280,6 +284,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         storagePath: join(folder, 'storage'),
         tempPath: folder,
         bindings,
+        hasSecondIsolate: options.hasSecondIsolate ?? false,
         ...(witnessBundle === undefined
           ? {}
           : {
@@ -361,6 +366,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       control,
       worker: {
         url: worker.url,
+        secondUrl: worker.secondUrl,
         start: () => worker.start(),
         reload: async () => {
           await build();
