@@ -297,7 +297,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     probeUpstreams: async () =>
       (await probeAll(sources)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
     openCircuits: () => config.admission.openCircuits(),
-    readAlarms: () => createAlarmStore(env.DB).names(),
+    readAlarms: () => createAlarmStore(env.DB).rows(),
     readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
     now: Date.now,
   };

@@ -122,6 +122,11 @@ const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
   ],
   ['status_unreadable', facts({ ...CALM, database: null })],
   ['status_unreadable', facts({ ...CALM, custody: null }, { view: null })],
+  [
+    'source_down',
+    facts({ ...CALM, upstreams: [{ name: 'esplora-1', ok: false, needed: true, ms: 9, circuit: 'closed' }] }),
+  ],
+  ['source_down', facts({ ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } })],
   ['nodes_disagree', facts(custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }))],
   ['bridge_fees_over_cap', facts(custody({ bridgeFault: 'fees_over_cap' }))],
   ['bridge_rejects_request', facts(custody({ bridgeFault: 'request_rejected' }))],
@@ -225,9 +230,9 @@ function memory(): TextStore {
 function rowsInOnePlace() {
   const rows = new Map<string, AlarmRow>();
   return {
-    async note(active: readonly { name: string; count: number }[], at: string) {
-      for (const { name, count } of active) {
-        const row = rows.get(name) ?? { name, since: at, sentAt: null, count };
+    async note(active: readonly { name: string; since: string; count: number }[]) {
+      for (const { name, since, count } of active) {
+        const row = rows.get(name) ?? { name, since, sentAt: null, count };
         rows.set(name, { ...row, count: Math.min(row.count, count) });
       }
       return [...rows.values()];
@@ -372,6 +377,24 @@ describe('a change of alarms', () => {
     expect(messages.map((message) => message.alarms[0]?.change)).toEqual(['raised', 'grown']);
   });
 
+  it('an alarm about a source is sent after ten minutes, and never if the source responds before', async () => {
+    const messages: AlarmMessage[] = [];
+    const { lines, look } = watched(async (message) => void messages.push(message));
+    const down = { ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } };
+    const minutes = (minute: number) => NOW + minute * 60_000;
+    for (let minute = 0; minute < 9; minute++) await look(down, minutes(minute));
+    await look(CALM, minutes(9));
+    expect([messages, lines]).toEqual([[], []]);
+    for (let minute = 10; minute <= 20; minute++) await look(down, minutes(minute));
+    await look(CALM, minutes(21));
+    expect(
+      messages.flatMap(({ at, alarms }) => alarms.map(({ name, change }) => [at, name, change])),
+    ).toEqual([
+      [iso(-20 * 60_000), 'source_down', 'raised'],
+      [iso(-21 * 60_000), 'source_down', 'cleared'],
+    ]);
+  });
+
   it('sends a change of alarms again if the webhook did not accept it', async () => {
     let failures = 2;
     const messages: AlarmMessage[] = [];
@@ -401,11 +424,11 @@ const down = {
 it('reports an alarm in each run while D1 does not respond, because nothing stores that it was reported', async () => {
   const store = createAlarmStore(down);
   for (const since of [iso(60_000), iso(0)]) {
-    const alarm = { name: 'status_unreadable', count: 1 };
-    expect(await store.note([alarm], since)).toEqual([{ ...alarm, since, sentAt: null }]);
+    const alarm = { name: 'status_unreadable', since, count: 1 };
+    expect(await store.note([alarm])).toEqual([{ ...alarm, sentAt: null }]);
     await store.settle([alarm], [], since);
   }
-  await expect(store.names()).rejects.toThrow('D1_ERROR');
+  await expect(store.rows()).rejects.toThrow('D1_ERROR');
 });
 
 it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {

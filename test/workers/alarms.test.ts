@@ -11,13 +11,13 @@ const location = () => createAlarmStore(env.DB);
 
 it('reports an alarm once and clears it once, across all locations', async () => {
   const row = { name: 'sol_low', since: AT };
-  const named = (count: number) => [{ name: 'sol_low', count }];
-  expect(await location().note(named(2), AT)).toEqual([{ ...row, sentAt: null, count: 2 }]);
+  const named = (count: number, since = LATER) => [{ name: 'sol_low', since, count }];
+  expect(await location().note(named(2, AT))).toEqual([{ ...row, sentAt: null, count: 2 }]);
   await location().settle(named(2), [], AT);
-  expect(await location().note(named(3), LATER)).toEqual([{ ...row, sentAt: AT, count: 2 }]);
-  expect(await location().names()).toEqual(['sol_low']);
-  expect(await location().note(named(1), LATER)).toEqual([{ ...row, sentAt: AT, count: 1 }]);
-  expect(await location().note([], LATER)).toEqual([{ ...row, sentAt: AT, count: 1 }]);
+  expect(await location().note(named(3))).toEqual([{ ...row, sentAt: AT, count: 2 }]);
+  expect(await location().rows()).toEqual([{ ...row, sentAt: AT, count: 2 }]);
+  expect(await location().note(named(1))).toEqual([{ ...row, sentAt: AT, count: 1 }]);
+  expect(await location().note([])).toEqual([{ ...row, sentAt: AT, count: 1 }]);
   await location().settle([], ['sol_low'], LATER);
-  expect(await location().note([], LATER)).toEqual([]);
+  expect(await location().note([])).toEqual([]);
 });

@@ -185,6 +185,16 @@ const RULES = {
         },
   ),
 
+  source_down: ({ status: { upstreams, backing } }) => {
+    const down = upstreams.filter(({ ok, needed }) => needed && !ok).map(({ name }) => name);
+    if (down.length === 0 && backing.state !== 'unknown') return undefined;
+    return {
+      reason: `Needed sources do not respond: ${down.join(', ') || 'those of the backing of ABSR'}.`,
+      count: down.length,
+      figures: { backing: backing.state },
+    };
+  },
+
   solana_stalled: ofCustody(({ nodes: { stalledSince: since, consensus } }) =>
     since === null ? undefined : { reason: 'Solana finalizes no slots.', since, figures: { consensus } },
   ),
@@ -315,6 +325,13 @@ const RULES = {
       : undefined;
   },
 } as const satisfies Readonly<Record<string, (facts: AlarmFacts) => Verdict>>;
+
+/** Alarms that are sent only after they have lasted for these milliseconds, because most of their causes end by themselves. */
+const PATIENCE_MS: Readonly<Partial<Record<AlarmName, number>>> = { source_down: REFUSAL_PATIENCE_MS };
+
+/** Whether an alarm has not lasted long enough. @param since when it was first raised, ISO 8601 */
+export const isTooNew = (name: string, since: string, nowMs: number): boolean =>
+  nowMs - Date.parse(since) < (PATIENCE_MS[name as AlarmName] ?? 0);
 
 /** Maximum number of things that an alarm's message names. */
 const SHOWN = 5;

@@ -5,9 +5,12 @@
  */
 type Counted = { readonly name: string; readonly count: number };
 
-export type AlarmRow = Counted & {
-  /** When it was first raised, ISO 8601. */
+type Begun = Counted & {
+  /** When its condition began, as far as known when it was first raised, ISO 8601. */
   readonly since: string;
+};
+
+export type AlarmRow = Begun & {
   /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest number since then. */
   readonly sentAt: string | null;
 };
@@ -22,7 +25,7 @@ export function createAlarmStore(db: D1Database) {
      * Stores the names that have no row yet, and lowers the counts that fell. Returns every row, including alarms whose
      * end was not sent yet.
      */
-    async note(active: readonly Counted[], at: string): Promise<AlarmRow[]> {
+    async note(active: readonly Begun[]): Promise<AlarmRow[]> {
       const insert = db.prepare(
         `INSERT INTO alarms (name, since, things) VALUES (?, ?, ?)
          ON CONFLICT (name) DO UPDATE SET things = excluded.things
@@ -30,12 +33,12 @@ export function createAlarmStore(db: D1Database) {
       );
       try {
         const results = await db.batch<AlarmRow>([
-          ...active.map(({ name, count }) => insert.bind(name, at, count)),
+          ...active.map(({ name, since, count }) => insert.bind(name, since, count)),
           select(),
         ]);
         return results.at(-1)?.results ?? [];
       } catch {
-        return active.map((alarm) => ({ ...alarm, since: at, sentAt: null }));
+        return active.map((alarm) => ({ ...alarm, sentAt: null }));
       }
     },
     /** Stores what was sent, and deletes the alarms whose end was sent. If D1 fails, the next run sends them again. */
@@ -47,8 +50,8 @@ export function createAlarmStore(db: D1Database) {
       ];
       await db.batch(changes).catch(() => undefined);
     },
-    async names(): Promise<string[]> {
-      return (await select().all<AlarmRow>()).results.map(({ name }) => name);
+    async rows(): Promise<AlarmRow[]> {
+      return (await select().all<AlarmRow>()).results;
     },
   };
 }

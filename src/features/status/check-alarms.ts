@@ -4,7 +4,7 @@
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
-import { type Alarm, type AlarmFacts, alarmsOf, type Figures } from './alarm-rules.ts';
+import { type Alarm, type AlarmFacts, alarmsOf, type Figures, isTooNew } from './alarm-rules.ts';
 import type { AlarmRow, AlarmStore } from './alarm-store.ts';
 
 /** Names the service that reports, because several services may share a channel. */
@@ -93,21 +93,27 @@ function changeOf({ count = 1, isOfCallers }: Alarm, row: AlarmRow, nowMs: numbe
 export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
   const facts = await deps.readFacts();
   const at = new Date(facts.nowMs).toISOString();
-  const { raised: active, unread } = alarmsOf(facts);
-  const names = active.map(({ name }) => name);
+  const { raised, unread } = alarmsOf(facts);
   const rows = await deps.alarms.note(
-    active.map(({ name, count = 1 }) => ({ name, count })),
-    at,
+    raised.map(({ name, since, count = 1 }) => ({ name, since: since ?? at, count })),
   );
+  const waiting = rows.filter(
+    ({ name, since, sentAt }) => sentAt === null && isTooNew(name, since, facts.nowMs),
+  );
+  const active = raised.filter(({ name }) => !waiting.some((row) => row.name === name));
+  const names = active.map(({ name }) => name);
   const changes = active.flatMap((alarm): Line[] => {
     const row = rows.find(({ name }) => name === alarm.name);
     const change = row && changeOf(alarm, row, facts.nowMs);
     if (!change) return [];
     const { name, reason, figures = {} } = alarm;
-    return [{ name, change, reason, figures, since: alarm.since ?? row.since }];
+    return [{ name, change, reason, figures, since: row.since }];
   });
-  const lasting: readonly string[] = [...names, ...unread];
-  const ended = rows.filter(({ name }) => !lasting.includes(name));
+  const lasting: readonly string[] = [...raised.map(({ name }) => name), ...unread];
+  const over = rows.filter(({ name }) => !lasting.includes(name));
+  const ended = over.filter((row) => !waiting.includes(row));
+  const unsent = over.filter((row) => waiting.includes(row)).map(({ name }) => name);
+  if (unsent.length > 0) await deps.alarms.settle([], unsent, at);
   if (changes.length === 0 && ended.length === 0) return;
   const sent = changes.map(({ name }) => name);
   deps.log({

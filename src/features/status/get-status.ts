@@ -5,6 +5,8 @@ import { failureReason } from '../../core/errors.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import { type Cache, refreshing } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
+import { isTooNew } from './alarm-rules.ts';
+import type { AlarmRow } from './alarm-store.ts';
 import { type Check, check } from './checks.ts';
 import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
 
@@ -27,7 +29,7 @@ export type StatusReportDeps = {
   checkReady(): Promise<readonly Check[]>;
   readCoverage(): Promise<Coverage>;
   /** Alarms of the last cron run. */
-  readAlarms(): Promise<string[]>;
+  readAlarms(): Promise<readonly AlarmRow[]>;
   readRelease(): Promise<Release>;
   /** Sends one inexpensive request to every upstream. */
   probeUpstreams(): Promise<z.infer<typeof UpstreamState>[]>;
@@ -139,7 +141,10 @@ export async function readState(deps: StatusReportDeps, refresh = false): Promis
       .catch(() => null),
     deps.heartbeat.read(deps.now()).catch(() => null),
     deps.readCoverage(),
-    deps.readAlarms().catch(() => null),
+    deps.readAlarms().then(
+      (rows) => rows.filter(({ name, since }) => !isTooNew(name, since, deps.now())).map(({ name }) => name),
+      () => null,
+    ),
   ]);
   const skipped = [...deps.openCircuits(), ...(custody?.value.openCircuits ?? [])];
   const reads = [upstreams, custody, database].filter((read) => read !== null);
