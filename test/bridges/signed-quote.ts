@@ -28,10 +28,6 @@ export const FIRM: OneClickRequest = {
   deadline: '2026-11-20T11:00:02.000Z',
 };
 
-/** Signs the changed quote again, so that a refusal is not due to the signature. */
-export const resign = ({ quoteRequest, quote, timestamp }: OneClickQuote): OneClickQuote =>
-  answerOf(quoteRequest as never, quote, timestamp, KEY) as unknown as OneClickQuote;
-
 export type Change = {
   readonly quoteRequest?: Partial<OneClickQuote['quoteRequest']>;
   readonly quote?: Partial<OneClickQuote['quote']>;
