@@ -298,9 +298,9 @@ function reportUnmatched(
   { signature, lamports: amount }: TreasuryPayment,
   reason: 'no_request' | 'several_requests',
 ): void {
-  const facts = { event: 'payment_unmatched', signature, lamports: amount.toString(), reason };
-  if (reason === 'several_requests') log({ level: 'alarm', ...facts });
-  else if (amount > DUST) log({ level: 'warn', ...facts });
+  if (amount <= DUST) return;
+  const level = reason === 'several_requests' ? 'alarm' : 'warn';
+  log({ level, event: 'payment_unmatched', signature, lamports: amount.toString(), reason });
 }
 
 /**

@@ -27,7 +27,7 @@ const SCHEMA = [
     PRIMARY KEY (signature, source)
   )`,
   "CREATE INDEX IF NOT EXISTS unread_transactions_queue ON unread_transactions (source, final_at) WHERE state = 'queued'",
-  `CREATE INDEX IF NOT EXISTS treasury_payments_unmatched ON treasury_payments (slot) WHERE ${UNMATCHED}`,
+  `CREATE INDEX IF NOT EXISTS treasury_payments_unmatched ON treasury_payments (CAST(lamports AS INTEGER)) WHERE ${UNMATCHED}`,
 ] as const;
 
 /** A payment as shown by the chain. */
@@ -122,9 +122,9 @@ export class TreasuryStore {
     return this.#exec(query, signature).map(unmatchedOf)[0];
   }
 
-  /** The newest payments that pay for nothing. */
-  newestUnmatched(limit: number): UnmatchedPayment[] {
-    const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED} ORDER BY slot DESC LIMIT ?`;
+  /** The largest payments that pay for nothing, so that small ones of strangers hide no customer's. */
+  largestUnmatched(limit: number): UnmatchedPayment[] {
+    const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED} ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ?`;
     return this.#exec(query, limit).map(unmatchedOf);
   }
 

@@ -43,23 +43,22 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
 }
 
 export function unmatchedDebt(context: PaymentContext): Debt {
-  const unmatched = newest(context);
-  const oldest = unmatched.at(-1)?.blockTime ?? null;
+  const unmatched = largest(context);
+  const times = unmatched.flatMap(({ blockTime }) => blockTime ?? []);
   return {
     name: 'payment_unmatched',
     count: unmatched.length,
     atoms: unmatched.reduce((sum, { lamports }) => sum + lamports, 0n),
-    oldestMs: oldest === null ? null : oldest * 1_000,
+    oldestMs: times.length === 0 ? null : Math.min(...times) * 1_000,
     awaitOperator: unmatched.length,
     examples: unmatched
-      .slice(-DEBT_EXAMPLES)
-      .toReversed()
+      .slice(0, DEBT_EXAMPLES)
       .map(({ signature }) => ({ id: signature, reason: 'no_request' })),
   };
 }
 
 export function listUnmatched(context: PaymentContext): OpsAnswer {
-  const rows = newest(context).map(({ signature, blockTime, lamports, payer }) => {
+  const rows = largest(context).map(({ signature, blockTime, lamports, payer }) => {
     const since = blockTime === null ? null : new Date(blockTime * 1_000).toISOString();
     return { payment: signature, lamports: lamports.toString(), payer, since };
   });
@@ -67,6 +66,8 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
   return { ok: true, message, rows };
 }
 
-/** Newest first. */
-const newest = (context: PaymentContext): UnmatchedPayment[] =>
-  context.treasury.newestUnmatched(SHOWN).flatMap(({ signature }) => findUnmatched(context, signature) ?? []);
+/** Largest first. */
+const largest = (context: PaymentContext): UnmatchedPayment[] =>
+  context.treasury
+    .largestUnmatched(SHOWN)
+    .flatMap(({ signature }) => findUnmatched(context, signature) ?? []);

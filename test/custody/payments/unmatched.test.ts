@@ -29,6 +29,24 @@ it.each(
   `),
 )('%s', (_title, steps = '') => play(steps));
 
+it('dust with the references of two requests raises no alarm', async () => {
+  const world = createPaymentWorld();
+  const [a, b] = [world.open(), world.open()];
+  world.pay(10_000n, [a.reference, b.reference]);
+  await world.payments.run();
+  expect(world.alarms).toEqual([]);
+});
+
+it('250 small payments hide no larger one from the list', async () => {
+  const world = createPaymentWorld();
+  world.open();
+  const paid = world.pay(5_000_000n);
+  for (let n = 0; n < 250; n++) world.pay(10_001n);
+  for (let run = 0; run < 10; run++) await world.payments.run();
+  const { rows } = await world.payments.commands.unmatched('');
+  expect([rows?.length, rows?.[0]?.payment]).toEqual([200, paid]);
+});
+
 it('1,200 dust payments are neither listed nor returned', async () => {
   const world = createPaymentWorld();
   const dust = Array.from({ length: 1_200 }, () => world.pay(10_000n));
