@@ -170,6 +170,11 @@ export const VARIABLES = {
     about:
       'Objects that count page views, 1 to 99. One serves about 20 million views a day. Only raise it: the figures of a removed object are no longer shown.',
   },
+  OPERATOR_NAME: {
+    schema: z.string().regex(/^\P{C}{1,80}$/u, 'not one line of 1 to 80 characters'),
+    areas: ['service'],
+    about: 'Who runs the service: the person or company that /trust and /.well-known/security.txt name.',
+  },
   SECURITY_CONTACT: {
     schema: z.url({ protocol: /^(mailto|https)$/ }),
     areas: ['service'],

@@ -1,10 +1,10 @@
 import { OfficialMints } from '../parts/official-mints.tsx';
-import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
+import { TrustKeys, TrustOperator, TrustSources } from '../parts/trust-facts.tsx';
 import { mount } from './mount.tsx';
 
 mount({
   mints: OfficialMints,
   keys: TrustKeys,
   sources: TrustSources,
-  contact: OperatorContact,
+  operator: TrustOperator,
 });

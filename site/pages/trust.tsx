@@ -2,7 +2,7 @@ import { Live, type Page, Title } from '../layout.tsx';
 import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Table } from '../parts/table.tsx';
-import { OperatorContact, TrustKeys, TrustSources } from '../parts/trust-facts.tsx';
+import { TrustKeys, TrustOperator, TrustSources } from '../parts/trust-facts.tsx';
 
 /** The assets of docs/use/threat-model.md. */
 const LOSSES = [
@@ -52,11 +52,18 @@ const Keys = () => (
     <Live name="keys" json="/api/reserves">
       <TrustKeys />
     </Live>
+  </section>
+);
+
+const Operator = () => (
+  <section id="operator">
+    <h2>Who runs this service</h2>
+    <Live name="operator">
+      <TrustOperator />
+    </Live>
     <p>
-      The operator of this site:{' '}
-      <span data-island="contact">
-        <OperatorContact />
-      </span>
+      The operator has all keys but that of the witness, if another person runs it. Report to this contact
+      whatever looks wrong, and ask there about a payment.
     </p>
   </section>
 );
@@ -101,6 +108,7 @@ export const trust: Page = {
         The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
         you.
       </Title>
+      <Operator />
       <Powers />
       <Redemption />
       <Keys />
@@ -128,11 +136,10 @@ export const trust: Page = {
       </section>
       <Unproven />
       <section>
-        <h2>Check, and report</h2>
+        <h2>Check it yourself</h2>
         <p>
           <a href="/reserves#verify">Check the proof</a> against public explorers, or from a terminal. The{' '}
-          <a href="/status">status page</a> has the limits and the open alarms. Report anything that looks
-          wrong to the operator, named above.
+          <a href="/status">status page</a> has the limits and the open alarms.
         </p>
       </section>
     </>

@@ -183,7 +183,7 @@ export const Refunds = ({ refunds }: Pick<Invoice, 'refunds'>) =>
           ) : (
             <span>
               The operator sends it. You need not do anything; if it takes long,{' '}
-              <a href="/.well-known/security.txt">contact the operator</a>.
+              <a href="/trust#operator">contact the operator</a>.
             </span>
           )}
         </li>
@@ -218,8 +218,8 @@ function ReportPayment({ id }: { id: string }) {
         {failure?.code === 'PAYMENT_NOT_BOUND' && failure.details.receivedLamports !== undefined ? (
           <Notice kind="info" title="Your payment is received, but matches no order.">
             <p>
-              It will be returned. Send its signature to the <a href="/.well-known/security.txt">operator</a>,
-              and do not pay again before the operator responds.
+              It will be returned. Send its signature to the <a href="/trust#operator">operator</a>, and do
+              not pay again before the operator responds.
             </p>
           </Notice>
         ) : null}

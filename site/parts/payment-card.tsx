@@ -48,7 +48,7 @@ export const solPayment = (request: SolRequest): Payment => ({
     <>
       Its last digits identify your payment. You can add what is missing until the time is over; an excess is
       returned. A payment that matches no order is received and will be returned:{' '}
-      <a href="/.well-known/security.txt">contact the operator</a> with its signature.
+      <a href="/trust#operator">contact the operator</a> with its signature.
     </>
   ),
 });

@@ -12,6 +12,7 @@ import { Identifier } from './copyable.tsx';
 import { bitcoinSources } from './coverage.tsx';
 import { Moment } from './freshness.tsx';
 import { Table } from './table.tsx';
+import { Foreign } from './token-text.tsx';
 
 /** @param text undefined until it has been read; null if the service has none */
 const Key = ({ text, label }: { text: string | null | undefined; label: string }) =>
@@ -42,6 +43,7 @@ export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (read
       'Solana key of the reserve',
       <Key text={reserves?.solana.address} label="Solana address" />,
       'In the service (hot), one process at Cloudflare',
+      'The operator',
       'Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds',
       signed,
     ],
@@ -49,14 +51,17 @@ export function keyRows({ reserves, proof, treasury }: KeyFacts): readonly (read
       'Bitcoin key of the reserve',
       <Key text={reserves?.bitcoin.address} label="Bitcoin address" />,
       BITCOIN_PLACES[`${watchOnly}`],
+      'The operator',
       'Signs proofs. No code of the service sends BTC',
       signed,
     ],
     witnessRow(reserves?.solana ?? null),
+    authorityRow(reserves?.solana.minting ?? null),
     [
       'Treasury',
       <Key text={treasury} label="treasury address" />,
-      'With the operator',
+      'In a wallet outside the service',
+      'The operator',
       'Receives fees, payments for ASRY, and minted ABSR',
       'signs no proofs',
     ],
@@ -70,10 +75,32 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
     'Witness of mints',
     key === null ? 'none' : <Key text={key} label="witness address" />,
     where,
+    key === null ? 'Nobody' : 'The chain does not show it: it may be the operator',
     <>
       {use}. <a href="/reserves#verify">The check “Who can mint”</a> reads the keys from the chain
     </>,
     key ? 'signs mints only' : 'signs no proofs',
+  ];
+}
+
+/** The one address that can mint ABSR, and the keys behind it. */
+function authorityRow(minting: Reserves['solana']['minting'] | null): readonly Child[] {
+  const { authority, required = 0, signers = [] } = minting ?? {};
+  const [where, runBy] =
+    minting === null
+      ? ['Not known right now', 'Not known right now']
+      : signers.length > 1
+        ? [`On Solana: ${required} of ${signers.length} keys must sign`, 'Whoever holds those keys']
+        : signers.length === 1
+          ? ['On Solana: one key signs', 'Whoever holds that key']
+          : ['Nobody can mint', 'Nobody'];
+  return [
+    'Mint authority of ABSR',
+    authority === null ? 'none' : <Key text={authority} label="mint authority" />,
+    where,
+    runBy,
+    'Every new ABSR needs its signature',
+    'signs no proofs',
   ];
 }
 
@@ -123,6 +150,7 @@ export function TrustKeys() {
         { name: 'Key' },
         { name: 'Address' },
         { name: 'Where it is' },
+        { name: 'Run by' },
         { name: 'What it is used for' },
         { name: 'Last signed a proof' },
       ]}
@@ -150,32 +178,59 @@ export function TrustSources() {
   );
 }
 
-/** The first `Contact` of a security.txt (RFC 9116), if a page may link to it. */
-export function contactOf(text: string): string | null {
+export type Operator = { readonly name: string | null; readonly contact: string | null };
+
+/** What a security.txt (RFC 9116) says of the operator: the name in a comment, and the first contact that a page may link to. */
+export function operatorOf(text: string): Operator {
   const contact = /^Contact:[ \t]*(\S+)/im.exec(text)?.[1] ?? '';
-  return /^(mailto:|https:\/\/)/i.test(contact) ? contact : null;
+  return {
+    name: /^# Operator: (.+)$/m.exec(text)?.[1] ?? null,
+    contact: /^(mailto:|https:\/\/)/i.test(contact) ? contact : null,
+  };
 }
 
-type Contact = { readonly type: 'unread' } | { readonly type: 'read'; readonly url: string | null };
-
-/** The operator's contact, as the service publishes it. */
-export function OperatorContact() {
-  const [contact, setContact] = useState<Contact>({ type: 'unread' });
+/** Undefined until it has been read. */
+function useOperator(): Operator | undefined {
+  const [operator, setOperator] = useState<Operator>();
   useEffect(() => {
     readSiteText('/.well-known/security.txt').then(
-      (text) => setContact({ type: 'read', url: contactOf(text) }),
-      () => setContact({ type: 'read', url: null }),
+      (text) => setOperator(operatorOf(text)),
+      () => setOperator({ name: null, contact: null }),
     );
   }, []);
-  if (contact.type === 'read' && contact.url !== null)
-    return (
-      <a href={contact.url} rel="noopener noreferrer">
-        {contact.url.replace(/^mailto:/i, '')}
-      </a>
-    );
-  return contact.type === 'unread' ? (
-    <a href="/.well-known/security.txt">security.txt</a>
-  ) : (
-    <strong>The operator of this site has published no contact.</strong>
+  return operator;
+}
+
+const Contact = ({ operator }: { operator: Operator | undefined }) => {
+  if (operator === undefined) return <a href="/.well-known/security.txt">security.txt</a>;
+  const { contact } = operator;
+  if (contact === null) return <strong>The operator of this site has published no contact.</strong>;
+  return (
+    <a href={contact} rel="noopener noreferrer">
+      {contact.replace(/^mailto:/i, '')}
+    </a>
+  );
+};
+
+/** Who runs this service, as the service itself publishes it. */
+export function TrustOperator() {
+  const operator = useOperator();
+  return (
+    <dl class="facts">
+      <dt>Operator</dt>
+      <dd>
+        {operator === undefined ? (
+          <span class="skeleton" aria-hidden="true" />
+        ) : operator.name === null ? (
+          <strong>The operator of this site has published no name.</strong>
+        ) : (
+          <Foreign text={operator.name} />
+        )}
+      </dd>
+      <dt>Contact</dt>
+      <dd>
+        <Contact operator={operator} />
+      </dd>
+    </dl>
   );
 }

@@ -178,6 +178,7 @@ function openApiDeps({ env, config, reads, memory, publicBaseUrl }: Sources): De
     listedMints: async () =>
       (await memory.read('sitemap', SITEMAP_POLICY, () => tokens.listedMints(SITEMAP_TOKENS))).value,
     publicBaseUrl,
+    operatorName: config.OPERATOR_NAME,
     securityContact: config.SECURITY_CONTACT,
     documents: (name) => readDocument({ assets: env.ASSETS, memory, origin: publicBaseUrl }, name),
     now: Date.now,

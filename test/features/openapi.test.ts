@@ -12,6 +12,7 @@ const appWith = (documents: Deps['openapi']['documents']) =>
   createApp(() => {
     const openapi = {
       publicBaseUrl: ORIGIN,
+      operatorName: undefined,
       securityContact: undefined,
       listedMints: async () => [],
       now: Date.now,

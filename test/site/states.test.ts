@@ -14,7 +14,7 @@ import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { NEWEST_READ, NewestTokens, TokenRow } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
-import { contactOf, keyRows, witnessOf } from '../../site/parts/trust-facts.tsx';
+import { keyRows, operatorOf, witnessOf } from '../../site/parts/trust-facts.tsx';
 import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
@@ -238,12 +238,12 @@ describe('the witness of mints on the trust page', () => {
 });
 
 it.each([
-  ['Contact: mailto:ops@sluice.test\nExpires: 2027', 'mailto:ops@sluice.test'],
-  ['# text\ncontact: https://sluice.test/report', 'https://sluice.test/report'],
-  ['Contact: javascript:alert(1)', null],
-  ['', null],
-])('reads the contact of the operator from %j as %s', (text, contact) => {
-  expect(contactOf(text)).toBe(contact);
+  ['Contact: mailto:ops@sluice.test\nExpires: 2027', null, 'mailto:ops@sluice.test'],
+  ['# Operator: Sluice Ltd\ncontact: https://sluice.test/report', 'Sluice Ltd', 'https://sluice.test/report'],
+  ['Contact: javascript:alert(1)', null, null],
+  ['', null, null],
+])('reads the operator from %j as %s with the contact %s', (text, name, contact) => {
+  expect(operatorOf(text)).toEqual({ name, contact });
 });
 
 it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {

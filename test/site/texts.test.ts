@@ -7,10 +7,11 @@ import { documentsFor } from '../features/stored-documents.ts';
 const ORIGIN = 'https://sluice.example';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const MINT = 'So11111111111111111111111111111111111111112';
-const appWith = (publicBaseUrl: string, securityContact?: string) => {
+const appWith = (publicBaseUrl: string, securityContact?: string, operatorName?: string) => {
   const documents = documentsFor(publicBaseUrl);
   const openapi = {
     publicBaseUrl,
+    operatorName,
     securityContact,
     documents,
     now: () => NOW,
@@ -43,6 +44,15 @@ describe('/.well-known/security.txt', () => {
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; charset=utf-8$/i);
     expect(await answer.text()).toBe(
       `Contact: mailto:security@sluice.example\nExpires: 2027-05-01T00:00:00.000Z\nPreferred-Languages: en\nCanonical: ${ORIGIN}/.well-known/security.txt\n`,
+    );
+  });
+
+  it('security.txt names the operator in a comment if the operator has a name', async () => {
+    const answer = await appWith(ORIGIN, 'https://sluice.example/report', 'Sluice Ltd, Zug').request(
+      '/.well-known/security.txt',
+    );
+    expect(await answer.text()).toMatch(
+      /^# Operator: Sluice Ltd, Zug\nContact: https:\/\/sluice\.example\/report\n/,
     );
   });
 

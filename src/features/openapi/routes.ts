@@ -9,6 +9,8 @@ import { newRouter, type RouterEnv } from '../../http/router.ts';
 export type OpenApiDeps = {
   /** Origin of absolute links; empty if not configured. */
   readonly publicBaseUrl: string;
+  /** Undefined if not configured. */
+  readonly operatorName: string | undefined;
   /** `mailto:` or `https:` URL; undefined if not configured. */
   readonly securityContact: string | undefined;
   readonly now: () => number;
@@ -104,10 +106,11 @@ export const openApiRoutes = router
     return c.body(text, 200, { 'Content-Type': 'application/xml' });
   })
   .get(securityRoute.getRoutingPath(), (c) => {
-    const { publicBaseUrl, securityContact, now } = c.var.deps.openapi;
+    const { publicBaseUrl, operatorName: name, securityContact, now } = c.var.deps.openapi;
     if (securityContact === undefined) throw notConfigured(['SECURITY_CONTACT']);
     c.header('Cache-Control', CACHE_CONTROL);
-    const text = securityText(publicBaseUrl || new URL(c.req.url).origin, securityContact, now());
+    const origin = publicBaseUrl || new URL(c.req.url).origin;
+    const text = securityText(origin, { name, contact: securityContact }, now());
     return c.body(text, 200, { 'Content-Type': 'text/plain; charset=UTF-8' });
   });
 
@@ -121,15 +124,22 @@ ${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join('\n')}
 /** RFC 9116 recommends less than a year. */
 const EXPIRES_AFTER_MONTHS = 6;
 
+type Operator = {
+  /** Undefined if not configured. */
+  readonly name: string | undefined;
+  /** `mailto:` or `https:` URL */
+  readonly contact: string;
+};
+
 /**
- * @param contact `mailto:` or `https:` URL
+ * RFC 9116 has no field for a name, so it is a comment.
  * @see https://www.rfc-editor.org/rfc/rfc9116
  */
-export function securityText(origin: string, contact: string, nowMs: number): string {
+export function securityText(origin: string, { name, contact }: Operator, nowMs: number): string {
   const now = new Date(nowMs);
   // The first of a month, so that the text changes once a month.
   const expires = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + EXPIRES_AFTER_MONTHS));
-  return `Contact: ${contact}
+  return `${name === undefined ? '' : `# Operator: ${name}\n`}Contact: ${contact}
 Expires: ${expires.toISOString()}
 Preferred-Languages: en
 Canonical: ${origin}/.well-known/security.txt
