@@ -111,7 +111,7 @@ const Footer = ({ release: { version, commit, source } }: Pick<Assets, 'release'
           <h2 class="group-name">Service</h2>
           <ul>
             <li>
-              <a href="/.well-known/security.txt">Contact the operator</a>
+              <a href="/trust#operator">Operator and contact</a>
             </li>
             <li>
               <a href={source} rel="noopener noreferrer">
@@ -208,6 +208,13 @@ export const Document = ({ page, assets }: { page: Page; assets: Assets }) => (
       <a class="skip" href="#content">
         Skip to the content
       </a>
+      {assets.isDemonstration ? (
+        <aside class="demonstration" aria-label="Demonstration">
+          <p class="wide">
+            <strong>Demonstration:</strong> chains and coins are simulated.
+          </p>
+        </aside>
+      ) : null}
       <Header path={page.path} />
       <section class="alerts" data-island="alerts" aria-label="Alerts">
         <Alerts />

@@ -6,6 +6,8 @@ export type Assets = {
   /** Origin of absolute links, which previews of a link need; empty if the build was given none. */
   readonly origin: string;
   readonly release: Release;
+  /** Whether the offline world serves the pages: its chains, coins and prices are simulated. */
+  readonly isDemonstration: boolean;
   readonly style: string;
   readonly font: string;
   readonly scripts: Readonly<Record<string, Script>>;

@@ -56,8 +56,11 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-function fingerprint(document: ApiDocument, origin: string, release: Release): string {
-  const hash = createHash('sha256').update(JSON.stringify([document, origin, release]));
+/** What the build knows besides its sources. */
+type Facts = Pick<Assets, 'origin' | 'release' | 'isDemonstration'>;
+
+function fingerprint(document: ApiDocument, facts: Facts): string {
+  const hash = createHash('sha256').update(JSON.stringify([document, facts]));
   const files = SOURCES.map((path) => join(ROOT, path))
     .flatMap((path) => (statSync(path).isFile() ? [path] : filesIn(path)))
     .filter((file) => !file.startsWith(SITE_FOLDER));
@@ -80,7 +83,7 @@ function readRelease(): Release {
   return { version, commit: currentCommit(), source };
 }
 
-function readAssets(manifest: Manifest, origin: string, release: Release): Assets {
+function readAssets(manifest: Manifest, facts: Facts): Assets {
   const scripts: Record<string, Script> = {};
   // Two chunks may import each other.
   const importsOf = (key: string, found = new Set<string>()): Set<string> => {
@@ -100,7 +103,7 @@ function readAssets(manifest: Manifest, origin: string, release: Release): Asset
     if (found === undefined) throw new Error(`the manifest has no ${pattern}`);
     return `/${found[1].file}`;
   };
-  return { origin, release, style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
+  return { ...facts, style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
 }
 
 /** What the search knows of the API. */
@@ -125,15 +128,15 @@ function publish(from: string): void {
 }
 
 /**
- * Reads SITE_ORIGIN for the absolute links of previews.
+ * Reads SITE_ORIGIN for the absolute links of previews, and SITE_DEMONSTRATION, which only the offline world sets.
  * @returns whether anything was built
  */
 export async function buildSite(): Promise<boolean> {
   const { documentOf } = await import('../../scripts/documents/write-documents.ts');
   const document = documentOf('');
-  const origin = process.env.SITE_ORIGIN ?? '';
-  const release = readRelease();
-  const stamp = fingerprint(document, origin, release);
+  const { SITE_ORIGIN: origin = '', SITE_DEMONSTRATION: demonstration } = process.env;
+  const facts = { origin, release: readRelease(), isDemonstration: demonstration === '1' };
+  const stamp = fingerprint(document, facts);
   const stampFile = join(SITE_FOLDER, STAMP);
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false;
   const { build, runnerImport } = await import('vite');
@@ -142,7 +145,7 @@ export async function buildSite(): Promise<boolean> {
   try {
     await build({ ...siteConfig, build: { ...siteConfig.build, outDir: work } });
     const manifest = JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8'));
-    const assets = readAssets(manifest, origin, release);
+    const assets = readAssets(manifest, facts);
     const { module } = await runnerImport<{ pagesApp(assets: Assets, document: ApiDocument): Hono }>(
       join(SITE, 'prerender.tsx'),
       prerenderConfig,

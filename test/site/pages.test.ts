@@ -195,7 +195,10 @@ describe('the preview of a shared link', () => {
   const release = { version: '1.2.3', commit: 'c0ffee', source: 'https://code.example/sluice' };
   const html = async (path: string, origin: string): Promise<string> =>
     (
-      await pagesApp({ origin, release, style: '/a.css', font: '/a.woff2', scripts }, API).request(path)
+      await pagesApp(
+        { origin, release, style: '/a.css', font: '/a.woff2', isDemonstration: false, scripts },
+        API,
+      ).request(path)
     ).text();
 
   it('the preview of a shared link has absolute addresses if the build has an origin', async () => {
@@ -225,7 +228,14 @@ it('the feed of releases omits unreleased changes and links to files of the repo
     `<a href="${SOURCE}/blob/main/docs/a.md#b">a &amp; b</a> for <code>&lt;x&gt;</code>`,
   );
   const release = { version: '1.1.0', commit: null, source: SOURCE };
-  const assets = { origin: 'https://example.com', release, style: '', font: '', scripts: {} };
+  const assets = {
+    origin: 'https://example.com',
+    release,
+    style: '',
+    font: '',
+    isDemonstration: false,
+    scripts: {},
+  };
   const feed = changesFeed(changes, assets);
   expect(feed.match(/<entry>/g)).toHaveLength(1);
   expect(feed).toContain('<updated>2026-11-24T00:00:00Z</updated>');

@@ -68,6 +68,7 @@ export function createBindings(options: {
   const { endpoints, solana, reserveBitcoin, secrets } = options;
   return {
     PUBLIC_BASE_URL: options.baseUrl,
+    OPERATOR_NAME: 'Sluice Demonstration, which is nobody',
     SECURITY_CONTACT: 'mailto:security@sluice.example',
     SOLANA_RPC_URL: [endpoints.rpc1, endpoints.rpc2, endpoints.rpc3].filter(Boolean).join(','),
     SOLANA_READ_RPC_URL: endpoints.rpcRead,

@@ -22,6 +22,7 @@ export async function bundleWorker(
     env: {
       ...process.env,
       SECRETS_CHECKED: 'not-deployed',
+      SITE_DEMONSTRATION: '1',
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_LOG_PATH: join(tempDir, 'logs'),
