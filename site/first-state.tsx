@@ -14,7 +14,7 @@ import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
 import { StatusLive } from './parts/status-live.tsx';
 import { TokenDetail } from './parts/token-detail.tsx';
 import { TokenBrowser } from './parts/token-list.tsx';
-import { CoverVerdict } from './parts/verdict.tsx';
+import { VerifyPanel } from './parts/verify-panel.tsx';
 
 type Island = (props: { readonly id?: string | undefined }) => JSX.Element | null;
 
@@ -28,7 +28,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
     mints: ['getAbsrSummary', OfficialMints],
   },
   '/reserves': {
-    verdict: ['getAbsrSummary', () => <CoverVerdict />],
+    verify: ['getAbsrSummary', () => <VerifyPanel isListed />],
     wallets: ['getReserves', Wallets],
     message: ['getProof', SignedMessage],
     mints: ['getAbsrSummary', OfficialMints],

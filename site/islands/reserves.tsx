@@ -2,7 +2,6 @@ import { BadgeCode } from '../parts/badge-code.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
-import { CoverVerdict } from '../parts/verdict.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
@@ -11,9 +10,8 @@ const command = document.querySelector<HTMLElement>('[data-island="command"]');
 
 mount({
   mints: OfficialMints,
-  verdict: () => <CoverVerdict />,
   wallets: Wallets,
-  verify: VerifyPanel,
+  verify: () => <VerifyPanel isListed />,
   message: SignedMessage,
   archive: ProofArchive,
   transactions: ChainTransactions,

@@ -5,25 +5,17 @@ import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
-import { CoverVerdict } from '../parts/verdict.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
-const Verify = ({ source }: { source: string }) => (
-  <section id="verify">
-    <h2>Check it yourself</h2>
-    <p>Six checks. Each shows what was compared, and where you can see it yourself.</p>
-    <Live name="verify" json="/api/proof">
-      <VerifyPanel />
-    </Live>
-    <div id="terminal" class="stack">
-      <h3>The same from a terminal</h3>
-      <p class="soft">
-        With explorers and a node of your choice. Both run <CheckSource source={source} />.
-      </p>
-      <div data-island="command" data-source={source}>
-        <VerifyCommand source={source} />
-      </div>
+const Terminal = ({ source }: { source: string }) => (
+  <section id="terminal">
+    <h2>The same check from a terminal</h2>
+    <p>
+      With explorers and a node of your choice. Both run <CheckSource source={source} />.
+    </p>
+    <div data-island="command" data-source={source}>
+      <VerifyCommand source={source} />
     </div>
   </section>
 );
@@ -68,18 +60,21 @@ export const reserves: Page = {
     <>
       <Title name="Reserves and proof">
         ABSR is a token on Solana, minted one for each sat of the reserve. Both reserve keys sign the figures:
-        the service each hour, or the operator offline. Your browser can check them.
+        the service each hour, or the operator offline. Your browser can check both, and what the explorers
+        show.
       </Title>
-      <Live name="verdict" json="/api/arbitrage/summary">
-        <CoverVerdict />
-      </Live>
+      <section id="verify" class="card check">
+        <Live name="verify" json="/api/proof">
+          <VerifyPanel isListed />
+        </Live>
+      </section>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
       </Live>
       <Live name="mints" json="/api/arbitrage/summary">
         <OfficialMints />
       </Live>
-      <Verify source={assets.release.source} />
+      <Terminal source={assets.release.source} />
       <section id="signed">
         <h2>What was signed</h2>
         <p>The exact text. Changing one byte invalidates both signatures.</p>

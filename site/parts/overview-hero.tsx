@@ -1,32 +1,14 @@
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Figure } from './figure.tsx';
 import { btc, sats, worthText } from './format.ts';
-import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
-import { CoverVerdict } from './verdict.tsx';
+import { VerifyPanel } from './verify-panel.tsx';
 
-/** Reserve and supply as they are now, whether one covers the other, what both keys signed, and the checks. */
-export function Hero() {
-  const { state, run } = useProofCheck();
-  return (
-    <section class="verdict-card" aria-label="Reserve and supply">
-      <ReserveAndSupply />
-      <CoverVerdict check={state} />
-      <div class="row">
-        <button type="button" onClick={run} disabled={state.type === 'running'}>
-          {state.type === 'done' ? 'Check again' : 'Check it now'}
-        </button>
-        {state.type === 'idle' ? <CheckNote /> : null}
-      </div>
-      <details class="more" open={state.type === 'running' || state.type === 'done'}>
-        <summary>The six checks</summary>
-        <CheckList state={state} />
-      </details>
-      <div role="status">
-        <CheckVerdict state={state} retry={run} />
-      </div>
-    </section>
-  );
-}
+/** Reserve and supply as they are now, with their verdict and check. */
+export const Hero = () => (
+  <VerifyPanel>
+    <ReserveAndSupply />
+  </VerifyPanel>
+);
 
 function ReserveAndSupply() {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);

@@ -121,7 +121,7 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     badge: read(badge, /#0b6b50/, /#b3261e/, /fill="#5f6368"/),
     summary: read(summary.coverage.state, /covered/, /short/, /unknown/),
     reserves: read(
-      renderIslands('/reserves', answers).verdict ?? '',
+      renderIslands('/reserves', answers).verify ?? '',
       /verdict-line good/,
       /verdict-line bad/,
       /verdict-line warn/,
