@@ -23,6 +23,8 @@ export type ChartProps = {
   readonly stepped?: boolean;
   /** Whether the axis covers only the range of the values, so that small changes are seen. */
   readonly isZoomed?: boolean;
+  /** What one point means. */
+  readonly note?: string;
   /** A vertical line at the present value. */
   readonly markX?: { readonly at: number; readonly name: string };
 };
@@ -37,6 +39,8 @@ const LABEL_SPACE = 84;
 const ROW_SPACE = 36;
 /** Share of the value that is kept free above and below a flat line. */
 const FLAT_ROOM = 0.001;
+/** A run of at most this many points shows each of them. */
+const FEW = 12;
 /** Width until the element's own is known. */
 const USUAL_WIDTH = 640;
 
@@ -181,7 +185,7 @@ const Strokes = ({ chart: { x, lines, stepped = false }, scales }: { chart: Char
                 <path class="area" d={areaOf(run, stepped, atY(floor))} />
               )}
               <path class={index === 0 ? 'stroke' : 'stroke dashed'} d={pathOf(run, stepped)} />
-              {run.length === 1 ? <circle cx={run[0]?.[0]} cy={run[0]?.[1]} r="4" /> : null}
+              {run.length > FEW ? null : run.map(([cx, cy]) => <circle cx={cx} cy={cy} r="4" />)}
             </>
           ))}
         </g>
@@ -262,7 +266,7 @@ const ChartTable = ({ chart }: { chart: ChartProps }) => (
 
 /** Lines as a picture, the values under the pointer or finger as text, and all figures as a table. */
 export function Chart(chart: ChartProps) {
-  const { title, x, show, markX } = chart;
+  const { title, x, show, markX, note } = chart;
   const { place, width } = useWidth();
   const [pointed, setPointed] = useState<number | null>(null);
   const scales = scalesOf(chart, width);
@@ -296,7 +300,11 @@ export function Chart(chart: ChartProps) {
           <Pointed chart={chart} scales={scales} at={pointed} />
         </svg>
       </div>
-      {scales.floor === null ? <p class="fine">The scale does not begin at zero.</p> : null}
+      {note === undefined && scales.floor !== null ? null : (
+        <p class="fine">
+          {note} {scales.floor === null ? 'The scale does not begin at zero.' : ''}
+        </p>
+      )}
       <ChartTable chart={chart} />
     </figure>
   );

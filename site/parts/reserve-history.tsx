@@ -3,7 +3,7 @@ import type { ProofHistory } from '../../packages/client/src/index.ts';
 import { allProofs } from '../api/proofs.ts';
 import { useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
-import { amountOf, count, fromUnixSeconds, instant } from './format.ts';
+import { amountOf, count, counted, fromUnixSeconds, instant } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Periods } from './periods.tsx';
@@ -29,7 +29,15 @@ const supplyOf = ({ figures }: Proofs[number]): number | null =>
     : Number(figures.absrSupplyAtoms) / 10 ** (figures.absrDecimals ?? 0);
 
 /** Reserve and supply as signed in each proof, or the sats above the supply. */
-function ReserveChart({ proofs, isHeadroom }: { proofs: Proofs; isHeadroom: boolean }) {
+function ReserveChart({
+  proofs,
+  isHeadroom,
+  isHourly,
+}: {
+  proofs: Proofs;
+  isHeadroom: boolean;
+  isHourly: boolean;
+}) {
   const rows = [...proofs].reverse();
   const shared = {
     xName: 'Proof signed',
@@ -38,6 +46,7 @@ function ReserveChart({ proofs, isHeadroom }: { proofs: Proofs; isHeadroom: bool
     show: count,
     showX: (at: number) => instant(fromUnixSeconds(at)),
     stepped: true,
+    note: `${counted(rows.length, 'signed proof')}, ${isHourly ? 'at most one an hour' : 'the last of each day'}; times in UTC.`,
   } as const;
   if (isHeadroom)
     return (
@@ -105,8 +114,9 @@ function History({ newest }: { newest: Proofs }) {
   if (first === undefined || newest.length < 2) return <NoChart only={first} />;
   const days = period === 'all' ? all : month;
   // A reserve younger than two days has only hourly points.
-  const rows = period === 'day' || days.length < 2 ? newest : days;
+  const isHourly = period === 'day' || days.length < 2;
   const since = period === 'all' ? 0 : Date.parse(first.timestamp) - (period === 'day' ? 1 : 30) * DAY_MS;
+  const shown = (isHourly ? newest : days).filter(({ timestamp }) => Date.parse(timestamp) >= since);
   return (
     <div class="stack">
       <div class="row">
@@ -120,10 +130,7 @@ function History({ newest }: { newest: Proofs }) {
           Headroom
         </button>
       </div>
-      <ReserveChart
-        proofs={rows.filter(({ timestamp }) => Date.parse(timestamp) >= since)}
-        isHeadroom={isHeadroom}
-      />
+      <ReserveChart proofs={shown} isHeadroom={isHeadroom} isHourly={isHourly} />
     </div>
   );
 }

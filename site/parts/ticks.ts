@@ -42,11 +42,12 @@ export const numberTicks = (from: number, to: number, parts: number): number[] =
 
 export type TimeTick = { readonly at: number; readonly label: string; readonly date: string | null };
 
-/** Unix seconds with labels in UTC: hours with the date below the first of each day, or dates alone. */
+/** Unix seconds with labels in UTC, at the two ends if no more fit: hours with the date below the first of each day, or dates alone. */
 export function timeTicks(from: number, to: number, parts: number): TimeTick[] {
   const step = TIME_STEPS.find((seconds) => (to - from) / seconds <= parts) ?? roundStep(to - from, parts);
+  const marks = multiples(from, to, step);
   let day = '';
-  return multiples(from, to, step).map((at) => {
+  return (marks.length < 2 && to > from ? [from, to] : marks).map((at) => {
     const iso = new Date(at * 1000).toISOString();
     const date = iso.slice(5, 10);
     if (step >= DAY) return { at, label: date, date: null };
