@@ -16,10 +16,17 @@ export function coverageOf({
   return { reserve: BigInt(reserveSatoshis), supply: BigInt(supplySatoshis) };
 }
 
-export const isShort = ({ reserve, supply }: Covered): boolean => supply > reserve;
+const isShort = ({ reserve, supply }: Covered): boolean => supply > reserve;
+
+/** @param covered null while the comparison is unknown */
+export const coverageKind = (covered: Covered | null): 'good' | 'warn' | 'bad' => {
+  if (covered === null) return 'warn';
+  return isShort(covered) ? 'bad' : 'good';
+};
 
 /** The sentence of every place that says whether the reserve covers the supply. */
-export function coverageText(covered: Covered): string {
+export function coverageText(covered: Covered | null): string {
+  if (covered === null) return 'Whether every ABSR is covered is not known right now.';
   const { reserve, supply } = covered;
   if (supply === 0n) return 'No ABSR exists yet, so nothing is owed.';
   return `${isShort(covered) ? 'Not covered' : 'Covered'}: ${amountOf(reserve, 'sat')} for ${sats(supply.toString())} ABSR.`;

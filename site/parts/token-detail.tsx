@@ -1,8 +1,9 @@
 import { useState } from 'hono/jsx';
 import type { TokenRecord } from '../../packages/client/src/index.ts';
-import { useQuery } from '../api/query.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
+import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
 import { Folded } from './folded.tsx';
 import { AsOf, Moment } from './freshness.tsx';
@@ -39,15 +40,34 @@ const OTHER_MINTER = 'An address other than the reserve can mint more.';
 const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>
   official?.minter ? <span class="fine">{MINTERS[official.minter] ?? OTHER_MINTER}</span> : null;
 
+/** Whether each ABSR is covered, and where a visitor checks it. */
+function Coverage() {
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const covered = coverageOf(summary);
+  if (summary.value === null && summary.failure === null) return null;
+  return (
+    <>
+      <p class={`verdict-line ${coverageKind(covered)}`}>
+        <strong>{coverageText(covered)}</strong>
+      </p>
+      <a class="button start" href="/reserves#verify">
+        Check it yourself
+      </a>
+    </>
+  );
+}
+
 /** What an official token is for. */
 const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
   if (official?.asset === 'ABSR')
     return (
-      <p>
-        It counts the sats of the <a href="/reserves">reserve</a>, one for each, so that programs on Solana
-        can read them. <a href="/reserves#verify">Check that each is covered</a>.{' '}
-        <a href="/trust#redemption">Sluice redeems none</a>.
-      </p>
+      <>
+        <Coverage />
+        <p>
+          It counts the sats of the reserve, one for each, so that programs on Solana can read them.{' '}
+          <a href="/trust#redemption">Sluice redeems none</a>.
+        </p>
+      </>
     );
   if (official?.asset === 'ASRY')
     return (
@@ -85,8 +105,10 @@ const Rights = ({ token: { as_of: at, ...token } }: { token: TokenRecord }) => (
   <>
     <dt>May mint more</dt>
     <dd>
-      <Authority address={token.mint_authority} asOf={at} label="mint authority" />{' '}
-      <Minter official={token.official} />
+      <span class="stacked">
+        <Authority address={token.mint_authority} asOf={at} label="mint authority" />
+        <Minter official={token.official} />
+      </span>
     </dd>
     <dt>May freeze</dt>
     <dd>
@@ -112,8 +134,9 @@ const Times = ({ token: { created_at: created, listed_at: listed } }: { token: T
     </>
   );
 
-const Origin = ({ token }: { token: TokenRecord }) => (
-  <dl class="facts">
+/** No request created an official token, so nothing is known of its creator. */
+const Creation = ({ token }: { token: TokenRecord }) => (
+  <>
     <dt>Creator</dt>
     <dd>
       {token.creator_address === null ? (
@@ -130,6 +153,12 @@ const Origin = ({ token }: { token: TokenRecord }) => (
     <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
     <dt>Picture</dt>
     <dd>{token.image === null ? 'none' : <Away href={token.image}>Open it at its own site</Away>}</dd>
+  </>
+);
+
+const Origin = ({ token }: { token: TokenRecord }) => (
+  <dl class="facts">
+    {token.official === null ? <Creation token={token} /> : null}
     <dt>Explorers</dt>
     <dd class="row">
       <Away href={solanaAddressUrl(token.mint_address)}>Solana Explorer</Away>
@@ -147,11 +176,11 @@ export const TokenFacts = ({ token }: { token: TokenRecord }) => (
           <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
           <PoolPrice mint={token.mint_address} />
         </div>
+        <Purpose official={token.official} />
         <p class="row">
           <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
           <AddToWallet mint={token.mint_address} />
         </p>
-        <Purpose official={token.official} />
       </TokenView>
     </div>
     <div class="stack">

@@ -107,9 +107,11 @@ export const TokenView = ({
           </h1>
         )}
         <span class="row">
-          <span class="soft">
-            <Foreign text={token.symbol} />
-          </span>
+          {token.symbol === token.name ? null : (
+            <span class="soft">
+              <Foreign text={token.symbol} />
+            </span>
+          )}
           <TokenBadges token={token} standing={<Standing token={token} />} />
         </span>
       </div>

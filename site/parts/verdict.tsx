@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { AbsrSummary } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
-import { coverageOf, coverageText, isShort } from './coverage.tsx';
+import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
 import { amountOf, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
@@ -28,9 +28,7 @@ export function verdictOf(summary: ReadSummary, check: CheckState): Verdict {
   const covered = coverageOf(summary);
   const at = summary.value?.coverage.as_of ?? null;
   const by = at === null ? null : { who: 'by this service', at };
-  if (covered === null)
-    return { kind: 'warn', title: 'Whether every ABSR is covered is not known right now.', by: null };
-  return { kind: isShort(covered) ? 'bad' : 'good', title: coverageText(covered), by };
+  return { kind: coverageKind(covered), title: coverageText(covered), by: covered === null ? null : by };
 }
 
 type VerdictLineProps = {
