@@ -1,3 +1,9 @@
+/**
+ * A picture of the visitor's device as wallets draw it, and where to put it. Loaded once a file is chosen.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+
 /** Wallets draw a token's picture in at most this size. */
 const MOST_PX = 512;
 const MOST_BYTES = 100_000;
@@ -5,6 +11,12 @@ const QUALITIES = [0.9, 0.75, 0.6, 0.4];
 
 export type SmallPicture = {
   /** The picture itself, as a `data:` URL. */
+  readonly url: string;
+  /** Its size, its file, and where to put that. */
+  readonly about: Child;
+};
+
+type Facts = {
   readonly url: string;
   /** A file name whose ending is the type that the browser could write. */
   readonly name: string;
@@ -33,5 +45,28 @@ export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
     if (bytesOf(url) <= MOST_BYTES) break;
   }
   const ending = url.startsWith('data:image/webp') ? 'webp' : 'png';
-  return { url, name: `token.${ending}`, sidePx, bytes: bytesOf(url) };
+  const facts = { url, name: `token.${ending}`, sidePx, bytes: bytesOf(url) };
+  return { url, about: <WhereToPutIt {...facts} /> };
 }
+
+const WhereToPutIt = ({ url, name, sidePx, bytes }: Facts) => (
+  <div class="stack picture-file">
+    <p class="row">
+      <a class="button quiet" href={url} download={name}>
+        Save the small picture
+      </a>
+      <span class="fine" role="status">
+        {sidePx} × {sidePx} pixels, {Math.ceil(bytes / 1000)} KB
+      </span>
+    </p>
+    <p class="fine">
+      This service stores no pictures. Put the saved file where anyone can load it for years, and enter its
+      address as the link:
+    </p>
+    <ul class="fine">
+      <li>your own web site</li>
+      <li>a public repository, such as GitHub: the address of the raw file</li>
+      <li>a pinning service for IPFS or Arweave: the https address that it shows</li>
+    </ul>
+  </div>
+);

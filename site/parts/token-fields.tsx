@@ -33,14 +33,13 @@ export function TokenFields({ draft, setDraft, faults, tried, pictured }: TokenF
         <Field {...entry('name')} label="Name" hint="Up to 32 letters; an emoji counts as four" />
         <Field {...entry('symbol')} label="Symbol" hint="Up to 10 letters; an emoji counts as four" />
       </div>
-      <Field
-        {...entry('image')}
-        label="Picture"
-        keys="url"
-        optional
-        hint="An https address that wallets load"
-      />
-      <PictureFile made={pictured} />
+      <fieldset>
+        <legend>Picture (optional)</legend>
+        <div class="pair">
+          <Field {...entry('image')} label="A link" keys="url" hint="An https address that wallets load" />
+          <PictureFile made={pictured} />
+        </div>
+      </fieldset>
       <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
       <ConnectWallet label="Fill in from my wallet" quiet />
       <Field {...entry('creator')} label="Your wallet" hint="Receives the supply and the rights you keep" />

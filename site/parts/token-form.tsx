@@ -20,7 +20,7 @@ import {
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
-import { priceText, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
+import { Price, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
@@ -121,7 +121,7 @@ export function TokenCreator() {
         <div class="stack">
           <TokenPreview draft={draft} file={file} />
           <TokenPrice quote={quote} />
-          <OrderBar name={draft.name} quote={quote.value} disabled={busy !== null} />
+          <OrderBar quote={quote.value} disabled={busy !== null} />
           {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
           <Failed failure={failure} />
         </div>
@@ -139,21 +139,10 @@ const Ordered = ({ id, another }: { id: string; another: () => void }) => (
   </div>
 );
 
-type OrderBarProps = {
-  readonly name: string;
-  readonly quote: TokenQuote | null;
-  readonly disabled: boolean;
-};
-
 /** Stays in reach on a phone, where the preview and the price are below the form. */
-const OrderBar = ({ name, quote, disabled }: OrderBarProps) => (
+const OrderBar = ({ quote, disabled }: { quote: TokenQuote | null; disabled: boolean }) => (
   <div class="order-bar">
-    <span class="ordered">
-      <strong>
-        <Foreign text={name || 'New token'} />
-      </strong>
-      <span class="fine number">{quote === null ? '' : priceText(quote)}</span>
-    </span>
+    <span class="ordered">{quote === null ? null : <Price quote={quote} />}</span>
     <button type="submit" form="token-form" disabled={disabled}>
       Continue to payment
     </button>

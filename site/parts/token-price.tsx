@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { Answer, Input } from '../../packages/client/src/index.ts';
 import { type Query, useQuery } from '../api/query.ts';
-import { sol } from './format.ts';
+import { aboutUsd, sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { draftFaults, type TokenDraft } from './token-draft.ts';
 
@@ -56,8 +56,17 @@ export function useTokenQuote(draft: TokenDraft): Query<TokenQuote> {
   return useQuery('quoteToken', asked);
 }
 
-export const priceText = ({ fee_lamports: lamports }: TokenQuote): string =>
-  `${sol(lamports.toString())} SOL`;
+/** The price in SOL, and in dollars at the service's own price of SOL. */
+export function Price({ quote }: { quote: TokenQuote }) {
+  const summary = useQuery('getAbsrSummary', {}).value;
+  const lamports = quote.fee_lamports.toString();
+  return (
+    <>
+      <strong class="number">{sol(lamports)} SOL</strong>
+      {aboutUsd(lamports, summary?.solPriceUsd)}
+    </>
+  );
+}
 
 export const TokenPrice = ({ quote }: { quote: Query<TokenQuote> }) => (
   <section class="card stack" aria-label="Price">
@@ -68,7 +77,7 @@ export const TokenPrice = ({ quote }: { quote: Query<TokenQuote> }) => (
       show={(value) => (
         <>
           <p>
-            <strong class="number">{priceText(value)}</strong>{' '}
+            <Price quote={value} />{' '}
             <span class="fine">plus a few lamports, so we recognise your payment</span>
           </p>
           <details class="more">

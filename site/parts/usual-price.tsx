@@ -1,5 +1,5 @@
-import { useQuery } from '../api/query.ts';
-import { sol } from './format.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { aboutUsd, sol } from './format.ts';
 
 /** A name of usual length: the service charges by the byte. */
 const USUAL = { name: 'New Token', symbol: 'TOKEN', token_program: 'token-2022' } as const;
@@ -7,7 +7,11 @@ const USUAL = { name: 'New Token', symbol: 'TOKEN', token_program: 'token-2022' 
 /** The price of a token before its form is opened. */
 export function UsualPrice() {
   const { value } = useQuery('quoteToken', USUAL);
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value;
+  const lamports = value?.fee_lamports.toString();
   return (
-    <span class="soft number">{value === null ? '' : `${sol(value.fee_lamports.toString())} SOL, once`}</span>
+    <span class="soft number">
+      {lamports === undefined ? '' : `${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}, once`}
+    </span>
   );
 }

@@ -190,7 +190,7 @@ it.each([
 ])('loads %s only after a click, and shows what is wrong with it', async (_name, answer, text) => {
   visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
   const { page } = visited;
-  await page.getByLabel('Picture (optional)').fill(PICTURE);
+  await page.getByLabel('A link').fill(PICTURE);
   const load = page.getByRole('button', { name: 'Load picture' });
   await load.waitFor();
   expect(visited.foreign).toEqual([]);
@@ -202,8 +202,9 @@ it.each([
 it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
-  await page.getByText('My picture is a file on this device').click();
-  await page.getByLabel('File').setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));
+  await page
+    .getByLabel('A file on this device')
+    .setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));
   await page.getByText('512 × 512 pixels').waitFor();
   const shown = page.getByRole('region', { name: 'Preview' }).locator('img');
   await expect.poll(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(512);
@@ -215,7 +216,9 @@ it('shrinks a picture file for the preview and for saving, and says where to hos
   expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
   await page.getByText('This service stores no pictures.').waitFor();
   await expectAccessible(page);
-  await page.getByLabel('File').setInputFiles(join(import.meta.dirname, '../../package.json'));
+  await page
+    .getByLabel('A file on this device')
+    .setInputFiles(join(import.meta.dirname, '../../package.json'));
   await page.getByText('This browser cannot read the file as a picture.').waitFor();
   expect(await shown.count()).toBe(0);
   expectNothingWrong(visited);
