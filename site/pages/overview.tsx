@@ -15,7 +15,7 @@ const History = () => (
   <div class="split">
     <section>
       <h2>Reserve against supply</h2>
-      <p>Each step is a proof signed by both reserve keys. The reserve must never fall below the supply.</p>
+      <p>As both reserve keys signed them. The reserve must never fall below the supply.</p>
       <Live name="chart" json="/api/proof/history">
         <ReserveHistory />
       </Live>
@@ -48,7 +48,7 @@ const Create = () => (
       </Live>
     </Folded>
     <p class="fine below">
-      Creators choose the names; only the mint address identifies a token. <a href="/tokens">All tokens</a>
+      Names can be copied, mint addresses cannot. <a href="/tokens">All tokens</a>
     </p>
   </section>
 );

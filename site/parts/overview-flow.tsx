@@ -8,7 +8,7 @@ import type {
 import { announceChange, FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Canal, type CanalView } from './canal.tsx';
 import { bitcoinSources } from './coverage.tsx';
-import { fromUnixSeconds, shortSol, sol } from './format.ts';
+import { amountOf, fromUnixSeconds, sats, shortSol, sol } from './format.ts';
 import { Age } from './freshness.tsx';
 
 /** A mint shows as flowing water for this long after its block. */
@@ -62,6 +62,17 @@ const SolHeld = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }
   return value !== null || failure !== null ? <>unknown</> : <span class="skeleton" aria-hidden="true" />;
 };
 
+const BtcHeld = ({ bitcoin }: { bitcoin: Reserves['bitcoin'] | undefined }) => (
+  <>
+    {bitcoin?.balanceSatoshis ? `${amountOf(bitcoin.balanceSatoshis, 'sat')}, ` : ''}
+    {bitcoinSources(bitcoin)}
+  </>
+);
+
+const AbsrMade = ({ supply }: { supply: string | null }) => (
+  <>{supply === null ? '' : `${sats(supply)}, `}minted once a day</>
+);
+
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply, with water at the height of each figure. */
 export function Flow() {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
@@ -106,14 +117,18 @@ export function Flow() {
             <span class="dot btc" aria-hidden="true" />
             BTC reserve
           </dt>
-          <dd>{bitcoinSources(reserves.value?.bitcoin)}</dd>
+          <dd>
+            <BtcHeld bitcoin={reserves.value?.bitcoin} />
+          </dd>
         </div>
         <div>
           <dt>
             <span class="dot absr" aria-hidden="true" />
             ABSR supply
           </dt>
-          <dd>minted once a day</dd>
+          <dd>
+            <AbsrMade supply={absr.value?.coverage.supplySatoshis ?? null} />
+          </dd>
         </div>
       </dl>
     </div>

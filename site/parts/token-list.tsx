@@ -88,9 +88,23 @@ function Newest({ listed }: { listed: readonly Token[] }) {
       {plain.map((token) => (
         <TokenRow token={token} />
       ))}
+      {plain.length < NEWEST_SHOWN ? <Invitation /> : null}
     </ul>
   );
 }
+
+const Invitation = () => (
+  <li class="token-row invitation">
+    <span class="initial" aria-hidden="true">
+      +
+    </span>
+    <span class="who">
+      <a href="/tokens/new">Your token here</a>
+      <br />
+      <span class="fine">shown once it is paid for</span>
+    </span>
+  </li>
+);
 
 const SEARCH_DELAY_MS = 250;
 /** Longest query that the service accepts. */
