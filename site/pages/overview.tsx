@@ -38,9 +38,6 @@ const Create = () => (
       <a class="button" href="/tokens/new">
         Create a token
       </a>
-      <span class="live" data-island="price">
-        <UsualPrice />
-      </span>
     </p>
     <Folded summary="Show the newest tokens">
       <Live name="tokens" json="/api/tokens">
@@ -127,6 +124,9 @@ export const overview: Page = {
             <a class="button quiet" href="/asry">
               Fund the service
             </a>
+          </p>
+          <p class="live price" data-island="price">
+            <UsualPrice />
           </p>
         </div>
         <div class="hero-check">

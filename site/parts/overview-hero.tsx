@@ -26,8 +26,7 @@ function ReserveAndSupply() {
       >
         {sum ? (
           <>
-            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}. Kept in public, for anyone
-            to check.
+            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}. A sat is 0.00000001 BTC.
           </>
         ) : null}
       </Figure>

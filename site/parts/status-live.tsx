@@ -13,7 +13,7 @@ import { Tile } from './tile.tsx';
 
 const POLL_MS = 15_000;
 
-const Well = ({ ok, yes = 'well', no = 'down' }: { ok: boolean; yes?: string; no?: string }) => (
+const Well = ({ ok, yes = 'ok', no = 'down' }: { ok: boolean; yes?: string; no?: string }) => (
   <span class={`mark ${ok ? 'good' : 'bad'}`}>{ok ? yes : no}</span>
 );
 

@@ -78,7 +78,7 @@ export const TokenPrice = ({ quote }: { quote: Query<TokenQuote> }) => (
         <>
           <p>
             <Price quote={value} />{' '}
-            <span class="fine">plus a few lamports, so we recognise your payment</span>
+            <span class="fine">plus a few lamports (billionths), which identify your payment</span>
           </p>
           <details class="more">
             <summary>What it pays for</summary>

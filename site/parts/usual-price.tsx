@@ -11,7 +11,9 @@ export function UsualPrice() {
   const lamports = value?.fee_lamports.toString();
   return (
     <span class="soft number">
-      {lamports === undefined ? '' : `${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}, once`}
+      {lamports === undefined
+        ? ''
+        : `A token costs ${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}, once.`}
     </span>
   );
 }

@@ -126,5 +126,5 @@ it('the page keeps its figures while the Worker is down, and later shows which u
   await control('DELETE /faults');
   await control('POST /worker/kill');
   await control('POST /worker/start');
-  await row.getByText('well', { exact: true }).waitFor();
+  await row.getByText('ok', { exact: true }).waitFor();
 });

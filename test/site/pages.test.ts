@@ -193,13 +193,18 @@ it('a change of any source file that a page uses rebuilds the site', () => {
 describe('the preview of a shared link', () => {
   const scripts = new Proxy({}, { get: () => ({ file: '/a.js', imports: [] }) });
   const release = { version: '1.2.3', commit: 'c0ffee', source: 'https://code.example/sluice' };
-  const html = async (path: string, origin: string): Promise<string> =>
+  const html = async (path: string, origin: string, isDemonstration = false): Promise<string> =>
     (
       await pagesApp(
-        { origin, release, style: '/a.css', font: '/a.woff2', isDemonstration: false, scripts },
+        { origin, release, style: '/a.css', font: '/a.woff2', isDemonstration, scripts },
         API,
       ).request(path)
     ).text();
+
+  it('only the pages of the offline world say that chains and coins are simulated', async () => {
+    expect(await html('/reserves', '', true)).toContain('simulated');
+    expect(await html('/reserves', '')).not.toContain('simulated');
+  });
 
   it('the preview of a shared link has absolute addresses if the build has an origin', async () => {
     const text = await html('/reserves', 'https://sluice.example');

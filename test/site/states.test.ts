@@ -3,7 +3,7 @@ import { type Failure, failureOf } from '../../site/api/call.ts';
 import { withAnswers } from '../../site/api/query.ts';
 import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
-import { worthText } from '../../site/parts/format.ts';
+import { aboutUsd, worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
 import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
@@ -238,6 +238,18 @@ describe('the witness of mints on the trust page', () => {
 });
 
 it.each([
+  ['two keys', { authority: 'pair', required: 2, signers: ['a', 'b'] }, '2 of 2 keys must sign'],
+  ['one key', { authority: 'a', required: 1, signers: ['a'] }, 'one key signs'],
+  ['nobody', { authority: null, required: 0, signers: [] }, 'Nobody can mint'],
+  ['keys that were not read', null, 'Not known right now'],
+] as const)('the trust page says of a mint authority of %s where it is', (_, minting, where) => {
+  const reserves = exampleOf('getReserves');
+  const solana = { ...reserves.solana, minting: minting && { ...minting, signers: [...minting.signers] } };
+  const rows = keyRows({ reserves: { ...reserves, solana }, proof: null, treasury: null });
+  expect(rows[3]?.slice(2, 3)).toEqual([expect.stringContaining(where)]);
+});
+
+it.each([
   ['Contact: mailto:ops@sluice.test\nExpires: 2027', null, 'mailto:ops@sluice.test'],
   ['# Operator: Sluice Ltd\ncontact: https://sluice.test/report', 'Sluice Ltd', 'https://sluice.test/report'],
   ['Contact: javascript:alert(1)', null, null],
@@ -250,6 +262,11 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
   expect(worthText('1049500', 80_000)).toBe('$839.60');
   expect(worthText('1049500', null)).toBe('price unknown');
   expect(worthText(null, 80_000)).toBe('price unknown');
+});
+
+it('adds dollars to an amount of SOL only while the price is known', () => {
+  expect(aboutUsd('15923040', 100)).toBe(' (about $1.59)');
+  expect([aboutUsd('15923040', null), aboutUsd('15923040', undefined)]).toEqual(['', '']);
 });
 
 it('says that there is no swap only if the history was read and is empty', () => {
