@@ -45,7 +45,7 @@ const Create = () => (
       </Live>
     </Folded>
     <p class="fine below">
-      Names can be copied, mint addresses cannot. <a href="/tokens">All tokens</a>
+      Only its mint identifies a token. <a href="/tokens">All tokens</a>
     </p>
   </section>
 );

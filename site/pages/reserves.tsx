@@ -63,7 +63,7 @@ export const reserves: Page = {
         the service each hour, or the operator offline. Your browser can check both, and what the explorers
         show.
       </Title>
-      <section id="verify" class="card check">
+      <section id="verify" class="card first-check">
         <Live name="verify" json="/api/proof">
           <VerifyPanel isListed />
         </Live>

@@ -13,7 +13,7 @@ export function UsualPrice() {
     <span class="soft number">
       {lamports === undefined
         ? ''
-        : `A token costs ${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}, once.`}
+        : `A token costs ${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}.`}
     </span>
   );
 }
