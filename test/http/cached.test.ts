@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
-import { Cache, type CachePolicy, Dated, Miss, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
+import { type CachePolicy, owned, prewarmed, refreshing } from '../../src/http/cache-policy.ts';
+import { Cache, Dated, Miss } from '../../src/http/cached.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
 import { createKv } from '../kit/platform/memory-kv.ts';
 import { msOf, playSteps, scenes } from '../kit/scenes.ts';

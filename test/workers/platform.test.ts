@@ -1,7 +1,8 @@
 /** The limits of the platform that the local runtime does not have. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Cache, type CachePolicy } from '../../src/http/cached.ts';
+import type { CachePolicy } from '../../src/http/cache-policy.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { limitedD1 } from '../kit/platform/d1.ts';
 import { invoke, MAX_SUBREQUESTS, subrequest, WAIT_UNTIL_MS } from '../kit/platform/invocation.ts';
 import { KV_DELAY_MS, PlatformKv } from '../kit/platform/kv.ts';

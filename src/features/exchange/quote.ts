@@ -3,7 +3,8 @@ import { z } from '@hono/zod-openapi';
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed, upstreamLimited } from '../../core/errors.ts';
-import { type Cache, type Cached, owned, prewarmed } from '../../http/cached.ts';
+import { owned, prewarmed } from '../../http/cache-policy.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
 import {

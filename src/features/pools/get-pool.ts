@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { AppError, type ErrorCode, upstreamFailed } from '../../core/errors.ts';
 import { tryJson } from '../../core/json.ts';
-import { type Cache, type CachePolicy, Miss, prewarmed, refreshing } from '../../http/cached.ts';
+import { type CachePolicy, prewarmed, refreshing } from '../../http/cache-policy.ts';
+import { type Cache, Miss } from '../../http/cached.ts';
 import type { UpstreamResponse } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';

@@ -2,7 +2,8 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
-import { type Cache, type Cached, prewarmed, refreshing } from '../../http/cached.ts';
+import { prewarmed, refreshing } from '../../http/cache-policy.ts';
+import type { Cache, Cached } from '../../http/cached.ts';
 import type { ProofStore } from './reserves-store.ts';
 
 export type GetProofDeps = {

@@ -3,7 +3,8 @@ import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
-import { type Body, type Cache, type Cached, type CachePolicy, refreshing } from '../../http/cached.ts';
+import { type CachePolicy, refreshing } from '../../http/cache-policy.ts';
+import type { Body, Cache, Cached } from '../../http/cached.ts';
 import {
   absent,
   attempt,

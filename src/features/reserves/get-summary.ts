@@ -7,7 +7,8 @@ import { type Coverage, coverageOf, type Supply } from '../../core/coverage.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { agreePrices, isConfirmed, type PriceReport, USD_DECIMALS, valueUsd } from '../../core/price.ts';
-import { type Cache, type Cached, Dated, prewarmed, refreshing } from '../../http/cached.ts';
+import { prewarmed, refreshing } from '../../http/cache-policy.ts';
+import { type Cache, type Cached, Dated } from '../../http/cached.ts';
 import { CHAIN_POLICY } from './get-reserves.ts';
 import { absent, attempt, bestOf, errorsOf, isNewer, querySources } from './query-sources.ts';
 
