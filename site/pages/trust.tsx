@@ -27,7 +27,7 @@ const Redemption = () => (
   <section id="redemption">
     <h2>Can ABSR be exchanged for BTC?</h2>
     <p>
-      ABSR is a token on Solana that counts the sats of the reserve, one for each.{' '}
+      ABSR is a token on Solana. The service mints one for each sat of the reserve.{' '}
       <strong>Sluice offers no redemption of ABSR.</strong> No part of this service takes ABSR and pays BTC,
       or anything else, for it. Others may trade it in pools, at any price or none.
     </p>

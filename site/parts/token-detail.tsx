@@ -64,7 +64,7 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
       <>
         <Coverage />
         <p>
-          It counts the sats of the reserve, one for each, so that programs on Solana can read them.{' '}
+          The service mints one for each sat of the reserve, so that programs on Solana can read them.{' '}
           <a href="/trust#redemption">Sluice redeems none</a>.
         </p>
       </>

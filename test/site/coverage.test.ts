@@ -104,8 +104,9 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
     ),
     'getAbsrSummary {}': summary,
     'getStatus {}': status,
+    'getToken {"id":"absr"}': { ...exampleOf('getToken'), official: { asset: 'ABSR', minter: 'reserve' } },
   };
-  const bodies = PAGES.map((path) => Object.values(renderIslands(path, answers)).join(' '));
+  const bodies = PAGES.map((path) => Object.values(renderIslands(path, answers, 'absr')).join(' '));
   const tools = await toolTexts({ getStatus: status, getAbsrSummary: summary });
   const all = [...bodies, ...Object.values(tools)].join(' ');
   const page = renderIslands('/', answers).hero ?? '';
@@ -126,6 +127,12 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
       /verdict-line bad/,
       /verdict-line warn/,
     ),
+    token: read(
+      renderIslands('/token', answers, 'absr').token ?? '',
+      /verdict-line good/,
+      /verdict-line bad/,
+      /verdict-line warn/,
+    ),
     html: read(page, /verdict-line good/, /verdict-line bad/, /verdict-line warn/),
     tile: read(report, />yes</, />NO</, />unknown</),
     headline: read(report, /verdict good/, /verdict bad/, /verdict warn/),
@@ -140,7 +147,18 @@ async function said(deps: SummaryDeps): Promise<Readonly<Record<string, string>>
 }
 
 const everywhere = (state: 'ok' | 'short' | 'unknown') => {
-  const places = ['badge', 'summary', 'reserves', 'html', 'tile', 'headline', 'sentence', 'tool', 'anywhere'];
+  const places = [
+    'badge',
+    'summary',
+    'reserves',
+    'token',
+    'html',
+    'tile',
+    'headline',
+    'sentence',
+    'tool',
+    'anywhere',
+  ];
   const alarm = state === 'short' ? 'short' : 'no alarm';
   return { ...Object.fromEntries(places.map((place) => [place, state])), alarm, log: alarm, banners: alarm };
 };
@@ -154,6 +172,8 @@ none    100  101    fails    responds unknown
 none    100  101    responds fails    unknown
 none    100  101    fails    fails    unknown
 none    100  101    hangs    hangs    unknown
+none    100  101    hangs    responds unknown
+none    100  101    responds hangs    unknown
 covered 100  101    responds responds short
 covered 100  101    fails    responds short
 covered 100  90     fails    responds unknown
@@ -165,6 +185,10 @@ covered 100  90     hangs    hangs    unknown
 short   100  90     responds responds ok
 short   100  90     fails    fails    short
 short   100  90     hangs    hangs    short
+short   100  90     fails    responds unknown
+short   100  90     hangs    responds unknown
+short   100  90     responds fails    short
+short   100  90     responds hangs    short
 `;
 
 it.each(
