@@ -484,14 +484,24 @@ export class Journal {
     return integer(this.#exec('SELECT COUNT(*) AS n FROM outbox')[0], 'n');
   }
 
-  /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
-  delivered(rows: readonly MirrorRow[]): void {
+  /**
+   * Removes delivered rows from the outbox. A row that changed in the meantime stays, and waits only since the delivery
+   * began: a row that changes during each delivery is never late.
+   */
+  delivered(rows: readonly MirrorRow[], beganAt: number): void {
     for (const row of rows) {
       this.#exec(
         'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
         row.entity,
         row.id,
         row.revision,
+      );
+      this.#exec(
+        'UPDATE outbox SET since = ? WHERE entity = ? AND id = ? AND since < ?',
+        beganAt,
+        row.entity,
+        row.id,
+        beganAt,
       );
       planWork(this.#exec, { name: REFUSED_ROW, id: refusedKey(row), dueAt: null }, 0);
     }

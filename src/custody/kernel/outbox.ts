@@ -88,7 +88,8 @@ export async function flushOutbox(ports: OutboxPorts): Promise<void> {
 }
 
 async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
-  const { journal, log } = ports;
+  const { journal, log, now } = ports;
+  const beganAt = now();
   const acknowledged = journal.acknowledged();
   // Sync before the write: if D1 had a change that a crash then removed from the journal, the next instance
   // would freeze.
@@ -106,7 +107,7 @@ async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<
     return 'refused';
   }
   ports.storage.transaction(() => {
-    journal.delivered(rows);
+    journal.delivered(rows, beganAt);
     compareMark(journal, log, acknowledged, before);
     journal.acknowledge(mark);
   });

@@ -197,7 +197,7 @@ describe('due rows', () => {
     const { journal, add, agenda } = setUp();
     const waiting = add(at('waits', { dueAt: NOW + 5 }));
     const revision = journal.revision();
-    journal.delivered(journal.outbox(9));
+    journal.delivered(journal.outbox(9), NOW);
     const checked = { ...waiting, dueAt: NOW + 9, looks: 7, updatedAt: NOW + 6, outcome: { seen: 1 } };
     expect(journal.update(waiting, checked, NOW)).toEqual(checked);
     expect([journal.revision(), journal.outbox(9)]).toEqual([revision, []]);
@@ -267,7 +267,7 @@ describe('the outbox', () => {
     const a = add(at('a', { createdAt: NOW }));
     const newer = journal.update(a, { ...a, detail: 'x' }, NOW + 50_000);
     expect(journal.undeliveredSince()).toBe(NOW);
-    if (newer) journal.delivered(journal.outbox(9));
+    if (newer) journal.delivered(journal.outbox(9), NOW);
     expect(journal.undeliveredSince()).toBeUndefined();
   });
 });

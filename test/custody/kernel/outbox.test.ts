@@ -154,6 +154,26 @@ describe('a row that D1 refuses', () => {
     expect(w.journal.setAside(9)).toEqual([{ entity: 'operation', id: 'swap:0', refusals: 3 }]);
   });
 
+  it('a row that changes during each delivery waits only since the last delivery began', async () => {
+    const w = setUp(1);
+    const { apply } = w.mirror;
+    w.mirror.apply = async (...batch) => {
+      const before = await apply(...batch);
+      w.clock.now += 5_000;
+      const row = w.journal.get('swap:0');
+      if (row) w.journal.update(row, { ...row, detail: `change ${w.clock.now}` }, w.clock.now);
+      return before;
+    };
+    for (let change = 0; change < 20; change++) {
+      const beganAt = w.clock.now;
+      await w.flush();
+      expect(w.journal.undeliveredSince()).toBe(beganAt);
+    }
+    w.mirror.apply = apply;
+    await w.flush();
+    expect(w.journal.undeliveredSince()).toBeUndefined();
+  });
+
   it('a row that D1 refuses is delivered once D1 accepts it, also at the request of the operator', async () => {
     const w = setUp(1);
     const { refused } = refusing(w, 'swap:0');
