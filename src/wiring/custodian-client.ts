@@ -22,7 +22,11 @@ import {
   SwapView,
 } from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
+import { within } from '../http/within.ts';
 import type { Line } from './telemetry.ts';
+
+/** Longest wait for the state of the object. It verifies its journal for at most two seconds first. */
+const STATE_MS = 8_000;
 
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
@@ -79,16 +83,16 @@ export class CustodianClient implements CustodianApi {
     return SwapRoom.parse(await this.#call((stub) => stub.swapRoom()));
   }
   async report() {
-    return CustodyReport.parse(await this.#call((stub) => stub.report()));
+    return CustodyReport.parse(await this.#ask((stub) => stub.report()));
   }
   operatorView() {
-    return this.#call((stub) => stub.operatorView());
+    return this.#ask((stub) => stub.operatorView());
   }
   probeNodes() {
-    return this.#call((stub) => stub.probeNodes());
+    return this.#ask((stub) => stub.probeNodes());
   }
   signingState() {
-    return this.#call((stub) => stub.signingState());
+    return this.#ask((stub) => stub.signingState());
   }
   async openRequest(request: OpenRequest) {
     return withDefaults(await this.#change((stub) => stub.openRequest(request)));
@@ -132,6 +136,13 @@ export class CustodianClient implements CustodianApi {
   }
   ops(command: OpsCommand) {
     return this.#call((stub) => stub.ops(command));
+  }
+
+  /** Makes a call that says how the object is. An object that hangs must not hang the alarms. */
+  async #ask<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
+    const answer = await within(this.#call(verb), STATE_MS);
+    if (answer === undefined) throw unavailable('The custodian does not respond in time.');
+    return answer;
   }
 
   /** Makes a call that changes rows. The response gets a D1 bookmark, so that the caller's next read sees it. */

@@ -23,6 +23,8 @@ type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknow
 
 /** The alarms of this minute wait at most this long for the custodian's wake. */
 const WAKE_MS = 20_000;
+/** A task that takes longer has failed: the next one begins after a minute. */
+const LONGEST_MS = 55_000;
 const MONITOR_MS = 5_000;
 const EVERY_MINUTE = '* * * * *';
 
@@ -33,7 +35,11 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
   /** Whether the task succeeded. */
   async function attempt({ name, run }: ScheduledTask): Promise<boolean> {
     try {
-      await run();
+      const ended = await within(
+        run().then(() => true),
+        LONGEST_MS,
+      );
+      if (ended === undefined) throw upstreamFailed(name, 'timeout');
       return true;
     } catch (error) {
       log({ level: 'alarm', event: 'scheduled_task_failed', task: name, reason: failureReason(error) });

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { runScheduled } from '../../src/wiring/scheduled.ts';
 import { invoke } from '../kit/platform/invocation.ts';
 import { createUpstreams, RESERVE, RESERVE_SECRET } from './custodian-upstreams.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
 
 const MONITOR = 'https://monitor.test/secret-id';
 const SETTINGS = {
@@ -55,6 +58,23 @@ it('a run whose wake failed does not call the monitor', async () => {
   };
   await run('* * * * *', { CUSTODIAN });
   expect(calls).toBe(0);
+});
+
+it('an object that never responds is paged within a minute, and the monitor is not called', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const hangs = () => new Promise<never>(() => undefined);
+  const CUSTODIAN = { getByName: () => new Proxy({}, { get: (_object, verb) => verb !== 'then' && hangs }) };
+  let isOver = false;
+  const ran = run('* * * * *', { CUSTODIAN }).finally(() => {
+    isOver = true;
+  });
+  for (let second = 0; second < 60 && !isOver; second++) await vi.advanceTimersByTimeAsync(1_000);
+  vi.useRealTimers();
+  await ran;
+  expect(calls).toBe(0);
+  const alarms = lines.filter((line) => line.includes('"level":"alarm"'));
+  expect(alarms.filter((line) => line.includes('status_unreadable'))).toHaveLength(1);
+  expect(alarms.filter((line) => line.includes('"task":"wake"'))).toHaveLength(1);
 });
 
 it('a monitor that refuses the call is logged without its URL', async () => {
