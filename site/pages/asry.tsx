@@ -10,7 +10,7 @@ const Holders = () => (
       <li class="good">
         A token in the paying wallet: keep it, send it, or trade it with anybody who wants it.
       </li>
-      <li class="good">A limit: the service gives out at most the cap above in this epoch.</li>
+      <li class="good">A limit: the service gives out at most the cap of the epoch.</li>
       <li class="warn">
         No claim: nothing here redeems ASRY, it has no share of the reserve, and the payment is not returned.
       </li>
@@ -33,7 +33,6 @@ export const asry: Page = {
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
       </Live>
-      <Holders />
       <div class="split">
         <section>
           <h2>Pay and claim</h2>
@@ -53,6 +52,7 @@ export const asry: Page = {
           </Live>
         </section>
       </div>
+      <Holders />
       <section>
         <h2>The real mints</h2>
         <p>Anybody can copy their names. Only these mints are ABSR and ASRY.</p>

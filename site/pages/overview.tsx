@@ -22,7 +22,6 @@ const History = () => (
     </section>
     <section>
       <h2>Last events</h2>
-      <p>Finished swaps, mints, and the newest proof.</p>
       <Live name="events" json="/api/arbitrage/transactions">
         <RecentEvents />
       </Live>
@@ -53,7 +52,10 @@ const Create = () => (
 const Mints = () => (
   <section>
     <h2>The two tokens of the reserve</h2>
-    <p>Anybody can copy their names. Only these mints are ABSR and ASRY.</p>
+    <p>
+      ABSR counts the sats. ASRY rewards those who fund the service. Names can be copied: only these mints are
+      real.
+    </p>
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
     </Live>

@@ -26,7 +26,7 @@ const Authority = ({
   label: string;
 }) => {
   if (asOf === null) return <span>could not be read</span>;
-  return address === null ? <span>none</span> : <Identifier text={address} label={label} />;
+  return address === null ? <span>nobody</span> : <Identifier text={address} label={label} />;
 };
 
 const MINTERS: Readonly<Record<string, string>> = {

@@ -120,8 +120,9 @@ export function TokenCreator() {
         </Form>
         <div class="stack">
           <TokenPreview draft={draft} file={file} />
-          <TokenPrice quote={quote} />
-          <OrderBar quote={quote.value} disabled={busy !== null} />
+          <TokenPrice quote={quote}>
+            <OrderBar quote={quote.value} disabled={busy !== null} />
+          </TokenPrice>
           {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
           <Failed failure={failure} />
         </div>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'hono/jsx';
+import { type Child, useEffect, useState } from 'hono/jsx';
 import type { Answer, Input } from '../../packages/client/src/index.ts';
 import { type Query, useQuery } from '../api/query.ts';
 import { aboutUsd, sol } from './format.ts';
@@ -68,9 +68,10 @@ export function Price({ quote }: { quote: TokenQuote }) {
   );
 }
 
-export const TokenPrice = ({ quote }: { quote: Query<TokenQuote> }) => (
+/** @param children above the price: the button that orders */
+export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; children?: Child }) => (
   <section class="card stack" aria-label="Price">
-    <h2 class="minor">Price</h2>
+    {children}
     <Loaded
       query={quote}
       waiting="Reading the price."

@@ -79,15 +79,23 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
   return (
     <>
       <VerdictLine verdict={{ ...verdict, by }} asked={summary.value !== null || summary.failure !== null}>
-        <Snapshot />
+        <Snapshot sum={reserves.value?.bitcoin.balanceSatoshis} />
       </VerdictLine>
       {by === null || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
     </>
   );
 }
 
-/** What both keys signed last, where it can be seen, and how old it is. */
-function Snapshot() {
+/** How the reserve has changed since a proof; empty if it has not, or is not known. */
+export function changeSince(signed: string, now: string | null | undefined): string {
+  if (!now) return '';
+  const more = BigInt(now) - BigInt(signed);
+  if (more === 0n) return '';
+  return more > 0n ? `; ${amountOf(more, 'sat')} more now` : `; ${amountOf(-more, 'sat')} less now`;
+}
+
+/** What both keys signed last, where it can be seen, how old it is, and how the reserve has changed since. */
+function Snapshot({ sum }: { sum: string | null | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
   if (proof === null)
     return failure === null ? (
@@ -102,7 +110,8 @@ function Snapshot() {
       <Away href={bitcoinAddressUrl(address)}>
         <code title={address}>{shortened(address)}</code>
       </Away>{' '}
-      <Age iso={proof.timestamp} />.
+      <Age iso={proof.timestamp} />
+      {changeSince(proof.figures.reserveSatoshis, sum)}.
     </>
   );
 }

@@ -15,7 +15,7 @@ import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { NEWEST_READ, NewestTokens, TokenRow } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
 import { keyRows, operatorOf, witnessOf } from '../../site/parts/trust-facts.tsx';
-import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
+import { changeSince, VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -262,6 +262,15 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
   expect(worthText('1049500', 80_000)).toBe('$839.60');
   expect(worthText('1049500', null)).toBe('price unknown');
   expect(worthText(null, 80_000)).toBe('price unknown');
+});
+
+it.each([
+  ['1000000', '1061975', '; 61,975 sats more now'],
+  ['1000001', '1000000', '; 1 sat less now'],
+  ['1000000', '1000000', ''],
+  ['1000000', null, ''],
+])('of %s signed sats and %s now, the verdict says %j', (signed, now, text) => {
+  expect(changeSince(signed, now)).toBe(text);
 });
 
 it('adds dollars to an amount of SOL only while the price is known', () => {
