@@ -1,150 +1,97 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Budget, type BudgetTerms } from '../../src/core/budget.ts';
+import { playSteps, scenes } from '../kit/scenes.ts';
 
-const OWN = '203.0.113.7';
-const OTHER = '198.51.100.9';
 const START = 1_800_000_000_000;
+const CLIENTS: Readonly<Record<string, string | null>> = {
+  own: '203.0.113.7',
+  other: '198.51.100.9',
+  nobody: null,
+};
+/** 256 clients of a network. */
+const NETWORKS: Readonly<Record<string, (at: number) => string>> = {
+  '/24': (at) => `203.0.113.${at}`,
+  '/64': () => '2001:db8:1:2::/64',
+  '/56': (at) => `2001:db8:1:${at.toString(16)}::/64`,
+  '/48': (at) => `2001:db8:1:${(at * 256).toString(16)}::/64`,
+  '/32': (at) => `2001:db8:${at.toString(16)}:0::/64`,
+  '10.0/16': (at) => `10.${at % 30}.0.1`,
+};
 
-/** The units that a client gets when it takes until it is refused. */
-function takeAll(budget: Budget, client: string | null, now = START): number {
-  let taken = 0;
-  while (budget.take(client, now).ok) taken += 1;
-  return taken;
+/** Plays the takes of a budget; `drain` takes until it is refused and gives the number of units. */
+async function play(steps: string): Promise<void> {
+  let budget = new Budget({ total: 0 });
+  let now = START;
+  const drain = (client: string | null): number => {
+    let taken = 0;
+    while (budget.take(client, now).ok) taken += 1;
+    return taken;
+  };
+  const verbs = {
+    /** @param terms `name:number`, and units that nobody holds already */
+    budget(...terms: string[]) {
+      const { taken = 0, ...rest } = Object.fromEntries(
+        terms.map((term) => [term.split(':')[0], Number(term.split(':')[1])]),
+      );
+      budget = new Budget(
+        rest as BudgetTerms,
+        Array.from({ length: taken }, () => ({ client: null, at: START })),
+      );
+    },
+    at: (ms: string) => {
+      now = START + Number(ms);
+    },
+    drain: (client: string) => drain(CLIENTS[client] ?? null),
+    'drain-network': (name: string) =>
+      Array.from({ length: 256 }, (_, at) => drain(NETWORKS[name]?.(at) ?? null)).reduce((sum, n) => sum + n),
+    take(client: string) {
+      const verdict = budget.take(CLIENTS[client] ?? null, now);
+      return verdict.ok ? 'ok' : `${verdict.spentBy} ${verdict.retryAfterMs}ms`;
+    },
+    check: (client: string) => budget.check(CLIENTS[client] ?? null, now).ok,
+    return: (client: string) => budget.giveBack(CLIENTS[client] ?? ''),
+    used: () => budget.used(now),
+  };
+  await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
 }
 
-describe('the share of a network', () => {
-  it.each([
-    [80, OWN, 10],
-    [12, OWN, 2],
-    [1, OWN, 1],
-    [0, OWN, 0],
-    [80, null, 80],
-  ])('of %i units, the client %s gets %s', (total, client, taken) => {
-    expect(takeAll(new Budget({ total }), client)).toBe(taken);
-  });
-
-  it('a client gets an eighth of what others have left', () => {
-    const budget = new Budget({ total: 80 });
-    expect(takeAll(budget, null)).toBe(80);
-    const half = new Budget(
-      { total: 80 },
-      Array.from({ length: 40 }, () => ({ client: null, at: START })),
-    );
-    expect(takeAll(half, OWN)).toBe(5);
-  });
-
-  it.each([
-    ['an IPv4 /24', (at: number) => `203.0.113.${at}`, 20],
-    ['an IPv6 /64', () => '2001:db8:1:2::/64', 10],
-    ['an IPv6 /56', (at: number) => `2001:db8:1:${at.toString(16)}::/64`, 20],
-    ['an IPv6 /48', (at: number) => `2001:db8:1:${(at * 256).toString(16)}::/64`, 40],
-    ['an IPv6 /32', (at: number) => `2001:db8:${at.toString(16)}:0::/64`, 60],
-  ])('the clients of %s together get the multiple of one share', (_, clientOf, taken) => {
-    const budget = new Budget({ total: 80 });
-    for (let at = 0; at < 256; at++) takeAll(budget, clientOf(at));
-    expect(budget.used(START)).toBe(taken);
-  });
-
-  it('a client has at most `most` units, and two beyond the fair part', () => {
-    const terms = { total: 200, fair: 100, most: 5 };
-    expect(takeAll(new Budget(terms), OWN)).toBe(5);
-    expect(takeAll(new Budget({ ...terms, most: 1 }), OWN)).toBe(1);
-    const full = new Budget(
-      terms,
-      Array.from({ length: 100 }, () => ({ client: null, at: START })),
-    );
-    expect(takeAll(full, OWN)).toBe(2);
-  });
-});
-
-describe('units that are kept for work without a client', () => {
-  const terms = { total: 12, kept: 6, windowMs: 1_000 };
-  const clients = Array.from({ length: 30 }, (_, at) => `10.${at}.0.1`);
-  const takeOfAll = (budget: Budget, now = START) =>
-    clients.reduce((sum, client) => sum + takeAll(budget, client, now), 0);
-
-  it('clients never use the kept units, and work without a client uses only those', () => {
-    const first = new Budget(terms);
-    expect([takeOfAll(first), takeAll(first, null), first.used(START)]).toEqual([6, 6, 12]);
-    const second = new Budget(terms);
-    expect([takeAll(second, null), takeOfAll(second)]).toEqual([6, 6]);
-  });
-
-  it('a client is refused until a unit for clients is free, even if a kept unit is free', () => {
-    const budget = new Budget(terms);
-    takeAll(budget, null);
-    takeOfAll(budget, START + 300);
-    expect(budget.take(OWN, START + 400)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 900 });
-    expect(budget.take(null, START + 400)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 600 });
-  });
-
-  it('the share of a client is calculated from the units that are not kept', () => {
-    expect(takeAll(new Budget({ total: 80, kept: 40 }), OWN)).toBe(5);
-    const budget = new Budget({ total: 80, kept: 40 });
-    takeAll(budget, null);
-    expect(takeAll(budget, OWN)).toBe(5);
-  });
-});
-
-describe('a share that is free before the window ends', () => {
-  const terms = { total: 80, windowMs: 8_000, shareMs: 1_000 };
-
-  it('a single client gets less in each later share period, and never the total', () => {
-    const budget = new Budget(terms);
-    const taken = Array.from({ length: 8 }, (_, at) => takeAll(budget, OWN, START + at * 1_000));
-    expect(taken).toEqual([10, 8, 7, 6, 6, 5, 4, 4]);
-    expect(budget.used(START + 7_000)).toBe(50);
-    expect(takeAll(budget, OWN, START + 8_000)).toBe(5);
-  });
-
-  it("the verdict says when the client's share is free again", () => {
-    const budget = new Budget(terms);
-    takeAll(budget, OWN);
-    expect(budget.take(OWN, START + 300)).toEqual({ ok: false, spentBy: 'client', retryAfterMs: 700 });
-  });
-
-  it('a unit that is given back after its share time is counted once', () => {
-    const budget = new Budget(terms);
-    takeAll(budget, OWN);
-    expect(budget.used(START + 1_000)).toBe(10);
-    budget.giveBack(OWN);
-    expect(budget.used(START + 1_000)).toBe(9);
-    expect(takeAll(budget, OWN, START + 1_000)).toBe(8);
-  });
-});
-
-describe('the verdict', () => {
-  it('the verdict says who has used the units, and when one is free again', () => {
-    const budget = new Budget({ total: 20, windowMs: 1_000 });
-    takeAll(budget, OWN);
-    expect(budget.take(OWN, START + 300)).toEqual({ ok: false, spentBy: 'client', retryAfterMs: 700 });
-    takeAll(budget, null, START + 400);
-    expect(budget.take(OTHER, START + 500)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 500 });
-    expect(budget.take(OWN, START + 1_000)).toEqual({ ok: true });
-  });
-
-  it('a check uses no unit', () => {
-    const budget = new Budget({ total: 1 });
-    for (let at = 0; at < 5; at++) expect(budget.check(OWN, START)).toEqual({ ok: true });
-    expect(budget.used(START)).toBe(0);
-  });
-
-  it('a unit that is given back can be taken again, and an unknown client gives nothing back', () => {
-    const budget = new Budget({ total: 2 });
-    takeAll(budget, OWN);
-    budget.giveBack(OTHER);
-    expect(budget.take(OTHER, START)).toEqual({ ok: false, spentBy: 'all', retryAfterMs: 0 });
-    budget.giveBack(OWN);
-    expect(budget.take(OTHER, START)).toEqual({ ok: true });
-  });
-
-  it('frees units that were taken at a future time, after the clock went back', () => {
-    const budget = new Budget({ total: 4, windowMs: 1_000 });
-    takeAll(budget, null);
-    expect(budget.take(OWN, START - 60_000)).toEqual({ ok: true });
-  });
-});
+it.each(
+  scenes(`
+    a client gets an eighth of the units, and two of a few
+      | budget total:80; drain own = 10; budget total:12; drain own = 2; budget total:1; drain own = 1; budget total:0; drain own = 0
+    work without a client gets all units
+      | budget total:80; drain nobody = 80
+    a client gets an eighth of what others have left
+      | budget total:80 taken:40; drain own = 5
+    the clients of a network together get the multiple of one share
+      | budget total:80; drain-network /24 = 20; budget total:80; drain-network /64 = 10; budget total:80; drain-network /56 = 20; budget total:80; drain-network /48 = 40; budget total:80; drain-network /32 = 60
+    a client has at most \`most\` units, and two beyond the fair part
+      | budget total:200 fair:100 most:5; drain own = 5; budget total:200 fair:100 most:1; drain own = 1; budget total:200 fair:100 most:5 taken:100; drain own = 2
+    clients never use the units that are kept for work without a client
+      | budget total:12 kept:6 windowMs:1000; drain-network 10.0/16 = 6; drain nobody = 6; used = 12
+    work without a client uses the kept units first
+      | budget total:12 kept:6 windowMs:1000; drain nobody = 6; drain-network 10.0/16 = 6
+    a client is refused until a unit for clients is free, even if a kept unit is free
+      | budget total:12 kept:6 windowMs:1000; drain nobody; at 300; drain-network 10.0/16; at 400; take own = all 900ms; take nobody = all 600ms
+    the share of a client is calculated from the units that are not kept
+      | budget total:80 kept:40; drain own = 5; budget total:80 kept:40; drain nobody; drain own = 5
+    a single client gets less in each later share period, and never the total
+      | budget total:80 windowMs:8000 shareMs:1000; drain own = 10; at 1000; drain own = 8; at 2000; drain own = 7; at 3000; drain own = 6; at 4000; drain own = 6; at 5000; drain own = 5; at 6000; drain own = 4; at 7000; drain own = 4; used = 50; at 8000; drain own = 5
+    the verdict says when the share of a client is free again
+      | budget total:80 windowMs:8000 shareMs:1000; drain own; at 300; take own = client 700ms
+    a unit that is given back after its share time is counted once
+      | budget total:80 windowMs:8000 shareMs:1000; drain own; at 1000; used = 10; return own; used = 9; drain own = 8
+    the verdict says who has used the units, and when one is free again
+      | budget total:20 windowMs:1000; drain own; at 300; take own = client 700ms; at 400; drain nobody; at 500; take other = all 500ms; at 1000; take own = ok
+    a check uses no unit
+      | budget total:1; check own = true; check own = true; check own = true; used = 0
+    a unit that is given back can be taken again, and an unknown client gives nothing back
+      | budget total:2; drain own; return other; take other = all 0ms; return own; take other = ok
+    units that were taken at a future time are free after the clock went back
+      | budget total:4 windowMs:1000; drain nobody; at -60000; take own = ok
+  `),
+)('%s', (_title, steps = '') => play(steps));
 
 type Step = { readonly client: string; readonly afterMs: number; readonly givesBack: boolean };
 
