@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { BudgetTerms } from '../../../src/core/budget.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { type Lookup, SignatureLookups } from '../../../src/custody/kernel/signature-lookups.ts';
 import type { SignatureState } from '../../../src/custody/kernel/solana-view.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { msOf, playSteps, scenes } from '../../kit/scenes.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
 
 const SECOND = 1_000;
@@ -96,171 +97,128 @@ function setUp(terms?: BudgetTerms) {
   return { scheduler, lookups, states, state, find };
 }
 
-describe('the poll of signatures that callers name', () => {
-  it('one poll asks the nodes for all waiting signatures', async () => {
-    const { find, state } = setUp();
-    const asked = Array.from({ length: 20 }, (_, at) => ({ signature: `s${at}`, client: `198.51.${at}.1` }));
-    expect(new Set(await find(asked))).toEqual(new Set(['unknown']));
-    // The first poll began with the first signature.
-    expect(state.polls.map((signatures) => signatures.length)).toEqual([1, 19]);
-  });
+/** Plays the lookups of callers. `find` gives the distinct results; `took` is the time of the last one. */
+async function play(steps: string): Promise<void> {
+  let w = setUp();
+  let began = 0;
+  const later = (after: string | undefined, act: () => unknown) =>
+    after === undefined ? act() : w.scheduler.after(msOf(after), () => void act());
+  const verbs = {
+    /** Reads in a second. */
+    rate: (total: string) => {
+      w = setUp({ total: Number(total), windowMs: SECOND });
+    },
+    shows: (signature: string, state: string, after?: string) =>
+      later(after, () => w.states.set(signature, state as SignatureState)),
+    set: (name: 'down' | 'spent' | 'quorum', value: string, after?: string) =>
+      later(after, () => Object.assign(w.state, { [name]: value === 'true' })),
+    /** @param terms `wait:`, `unknown:` and `until:`, a `client:`, and `calls:` of one signature, or `each` of its own */
+    async find(signature: string, ...terms: string[]) {
+      const {
+        wait = '0s',
+        unknown = wait,
+        client = 'own',
+        until = 'final',
+        calls = '1',
+        each,
+      } = Object.fromEntries(terms.map((term) => term.split(':'))) as Record<string, string>;
+      began = w.scheduler.now();
+      const asked = Array.from({ length: Number(each ?? calls) }, (_, at) => ({
+        signature: each === undefined ? signature : `${signature}${at}`,
+        client:
+          { own: OWN, other: OTHER, strangers: `198.51.${at}.1`, network: `10.1.1.${at % 250}` }[client] ??
+          '',
+        waitMs: msOf(wait),
+        unknownMs: msOf(unknown),
+        until: until as Lookup['until'],
+      }));
+      const found = await w.find(asked);
+      return [...new Set(found)]
+        .map((name) => `${name} ${found.filter((other) => other === name).length}`)
+        .join(' ');
+    },
+    polls: () => w.state.polls.map(({ length }) => length).join(' '),
+    'polls-are-fewer-than': (count: string) => w.state.polls.length < Number(count),
+    reads: () => w.state.reads.join(' ') || 'none',
+    'reads-are-fewer-than': (count: string) => w.state.reads.length < Number(count),
+    read: () => w.state.lists.join(' ') || 'none',
+    'took-at-most': (time: string) => w.scheduler.now() - began <= msOf(time),
+    'took-at-least': (time: string) => w.scheduler.now() - began >= msOf(time),
+  };
+  await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
+}
 
-  it('polls less and less often for a signature that no node has', async () => {
-    const { find, state } = setUp();
-    expect(await find([{ signature: 'invented', waitMs: 50 * SECOND }])).toEqual(['unknown']);
-    expect(state.polls.length).toBeLessThan(9);
-    const { length } = state.polls;
-    expect(await find(Array.from({ length: 20 }, () => ({ signature: 'invented' })))).toContain('unknown');
-    expect(state.polls).toHaveLength(length);
-  });
+it.each(
+  scenes(`
+    one poll asks the nodes for all waiting signatures after the first
+      | find s each:20 client:strangers = unknown 20; polls = 1 19
+    polls less and less often for a signature that no node has, however many callers name it
+      | find invented wait:50s = unknown 1; polls-are-fewer-than 9 = true; find invented calls:20; polls-are-fewer-than 9 = true
+    the poll continues while the nodes fail for a moment, and fails when its time limit has passed
+      | shows paid final; set down true; find paid = failed 1; set down false 3s; find paid wait:10s = final 1
+    a wait ends after its own limit when no node shows the signature
+      | find none wait:10s unknown:0s = unknown 1; took-at-most 100ms = true; shows sent pending; find sent wait:10s unknown:0s = pending 1; took-at-least 10s = true
+    a payment is found within half a second after it is final
+      | shows paid confirmed; shows paid final 1s; find paid wait:10s = final 1; took-at-most 1499ms = true
+    a wait fails after the nodes have failed for five seconds
+      | set down true; find paid wait:25s = failed 1; took-at-most 6999ms = true
+    a wait for a payment ends when the payment is confirmed or final, as the caller requested
+      | shows paid confirmed 1s; find paid wait:10s until:confirmed = confirmed 1; shows paid final 12s; find paid wait:20s = final 1
+    reads a finalized transaction once for all callers that wait for it
+      | shows paid final; find paid calls:2 = final 2; find paid client:other = final 1; reads = paid
+    no list is read while only four reads wait
+      | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
+    a caller without a share of the calls does not make the read of a payment fail for others
+      | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
+    counts a signature once in the share of a network, however many callers wait for it
+      | find one calls:500 client:network wait:1s = unknown 500
+    repeated reads without a quorum do not use up the share of a network
+      | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
+  `),
+)('%s', (_title, steps = '') => play(steps));
 
-  it('makes only six polls in four seconds for a client that makes 600 calls a minute', async () => {
-    const { scheduler, lookups, state } = setUp();
-    for (let call = 0; call < 40; call++)
-      scheduler.after(call * 100, () => {
-        const signature = `invented ${call}`;
-        void lookups.find({
-          signature,
-          client: OWN,
-          waitMs: 15 * SECOND,
-          unknownMs: 15 * SECOND,
-          until: 'final',
-        });
+it('makes only six polls in four seconds for a client that makes 600 calls a minute', async () => {
+  const { scheduler, lookups, state } = setUp();
+  for (let call = 0; call < 40; call++)
+    scheduler.after(call * 100, () => {
+      const signature = `invented ${call}`;
+      void lookups.find({
+        signature,
+        client: OWN,
+        waitMs: 15 * SECOND,
+        unknownMs: 15 * SECOND,
+        until: 'final',
       });
-    await scheduler.run(scheduler.now() + 4 * SECOND, () => false);
-    expect(state.polls).toHaveLength(6);
-    expect(state.reads).toEqual([]);
-  });
-
-  it('the poll continues while the nodes fail for a moment, and fails when its time limit has passed', async () => {
-    const { scheduler, find, state, states } = setUp();
-    states.set('paid', 'final');
-    state.down = true;
-    expect(await find([{ signature: 'paid' }])).toEqual(['failed']);
-    scheduler.after(3 * SECOND, () => {
-      state.down = false;
     });
-    expect(await find([{ signature: 'paid', waitMs: 10 * SECOND }])).toEqual(['final']);
-  });
+  await scheduler.run(scheduler.now() + 4 * SECOND, () => false);
+  expect(state.polls).toHaveLength(6);
+  expect(state.reads).toEqual([]);
 });
 
-describe('a wait for a payment', () => {
-  it('a wait ends after its own limit when no node shows the signature', async () => {
-    const { scheduler, find, states } = setUp();
-    const began = scheduler.now();
-    expect(await find([{ signature: 'unknown', waitMs: 10 * SECOND, unknownMs: 0 }])).toEqual(['unknown']);
-    expect(scheduler.now() - began).toBe(100);
-    states.set('sent', 'pending');
-    expect(await find([{ signature: 'sent', waitMs: 10 * SECOND, unknownMs: 0 }])).toEqual(['pending']);
-    expect(scheduler.now() - began).toBeGreaterThanOrEqual(10 * SECOND);
-  });
-
-  it('a payment is found within half a second after it is final', async () => {
-    const { scheduler, find, states } = setUp();
-    states.set('paid', 'confirmed');
-    scheduler.after(SECOND, () => states.set('paid', 'final'));
-    const began = scheduler.now();
-    expect(await find([{ signature: 'paid', waitMs: 10 * SECOND }])).toEqual(['final']);
-    expect(scheduler.now() - began).toBeLessThan(1_500);
-  });
-
-  it('a wait fails after the nodes have failed for five seconds', async () => {
-    const { scheduler, find, state } = setUp();
-    state.down = true;
-    const began = scheduler.now();
-    expect(await find([{ signature: 'paid', waitMs: 25 * SECOND }])).toEqual(['failed']);
-    expect(scheduler.now() - began).toBeLessThan(7 * SECOND);
-  });
-
-  it('a wait for a payment ends when the payment is confirmed or final, as the caller requested', async () => {
-    const { scheduler, find, states } = setUp();
-    scheduler.after(SECOND, () => states.set('paid', 'confirmed'));
-    expect(await find([{ signature: 'paid', waitMs: 10 * SECOND, until: 'confirmed' }])).toEqual([
-      'confirmed',
-    ]);
-    scheduler.after(12 * SECOND, () => states.set('paid', 'final'));
-    expect(await find([{ signature: 'paid', waitMs: 20 * SECOND }])).toEqual(['final']);
-  });
-
-  it('reads a finalized transaction once for all callers that wait for it', async () => {
-    const { find, states, state } = setUp();
-    states.set('paid', 'final');
-    expect(await find([{ signature: 'paid' }, { signature: 'paid' }])).toEqual(['final', 'final']);
-    expect(await find([{ signature: 'paid', client: OTHER }])).toEqual(['final']);
-    expect(state.reads).toEqual(['paid']);
-  });
+it('the read of a payment is before the transactions that strangers named earlier', async () => {
+  const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
+  const strangers = Array.from({ length: 12 }, (_, at) => ({
+    signature: `s${at}`,
+    client: `198.51.${at}.1`,
+  }));
+  const asked = [...strangers, { signature: 'paid' }];
+  for (const { signature } of asked) states.set(signature, 'final');
+  state.payments = ['paid', 'another'];
+  expect(new Set(await find(asked))).toEqual(new Set(['final']));
+  expect(state.reads.slice(0, 4)).toEqual(['s0', 's1', 'paid', 's2']);
+  // While reads wait, the lists of both payees are read once a second.
+  expect(state.lists.slice(0, 2)).toEqual(['wallet', 'account']);
+  expect(state.lists.length).toBeLessThanOrEqual(2 * 7);
 });
 
-describe('reads that wait for each other', () => {
-  const strangers = (count: number) =>
-    Array.from({ length: count }, (_, at) => ({ signature: `s${at}`, client: `198.51.${at}.1` }));
-
-  it('the read of a payment is before the transactions that strangers named earlier', async () => {
-    const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
-    const asked = [...strangers(12), { signature: 'paid' }];
-    for (const { signature } of asked) states.set(signature, 'final');
-    state.payments = ['paid', 'another'];
-    expect(new Set(await find(asked))).toEqual(new Set(['final']));
-    expect(state.reads.slice(0, 4)).toEqual(['s0', 's1', 'paid', 's2']);
-    // While reads wait, the lists of both payees are read once a second.
-    expect(state.lists.slice(0, 2)).toEqual(['wallet', 'account']);
-    expect(state.lists.length).toBeLessThanOrEqual(2 * 7);
-  });
-
-  it('no list is read while only four reads wait', async () => {
-    const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
-    for (const { signature } of strangers(4)) states.set(signature, 'final');
-    await find(strangers(4));
-    expect([state.reads.length, state.lists]).toEqual([4, []]);
-    // A fifth one counts only while it waits.
-    states.set('later', 'final');
-    await find([{ signature: 'later' }]);
-    expect(state.lists).toEqual([]);
-  });
-});
-
-describe('the share of one network', () => {
+it('limits the signatures that one network waits for, so that other networks keep their share', async () => {
+  const { find } = setUp();
   const many = (client: string, count: number) =>
     Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
-
-  it('a caller without a share of the calls does not make the read of a payment fail for others', async () => {
-    const { find, states, state } = setUp();
-    states.set('paid', 'final');
-    state.spent = true;
-    expect(await find([{ signature: 'paid', client: OTHER }])).toEqual(['upstream_calls']);
-    state.spent = false;
-    expect(await find([{ signature: 'paid' }])).toEqual(['final']);
-  });
-
-  it('limits the signatures that one network waits for, so that other networks keep their share', async () => {
-    const { find } = setUp();
-    const found = await find([...many(OWN, 100), ...many(OTHER, 3)]);
-    expect(found.slice(0, 100).filter((each) => each === 'signature_lookups')).toHaveLength(68);
-    expect(found.slice(100)).toEqual(['unknown', 'unknown', 'unknown']);
-    expect(await find(many(OWN, 1))).toEqual(['unknown']);
-  });
-
-  it('counts a signature once in the share of a network, however many callers wait for it', async () => {
-    const { find } = setUp();
-    const found = await find(
-      Array.from({ length: 500 }, (_, at) => ({
-        signature: 'one',
-        client: `10.1.1.${at % 250}`,
-        waitMs: SECOND,
-      })),
-    );
-    expect(new Set(found)).toEqual(new Set(['unknown']));
-  });
-
-  it('repeated reads without a quorum do not use up the share of a network', async () => {
-    const { find, states, state } = setUp();
-    states.set('foreign', 'final');
-    state.quorum = false;
-    expect(await find([{ signature: 'foreign', waitMs: 55 * SECOND }])).toEqual(['pending']);
-    expect(state.reads.length).toBeLessThan(10);
-    state.quorum = true;
-    expect(await find([{ signature: 'foreign', waitMs: 20 * SECOND }])).toEqual(['final']);
-  });
+  const found = await find([...many(OWN, 100), ...many(OTHER, 3)]);
+  expect(found.slice(0, 100).filter((each) => each === 'signature_lookups')).toHaveLength(68);
+  expect(found.slice(100)).toEqual(['unknown', 'unknown', 'unknown']);
+  expect(await find(many(OWN, 1))).toEqual(['unknown']);
 });
 
 it('gives node calls for our own operations priority over lookups for callers', async () => {
