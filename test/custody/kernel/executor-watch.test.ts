@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { upstreamFailed } from '../../../src/core/errors.ts';
+import { DAY_MS } from '../../../src/core/durations.ts';
+import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
 import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
-import type { Settled } from '../../../src/custody/kernel/operation.ts';
-import { reasonText } from '../../../src/custody/kernel/reason.ts';
+import type { Prepared, Settled } from '../../../src/custody/kernel/operation.ts';
+import { parseReason, reasonText } from '../../../src/custody/kernel/reason.ts';
 import type { NodeView } from '../../../src/custody/kernel/state-machine.ts';
 import { land } from '../../kit/fake-chain.ts';
-import { createKernel, pending } from '../../kit/kernel.ts';
+import { createKernel, type KernelRig, pending, ready } from '../../kit/kernel.ts';
 import {
+  closed,
   deathProof,
   FEE,
   NOW,
   outstanding,
+  planned,
   SOL,
   settling,
   signed,
@@ -27,6 +30,26 @@ const VIEWS: Readonly<Record<string, () => NodeView[]>> = {
   pruned: () => [deathProof({ firstAvailableSlot: 901n })],
   none: () => [],
 };
+const PREPARED: Readonly<Record<string, () => Promise<Prepared>>> = {
+  declined: async () => ({ ok: false, reason: 'quote_recipient' }),
+  found: async () => ({ ok: false, found: { mint: 'm' } }),
+  timeout: () => Promise.reject(upstreamFailed('near-intents', 'timeout')),
+  defect: () => Promise.reject(new TypeError('x')),
+  'no-reason': () => Promise.reject(new AppError('NOT_FOUND', 'x')),
+};
+const USED: Readonly<Record<string, (w: KernelRig) => unknown>> = {
+  'the-deposit-address': (w) => w.journal.useOnce('deposit:a', 'swap:other', NOW),
+  'the-cost-of-the-day': (w) => w.add(settling({ id: 'swap:before', cost: lamports(91n), signing: null })),
+  // Whenever they were requested.
+  'the-hour': (w) => {
+    const before = settling({ createdAt: NOW - 2 * DAY_MS, signedAt: NOW - 1, signing: null });
+    for (let at = 0; at < 4; at++) w.add({ ...before, id: `swap:before-${at}`, unsettled: lamports(0n) });
+  },
+};
+const memberOf = (change: string): [string, unknown] => {
+  const [name = '', text = ''] = change.split('=');
+  return [name, name === 'reason' ? parseReason(text) : text];
+};
 const LANDINGS: Readonly<Record<string, () => null>> = {
   absent: () => null,
   unread: () => {
@@ -41,8 +64,34 @@ const paid: Settled = {
 /** Plays steps with the executor. Facts are those of the first row unless a step names another. */
 async function play(steps: string): Promise<void> {
   let settled: () => Promise<Settled> = async () => pending;
-  const w = createKernel({ settle: () => settled() });
+  let prepared = 0;
+  let prepare: () => Promise<Prepared> = async () => ready();
+  const w = createKernel({
+    settle: () => settled(),
+    prepare: () => {
+      prepared += 1;
+      return prepare();
+    },
+  });
   const verbs = {
+    /** @param change `kind=asry`, `reason=held_unproven`, `state=melting` of an intent */
+    plan: (id: string, ...change: string[]) =>
+      w.add(planned({ id, ...Object.fromEntries(change.map((each) => memberOf(each))) })),
+    close: (id: string) => w.add(closed({ id, dueAt: NOW })),
+    prepares: (how: string) => {
+      prepare = PREPARED[how] ?? prepare;
+    },
+    /** Signing stops while the next quote is read. */
+    'stops-in-quote': (by: string) => {
+      prepare = async () => {
+        w.state.stopped = by;
+        return ready();
+      };
+    },
+    /** What other operations have used of the day before this one is signed. */
+    uses: (what: string) => USED[what]?.(w),
+    prepared: () => prepared,
+    signature: (id?: string) => w.row(id).signing?.signature ?? 'none',
     /** @param id `swap:one` by default @param detail of a row whose bytes were not sent yet */
     add: (state: keyof typeof ROWS, looks: string, id = 'swap:one', detail?: string) =>
       w.add(
@@ -66,9 +115,10 @@ async function play(steps: string): Promise<void> {
     wait: (length: string) => Object.assign(w.clock, { now: w.clock.now + msOf(length) }),
     row: (id?: string) => `${w.row(id).state} ${w.row(id).detail} after ${w.row(id).looks} looks`,
     held: (id?: string) => `${w.row(id).reserved} reserved, ${w.row(id).unsettled} unsettled`,
-    reason: () => reasonText(w.row().reason),
+    reason: (id?: string) => reasonText(w.row(id).reason),
+    room: () => (/^\d{13}$/.test(String(w.row().outcome.availableAt)) ? 'known' : 'unknown'),
     outcome: (id?: string) => JSON.stringify(w.row(id).outcome),
-    due: () => `${((w.row().dueAt ?? 0) - w.clock.now) / 1_000}s`,
+    due: (id?: string) => `${((w.row(id).dueAt ?? 0) - w.clock.now) / 1_000}s`,
     sent: () => w.chain.sent.join() || 'nothing',
     signs: () => w.order.filter((step) => step === 'sign').length,
     logged: (event: string) => w.logged.filter((each) => each === event).length,
@@ -109,6 +159,36 @@ it.each(
       | settle paid; add settling 0; add settling 0 swap:two; drive; held = 0 reserved, 0 unsettled; held swap:two = 0 reserved, ${SOL} unsettled; outcome swap:two = {}; used output:t:0 = swap:one
     a settlement waits while an upstream fails
       | settle unread; add settling 0; drive; row = settling settling after 1 looks; held = 0 reserved, ${SOL} unsettled; logged settle_failed = 1
+    an operation whose outcome is already on the chain ends without a signature
+      | prepares found; plan asry:1 kind=asry; drive; row asry:1 = done done after 0 looks; outcome asry:1 = {"mint":"m"}; signature asry:1 = none; signs = 0
+    a swap ends unsigned if its kind declines
+      | prepares declined; plan swap:one; drive; reason = quote_recipient; held = 0 reserved, 0 unsettled; signature = none
+    a swap ends unsigned if an upstream fails in its preparation
+      | prepares timeout; plan swap:one; drive; reason = upstream_timeout; held = 0 reserved, 0 unsettled; signature = none
+    a swap ends unsigned if our own code throws in its preparation
+      | prepares defect; plan swap:one; drive; reason = upstream_unexpected; held = 0 reserved, 0 unsettled; signature = none
+    a swap ends unsigned if an error in its preparation has no reason
+      | prepares no-reason; plan swap:one; drive; reason = upstream_NOT_FOUND; held = 0 reserved, 0 unsettled; signature = none
+    a swap ends unsigned if another swap was quoted its deposit address
+      | uses the-deposit-address; plan swap:one; drive; reason = quote_reused; used deposit:a = swap:other; outcome = {}; held = 0 reserved, 0 unsettled; sent = nothing
+    a swap ends unsigned if its cost exceeds the rest of the day
+      | uses the-cost-of-the-day; plan swap:one; drive; reason = limit_cost_day; used deposit:a = undefined; room = known; held = 0 reserved, 0 unsettled; sent = nothing
+    a swap ends unsigned if the swaps signed in the last hour fill the limit
+      | uses the-hour; plan swap:one; drive; reason = limit_hour; used deposit:a = undefined; room = known; held = 0 reserved, 0 unsettled; sent = nothing
+    if signing is stopped before the preparation, no upstream is called
+      | stop disabled; plan swap:one; drive; reason = stopped_disabled; prepared = 0
+    if signing is stopped during the read of the quote, nothing is signed
+      | stops-in-quote unexpected_debit; plan swap:one; drive; reason = stopped_unexpected_debit; signature = none; sent = nothing
+    a payout stays planned while signing is stopped, and is tried later
+      | stop operator; plan asry:1 kind=asry; drive; row asry:1 = planned planned after 1 looks; reason asry:1 = stopped_operator; held asry:1 = ${SOL + FEE} reserved, 0 unsettled
+    an operation of an unknown kind is left unchanged, checked rarely, and reported to the operator
+      | plan swap:x kind=melt; drive; row swap:x = planned planned after 0 looks; reason swap:x = held_unknown_state; due swap:x = 3600s; logged operation_held = 1; signs = 0
+    an operation in an unknown state is left unchanged, checked rarely, and reported to the operator
+      | plan swap:x state=melting; drive; reason swap:x = held_unknown_state; due swap:x = 3600s; logged operation_held = 1; signs = 0
+    an intent that is held is left unchanged, checked rarely, and reported to the operator
+      | plan swap:x reason=held_unproven; drive; held swap:x = ${SOL + FEE} reserved, 0 unsettled; reason swap:x = held_unproven; due swap:x = 3600s; logged operation_held = 1; signs = 0
+    a closed row that is due by mistake is left unchanged, checked rarely, and reported to the operator
+      | close swap:x; drive; reason swap:x = quote_signature; due swap:x = 3600s; logged operation_held = 1; signs = 0
     a failed swap with money outstanding is checked once an hour and may still be paid
       | add outstanding 0; drive; held = 0 reserved, ${SOL} unsettled; due = 3600s; settle paid; wait 1h; drive; row = failed late after 1 looks; held = 0 reserved, 0 unsettled; used output:t:0 = swap:one
   `),
