@@ -9,6 +9,7 @@ import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { AGREEMENT, land } from '../../kit/fake-chain.ts';
 import { NOW } from '../../kit/sample-operations.ts';
+import { playSteps, scenes } from '../../kit/scenes.ts';
 
 const MINUTE_MS = 60_000;
 const CERTIFICATE = { slot: 1_000, blockId: 'block' };
@@ -47,9 +48,8 @@ function setUp() {
     if (memory !== undefined) view.recall(memory);
     return view;
   }
-  async function minutes(count: number, slots = 0): Promise<void> {
+  async function minutes(count: number): Promise<void> {
     for (let minute = 0; minute < count; minute++) {
-      for (const node of nodes) node.slot += slots;
       const view = next();
       await view.checkFinality();
       memory = view.memory();
@@ -59,58 +59,54 @@ function setUp() {
   return { clock, events, nodes, minutes, agreement: () => next().agreement(), view: next };
 }
 
-it('a chain that finalizes nothing is reported as stalled, and not as a missing quorum', async () => {
+/** Plays checks a minute apart: `pass MINUTES` and the slots that each of the three nodes finalizes in a minute. */
+async function play(steps: string): Promise<void> {
   const w = setUp();
-  await w.minutes(5, 150);
-  expect(w.agreement().stalledSince).toBeNull();
-  const last = w.clock.now - MINUTE_MS;
-  await w.minutes(2);
-  expect(w.agreement().stalledSince).toBeNull();
-  await w.minutes(30);
-  expect(w.agreement()).toMatchObject({ stalledSince: last, quorumMissingSince: null });
-  expect(w.events).toEqual([]);
-  await w.minutes(1, 1);
-  expect(w.agreement().stalledSince).toBeNull();
-});
+  const verbs = {
+    async pass(minutes: string, ...slots: string[]) {
+      for (let minute = 0; minute < Number(minutes); minute++) {
+        for (const [index, node] of w.nodes.entries()) node.slot += Number(slots[index] ?? 0);
+        await w.minutes(1);
+      }
+    },
+    show: (slot: string) => {
+      for (const node of w.nodes) node.slot = Number(slot);
+    },
+    clock: (minutes: string) => {
+      w.clock.now += Number(minutes) * MINUTE_MS;
+    },
+    /** The minute of the first check since which nothing is final. */
+    stalled: () => {
+      const { stalledSince, quorumMissingSince } = w.agreement();
+      expect([quorumMissingSince, w.events]).toEqual([null, []]);
+      return stalledSince === null ? 'no' : `from ${(stalledSince - NOW) / MINUTE_MS}`;
+    },
+  };
+  await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
+}
 
-it('the chain is not reported as stalled when nodes show slot 0 at the first check', async () => {
-  const w = setUp();
-  for (const node of w.nodes) node.slot = 0;
-  await w.minutes(1);
-  expect(w.agreement().stalledSince).toBeNull();
-  await w.minutes(5);
-  expect(w.agreement().stalledSince).toBe(NOW);
-});
-
-it('the chain is not reported as stalled after an hour without checks', async () => {
-  const w = setUp();
-  await w.minutes(1);
-  w.clock.now += 60 * MINUTE_MS;
-  expect(w.agreement().stalledSince).toBeNull();
-  await w.minutes(1, 1);
-  expect(w.agreement().stalledSince).toBeNull();
-});
-
-it.each([0, 1, 2])(
-  'the chain is not reported as stalled when only node %i of three stands still',
-  async (still) => {
-    const w = setUp();
-    for (let minute = 0; minute < 10; minute++) {
-      for (const [index, node] of w.nodes.entries()) if (index !== still) node.slot += 150;
-      await w.minutes(1);
-    }
-    expect(w.agreement().stalledSince).toBeNull();
-  },
-);
-
-it('a stalled chain is detected although one of three nodes invents new slots', async () => {
-  const w = setUp();
-  for (let minute = 0; minute < 10; minute++) {
-    for (const node of w.nodes.slice(0, 1)) node.slot += 150;
-    await w.minutes(1);
-  }
-  expect(w.agreement().stalledSince).toBe(NOW);
-});
+it.each(
+  scenes(`
+    a chain that finalizes nothing is reported as stalled, and not as a missing quorum
+      | pass 5 150 150 150; stalled = no; pass 2; stalled = no; pass 30; stalled = from 4; pass 1 1 1 1; stalled = no
+    slot 0 at the first check is a slot
+      | show 0; pass 1; stalled = no; pass 5; stalled = from 0
+    an hour without checks is no stall
+      | pass 1; clock 60; stalled = no; pass 1 1 1 1; stalled = no
+    the first of three nodes that stands still is no stall
+      | pass 10 0 150 150; stalled = no
+    the second of three nodes that stands still is no stall
+      | pass 10 150 0 150; stalled = no
+    the third of three nodes that stands still is no stall
+      | pass 10 150 150 0; stalled = no
+    a stalled chain is detected although one of three nodes invents new slots
+      | pass 10 150 0 0; stalled = from 0
+    lower slots of the nodes of another cluster are no stall
+      | pass 1; show 100; pass 10 1 1 1; stalled = no
+    a stall is measured again after the clock was set back
+      | pass 1; clock -60; pass 2; stalled = no; pass 3; stalled = from -59
+  `),
+)('%s', (_title, steps = '') => play(steps));
 
 it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', (Node['certificate'] | 'no method')[]]>([
   ['no certificate on two nodes', 'towerbft', [null, null, CERTIFICATE]],
@@ -124,24 +120,6 @@ it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', (Node['certificate'] | 'n
   await w.minutes(5);
   expect(w.agreement()).toMatchObject({ stalledSince: NOW, consensus });
   expect(w.events).toEqual([]);
-});
-
-it('the chain is not reported as stalled when nodes of another cluster show lower slots', async () => {
-  const w = setUp();
-  await w.minutes(1);
-  for (const node of w.nodes) node.slot = 100;
-  await w.minutes(10, 1);
-  expect(w.agreement().stalledSince).toBeNull();
-});
-
-it('starts to measure the stall again after the clock was set back', async () => {
-  const w = setUp();
-  await w.minutes(1);
-  w.clock.now -= 60 * MINUTE_MS;
-  await w.minutes(2);
-  expect(w.agreement().stalledSince).toBeNull();
-  await w.minutes(3);
-  expect(w.agreement().stalledSince).toBe(NOW - 59 * MINUTE_MS);
 });
 
 it('a stalled chain stops new swaps, but an open swap can end', async () => {
