@@ -40,51 +40,21 @@ describe('an honest quote', () => {
     });
   });
 
-  it.each<[string, Change]>([
-    [
-      'unused fields as null',
-      {
-        quoteRequest: {
-          virtualChainRecipient: null,
-          virtualChainRefundRecipient: null,
-          customRecipientMsg: null,
-          confidentiality: null,
-          appFees: null,
-          depositMode: null,
-          referral: null,
-        },
-        quote: { depositMemo: null, refundFee: null },
-      },
-    ],
-    [
-      'unused fields empty',
-      {
-        quoteRequest: { virtualChainRecipient: '', customRecipientMsg: '', appFees: [] },
-        quote: { depositMemo: '' },
-      },
-    ],
-    ['a referral', { quoteRequest: { referral: 'sluice' } }],
-    ['a smaller least deposit', { quote: { minAmountIn: '990000000' } }],
-    [
-      'fees of 25 basis points for the app',
-      {
-        quoteRequest: {
-          appFees: [
-            { recipient: 'a', fee: 20 },
-            { recipient: 'b', fee: 5 },
-          ],
-        },
-      },
-    ],
-    ['no estimate of the time', { quote: { timeEstimate: null } }],
-    ['no end but the deadline', { quote: { timeWhenInactive: null } }],
-    ['a minimum equal to the output', { quote: { minAmountOut: '124375' } }],
-    ['the deadline in another spelling', { quoteRequest: { deadline: '2026-11-20T11:00:02Z' } }],
-    [
-      'an end just over a quarter of an hour away',
-      { quote: { deadline: new Date(NOW + 900_001).toISOString(), timeWhenInactive: null } },
-    ],
-  ])('accepts an honest quote with %s', async (_name, change) => {
+  it.each(
+    rows<[string, Change]>(`
+      unused request fields as null          | { "quoteRequest": { "virtualChainRecipient": null, "virtualChainRefundRecipient": null, "customRecipientMsg": null, "confidentiality": null, "appFees": null, "depositMode": null, "referral": null } }
+      unused quote fields as null            | { "quote": { "depositMemo": null, "refundFee": null } }
+      unused fields empty                    | { "quoteRequest": { "virtualChainRecipient": "", "customRecipientMsg": "", "appFees": [] }, "quote": { "depositMemo": "" } }
+      a referral                             | { "quoteRequest": { "referral": "sluice" } }
+      a smaller least deposit                | { "quote": { "minAmountIn": "990000000" } }
+      fees of 25 basis points for the app    | { "quoteRequest": { "appFees": [{ "recipient": "a", "fee": 20 }, { "recipient": "b", "fee": 5 }] } }
+      no estimate of the time                | { "quote": { "timeEstimate": null } }
+      no end but the deadline                | { "quote": { "timeWhenInactive": null } }
+      a minimum equal to the output          | { "quote": { "minAmountOut": "124375" } }
+      the deadline in another spelling       | { "quoteRequest": { "deadline": "2026-11-20T11:00:02Z" } }
+      an end just over a quarter of an hour away | { "quote": { "deadline": "${new Date(NOW + 900_001).toISOString()}", "timeWhenInactive": null } }
+    `),
+  )('accepts an honest quote with %s', async (_name, change) => {
     expect((await judge(change)).ok).toBe(true);
   });
 

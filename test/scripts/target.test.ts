@@ -6,101 +6,54 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../scripts/command-line.ts';
 import { chooseTarget, targetLine } from '../../scripts/target.ts';
+import { scenes } from '../kit/scenes.ts';
 import { announceWorld, findWorlds, removeKilledWorlds } from '../world/running-world.ts';
 
 const worldAt = (url: string) => ({ url, controlUrl: 'http://c', bindings: { OPS_SECRET: `of ${url}` } });
 const ONE = worldAt('http://127.0.0.1:8787');
 const TWO = worldAt('http://127.0.0.1:8788');
 
-const choose = (
-  given: { origin?: string; world?: boolean; changes?: boolean },
-  surroundings: { worlds?: (typeof ONE)[]; secret?: string } = {},
-) =>
-  chooseTarget(
+/** Chooses the target of a command by its words: `origin=`, `--world`, `reads`, `changes`, and what surrounds it. */
+function choose(words: string) {
+  const given = Object.fromEntries(words.split(' ').map((word) => word.split('=')));
+  const worlds = { one: [ONE], both: [ONE, TWO] }[String(given.worlds)] ?? [];
+  return chooseTarget(
     {
-      named: ['API_BASE_URL', given.origin],
-      world: given.world ?? false,
-      ...(given.changes === undefined ? {} : { changes: given.changes }),
+      named: ['API_BASE_URL', given.origin === 'two' ? TWO.url : given.origin],
+      world: '--world' in given,
+      ...('changes' in given && { changes: true }),
     },
-    { worlds: [], secret: '', ...surroundings },
+    { worlds, secret: given.secret ?? '' },
   );
+}
 
-it.each([
-  [
-    'a named service with its secret',
-    { origin: 'https://sluice.example/' },
-    { secret: 's' },
-    'https://sluice.example',
-    's',
-  ],
-  [
-    'a named service among worlds',
-    { origin: 'https://sluice.example', changes: true },
-    { worlds: [ONE], secret: 's' },
-    'https://sluice.example',
-    's',
-  ],
-  [
-    'a world named by its origin, with its own secret',
-    { origin: TWO.url, changes: true },
-    { worlds: [ONE, TWO] },
-    TWO.url,
-    `of ${TWO.url}`,
-  ],
-  [
-    'one of two worlds by origin and --world',
-    { origin: TWO.url, world: true },
-    { worlds: [ONE, TWO] },
-    TWO.url,
-    `of ${TWO.url}`,
-  ],
-  ['the only world for a command that reads', {}, { worlds: [ONE] }, ONE.url, `of ${ONE.url}`],
-  [
-    'the only world for a change with --world',
-    { world: true, changes: true },
-    { worlds: [ONE], secret: 's' },
-    ONE.url,
-    `of ${ONE.url}`,
-  ],
-] as const)(
-  'a command uses as its target %s',
-  (_what, given, {
-    worlds = [],
-    ...rest
-  }: { worlds?: readonly (typeof ONE)[]; secret?: string }, origin, secret) => {
-    expect(choose(given, { worlds: [...worlds], ...rest })).toMatchObject({ origin, secret });
-  },
-);
+it.each(
+  scenes(`
+    a named service with its secret                    | origin=https://sluice.example/ secret=s                   | https://sluice.example | s
+    a named service among worlds                       | origin=https://sluice.example changes worlds=one secret=s | https://sluice.example | s
+    a world named by its origin, with its own secret   | origin=two changes worlds=both                            | ${TWO.url}             | of ${TWO.url}
+    one of two worlds by origin and --world            | origin=two --world worlds=both                            | ${TWO.url}             | of ${TWO.url}
+    the only world for a command that reads            | worlds=one                                                | ${ONE.url}             | of ${ONE.url}
+    the only world for a change with --world           | --world changes worlds=one secret=s                       | ${ONE.url}             | of ${ONE.url}
+  `),
+)('a command uses as its target %s', (_what, words = '', origin, secret) => {
+  expect(choose(words)).toMatchObject({ origin, secret });
+});
 
-it.each([
-  ['nothing is named and no world runs', {}, {}, 'No offline world runs here'],
-  ['a change names no target', { changes: true }, { worlds: [ONE] }, 'pass --world'],
-  [
-    'two worlds run',
-    {},
-    { worlds: [ONE, TWO] },
-    `2 offline worlds run here. Name one with API_BASE_URL: ${ONE.url}, ${TWO.url}`,
-  ],
-  ['two worlds run, with --world', { world: true }, { worlds: [ONE, TWO] }, '2 offline worlds'],
-  ['only the secret is set', {}, { worlds: [ONE], secret: 's' }, 'OPS_SECRET is set without a service'],
-  [
-    '--world and a service are named',
-    { origin: 'https://sluice.example', world: true },
-    { worlds: [ONE] },
-    'No offline world runs at https://sluice.example',
-  ],
-  ['the origin is no URL', { origin: 'sluice' }, {}, 'API_BASE_URL must be an http or https URL'],
-] as const)(
-  'a command refuses its target when %s',
-  (_what, given, {
-    worlds = [],
-    ...rest
-  }: { worlds?: readonly (typeof ONE)[]; secret?: string }, message) => {
-    const choosing = () => choose(given, { worlds: [...worlds], ...rest });
-    expect(choosing).toThrow(UsageError);
-    expect(choosing).toThrow(message);
-  },
-);
+it.each(
+  scenes(`
+    nothing is named and no world runs    |                                                    | No offline world runs here
+    a change names no target              | changes worlds=one                                 | pass --world
+    two worlds run                        | worlds=both                                        | 2 offline worlds run here. Name one with API_BASE_URL: ${ONE.url}, ${TWO.url}
+    two worlds run, with --world          | --world worlds=both                                | 2 offline worlds
+    only the secret is set                | worlds=one secret=s                                | OPS_SECRET is set without a service
+    --world and a service are named       | origin=https://sluice.example --world worlds=one   | No offline world runs at https://sluice.example
+    the origin is no URL                  | origin=sluice                                      | API_BASE_URL must be an http or https URL
+  `),
+)('a command refuses its target when %s', (_what, words = '', message = '') => {
+  expect(() => choose(words)).toThrow(UsageError);
+  expect(() => choose(words)).toThrow(message);
+});
 
 describe('the first line', () => {
   const servers: { close(): void }[] = [];

@@ -11,26 +11,19 @@ import {
   type KeyAddressType,
   payToKey,
 } from '../../../src/chain/bitcoin/address.ts';
+import { rows } from '../../kit/scenes.ts';
 import { secretKeys } from './peers.ts';
 
 const KEY_TYPES: KeyAddressType[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'];
 
 /** Segwit rows are BIP-173's and BIP-350's own vectors. */
-const KNOWN = [
-  ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', 'p2pkh', '76a91477bff20c60e522dfaa3350c39b030a5d004e839a88ac'],
-  ['3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy', 'p2sh', 'a914b472a266d0bd89c13706a4132ccfb16f7c3b9fcb87'],
-  ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'p2wpkh', '0014751e76e8199196d454941c45d1b3a323f1433bd6'],
-  [
-    'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3',
-    'p2wsh',
-    '00201863143c14c5166804bd19203356da136c985678cd4d27a1b8c6329604903262',
-  ],
-  [
-    'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
-    'p2tr',
-    '512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
-  ],
-] as const;
+const KNOWN = rows<[string, string, string]>(`
+    "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2" | p2pkh | "76a91477bff20c60e522dfaa3350c39b030a5d004e839a88ac"
+    "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy" | p2sh | a914b472a266d0bd89c13706a4132ccfb16f7c3b9fcb87
+    bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4 | p2wpkh | "0014751e76e8199196d454941c45d1b3a323f1433bd6"
+    bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3 | p2wsh | "00201863143c14c5166804bd19203356da136c985678cd4d27a1b8c6329604903262"
+    bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0 | p2tr | "512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+  `);
 
 describe.each(KNOWN)('%s', (address, type, script) => {
   it(`the address is ${type} and pays its known script`, () => {

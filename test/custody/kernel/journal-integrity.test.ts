@@ -13,6 +13,7 @@ import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { historyOf } from '../../kit/history.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
+import { rows } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const entry = (signature: string): SignatureEntry => ({ signature, slot: 1n, err: null, blockTime: null });
@@ -97,21 +98,13 @@ describe('a first start', () => {
     expect(await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).toBe(false);
   });
 
-  it.each<[string, Record<string, readonly string[]>, Chain, string]>([
-    ['an empty list while the reserve has lamports', {}, { firstBlock: 900n, balance: 5n }, 'pruned'],
-    [
-      'a list that begins with lamports',
-      { deposit: ['somebody'] },
-      { firstBlock: 900n, before: 5n },
-      'pruned',
-    ],
-    [
-      'a list that begins with an unreadable transaction',
-      { newer: ['x'] },
-      { firstBlock: 900n },
-      'unreadable',
-    ],
-  ])('a first start is frozen when a pruned node shows only %s', async (_name, signers, chain, why) => {
+  it.each(
+    rows<[string, Record<string, readonly string[]>, Chain, string]>(`
+    an empty list while the reserve has lamports | {} | {"firstBlock":{"big":"900"},"balance":{"big":"5"}} | pruned
+    a list that begins with lamports | {"deposit":["somebody"]} | {"firstBlock":{"big":"900"},"before":{"big":"5"}} | pruned
+    a list that begins with an unreadable transaction | {"newer":["x"]} | {"firstBlock":{"big":"900"}} | unreadable
+  `),
+  )('a first start is frozen when a pruned node shows only %s', async (_name, signers, chain, why) => {
     const w = setUp(signers, chain);
     const reason = `journal_empty_but_history_${why}`;
     expect([await checkJournal(w.ports), frozenReason(w.journal)]).toEqual([false, reason]);
