@@ -89,27 +89,19 @@ describe('a quote', () => {
     ]);
   });
 
-  it.each<[string, Recorded | Error, string, number]>([
-    ['a 400 of a proxy', { status: 400, body: '<p>No liquidity available</p>' }, 'status_400', 1],
-    ['a 400 without a text', { status: 400, body: {} }, 'status_400', 1],
-    ['a 403 of a proxy', { status: 403, body: '<h1>Forbidden</h1>' }, 'status_403', 1],
-    ['a spent rate', { status: 429, body: { message: 'Too many requests' } }, 'rate_limited', 1],
-    [
-      'a 500 without liquidity',
-      { status: 500, body: { message: 'No liquidity available' } },
-      'status_500',
-      2,
-    ],
-    [
-      'a lasting internal error',
-      { status: 400, body: { message: 'Internal server error' } },
-      'status_400',
-      2,
-    ],
-    ['a dropped connection', new TypeError('fetch failed'), 'unreachable', 1],
-    ['another shape', { body: { quote: {} } }, 'unexpected_shape', 1],
-  ])('treats %s as a failed upstream, not as a refusal', async (_name, answer, reason, calls) => {
-    const { route, requests } = quoteWith(answer);
+  it.each(
+    rows<[string, Recorded | 'dropped', string, number]>(`
+      a 400 of a proxy          | { "status": 400, "body": "<p>No liquidity available</p>" }         | status_400       | 1
+      a 400 without a text      | { "status": 400, "body": {} }                                      | status_400       | 1
+      a 403 of a proxy          | { "status": 403, "body": "<h1>Forbidden</h1>" }                    | status_403       | 1
+      a spent rate              | { "status": 429, "body": { "message": "Too many requests" } }      | rate_limited     | 1
+      a 500 without liquidity   | { "status": 500, "body": { "message": "No liquidity available" } } | status_500       | 2
+      a lasting internal error  | { "status": 400, "body": { "message": "Internal server error" } }  | status_400       | 2
+      a connection that broke   | dropped                                                            | unreachable      | 1
+      another shape             | { "body": { "quote": {} } }                                        | unexpected_shape | 1
+    `),
+  )('treats %s as a failed upstream, not as a refusal', async (_name, answer, reason, calls) => {
+    const { route, requests } = quoteWith(answer === 'dropped' ? new TypeError('fetch failed') : answer);
     await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
       details: { reason },

@@ -135,36 +135,19 @@ describe('a failure is a value', () => {
     return result.failure;
   };
 
-  it.each<[name: string, reply: Reply | Error, failure: object]>([
-    [
-      'refused, with the problem of the API',
-      { status: 503, body: problem('NOT_CONFIGURED', 'contact_operator', { details: { a: 1 } }) },
-      { kind: 'refused', status: 503, error_code: 'NOT_CONFIGURED', details: { a: 1 }, retryable: false },
-    ],
-    [
-      'upstream, with the body that the pool route passes on',
-      { status: 404, body: { message: 'no such pool' } },
-      { kind: 'upstream', status: 404, body: { message: 'no such pool' } },
-    ],
-    [
-      'unreadable for the page of a proxy',
-      { status: 502, body: '<h1>Bad gateway</h1>' },
-      { kind: 'unreadable', status: 502 },
-    ],
-    [
-      'unreadable for a page with status 200',
-      { body: '<h1>Maintenance</h1>' },
-      { kind: 'unreadable', status: 200 },
-    ],
-    ['unreadable for JSON that is not an object', { body: '[]' }, { kind: 'unreadable', status: 200 }],
-    ['unreachable without a connection', LOST, { kind: 'unreachable', reason: 'network' }],
-    [
-      'unreachable after a timeout',
-      new DOMException('too slow', 'TimeoutError'),
-      { kind: 'unreachable', reason: 'timeout' },
-    ],
-  ])('the client returns a failure as a value: %s', async (_name, reply, failure) => {
-    expect(await failureOf(reply)).toMatchObject(failure);
+  it.each(
+    rows<[name: string, reply: Reply | 'LOST' | 'LATE', failure: object]>(`
+      refused, with the problem of the API                    | { "status": 503, "body": ${JSON.stringify(problem('NOT_CONFIGURED', 'contact_operator', { details: { a: 1 } }))} } | { "kind": "refused", "status": 503, "error_code": "NOT_CONFIGURED", "details": { "a": 1 }, "retryable": false }
+      upstream, with the body that the pool route passes on   | { "status": 404, "body": { "message": "no such pool" } } | { "kind": "upstream", "status": 404, "body": { "message": "no such pool" } }
+      unreadable for the page of a proxy                      | { "status": 502, "body": "<h1>Bad gateway</h1>" }        | { "kind": "unreadable", "status": 502 }
+      unreadable for a page with status 200                   | { "body": "<h1>Maintenance</h1>" }                       | { "kind": "unreadable", "status": 200 }
+      unreadable for JSON that is not an object               | { "body": "[]" }                                         | { "kind": "unreadable", "status": 200 }
+      unreachable without a connection                        | LOST                                                     | { "kind": "unreachable", "reason": "network" }
+      unreachable after a timeout                             | LATE                                                     | { "kind": "unreachable", "reason": "timeout" }
+    `),
+  )('the client returns a failure as a value: %s', async (_name, reply, failure) => {
+    const errors = { LOST, LATE: new DOMException('too slow', 'TimeoutError') };
+    expect(await failureOf(typeof reply === 'string' ? errors[reply] : reply)).toMatchObject(failure);
   });
 
   it('a request that the caller stops returns a failure of kind unreachable', async () => {
@@ -360,15 +343,15 @@ describe('a creation', () => {
   });
 
   it.each(
-    rows<[name: string, lost: Reply | Error]>(`
-    the connection broke           | "${LOST}"
+    rows<[name: string, lost: Reply | 'LOST']>(`
+    the connection broke           | LOST
     a proxy answered               | { "status": 502, "body": "<h1>Bad gateway</h1>" }
     the answer names no swap       | { "body": { "initiated": true } }
-    the first call still runs      | { "status": 409, "body": "${problem('IDEMPOTENCY_IN_PROGRESS', 'retry_with_same_key', { retryable: true })}" }
-    an unexpected failure happened | { "status": 500, "body": "${problem('INTERNAL', 'report_request_id')}" }
+    the first call still runs      | { "status": 409, "body": ${JSON.stringify(problem('IDEMPOTENCY_IN_PROGRESS', 'retry_with_same_key', { retryable: true }))} }
+    an unexpected failure happened | { "status": 500, "body": ${JSON.stringify(problem('INTERNAL', 'report_request_id'))} }
   `),
   )('sends the same key again after this unknown outcome: %s', async (_name, lost) => {
-    const { sluice, sent } = service(lost, { body: CREATED });
+    const { sluice, sent } = service(lost === 'LOST' ? LOST : lost, { body: CREATED });
     expect(await sluice.call('createSwap', input)).toMatchObject({ ok: false, idempotencyKey: keyOf(sent) });
     await sluice.call('createSwap', input);
     expect(keyOf(sent, 1)).toBe(keyOf(sent));

@@ -69,43 +69,22 @@ describe('signatureStatuses', () => {
     expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
   });
 
-  it.each([
-    ['a finalized success', row, { slot: 90n, err: null, commitment: 'finalized' }],
-    [
-      'a finalized failure',
-      { ...row, err: { InstructionError: [2, { Custom: 1 }] } },
-      { slot: 90n, err: { InstructionError: [2, { Custom: 1 }] }, commitment: 'finalized' },
-    ],
-    [
-      'a processed one',
-      { ...row, confirmations: 3, confirmationStatus: 'processed' },
-      { slot: 90n, err: null, commitment: 'processed' },
-    ],
-    [
-      'an old node without confirmationStatus, rooted',
-      { ...row, confirmationStatus: null },
-      { slot: 90n, err: null, commitment: 'finalized' },
-    ],
-    [
-      'an old node, not rooted',
-      { slot: 90, err: null, confirmations: 31 },
-      { slot: 90n, err: null, commitment: 'processed' },
-    ],
-    [
-      'a finalized one without confirmations, as Alpenglow allows',
-      { slot: 90, err: null, confirmationStatus: 'finalized' },
-      { slot: 90n, err: null, commitment: 'finalized' },
-    ],
-    [
-      'one with neither confirmations nor confirmationStatus',
-      { slot: 90, err: null },
-      { slot: 90n, err: null, commitment: 'processed' },
-    ],
-    ['an unknown signature', null, null],
-  ])('reads the status of a signature: %s', async (_name, given, expected) => {
-    expect(await status(given).node.signatureStatuses([SIGNATURE])).toEqual({
+  it.each(
+    rows<[string, object | null, string | null]>(`
+      a finalized success                                        | { "confirmations": null, "err": null, "confirmationStatus": "finalized" } | finalized
+      a finalized failure                                        | { "confirmations": null, "err": { "InstructionError": [2, { "Custom": 1 }] }, "confirmationStatus": "finalized" } | finalized
+      a processed one                                            | { "confirmations": 3, "err": null, "confirmationStatus": "processed" } | processed
+      an old node without confirmationStatus, rooted             | { "confirmations": null, "err": null, "confirmationStatus": null } | finalized
+      an old node, not rooted                                    | { "confirmations": 31, "err": null } | processed
+      a finalized one without confirmations, as Alpenglow allows | { "err": null, "confirmationStatus": "finalized" } | finalized
+      one with neither confirmations nor confirmationStatus      | { "err": null } | processed
+      an unknown signature                                       | null | null
+    `),
+  )('reads the status of a signature: %s', async (_name, given, commitment) => {
+    const err: unknown = given && Reflect.get(given, 'err');
+    expect(await status(given && { slot: 90, ...given }).node.signatureStatuses([SIGNATURE])).toEqual({
       slot: 100n,
-      statuses: [expected],
+      statuses: [commitment && { slot: 90n, err, commitment }],
     });
   });
 
