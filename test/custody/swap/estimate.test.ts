@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { QuoteVerdict } from '../../../src/bridges/route.ts';
-import { lamports, sats } from '../../../src/core/amount.ts';
+import type { QuoteVerdict, SwapQuote } from '../../../src/bridges/route.ts';
+import { type Lamports, lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Refusal, SwapAnswer, SwapEstimate } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
 import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
-import { quoteFor } from '../../kit/fake-bridge.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import { SOL } from '../../kit/sample-operations.ts';
 
@@ -27,6 +26,15 @@ const refuse = (verdict: Omit<Refused, 'ok'>) => (w: CustodianWorld) => {
   w.bridge.nextQuote = () => ({ ok: false, ...verdict });
 };
 
+/** Changes each quote that the bridge gives, but not its deposit address, which is used once. */
+const requote = (change: (amount: Lamports) => Partial<SwapQuote>) => (w: CustodianWorld) => {
+  const { nextQuote } = w.bridge;
+  w.bridge.nextQuote = async (amount, dry) => {
+    const verdict = await nextQuote(amount, dry);
+    return verdict.ok ? { ok: true, quote: { ...verdict.quote, ...change(amount) } } : verdict;
+  };
+};
+
 /** A fact that may refuse a swap, and what brings it about. */
 const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
   paused: (w) => w.custody.ops({ name: 'pause' }),
@@ -41,12 +49,7 @@ const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
     await w.custody.createSwap(request({ amountLamports: SOL + SOL / 2n, client: 'b' }));
   },
   'the costs of a day are used': async (w) => {
-    const { nextQuote } = w.bridge;
-    w.bridge.nextQuote = async (amount, dry) => {
-      const verdict = await nextQuote(amount, dry);
-      const minimumSats = sats((amount * 122_600n) / SOL);
-      return verdict.ok ? { ok: true, quote: { ...verdict.quote, minimumSats } } : verdict;
-    };
+    requote((amount) => ({ minimumSats: sats((amount * 122_600n) / SOL) }))(w);
     for (const client of ['a', 'b'])
       await w.custody.createSwap(request({ amountLamports: 2n * SOL, client }));
   },
@@ -79,15 +82,11 @@ const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
   'the request is invalid': refuse({ reason: 'request_invalid' }),
   'the reason is unknown': refuse({ reason: 'bridge_refused' }),
   'the quote does not pass a check': refuse({ reason: 'quote_recipient' }),
-  'the fixed cost is too large': (w) => {
-    w.bridge.nextQuote = (amount) => ({
-      ok: true,
-      quote: quoteFor(amount, { minimumSats: sats((amount * 120_000n) / SOL), fixedFeeSats: sats(9_000n) }),
-    });
-  },
-  'the quote is too expensive': (w) => {
-    w.bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount, { minimumSats: sats(1n) }) });
-  },
+  'the fixed cost is too large': requote((amount) => ({
+    minimumSats: sats((amount * 120_000n) / SOL),
+    fixedFeeSats: sats(9_000n),
+  })),
+  'the quote is too expensive': requote(() => ({ minimumSats: sats(1n) })),
   'one price is missing': (w) => void w.swap.prices.pop(),
   'the prices differ': (w) => {
     w.swap.prices = w.swap.prices.map((price, at) => ({ ...price, btcUsd: price.btcUsd << BigInt(at) }));
