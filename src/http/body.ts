@@ -2,6 +2,7 @@
  * Reads request bodies: JSON of a limited size, with each number in its source form.
  * @module
  */
+import { concatBytes } from '@noble/hashes/utils.js';
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../core/errors.ts';
 import { ExactNumber, isShallow, parseJson } from '../core/json.ts';
@@ -23,7 +24,7 @@ export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
 };
 
 async function readBody(c: Context): Promise<unknown> {
-  const text = await readText(c);
+  const bytes = await readBytes(c);
   const encoding = c.req.header('content-encoding')?.trim() || 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     c.header('Accept-Encoding', 'identity');
@@ -36,7 +37,7 @@ async function readBody(c: Context): Promise<unknown> {
   if (type !== undefined && !ACCEPTED.test(type)) {
     throw new AppError('UNSUPPORTED_CONTENT_TYPE', 'Send the body as application/json.');
   }
-  return parse(text);
+  return parse(textOf(bytes));
 }
 
 function passBody(c: Context, body: unknown): void {
@@ -107,22 +108,29 @@ function parse(text: string): unknown {
 }
 
 /** The announced length is only a hint; the received bytes are counted. */
-async function readText(c: Context): Promise<string> {
+async function readBytes(c: Context): Promise<Uint8Array> {
   const tooLarge = () => new AppError('BODY_TOO_LARGE', `The body is over ${MAX_BODY_BYTES} bytes.`);
   if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-  let text = '';
+  const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     // An error inside the loop also cancels the stream.
     for await (const chunk of c.req.raw.body ?? []) {
       size += chunk.byteLength;
       if (size > MAX_BODY_BYTES) throw tooLarge();
-      text += decoder.decode(chunk, { stream: true });
+      chunks.push(chunk);
     }
-    return text + decoder.decode();
   } catch (error) {
     if (error instanceof AppError) throw error;
+    throw new AppError('INVALID_JSON', 'The body is not complete.', { cause: error });
+  }
+  return concatBytes(...chunks);
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch (error) {
     throw new AppError('INVALID_JSON', 'The body is not valid UTF-8.', { cause: error });
   }
 }
