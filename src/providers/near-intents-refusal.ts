@@ -38,7 +38,7 @@ const MAX_TEXT = 300;
 const TEXT_MEMBERS =
   /^(message|msg|errors?|detail|details|description|reason|title|cause|data|response|code|error_?code)$/i;
 const MAX_DEPTH = 4;
-/** A text that says nothing if there is another one. */
+/** A text that is ignored if there is another one. */
 const NAME_OF_STATUS = /^(bad request|unprocessable (entity|content)|(validation )?error|\d+)$/i;
 
 /** Every text of an error body. */
@@ -75,7 +75,7 @@ const wordsOf = (message: string): string =>
 const OUTAGE =
   /\binternal( server)? ?error|time(d|s)?[ -]?out|deadline exceeded|\bbusy\b|overload|bad gateway|\b(service|server|system|gateway|upstream|api|backend|database|host|node|rpc)s? (is |are |was )?(temporarily |currently |not |un)*(available|reachable|down|error|failed|failure)|something went wrong|unexpected (error|failure)|unhandled|econn|etimedout|socket hang up|fetch failed|connection (refused|reset|closed)|retries|^(service |temporarily )*unavailable\W*$/;
 const LIMITED = /(rate|quota) exceeded|rate limit|too many \w+|throttl|request limit|requests per/;
-/** Decides only if nothing else in the text does. */
+/** Words that mean an outage only if no other rule decides. */
 const PERHAPS_OUTAGE =
   /\btry again\b|\b(an?|unknown|network|system|temporary) (error|failure)\b|unreachable|not reachable|healthy upstream|connect error|cannot read|failed to fetch/;
 

@@ -168,7 +168,7 @@ export class Journal {
     return true;
   }
 
-  /** What happened again at most `ms` milliseconds before now; see {@link isDueAgain}. */
+  /** The names that {@link isDueAgain} has stored within the last `ms` milliseconds. */
   happenedWithin(ms: number, now: number): string[] {
     return this.#exec("SELECT key, value FROM meta WHERE key > 'again:' AND key < 'again;'")
       .filter(({ value }) => Math.abs(now - Number(value)) <= ms)

@@ -56,7 +56,7 @@ const POLLED_PART = 1 / 4;
 const FAILING_MS = 5_000;
 /** Waits between lookups of a signature that no node has, and between reads of a transaction without a quorum. */
 const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
-/** More reads than this wait for each other. Those of payments are then first, so strangers' transactions do not delay them. */
+/** While more reads than this wait, reads of payments go first, so that strangers' transactions do not delay them. */
 const CROWD = 4;
 /** Interval of the lists that show which signatures are payments. */
 const LIST_MS = 1_000;

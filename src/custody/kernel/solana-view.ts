@@ -241,7 +241,7 @@ export class SolanaView implements ChainPort {
     return this.#fromNext((node) => node.transaction(signature, 'confirmed'));
   }
 
-  /** The newest signatures of an address as listed by the node whose turn it is. They may order reads, and decide nothing. */
+  /** The newest signatures of an address, as listed by the node whose turn it is. They only order reads. */
   async newestOf(address: string): Promise<readonly string[]> {
     const page = { limit: NEWEST, commitment: 'confirmed' } as const;
     const listed = await this.#fromNext((node) => node.signaturesFor(address, page));
