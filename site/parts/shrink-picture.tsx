@@ -12,7 +12,7 @@ const QUALITIES = [0.9, 0.75, 0.6, 0.4];
 export type SmallPicture = {
   /** The picture itself, as a `data:` URL. */
   readonly url: string;
-  /** Its size, its file, and where to put that. */
+  /** The size of the small picture, its file, and where to put it. */
   readonly about: Child;
 };
 

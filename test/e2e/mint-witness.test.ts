@@ -105,7 +105,7 @@ describe('a world whose mint authority needs two keys', () => {
     ['a number', '{"transaction":1}', 400, 'invalid_body'],
     ['bytes that are no transaction', '{"transaction":"AAAA"}', 409, 'not_a_mint'],
     ['an oversized body', JSON.stringify({ transaction: 'A'.repeat(5_000) }), 413, 'body_too_large'],
-  ])('refuses %s', async (_, body, status, code) => {
+  ])('the witness refuses %s', async (_, body, status, code) => {
     expect(await post(cosign, body)).toMatchObject({ status, body: { error_code: code } });
   });
 
