@@ -326,13 +326,6 @@ const RULES = {
   },
 } as const satisfies Readonly<Record<string, (facts: AlarmFacts) => Verdict>>;
 
-/** Alarms that are sent only after they have lasted for these milliseconds, because most of their causes end by themselves. */
-const PATIENCE_MS: Readonly<Partial<Record<AlarmName, number>>> = { source_down: REFUSAL_PATIENCE_MS };
-
-/** Whether an alarm has not lasted long enough. @param since when it was first raised, ISO 8601 */
-export const isTooNew = (name: string, since: string, nowMs: number): boolean =>
-  nowMs - Date.parse(since) < (PATIENCE_MS[name as AlarmName] ?? 0);
-
 /** Maximum number of things that an alarm's message names. */
 const SHOWN = 5;
 

@@ -15,6 +15,13 @@ export type AlarmRow = Begun & {
   readonly sentAt: string | null;
 };
 
+/** Milliseconds that an alarm lasts before it is sent, because most of its causes end by themselves. */
+const PATIENCE_MS: Readonly<Record<string, number>> = { source_down: 10 * 60_000 };
+
+/** Whether an alarm has not lasted long enough. @param since when it was first raised, ISO 8601 */
+export const isTooNew = (name: string, since: string, nowMs: number): boolean =>
+  nowMs - Date.parse(since) < (PATIENCE_MS[name] ?? 0);
+
 export type AlarmStore = ReturnType<typeof createAlarmStore>;
 
 export function createAlarmStore(db: D1Database) {

@@ -4,8 +4,8 @@
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
-import { type Alarm, type AlarmFacts, alarmsOf, type Figures, isTooNew } from './alarm-rules.ts';
-import type { AlarmRow, AlarmStore } from './alarm-store.ts';
+import { type Alarm, type AlarmFacts, alarmsOf, type Figures } from './alarm-rules.ts';
+import { type AlarmRow, type AlarmStore, isTooNew } from './alarm-store.ts';
 
 /** Names the service that reports, because several services may share a channel. */
 export type Reporter = {

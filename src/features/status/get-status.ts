@@ -6,8 +6,7 @@ import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts
 import { refreshing } from '../../http/cache-policy.ts';
 import type { Cache } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
-import { isTooNew } from './alarm-rules.ts';
-import type { AlarmRow } from './alarm-store.ts';
+import { type AlarmRow, isTooNew } from './alarm-store.ts';
 import { type Check, check } from './checks.ts';
 import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
 
