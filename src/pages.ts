@@ -38,7 +38,7 @@ export type PageDeps = {
   readonly assets: Built;
   /** @param answers responses by operation and input. @returns HTML of the islands of a page, by name */
   readonly renderIslands: (page: string, answers: Answers, id?: string) => Readonly<Record<string, string>>;
-  /** Empty for the origin of each request. */
+  /** If it is empty, the origin of each request is used. */
   readonly publicBaseUrl: string;
 };
 type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;

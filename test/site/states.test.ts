@@ -150,7 +150,7 @@ it.each([
   expect(html).not.toContain('not listed');
 });
 
-it('the list says so when the rights over a token are not known', () => {
+it('the list of tokens says that the rights over a token are not known', () => {
   expect(String(TokenRow({ token: { ...harmless, powers: null, as_of: null } }))).toContain(
     'rights not known',
   );

@@ -32,7 +32,8 @@ const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
 /** Number of reads that begin at once in one run of the alarm. */
 export const READ_AGAIN = 8;
 /**
- * A transaction that other nodes may only lack because they lag is reported after this many checks, about four minutes.
+ * Other nodes may lack a transaction only because they lag, so it is reported after this many checks: about four
+ * minutes.
  */
 const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */

@@ -123,7 +123,7 @@ describe('the key of the service', () => {
     await expect(signer.check?.()).rejects.toMatchObject({ details: { reason: 'other_key' } });
   });
 
-  it('after a key rotation, still requests the key version that belongs to the reserve address', async () => {
+  it('after a rotation in the key service, the custodian requests the key version that belongs to the reserve address', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     peer.rotate();
