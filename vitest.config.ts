@@ -24,7 +24,7 @@ const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter
 const LONGEST = [
   ...['hanging-nodes', 'attacks', 'openapi-contract', 'start', 'remote-key', 'version-one', 'asry'],
   ...['upgrade', 'swap-faults', 'generators', 'bounds', 'status', 'tokens', 'contract'],
-  ...['token-payments', 'mixed-releases', 'api-guide'],
+  ...['mixed-releases', 'api-guide'],
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
