@@ -120,7 +120,15 @@ it('a mint shows in every read of both isolates', async () => {
 
 it('a swap shows in every read of both isolates', async () => {
   const figures = [...FIGURES.slice(0, -1), '/api/reserves', 'get_reserves'];
-  const others = ['/api/transactions/bitcoin', '/api/transactions/solana', '/api/swap/min', 'swap_min'];
+  const others = [
+    '/api/transactions/bitcoin',
+    '/api/transactions/solana',
+    '/api/swap/min',
+    'swap_min',
+    '/api/status',
+    '/status',
+    'service_status',
+  ];
   await know([...figures, ...others, '/api/exchanges/transactions']);
   const { body } = await swaps.create(0.5);
   const id = String(body.id);
@@ -136,6 +144,7 @@ it('a swap shows in every read of both isolates', async () => {
     ['/api/swap/min', room],
     ['swap_min', room],
     ['/api/exchanges/transactions', end.txId],
+    ...['/api/status', '/status', 'service_status'].map((read): Read => [read, id]),
     [`/api/swap/status/${id}`, end.txId],
     [`swap_status {"id":"${id}"}`, end.txId],
   ];

@@ -61,7 +61,7 @@ export type StatusReport = {
  * probes in the background.
  */
 const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 120_000, staleMs: 300_000, kv: 'read' } as const;
-const CUSTODY_POLICY = { freshMs: 5_000, revalidateMs: 10_000, staleMs: 60_000 };
+const CUSTODY_POLICY = { freshMs: 5_000, revalidateMs: 10_000, staleMs: 60_000, changedByOperations: true };
 const OPERATIONS = 20;
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -129,16 +129,13 @@ export type State = { readonly status: StatusReport; readonly checks: readonly C
  * its run
  */
 export async function readState(deps: StatusReportDeps, refresh = false): Promise<State> {
+  const own = refresh ? { ...CUSTODY_POLICY, notBefore: Number.POSITIVE_INFINITY } : CUSTODY_POLICY;
   const [ready, release, upstreams, custody, database, cron, coverage, alarms] = await Promise.all([
     deps.checkReady(),
     deps.readRelease(),
     deps.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => deps.probeUpstreams()),
-    deps.memory
-      .read('status:custody', refreshing(CUSTODY_POLICY, refresh), () => custodyPart(deps.custody))
-      .catch(() => null),
-    deps.memory
-      .read('status:database', refreshing(CUSTODY_POLICY, refresh), () => databaseStatus(deps))
-      .catch(() => null),
+    deps.cache.read('status:custody', own, () => custodyPart(deps.custody)).catch(() => null),
+    deps.cache.read('status:database', own, () => databaseStatus(deps)).catch(() => null),
     deps.heartbeat.read(deps.now()).catch(() => null),
     deps.readCoverage(),
     deps.readAlarms().then(
