@@ -14,6 +14,7 @@ import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
 import { StatusLive } from './parts/status-live.tsx';
 import { TokenDetail } from './parts/token-detail.tsx';
 import { TokenBrowser } from './parts/token-list.tsx';
+import { TrustKeys, TrustSources, TrustTiles } from './parts/trust-facts.tsx';
 import { VerifyPanel } from './parts/verify-panel.tsx';
 
 type Island = (props: { readonly id?: string | undefined }) => JSX.Element | null;
@@ -33,7 +34,12 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
     message: ['getProof', SignedMessage],
     mints: ['getAbsrSummary', OfficialMints],
   },
-  '/trust': { mints: ['getAbsrSummary', OfficialMints] },
+  '/trust': {
+    facts: ['getAbsrSummary', TrustTiles],
+    keys: ['getReserves', TrustKeys],
+    sources: ['getReserves', TrustSources],
+    mints: ['getAbsrSummary', OfficialMints],
+  },
   '/status': { status: ['getStatus', StatusLive] },
   '/tokens': { browser: ['listTokens', TokenBrowser] },
   '/token': { token: ['getToken', TokenDetail] },

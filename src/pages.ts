@@ -25,7 +25,7 @@ const PAGES: Readonly<Record<string, Reads>> = {
   '/reserves': RESERVE,
   '/status': { getStatus: '/api/status', ...SUMMARY },
   '/tokens': { listTokens: '/api/tokens', ...SUMMARY },
-  '/trust': SUMMARY,
+  '/trust': RESERVE,
   '/asry': { getAsryEpoch: '/api/asry/epoch', ...SUMMARY },
 };
 const TOKEN_PATH = '/token/';

@@ -1,8 +1,9 @@
 import { OfficialMints } from '../parts/official-mints.tsx';
-import { TrustKeys, TrustOperator, TrustSources } from '../parts/trust-facts.tsx';
+import { TrustKeys, TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
 import { mount } from './mount.tsx';
 
 mount({
+  facts: TrustTiles,
   mints: OfficialMints,
   keys: TrustKeys,
   sources: TrustSources,

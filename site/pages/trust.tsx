@@ -2,7 +2,7 @@ import { Live, type Page, Title } from '../layout.tsx';
 import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Table } from '../parts/table.tsx';
-import { TrustKeys, TrustOperator, TrustSources } from '../parts/trust-facts.tsx';
+import { TrustKeys, TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
 
 /** The assets of docs/use/threat-model.md. */
 const LOSSES = [
@@ -108,6 +108,9 @@ export const trust: Page = {
         The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
         you.
       </Title>
+      <Live name="facts" json="/api/reserves">
+        <TrustTiles />
+      </Live>
       <Operator />
       <Powers />
       <Redemption />

@@ -7,11 +7,12 @@ import { useEffect, useState } from 'hono/jsx';
 import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import { minterOf } from '../../src/chain/solana/mint-keys.ts';
 import { readSiteText } from '../api/call.ts';
-import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
+import { PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
-import { bitcoinSources } from './coverage.tsx';
-import { Moment } from './freshness.tsx';
+import { bitcoinSources, coverageKind, coverageOf, coverageText } from './coverage.tsx';
+import { Age, Moment } from './freshness.tsx';
 import { Table } from './table.tsx';
+import { Tile } from './tile.tsx';
 import { Foreign } from './token-text.tsx';
 
 /** @param text undefined until it has been read; null if the service has none */
@@ -137,6 +138,40 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
         use: 'This service does not mint',
       };
   }
+}
+
+const COVERED = { good: 'yes', warn: null, bad: 'NO' } as const;
+
+/** How many keys must sign a mint, as the chain shows it; null while it is not known. */
+function mintKeys(minting: Reserves['solana']['minting']): string | null {
+  if (minting === null) return null;
+  return minting.authority === null ? 'none' : `${minting.required} of ${minting.signers.length}`;
+}
+
+/** What a doubter asks first, each from its own fact. A value that no response has yet is left open. */
+export function TrustTiles() {
+  const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
+  const summary = useQuery('getAbsrSummary', {}, PROOF_POLL_MS);
+  const proof = useQuery('getProof', {}, PROOF_POLL_MS);
+  const covered = coverageOf(summary);
+  const known = <T,>({ value, failure }: Query<T>, show: (value: T) => Child | null) =>
+    value === null ? (failure === null ? undefined : null) : show(value);
+  return (
+    <div class="tiles">
+      <Tile name="Every ABSR covered" value={known(summary, () => COVERED[coverageKind(covered)])}>
+        {covered === null ? '' : coverageText(covered)}
+      </Tile>
+      <Tile name="Keys that sign a mint" value={known(reserves, ({ solana }) => mintKeys(solana.minting))}>
+        as the chain shows it
+      </Tile>
+      <Tile name="Newest proof" value={known(proof, ({ timestamp }) => <Age iso={timestamp} />)}>
+        <a href="/reserves#verify">Check both signatures</a>
+      </Tile>
+      <Tile name="Redemption" value="none">
+        <a href="#redemption">Why ABSR cannot be returned</a>
+      </Tile>
+    </div>
+  );
 }
 
 export function TrustKeys() {
