@@ -21,7 +21,7 @@ const COINS = [
 const BOUND_DIGITS = 4;
 const MAX_DECIMALS = 18;
 
-const EMPTY = { from: 'sol', to: 'btc', amount: '', payout: '', refund: '' };
+const EMPTY = { from: 'sol', to: 'btc', amount: '1', payout: '', refund: '' };
 
 /** Exchanges the visitor's own coins at a provider; this service only forwards the order. */
 export function ExchangePanel() {

@@ -132,7 +132,7 @@ export function TokenCreator() {
 }
 
 const Ordered = ({ id, another }: { id: string; another: () => void }) => (
-  <div class="card stack">
+  <div class="card stack" data-ordered>
     <InvoicePanel id={id} />
     <button type="button" class="quiet start" onClick={another}>
       Another token
