@@ -62,7 +62,7 @@ const Operator = () => (
       <TrustOperator />
     </Live>
     <p>
-      The operator has all keys but that of the witness, if another person runs it. Report to this contact
+      The operator has all keys, except that of the witness if another person runs it. Report to this contact
       whatever looks wrong, and ask there about a payment.
     </p>
   </section>
