@@ -91,7 +91,7 @@ export function changeSince(signed: string, now: string | null | undefined): str
   if (!now) return '';
   const more = BigInt(now) - BigInt(signed);
   if (more === 0n) return '';
-  return more > 0n ? `; ${amountOf(more, 'sat')} more now` : `; ${amountOf(-more, 'sat')} less now`;
+  return more > 0n ? `; ${amountOf(more, 'sat')} more since` : `; ${amountOf(-more, 'sat')} less since`;
 }
 
 /** What both keys signed last, where it can be seen, how old it is, and how the reserve has changed since. */

@@ -265,8 +265,8 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
 });
 
 it.each([
-  ['1000000', '1061975', '; 61,975 sats more now'],
-  ['1000001', '1000000', '; 1 sat less now'],
+  ['1000000', '1061975', '; 61,975 sats more since'],
+  ['1000001', '1000000', '; 1 sat less since'],
   ['1000000', '1000000', ''],
   ['1000000', null, ''],
 ])('of %s signed sats and %s now, the verdict says %j', (signed, now, text) => {
