@@ -7,10 +7,10 @@ import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
 import type { FailingWork } from './kernel/agenda.ts';
-import type { Finality } from './kernel/finality.ts';
-import type { NodeAgreement } from './kernel/quorum.ts';
 import { parseReason, type Reason } from './kernel/reason.ts';
 import type { LimitUse } from './kernel/spending-limits.ts';
+import type { Finality } from './nodes/finality.ts';
+import type { NodeAgreement } from './nodes/quorum.ts';
 import type { UnexplainedSpend } from './recovery/unexplained-spends.ts';
 
 export type { LimitUse } from './kernel/spending-limits.ts';

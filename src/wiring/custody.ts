@@ -20,8 +20,8 @@ import { createAsryPorts } from '../custody/asry/context.ts';
 import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
-import { type LookUp, SignatureLookups } from '../custody/kernel/signature-lookups.ts';
-import { SolanaView } from '../custody/kernel/solana-view.ts';
+import { type LookUp, SignatureLookups } from '../custody/nodes/signature-lookups.ts';
+import { SolanaView } from '../custody/nodes/solana-view.ts';
 import type { PaymentDeps } from '../custody/payments/context.ts';
 import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {

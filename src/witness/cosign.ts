@@ -13,7 +13,7 @@ import { decodeMint } from '../chain/solana/token-program.ts';
 import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { keepNewest } from '../core/keep-newest.ts';
-import { succeeded } from '../custody/kernel/quorum.ts';
+import { succeeded } from '../custody/nodes/quorum.ts';
 import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/reserve/reserve-views.ts';
 import type { SolanaNode } from '../providers/solana-rpc.ts';
 import { decideCosignature, type LastSigned, type MintView, type Refusal } from './decision.ts';

@@ -5,7 +5,7 @@
  */
 import type { MintRequest } from '../chain/solana/mint-request.ts';
 import { EXPIRY_BLOCKS } from '../chain/solana/transaction.ts';
-import { quorumOf, sameByKey } from '../custody/kernel/quorum.ts';
+import { quorumOf, sameByKey } from '../custody/nodes/quorum.ts';
 import type { Agreement, AgreementRefusal } from '../custody/reserve/reserve-views.ts';
 
 /** The chain as one node shows it to one request, in the order of the reads. */

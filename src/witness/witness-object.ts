@@ -5,7 +5,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { AppError } from '../core/errors.ts';
-import { succeeded } from '../custody/kernel/quorum.ts';
+import { succeeded } from '../custody/nodes/quorum.ts';
 import { readReserveView } from '../custody/reserve/reserve-views.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';

@@ -1,8 +1,8 @@
 /** Work that is due at a time far ahead, because the clock was set back. */
 import { expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
-import { Quorum } from '../../src/custody/kernel/quorum.ts';
-import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
+import { createBalanceReader } from '../../src/custody/kernel/begin-operation.ts';
+import { Quorum } from '../../src/custody/nodes/quorum.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';

@@ -11,7 +11,7 @@ import { Custodian, type CustodyDeps } from '../../src/custody/custodian.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
-import type { LookUp } from '../../src/custody/kernel/signature-lookups.ts';
+import type { LookUp } from '../../src/custody/nodes/signature-lookups.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from './addresses.ts';
 import { createFakeBridge, createSwapPorts } from './fake-bridge.ts';

@@ -1,9 +1,9 @@
 /** A chain whose results a test sets. */
 import { lamports } from '../../src/core/amount.ts';
+import type { NodeView } from '../../src/custody/kernel/observation.ts';
 import type { Landing } from '../../src/custody/kernel/operation.ts';
-import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
 import type { Balance } from '../../src/custody/kernel/spending-limits.ts';
-import type { NodeView } from '../../src/custody/kernel/state-machine.ts';
+import type { ChainPort } from '../../src/custody/nodes/solana-view.ts';
 import { FEE, SOL, statusOf, view } from './sample-operations.ts';
 
 export type FakeChain = ChainPort & {

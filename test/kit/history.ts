@@ -1,4 +1,4 @@
-import type { History, HistoryNode } from '../../src/custody/kernel/quorum.ts';
+import type { History, HistoryNode } from '../../src/custody/nodes/history.ts';
 
 /** One node's history of the reserve, which is too short to prove an absence. */
 export const historyOf = (

@@ -1,5 +1,6 @@
 /** Rows in each state, as written by the state machine. */
 import { lamports } from '../../src/core/amount.ts';
+import type { NodeView } from '../../src/custody/kernel/observation.ts';
 import type { KindRules } from '../../src/custody/kernel/operation.ts';
 import {
   type Operation,
@@ -8,7 +9,6 @@ import {
   type Signing,
 } from '../../src/custody/kernel/operation.ts';
 import { code } from '../../src/custody/kernel/reason.ts';
-import type { NodeView } from '../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from './addresses.ts';
 

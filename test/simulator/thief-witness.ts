@@ -3,7 +3,7 @@
  * @module
  */
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import { succeeded } from '../../src/custody/kernel/quorum.ts';
+import { succeeded } from '../../src/custody/nodes/quorum.ts';
 import { readReserveView } from '../../src/custody/reserve/reserve-views.ts';
 import { Witness } from '../../src/witness/cosign.ts';
 import type { LastSigned } from '../../src/witness/decision.ts';

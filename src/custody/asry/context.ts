@@ -8,8 +8,8 @@ import { decodeMint, decodeTokenAccount, movableAtoms } from '../../chain/solana
 import { upstreamFailed } from '../../core/errors.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
-import type { LookUp } from '../kernel/signature-lookups.ts';
-import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
+import type { LookUp } from '../nodes/signature-lookups.ts';
+import type { Blockhash, SolanaView } from '../nodes/solana-view.ts';
 import type { AsryStore } from './asry-store.ts';
 import { type AsryProgram, missingEpochs } from './epochs.ts';
 

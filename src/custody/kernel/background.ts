@@ -6,6 +6,7 @@
  */
 import { failureReason } from '../../core/errors.ts';
 import type { OperatorView } from '../api.ts';
+import type { ChainPort } from '../nodes/solana-view.ts';
 import { OPERATION } from './agenda.ts';
 import type { Executor } from './executor.ts';
 import { REFUSED_ROW } from './journal.ts';
@@ -13,7 +14,6 @@ import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule, ModuleTools, Work } from './module.ts';
 import { DELIVERIES, flushOutbox } from './outbox.ts';
 import type { Mirror } from './ports.ts';
-import type { ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;

@@ -6,12 +6,35 @@
 import type { Lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { type UpstreamFailure, upstreamFailure } from '../../core/errors.ts';
+import { atPriority } from '../../providers/admission.ts';
 import type { Refusal, Refused } from '../api.ts';
+import type { ChainPort } from '../nodes/solana-view.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
-import type { BalanceReader } from './solana-view.ts';
 import { type Balance, type Bounds, checkIntent, type SpendingVerdict, solText } from './spending-limits.ts';
+
+/** Reads the finalized balance of the reserve at this slot or later. @throws AppError UPSTREAM_FAILED */
+export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
+
+/** Callers share one read of the balance for this long. */
+const FRESH_MS = 1_000;
+
+export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {
+  let latest: { at: number; balance: Promise<Balance> } | undefined;
+  return async (minSlot) => {
+    const age = latest ? now() - latest.at : FRESH_MS;
+    if (latest && age >= 0 && age < FRESH_MS) {
+      // A failure is shared too, so an outage does not cause one call for each caller.
+      const shared = await latest.balance;
+      if (shared.slot >= minSlot) return shared;
+    }
+    // The service's own work may share this read, so it never waits for a caller's budget.
+    const balance = atPriority('own', () => chain.balance(minSlot));
+    latest = { at: now(), balance };
+    return balance;
+  };
+}
 
 export type BeginContext = {
   readonly journal: Journal;

@@ -8,9 +8,11 @@
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import { atPriority } from '../../providers/admission.ts';
+import type { ChainPort } from '../nodes/solana-view.ts';
 import { OPERATION } from './agenda.ts';
 import { freeze, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
+import { type NodeView, type Observation, prunedNodes } from './observation.ts';
 import {
   type Facts,
   isTerminal,
@@ -25,17 +27,8 @@ import {
 } from './operation.ts';
 import type { Signer, Within } from './ports.ts';
 import { code, held, KEY_ROTATED, type Reason, upstream } from './reason.ts';
-import type { ChainPort } from './solana-view.ts';
 import { type Balance, reachedLimit, reservedLamports } from './spending-limits.ts';
-import {
-  attemptVerdict,
-  type Effect,
-  effectOf,
-  type NodeView,
-  type Observation,
-  prunedNodes,
-  step,
-} from './state-machine.ts';
+import { attemptVerdict, type Effect, effectOf, step } from './state-machine.ts';
 
 export type Assemble = (
   message: Uint8Array,

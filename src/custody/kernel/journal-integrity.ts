@@ -7,11 +7,11 @@
 
 import { atPriority } from '../../providers/admission.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
+import { type History, type HistoryNode, orUnreadable, readLists, unionOf } from '../nodes/history.ts';
+import { quorumOf, valuesOf } from '../nodes/quorum.ts';
 import type { Journal } from './journal.ts';
 import type { Kind } from './operation.ts';
 import type { Log, Mirror } from './ports.ts';
-import { type History, type HistoryNode, quorumOf, readLists, unionOf, valuesOf } from './quorum.ts';
-import { orUnreadable } from './solana-view.ts';
 
 export type JournalCheckPorts = {
   readonly journal: Journal;

@@ -9,28 +9,9 @@
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import type { Facts, KindRules, Landing, Operation, Settlement, Signing } from './operation.ts';
-import { code, held, isHeld, type Reason } from './reason.ts';
-
-/** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
-export type NodeView = {
-  /** The node's `id`. */
-  readonly node: string;
-  /** From one response of getEpochInfo at `finalized`. */
-  readonly finalizedSlot: bigint;
-  readonly finalizedHeight: bigint;
-  /** From getSignatureStatuses with history search, called after getEpochInfo. */
-  readonly statusSlot: bigint;
-  readonly status: {
-    readonly slot: bigint;
-    readonly failed: boolean;
-    readonly commitment: 'processed' | 'confirmed' | 'finalized';
-    /** Whether a finalized failure took lamports from the reserve; null for any other status, and while it is not read. */
-    readonly charged: boolean | null;
-  } | null;
-  /** From getFirstAvailableBlock, called last; null when it was not needed. */
-  readonly firstAvailableSlot: bigint | null;
-};
+import { type NodeView, type Observation, withLateWitnesses } from './observation.ts';
+import type { KindRules, Operation, Settlement, Signing } from './operation.ts';
+import { code, held, isHeld } from './reason.ts';
 
 export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 
@@ -39,12 +20,10 @@ export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
  * the node's own height after it had seen the blockhash. A node's prediction for a blockhash (`lastValidBlockHeight`)
  * is not evidence. Undefined for a node that has not been shown to have seen the blockhash.
  */
-export const expiryHeight = (signing: Signing, node: string): bigint | undefined => {
-  const witness = signing.witnesses.find((each) => each.node === node);
-  return witness && expiryOf(witness);
+export const expiryHeight = ({ witnesses }: Signing, node: string): bigint | undefined => {
+  const witness = witnesses.find((each) => each.node === node);
+  return witness && witness.height + EXPIRY_BLOCKS;
 };
-
-const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + EXPIRY_BLOCKS;
 
 /**
  * The verdict of the configured nodes on an attempt.
@@ -69,7 +48,7 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
     const witness = signing.witnesses.find(({ node }) => node === view.node);
     return (
       witness !== undefined &&
-      view.finalizedHeight > expiryOf(witness) &&
+      view.finalizedHeight > witness.height + EXPIRY_BLOCKS &&
       view.statusSlot >= view.finalizedSlot &&
       view.firstAvailableSlot !== null &&
       view.firstAvailableSlot <= witness.slot
@@ -77,66 +56,6 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
   };
   return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';
 }
-
-/**
- * Nodes that can no longer prove the outcome of an attempt: it has expired, and their history begins after the signing.
- * Their missing status proves nothing.
- */
-export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
-  views.flatMap(({ node, firstAvailableSlot }) => {
-    const since = signing.witnesses.find((witness) => witness.node === node)?.slot;
-    return since !== undefined && firstAvailableSlot !== null && firstAvailableSlot > since ? [node] : [];
-  });
-
-/**
- * Adds witnesses (nodes that have seen the blockhash) after the signing, because a node may have lagged or been added
- * later. The node's finalized slot must have reached the slots of all other witnesses, so it has seen the blockhash.
- * Its height is then at least the blockhash's own, so it may prove the expiry late, never early.
- */
-export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
-  const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);
-  const late = views.filter(
-    ({ node, finalizedSlot }) =>
-      finalizedSlot >= known && !signing.witnesses.some((witness) => witness.node === node),
-  );
-  if (late.length === 0) return signing;
-  const witnesses = late.map(({ node, finalizedHeight: height }) => ({ node, slot: signing.slot, height }));
-  return { ...signing, witnesses: [...signing.witnesses, ...witnesses] };
-}
-
-export type Observation =
-  /** The kind declined before anything was signed. */
-  | { readonly type: 'refused'; readonly reason: Reason; readonly outcome?: Facts }
-  /** The chain already shows the outcome: nothing is left to sign. */
-  | { readonly type: 'found'; readonly outcome: Facts }
-  /** The operation cannot be prepared now, for example because an upstream call failed. */
-  | {
-      readonly type: 'unprepared';
-      readonly reason: Reason;
-      /** Stored if the operation ends. */
-      readonly outcome?: Facts;
-      /** Number of operations of the kind that await their preparation, including this one. */
-      readonly waiting: number;
-    }
-  /** The signer failed or was late. A signature that it made is not stored and therefore never sent. */
-  | { readonly type: 'unsigned'; readonly reason: Reason }
-  | {
-      readonly type: 'signed';
-      readonly signing: Signing;
-      readonly plan: Facts;
-      readonly cost: bigint;
-    }
-  | { readonly type: 'sent'; readonly accepted: boolean }
-  /** `landing` is present with a finalized success once the node returns the transaction itself. */
-  | {
-      readonly type: 'viewed';
-      readonly views: readonly NodeView[];
-      /** Number of nodes that must agree. */
-      readonly quorum: number;
-      readonly landing: Landing | null;
-    }
-  | { readonly type: 'settlement'; readonly settlement: Settlement }
-  | { readonly type: 'unreachable' };
 
 /** The next step of the executor for an operation. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
@@ -154,10 +73,7 @@ const WATCH_MS: Spacing = [NEAR_MS, 2_000];
 const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
 /** Intervals while a block is missing: it may come at any time, usually within ten minutes. */
 const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
-/**
- * A quarter of a slot. The interval between checks of a shown transaction is this time for each slot that is not final
- * yet.
- */
+/** Wait for each slot that a shown transaction still needs until it is final: a quarter of a slot. */
 const MISSING_SLOT_MS = 100n;
 /** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;

@@ -28,7 +28,7 @@ import { isReserve, queueOperation, refused } from '../kernel/begin-operation.ts
 import { lostRequestRefusal, olderRefusal } from '../kernel/birth.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
-import type { LookedUp } from '../kernel/signature-lookups.ts';
+import type { LookedUp } from '../nodes/signature-lookups.ts';
 import type { Checked, Product } from '../product.ts';
 import {
   INVALID_SIGNATURE,

@@ -4,8 +4,8 @@
  */
 import type { ChainTransaction, SolanaNode } from '../../providers/solana-rpc.ts';
 import type { ModuleTools } from '../kernel/module.ts';
-import type { LookUp } from '../kernel/signature-lookups.ts';
 import type { CustodyBounds } from '../limits.ts';
+import type { LookUp } from '../nodes/signature-lookups.ts';
 import type { Products } from '../product.ts';
 import type { RefundKindPorts } from './refund-operation.ts';
 import { RequestStore } from './request-store.ts';

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { Work } from '../kernel/module.ts';
-import { pagesDown } from '../kernel/quorum.ts';
+import { pagesDown } from '../nodes/history.ts';
 import { bookPayment } from './confirm.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';

@@ -12,7 +12,7 @@ import {
   plainlyPrepared,
   settlesByLanding,
 } from '../kernel/operation.ts';
-import type { Blockhash } from '../kernel/solana-view.ts';
+import type { Blockhash } from '../nodes/solana-view.ts';
 
 const REFUND_RULES: KindRules = {
   maxAttempts: 5,

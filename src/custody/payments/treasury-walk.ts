@@ -7,7 +7,8 @@
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type Cursor, pagesDown, quorumOf, succeeded } from '../kernel/quorum.ts';
+import { type Cursor, pagesDown } from '../nodes/history.ts';
+import { quorumOf, succeeded } from '../nodes/quorum.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import { MAX_ABSENT, type RunBudget, type UnreadTransactions } from './unread.ts';
 

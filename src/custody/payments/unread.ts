@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Backoff } from '../kernel/agenda.ts';
-import { orUnreadable } from '../kernel/solana-view.ts';
+import { orUnreadable } from '../nodes/history.ts';
 import type { Undecided } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import type { Queued } from './treasury-store.ts';

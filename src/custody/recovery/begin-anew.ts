@@ -21,7 +21,7 @@ import {
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { decodeOperation, namesUsedBy } from '../kernel/operation.ts';
 import type { Entity, Mirror } from '../kernel/ports.ts';
-import type { ChainPort } from '../kernel/solana-view.ts';
+import type { ChainPort } from '../nodes/solana-view.ts';
 
 export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter' | 'apply'>;

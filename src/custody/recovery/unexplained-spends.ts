@@ -5,8 +5,8 @@
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction, SignatureEntry, TokenRow } from '../../providers/solana-rpc.ts';
-import { type History, type HistoryNode, quorumOf, readLists } from '../kernel/quorum.ts';
-import { orUnreadable } from '../kernel/solana-view.ts';
+import { type History, type HistoryNode, type Listed, orUnreadable, readLists } from '../nodes/history.ts';
+import { quorumOf } from '../nodes/quorum.ts';
 
 /** What keys other than the reserve's can move. */
 export type Watched = {
@@ -65,8 +65,6 @@ export type SpendSearch = {
   /** Whether a node lists so many entries that older ones were not listed. */
   readonly isCut: boolean;
 };
-
-export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
 
 /** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;

@@ -8,7 +8,7 @@ import type { OpsAnswer } from '../api.ts';
 import { frozenReason, isSuspect, settlesIn, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import type { History } from '../kernel/quorum.ts';
+import type { History } from '../nodes/history.ts';
 import { type SpendPorts, type UnexplainedSpend, unexplainedSpends } from './unexplained-spends.ts';
 
 export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &

@@ -25,7 +25,7 @@ import {
   textOf,
 } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
-import type { Blockhash } from '../kernel/solana-view.ts';
+import type { Blockhash } from '../nodes/solana-view.ts';
 import { decideMint, type MintFacts, type PreviousMints } from './mint-decision.ts';
 import { newestProof } from './proof.ts';
 import { MINT_CONFIRMATIONS, type ReserveView, type SupplyView } from './reserve-views.ts';

@@ -2,7 +2,7 @@
  * How much the daily mint mints, from what the Bitcoin indexes, the Solana nodes and the journal show. Pure.
  * @module
  */
-import { quorumOf, sameByKey } from '../kernel/quorum.ts';
+import { quorumOf, sameByKey } from '../nodes/quorum.ts';
 import {
   type AgreementRefusal,
   agreeAtDepth,

@@ -12,7 +12,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
-import { quorumOf, sameByKey, succeeded } from '../kernel/quorum.ts';
+import { quorumOf, sameByKey, succeeded } from '../nodes/quorum.ts';
 
 /** One node's finalized view of the mint. */
 export type SupplyView = {

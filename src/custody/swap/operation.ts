@@ -11,7 +11,7 @@ import {
   type Prepared,
   plainlyPrepared,
 } from '../kernel/operation.ts';
-import type { Blockhash } from '../kernel/solana-view.ts';
+import type { Blockhash } from '../nodes/solana-view.ts';
 import type { SettlementPorts } from './refund-search.ts';
 import { settleSwap } from './settlement.ts';
 import type { QuotePorts, SwapQuotes } from './swap-quotes.ts';

@@ -11,9 +11,8 @@ import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
-import { type History, type HistoryNode, pagesDown, readLists } from '../kernel/quorum.ts';
-import { orUnreadable } from '../kernel/solana-view.ts';
 import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
+import { type History, type HistoryNode, orUnreadable, pagesDown, readLists } from '../nodes/history.ts';
 
 export type SettlementPorts = {
   readonly bitcoinAddress: string;

@@ -20,7 +20,7 @@ import {
   plainlyPrepared,
   settlesByLanding,
 } from '../kernel/operation.ts';
-import type { Blockhash } from '../kernel/solana-view.ts';
+import type { Blockhash } from '../nodes/solana-view.ts';
 
 const TOKEN_RULES: KindRules = {
   maxAttempts: 20,

@@ -9,7 +9,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { createAsryPorts } from '../../../src/custody/asry/context.ts';
 import { createPayoutKind } from '../../../src/custody/asry/payout.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import type { ChainAccount, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';

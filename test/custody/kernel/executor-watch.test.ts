@@ -3,9 +3,9 @@ import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
 import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
+import type { NodeView } from '../../../src/custody/kernel/observation.ts';
 import type { Prepared, Settled } from '../../../src/custody/kernel/operation.ts';
 import { parseReason, reasonText } from '../../../src/custody/kernel/reason.ts';
-import type { NodeView } from '../../../src/custody/kernel/state-machine.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { createKernel, type KernelRig, pending, ready } from '../../kit/kernel.ts';
 import {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { unexplainedSpends } from '../../../src/custody/recovery/unexplained-spends.ts';
 import { within } from '../../../src/http/within.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';

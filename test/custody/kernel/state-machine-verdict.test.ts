@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  attemptVerdict,
-  expiryHeight,
-  type NodeView,
-  prunedNodes,
-  withLateWitnesses,
-} from '../../../src/custody/kernel/state-machine.ts';
+import { type NodeView, prunedNodes, withLateWitnesses } from '../../../src/custody/kernel/observation.ts';
+import { attemptVerdict, expiryHeight } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
 import { scenes } from '../../kit/scenes.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
+import type { Observation } from '../../../src/custody/kernel/observation.ts';
 import type { KindRules, Landing, Operation, State } from '../../../src/custody/kernel/operation.ts';
 import { code, parseReason, reasonText, upstream } from '../../../src/custody/kernel/reason.ts';
-import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
+import { effectOf, step } from '../../../src/custody/kernel/state-machine.ts';
 import {
   closed,
   deathProof,

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { BudgetTerms } from '../../../src/core/budget.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { type Lookup, SignatureLookups } from '../../../src/custody/kernel/signature-lookups.ts';
-import type { SignatureState } from '../../../src/custody/kernel/solana-view.ts';
+import { type Lookup, SignatureLookups } from '../../../src/custody/nodes/signature-lookups.ts';
+import type { SignatureState } from '../../../src/custody/nodes/solana-view.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { msOf, playSteps, scenes } from '../../kit/scenes.ts';

@@ -5,68 +5,40 @@
  */
 import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { isTimeOver } from '../../core/due-time.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
-import { atPriority } from '../../providers/admission.ts';
 import {
   ANY_VERSION,
   asUpstreamFailure,
   type ChainTransaction,
   type Consensus,
   isAlreadyProcessed,
-  isUnsupportedVersion,
-  type SignatureEntry,
   type SolanaNode,
 } from '../../providers/solana-rpc.ts';
+import type { NodeView } from '../kernel/observation.ts';
+import type { Landing, SignedAt, Signing, Witness } from '../kernel/operation.ts';
+import type { Log, Within } from '../kernel/ports.ts';
+import type { Balance } from '../kernel/spending-limits.ts';
+import { expiryHeight } from '../kernel/state-machine.ts';
 import { type Finality, type FinalityMemory, NO_SLOT, noteSlot } from './finality.ts';
-import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
-import type { Log, Within } from './ports.ts';
+import { type History, historyOf } from './history.ts';
 import {
   decideTransaction,
   type Given,
-  type History,
   type NodeAgreement,
   Quorum,
   type QuorumMemory,
-  quorumOf,
   sameByKey,
   settled,
-  succeeded,
   transactionsDiffer,
   valuesOf,
 } from './quorum.ts';
-import type { Balance } from './spending-limits.ts';
-import { expiryHeight, type NodeView } from './state-machine.ts';
 
 /** The chain reads and writes of the state machine. */
-export type ChainPort = {
-  /** Number of nodes that must agree. */
-  readonly quorum: number;
-  /**
-   * Finalized balance of the reserve at `minSlot` or later: the highest figure that a quorum of nodes confirms.
-   * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
-   */
-  balance(minSlot: bigint): Promise<Balance>;
-  /** Sends to every node; true when at least one accepted it. */
-  send(wire: string): Promise<boolean>;
-  /** Each node's view of an attempt of this signer; failing nodes are left out. */
-  views(signing: Signing, signer: string): Promise<NodeView[]>;
-  /** How the finalized transaction changed its signer's balance, or null without a quorum. */
-  landing(signature: string, signer: string): Promise<Landing | null>;
-  /**
-   * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
-   * chain is noticed even without operations.
-   * @returns the newest slot that a quorum has finalized
-   * @throws AppError UPSTREAM_FAILED
-   */
-  checkFinality(): Promise<bigint>;
-  /** Quorum size, the newest disagreement of the nodes, and whether the chain has stalled. */
-  agreement(): NodeAgreement & Finality;
-  /** What the next instance must know about the nodes' agreement and about the chain; JSON. */
-  memory(): string;
-  recall(text: string): void;
-};
+export type ChainPort = Pick<
+  SolanaView,
+  'quorum' | 'balance' | 'send' | 'views' | 'landing' | 'checkFinality' | 'agreement' | 'memory' | 'recall'
+>;
 
 /** The most advanced status that any node shows. */
 export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
@@ -85,7 +57,8 @@ export type SolanaViewPorts = {
   readonly messageVersion?: MessageVersion;
 };
 
-export class SolanaView implements ChainPort {
+export class SolanaView {
+  /** Number of nodes that must agree. */
   readonly quorum: number;
   readonly #ports: SolanaViewPorts;
   readonly #questions: Quorum<SolanaNode>;
@@ -103,22 +76,16 @@ export class SolanaView implements ChainPort {
 
   /** The transactions of an address that is or was the reserve's. */
   historyOf(address: string): History {
-    const { nodes } = this.#ports;
-    return {
-      nodes: nodes.map((node) => ({
-        name: node.name,
-        signatures: (page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
-        firstAvailableBlock: () => node.firstAvailableBlock(),
-      })),
-      isAbsent: (entry) => isAbsentFrom(nodes, entry),
-    };
+    return historyOf(this.#ports.nodes, address);
   }
 
+  /** Quorum size, the newest disagreement of the nodes, and whether the chain has stalled. */
   agreement(): NodeAgreement & Finality {
     const { stalledSince, consensus } = this.#finality;
     return { ...this.#questions.agreement(), stalledSince, consensus };
   }
 
+  /** What the next instance must know about the nodes' agreement and about the chain; JSON. */
   memory(): string {
     const memory: QuorumMemory & { finality: FinalityMemory } = {
       ...this.#questions.memory(),
@@ -133,6 +100,12 @@ export class SolanaView implements ChainPort {
     this.#finality = finality;
   }
 
+  /**
+   * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
+   * chain is noticed even without operations.
+   * @returns the newest slot that a quorum has finalized
+   * @throws AppError UPSTREAM_FAILED
+   */
   async checkFinality(): Promise<bigint> {
     const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
     const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
@@ -163,6 +136,10 @@ export class SolanaView implements ChainPort {
     return figures.toSorted((a, b) => (a > b ? -1 : 1))[this.quorum - 1];
   }
 
+  /**
+   * Finalized balance of the reserve at `minSlot` or later: the highest figure that a quorum of nodes confirms.
+   * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
+   */
   balance(minSlot: bigint): Promise<Balance> {
     return this.#lowestBalance(this.#ports.reserveAddress, minSlot);
   }
@@ -294,11 +271,13 @@ export class SolanaView implements ChainPort {
     throw quorumMissing();
   }
 
+  /** Sends to every node; true when at least one accepted it. */
   async send(wire: string): Promise<boolean> {
     const answers = await this.#fromMost((node) => node.send(wire));
     return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
   }
 
+  /** Each node's view of an attempt of this signer; failing nodes are left out. */
   async views(signing: Signing, signer: string): Promise<NodeView[]> {
     return valuesOf(await this.#fromMost((node) => viewOf(node, signing, signer)));
   }
@@ -307,6 +286,7 @@ export class SolanaView implements ChainPort {
     return settled(this.#ports.nodes.map(call), this.quorum, this.#ports.within);
   }
 
+  /** How the finalized transaction changed its signer's balance, or null without a quorum. */
   async landing(signature: string, signer: string): Promise<Landing | null> {
     const found = await this.transaction(signature);
     // A transaction that contradicts the finalized status is not its landing.
@@ -325,28 +305,6 @@ const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
 
 const lowestSlot = (given: readonly Given<Balance>[]): bigint =>
   given.reduce((low, { value }) => (value.slot < low ? value.slot : low), given[0]?.value.slot ?? 0n);
-
-/** Slots by which a working node may lag behind another: more than an hour. */
-const MAX_NODE_LAG = 10_000n;
-
-/**
- * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized
- * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
- */
-async function isAbsentFrom(
-  nodes: readonly SolanaNode[],
-  { signature, slot }: Pick<SignatureEntry, 'signature' | 'slot'>,
-): Promise<boolean> {
-  const answers = await succeeded(
-    nodes.map(async (node) => {
-      const { slot: finalized } = await node.epochInfo('finalized');
-      if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
-      if ((await node.firstAvailableBlock()) > slot) return false;
-      return (await node.transaction(signature, 'finalized')) === null;
-    }),
-  );
-  return answers.filter((isProven) => isProven).length >= quorumOf(nodes.length);
-}
 
 /**
  * Slots by which a node's height may be older than its view of the blockhash: one URL may be served by two
@@ -373,19 +331,6 @@ async function witnessOf(
 async function validAt(node: SolanaNode, blockhash: string): Promise<bigint | undefined> {
   const { valid, slot } = await node.isBlockhashValid(blockhash, 'confirmed');
   return valid ? slot : undefined;
-}
-
-/**
- * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our addresses, but we
- * never sign one. Every search continues, so such a transaction does not block later ones.
- */
-export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isUnsupportedVersion(error)) return 'unreadable';
-    throw error;
-  }
 }
 
 /** The order matters: the status is read after the heights, so that it cannot be older than they are. */
@@ -419,25 +364,4 @@ async function wasCharged(node: SolanaNode, signature: string, signer: string): 
   if (!found?.failed || found.signature !== signature) return null;
   const change = lamportsChange(found, signer);
   return change === undefined ? null : change < 0n;
-}
-
-/** Reads the finalized balance of the reserve at this slot or later. @throws AppError UPSTREAM_FAILED */
-export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
-
-/** Callers share one read of the balance for this long. */
-const FRESH_MS = 1_000;
-
-export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {
-  let latest: { at: number; balance: Promise<Balance> } | undefined;
-  return async (minSlot) => {
-    if (latest && !isTimeOver(latest.at + FRESH_MS, FRESH_MS, now())) {
-      // A failure is shared too, so an outage does not cause one call for each caller.
-      const shared = await latest.balance;
-      if (shared.slot >= minSlot) return shared;
-    }
-    // The service's own work may share this read, so it never waits for a caller's budget.
-    const balance = atPriority('own', () => chain.balance(minSlot));
-    latest = { at: now(), balance };
-    return balance;
-  };
 }

@@ -3,7 +3,7 @@
  * documentation of Agave 4.3; they were never seen in production.
  */
 import { expect, it } from 'vitest';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';

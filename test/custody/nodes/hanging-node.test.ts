@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { Fetch } from '../../../src/providers/http.ts';

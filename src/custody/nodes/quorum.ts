@@ -7,13 +7,8 @@
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import { isForCaller } from '../../providers/admission.ts';
-import {
-  asUpstreamFailure,
-  type ChainTransaction,
-  RpcRefusal,
-  type SignatureEntry,
-} from '../../providers/solana-rpc.ts';
-import type { Log, Within } from './ports.ts';
+import { asUpstreamFailure, type ChainTransaction, RpcRefusal } from '../../providers/solana-rpc.ts';
+import type { Log, Within } from '../kernel/ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
@@ -282,22 +277,6 @@ export const decideTransaction =
     };
   };
 
-export type HistoryPage = { readonly limit: number; readonly before?: string; readonly until?: string };
-
-export type HistoryNode = {
-  readonly name: string;
-  /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
-  signatures(page: HistoryPage): Promise<SignatureEntry[]>;
-  /** The oldest slot of its history; 0 if it keeps all history. @throws AppError UPSTREAM_FAILED */
-  firstAvailableBlock(): Promise<bigint>;
-};
-
-export type History = {
-  readonly nodes: readonly HistoryNode[];
-  /** Whether a quorum proves that a listed transaction does not exist. @throws AppError UPSTREAM_FAILED */
-  isAbsent(entry: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean>;
-};
-
 /** Extra time for the other nodes once enough have responded, so that no call waits long for a node that hangs. */
 const LATE_MS = 1_000;
 
@@ -337,63 +316,4 @@ export const valuesOf = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
 /** The results of the reads that succeed, in the order of the reads. */
 export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
   return valuesOf(await Promise.allSettled(reads));
-}
-
-/**
- * The results of the nodes that respond.
- * @param least minimum number of nodes: a quorum if the absence of an entry matters
- * @throws the first failure when fewer nodes respond
- */
-export async function readLists<T>(
-  { nodes }: Pick<History, 'nodes'>,
-  least: number,
-  read: (node: HistoryNode) => Promise<T>,
-): Promise<T[]> {
-  const answers = await Promise.allSettled(nodes.map(read));
-  const lists = valuesOf(answers);
-  const failed = answers.find((answer) => answer.status === 'rejected');
-  if (lists.length < Math.max(least, 1)) throw failed?.reason ?? new Error('no Solana node is configured');
-  return lists;
-}
-
-/** The largest page that nodes return. */
-const PAGE = 1_000;
-
-/** Where a list continues: below `before`, with the entry `first`, which the previous page had too. */
-export type Cursor = { readonly before: string; readonly first: string };
-
-/**
- * The pages of a list of transactions, newest first. Each page repeats the last entry of the one before it. So an empty
- * page from a machine that lacks this entry never looks like the end of the list.
- * @param pages maximum number of pages
- * @param from  continues an earlier list
- * @returns new entries, and where the list continues; undefined at its end
- * @throws AppError UPSTREAM_FAILED
- */
-export async function* pagesDown(
-  read: (page: { readonly limit: number; readonly before?: string }) => Promise<readonly SignatureEntry[]>,
-  pages: number,
-  from?: Cursor,
-): AsyncGenerator<{ readonly entries: readonly SignatureEntry[]; readonly next: Cursor | undefined }> {
-  let cursor = from;
-  for (let count = 0; count < pages; count++) {
-    const page = await read({ limit: PAGE, ...(cursor ? { before: cursor.before } : {}) });
-    if (cursor && page[0]?.signature !== cursor.first) throw upstreamFailed('solana-rpc', 'list_changed');
-    const entries = cursor ? page.slice(1) : page;
-    const [before, first] = page.slice(-2);
-    cursor =
-      page.length >= PAGE && before && first
-        ? { before: before.signature, first: first.signature }
-        : undefined;
-    yield { entries, next: cursor };
-    if (!cursor) return;
-  }
-}
-
-/** The union of all lists, newest first. */
-export function unionOf(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
-  const found = new Map<string, SignatureEntry>();
-  for (const entry of lists.flat()) if (!found.has(entry.signature)) found.set(entry.signature, entry);
-  // The sort is stable, so transactions of one slot keep their node's order.
-  return [...found.values()].toSorted((a, b) => (a.slot === b.slot ? 0 : a.slot > b.slot ? -1 : 1));
 }

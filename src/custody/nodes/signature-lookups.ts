@@ -11,7 +11,7 @@ import { keepNewest } from '../../core/keep-newest.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
-import { type Backoff, backoff } from './agenda.ts';
+import { type Backoff, backoff } from '../kernel/agenda.ts';
 import type { SignatureState, SolanaView } from './solana-view.ts';
 
 export type Lookup = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Signing } from '../../../src/custody/kernel/operation.ts';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Quorum, type QuorumMemory } from '../../../src/custody/kernel/quorum.ts';
+import { Quorum, type QuorumMemory } from '../../../src/custody/nodes/quorum.ts';
 import { NOW } from '../../kit/sample-operations.ts';
 
 const MINUTE_MS = 60_000;

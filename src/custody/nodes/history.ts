@@ -1,0 +1,127 @@
+/**
+ * The lists of an address's transactions, one per node. A node may hide or invent entries, so what moves money is read
+ * from a quorum afterwards, and the absence of an entry needs the lists of a quorum.
+ * @module
+ */
+import { upstreamFailed } from '../../core/errors.ts';
+import { isUnsupportedVersion, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
+import { quorumOf, succeeded, valuesOf } from './quorum.ts';
+
+/** A part of a list, newest first. */
+type Page = { readonly limit: number; readonly before?: string };
+
+export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
+
+export type HistoryNode = {
+  readonly name: string;
+  /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
+  signatures(page: Page & { readonly until?: string }): Promise<SignatureEntry[]>;
+  /** The oldest slot of its history; 0 if it keeps all history. @throws AppError UPSTREAM_FAILED */
+  firstAvailableBlock(): Promise<bigint>;
+};
+
+export type History = {
+  readonly nodes: readonly HistoryNode[];
+  /** Whether a quorum proves that a listed transaction does not exist. @throws AppError UPSTREAM_FAILED */
+  isAbsent(entry: Listed): Promise<boolean>;
+};
+
+export const historyOf = (nodes: readonly SolanaNode[], address: string): History => ({
+  nodes: nodes.map((node) => ({
+    name: node.name,
+    signatures: (page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
+    firstAvailableBlock: () => node.firstAvailableBlock(),
+  })),
+  isAbsent: (entry) => isAbsentFrom(nodes, entry),
+});
+
+/** Slots by which a working node may lag behind another: more than an hour. */
+const MAX_NODE_LAG = 10_000n;
+
+/**
+ * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized
+ * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
+ */
+async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: Listed): Promise<boolean> {
+  const answers = await succeeded(
+    nodes.map(async (node) => {
+      const { slot: finalized } = await node.epochInfo('finalized');
+      if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
+      if ((await node.firstAvailableBlock()) > slot) return false;
+      return (await node.transaction(signature, 'finalized')) === null;
+    }),
+  );
+  return answers.filter((isProven) => isProven).length >= quorumOf(nodes.length);
+}
+
+/**
+ * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our addresses, but we
+ * never sign one. Every search continues, so such a transaction does not block later ones.
+ */
+export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isUnsupportedVersion(error)) return 'unreadable';
+    throw error;
+  }
+}
+
+/**
+ * The results of the nodes that respond.
+ * @param least minimum number of nodes: a quorum if the absence of an entry matters
+ * @throws the first failure when fewer nodes respond
+ */
+export async function readLists<T>(
+  { nodes }: Pick<History, 'nodes'>,
+  least: number,
+  read: (node: HistoryNode) => Promise<T>,
+): Promise<T[]> {
+  const answers = await Promise.allSettled(nodes.map(read));
+  const lists = valuesOf(answers);
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (lists.length < Math.max(least, 1)) throw failed?.reason ?? new Error('no Solana node is configured');
+  return lists;
+}
+
+/** The largest page that nodes return. */
+const PAGE = 1_000;
+
+/** Where a list continues: below `before`, with the entry `first`, which the previous page had too. */
+export type Cursor = { readonly before: string; readonly first: string };
+
+/**
+ * The pages of a list of transactions, newest first. Each page repeats the last entry of the one before it. So an empty
+ * page from a machine that lacks this entry never looks like the end of the list.
+ * @param pages maximum number of pages
+ * @param from  continues an earlier list
+ * @returns new entries, and where the list continues; undefined at its end
+ * @throws AppError UPSTREAM_FAILED
+ */
+export async function* pagesDown(
+  read: (page: Page) => Promise<readonly SignatureEntry[]>,
+  pages: number,
+  from?: Cursor,
+): AsyncGenerator<{ readonly entries: readonly SignatureEntry[]; readonly next: Cursor | undefined }> {
+  let cursor = from;
+  for (let count = 0; count < pages; count++) {
+    const page = await read({ limit: PAGE, ...(cursor ? { before: cursor.before } : {}) });
+    if (cursor && page[0]?.signature !== cursor.first) throw upstreamFailed('solana-rpc', 'list_changed');
+    const entries = cursor ? page.slice(1) : page;
+    const [before, first] = page.slice(-2);
+    cursor =
+      page.length >= PAGE && before && first
+        ? { before: before.signature, first: first.signature }
+        : undefined;
+    yield { entries, next: cursor };
+    if (!cursor) return;
+  }
+}
+
+/** The union of all lists, newest first. */
+export function unionOf(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
+  const found = new Map<string, SignatureEntry>();
+  for (const entry of lists.flat()) if (!found.has(entry.signature)) found.set(entry.signature, entry);
+  // The sort is stable, so transactions of one slot keep their node's order.
+  return [...found.values()].toSorted((a, b) => (a.slot === b.slot ? 0 : a.slot > b.slot ? -1 : 1));
+}
