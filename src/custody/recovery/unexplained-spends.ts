@@ -5,7 +5,14 @@
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction, SignatureEntry, TokenRow } from '../../providers/solana-rpc.ts';
-import { type History, type HistoryNode, type Listed, orUnreadable, readLists } from '../nodes/history.ts';
+import {
+  type History,
+  type HistoryNode,
+  type Listed,
+  orUnreadable,
+  pagesDown,
+  readLists,
+} from '../nodes/history.ts';
 import { quorumOf } from '../nodes/quorum.ts';
 
 /** What keys other than the reserve's can move. */
@@ -68,9 +75,8 @@ export type SpendSearch = {
 
 /** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
-const CHAIN_PAGE = 1_000;
-/** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
-const MAX_LISTED = 20_000;
+/** Maximum pages read from each node's list, newest first. Anyone can add entries to it. */
+const MAX_PAGES = 20;
 
 type Earlier = {
   /** Entries of earlier searches, which are read as well. */
@@ -187,14 +193,9 @@ export async function unexplainedSpends(
 /** One node's list of the reserve's transactions after a slot, newest first. */
 async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
-  while (listed.length < MAX_LISTED) {
-    const before = listed.at(-1)?.signature;
-    const page = await node.signatures({
-      limit: CHAIN_PAGE,
-      ...(before === undefined ? {} : { before }),
-    });
-    listed.push(...page.filter(({ slot }) => slot > after));
-    if (page.length < CHAIN_PAGE || page.some(({ slot }) => slot <= after)) return listed;
+  for await (const { entries } of pagesDown((page) => node.signatures(page), MAX_PAGES)) {
+    listed.push(...entries.filter(({ slot }) => slot > after));
+    if (entries.some(({ slot }) => slot <= after)) break;
   }
   return listed;
 }
