@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // The routes of every product that callers pay for share the payment's instructions and confirmation.
   features: [
     ...['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
+    ...['custody/operator-api.ts', 'custody/payout-view.ts'],
     'features/payments/paid-request.ts',
   ],
   mcp: ['core', 'chain', 'providers', '../packages/client/src/index.ts'],
@@ -29,7 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const IMPURE =
   /\b(fetch\(|Date\.now|new Date\(\)|Math\.random|process\.|setTimeout|setInterval|crypto\.getRandomValues)/;
 const SQL = /\b(SELECT |INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)/;
-const MAY_HOLD_SQL = /-store\.ts$|^custody\/kernel\/(agenda|journal|outbox)\.ts$/;
+const MAY_HOLD_SQL = /-store\.ts$|^custody\/kernel\/(agenda|journal|mirror-queue|outbox)\.ts$/;
 const VAGUE = /(^|\/)(utils?|helpers?|types|constants|index)\.ts$/;
 
 const src = join(import.meta.dirname, '../src');

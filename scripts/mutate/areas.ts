@@ -20,7 +20,11 @@ export const testsOf = ({ files, also }: Area): string[] => [
 ];
 
 export const AREAS: readonly Area[] = [
-  { name: 'state machine', files: ['src/custody/kernel/state-machine.ts'], also: [] },
+  {
+    name: 'state machine',
+    files: ['src/custody/kernel/state-machine.ts', 'src/custody/kernel/observation.ts'],
+    also: [],
+  },
   {
     name: 'spending limits',
     files: ['src/custody/kernel/spending-limits.ts'],
@@ -61,7 +65,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/asry/payout.ts',
       'src/custody/asry/context.ts',
     ],
-    also: ['asry/payout-view', 'asry/cold-source', 'poisoned-rows', 'fair-queues', 'rotation'].map(
+    also: ['payout-view', 'asry/cold-source', 'poisoned-rows', 'fair-queues', 'rotation'].map(
       (name) => `test/custody/${name}.test.ts`,
     ),
   },

@@ -6,14 +6,17 @@
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
-import type { FailingWork } from './kernel/agenda.ts';
-import { parseReason, type Reason } from './kernel/reason.ts';
-import type { LimitUse } from './kernel/spending-limits.ts';
-import type { Finality } from './nodes/finality.ts';
-import type { NodeAgreement } from './nodes/quorum.ts';
-import type { UnexplainedSpend } from './recovery/unexplained-spends.ts';
-
-export type { LimitUse } from './kernel/spending-limits.ts';
+import {
+  type CustodyReport,
+  type MintPreview,
+  type MintRow,
+  type NodeProbe,
+  type OperatorView,
+  type OpsAnswer,
+  type OpsCommand,
+  orNull,
+  type SigningState,
+} from './operator-api.ts';
 
 /** The refusal of a request, with the code that the caller sees. */
 export type Refusal = {
@@ -30,15 +33,13 @@ export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
 /** A caller's Idempotency-Key, hashed, and the hash of the route and body that it was used with. */
 export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
 
-export type SwapRequest = {
+export type EstimateRequest = {
   readonly amountLamports: bigint;
-  readonly key?: RequestKey;
   /** The client for the per-client limits: an IPv4 address or an IPv6 prefix. */
   readonly client: string;
 };
 
-/** Null if the object runs an earlier release, which lacks the member. */
-const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
+export type SwapRequest = EstimateRequest & { readonly key?: RequestKey };
 
 /** The object may run the previous release. The Worker therefore parses its views, and a new member has a default. */
 export const SwapView = z.object({
@@ -60,12 +61,6 @@ export type SwapAnswer = { readonly replayed: boolean } & (
   | { readonly type: 'created'; readonly swap: SwapView }
   | Refused
 );
-
-export type EstimateRequest = {
-  readonly amountLamports: bigint;
-  /** The client whose share of quotes pays, and for whom a create is rehearsed. */
-  readonly client: string;
-};
 
 export const SwapQuoted = z.object({
   type: z.literal('quoted'),
@@ -118,59 +113,6 @@ export const SwapRoom = z.object({
 });
 export type SwapRoom = Readonly<z.infer<typeof SwapRoom>>;
 
-/** Every swap is refused, for a reason other than its own amount. */
-export type SwapsRefused = {
-  /** Code of the newest refusal. */
-  readonly code: string;
-  /** When the first of them began, in Unix milliseconds. */
-  readonly sinceMs: number;
-};
-
-/** The state of today's ABSR mint. */
-export type MintReport = {
-  /** UTC date. */
-  readonly day: string;
-  readonly state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';
-  /** Stable code of the reason why nothing is minted. */
-  readonly reason: string | null;
-  /** False when the operator must act. */
-  readonly ok: boolean;
-};
-
-/** The mint that would be made now. Atoms and sats are decimal text. */
-export type MintPreview = {
-  readonly day: string;
-  readonly verdict: 'mint' | 'none' | 'wait';
-  readonly reason: string | null;
-  readonly mintAtoms: string | null;
-  readonly reserveSats: string | null;
-  readonly supplyAtoms: string | null;
-  readonly decimals: number | null;
-  /** Confirmations that incoming Bitcoin needs before the mint includes it. */
-  readonly depth: number;
-  readonly indexes: readonly {
-    readonly name: string;
-    readonly tipHeight: number;
-    readonly confirmedSats: string;
-    readonly pendingSpentSats: string;
-    readonly youngTransactions: number;
-  }[];
-  readonly nodes: readonly { readonly name: string; readonly slot: string; readonly supplyAtoms: string }[];
-};
-
-/** One day's mint, for the operator. */
-export type MintRow = {
-  readonly day: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly mintAtoms: string | null;
-  readonly reserveSats: string | null;
-  readonly supplyAtoms: string | null;
-  readonly signature: string | null;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
-};
-
 const ProofSignature = z.object({ scheme: z.string(), signature: z.string() });
 
 /** An archived ownership proof, also in D1. */
@@ -194,115 +136,6 @@ export type ProofAnswer = { readonly type: 'proof'; readonly proof: ProofRecord 
 
 /** A proof text that awaits an offline signature. */
 export type ProofDraft = { readonly type: 'draft'; readonly message: string } | Refused;
-
-/** The response of a node to one inexpensive call. */
-export type NodeProbe = {
-  readonly name: string;
-  /** Milliseconds. */
-  readonly ms: number;
-  /** The reason of the failure, or null. */
-  readonly failure: string | null;
-  /** Its newest finalized slot as decimal text; null if it failed. */
-  readonly slot: string | null;
-};
-
-export const DEBTS = ['refund_due', 'payment_unmatched', 'payout_owed'] as const;
-
-/** Debts to others whose payment has not begun. */
-export type Debt = {
-  readonly name: (typeof DEBTS)[number];
-  readonly count: number;
-  /** Lamports; atoms of ASRY for `payout_owed`. */
-  readonly atoms: bigint;
-  /** When the oldest one became owed, in Unix milliseconds; null if unknown or if nothing is owed. */
-  readonly oldestMs: number | null;
-  /** How many of them wait for the operator. */
-  readonly awaitOperator: number;
-  /** Ids of some of these, oldest first, each with its reason. */
-  readonly examples: readonly { readonly id: string; readonly reason: string }[];
-};
-
-export type OpenOperation = {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly lamports: string;
-  /** Unix milliseconds. */
-  readonly createdAtMs: number;
-  readonly awaitsOperator: boolean;
-};
-
-/** The part of the report that only the operator sees, with the names of what needs action. */
-export type OperatorView = {
-  /** When and why the object last ran on its own; null if it has not since this instance started. */
-  readonly lastRun: { readonly atMs: number; readonly cause: 'cron' | 'alarm' } | null;
-  /** Oldest first, but operations that await the operator come first; at most `MOST_OPEN`. */
-  readonly open: readonly OpenOperation[];
-  readonly debts: readonly Debt[];
-  readonly failing: readonly FailingWork[];
-  /** Events of the last 90 minutes that are logged once an hour while their cause lasts. */
-  readonly recent: readonly {
-    readonly event: string;
-    /** The node or the operation that it is about; empty if none. */
-    readonly about: string;
-  }[];
-  readonly solana: NodeAgreement & Finality;
-  /** Changes that D1 does not have yet. */
-  readonly backlog: number;
-  /** Bytes of the journal's storage; null if the platform does not say. */
-  readonly journalBytes: number | null;
-};
-
-/** Whether signing is frozen and the Bitcoin key is absent. */
-const SigningState = z.object({
-  /** True without the Bitcoin key: the operator signs proofs offline. */
-  watchOnly: z.boolean(),
-  /** `unverified` until the journal is checked. */
-  frozen: orNull(z.string()),
-});
-export type SigningState = Readonly<z.infer<typeof SigningState>>;
-
-export const CustodyReport = SigningState.extend({
-  /** Whether the Solana nodes agree, and whether the chain finalizes slots. */
-  solana: z.object({
-    nodes: z.number(),
-    quorum: z.number(),
-    disagreement: orNull(z.custom<NonNullable<NodeAgreement['disagreement']>>()),
-    quorumMissingSince: orNull(z.number()),
-    quorumMissing: orNull(z.custom<NonNullable<NodeAgreement['quorumMissing']>>()),
-    stalledSince: orNull(z.number()),
-    consensus: z.custom<Finality['consensus']>().default('unknown'),
-  }),
-  /** Names of the upstreams that the custodian skips because they hang. */
-  openCircuits: z.array(z.string()).readonly().default([]),
-  /** Null when no mint is configured. */
-  mint: orNull(z.custom<MintReport>()),
-  paused: orNull(z.string()),
-  /** Id of the Worker version that the object runs; null if unknown. */
-  release: orNull(z.string()),
-  /** Transactions that no row explains and for which signing is frozen. */
-  unexplainedSpends: z.array(z.custom<UnexplainedSpend>()).readonly().default([]),
-  /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
-  swapsRefused: orNull(z.custom<SwapsRefused>()),
-  /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
-  lastWakeMs: orNull(z.number()),
-  openOperations: z.number(),
-  heldOperations: z.number(),
-  /** When the oldest change that is not in D1 yet was made. Rows that D1 refuses are left out. */
-  undeliveredSinceMs: orNull(z.number()),
-  /** Rows that D1 has refused repeatedly while it accepted others. */
-  refusedRows: z.number(),
-  /** True after D1 was restored to an older state, until every row was sent again. */
-  mirrorRestored: z.boolean(),
-  /** Every limit and its current use. */
-  limits: z.array(z.custom<LimitUse>()).readonly(),
-  /** The bridge's quotes that estimates have used in two hours. */
-  quotes: z.object({ used: z.number(), maximum: z.number() }),
-  /** Why the bridge serves no swap until the operator acts. */
-  bridgeFault: orNull(z.custom<'fees_over_cap' | 'request_rejected'>()),
-});
-export type CustodyReport = Readonly<z.infer<typeof CustodyReport>>;
 
 /** Returned by every method instead of its result while these variables are missing or invalid. */
 export type NotConfigured = { readonly notConfigured: readonly string[] };
@@ -413,8 +246,8 @@ const ClaimPayoutView = z.object({
 });
 export type ClaimPayoutView = Readonly<z.infer<typeof ClaimPayoutView>>;
 
-/** A claimed deposit, or a deposit that could be claimed. The latter has no payouts and no `claimedAtMs`. */
-export const ClaimView = z.object({
+/** A deposit and its reward. Amounts are in atoms of its asset; the entitlement and its rest are in atoms of ASRY. */
+const ClaimedDeposit = z.object({
   /** First signature of the deposit. */
   signature: z.string(),
   asset: z.enum(['USDC', 'USDT']),
@@ -428,8 +261,13 @@ export const ClaimView = z.object({
   netAtoms: z.bigint(),
   epoch: z.int(),
   entitlementAtoms: z.bigint(),
-  /** Part of the entitlement that can still be claimed. */
+  /** Part of the entitlement that no payout has paid or promised yet. */
   remainingAtoms: z.bigint(),
+});
+export type ClaimedDeposit = Readonly<z.infer<typeof ClaimedDeposit>>;
+
+/** A claim, or a deposit that could be claimed. The latter has no payouts and no `claimedAtMs`. */
+export const ClaimView = ClaimedDeposit.extend({
   claimedAtMs: orNull(z.number()),
   payouts: z.array(ClaimPayoutView).readonly().default([]),
 });
@@ -463,40 +301,6 @@ export const AsryEpochView = z.object({
   decimals: z.number(),
 });
 export type AsryEpochView = Readonly<z.infer<typeof AsryEpochView>>;
-
-export const OPS_COMMANDS = [
-  'pause',
-  'resume',
-  'operations',
-  'retry',
-  'unfreeze',
-  'begin-anew',
-  'write-off',
-  'refund',
-  'unmatched',
-  'evidence',
-  'restore-storage',
-  'republish',
-  'fingerprint',
-] as const;
-
-export type OpsCommand = {
-  readonly name: (typeof OPS_COMMANDS)[number];
-  /**
-   * The object of the command. `retry`, `write-off`: an operation. `refund`: an invoice, a listing request, or a
-   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew`: the code of the
-   * confirmation.
-   */
-  readonly id?: string;
-};
-
-export type OpsAnswer = {
-  readonly ok: boolean;
-  readonly message: string;
-  readonly rows?: readonly Readonly<Record<string, string | number | null>>[];
-  /** Text that the operator must use unchanged. */
-  readonly text?: string;
-};
 
 export type CustodianApi = {
   createSwap(request: SwapRequest): Promise<SwapAnswer>;
@@ -541,106 +345,3 @@ export type CustodianRpc = {
     ...args: Parameters<CustodianApi[Verb]>
   ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | NotCustodian | Busy>;
 };
-
-/**
- * The known facts of a claimed deposit. Amounts are in atoms of its asset; the entitlement and its remainder are in
- * atoms of ASRY.
- */
-export type ClaimedDeposit = {
-  /** First signature of the deposit. */
-  readonly signature: string;
-  readonly asset: 'USDC' | 'USDT';
-  readonly sender: string;
-  readonly slot: bigint;
-  /** Unix seconds. */
-  readonly blockTime: number;
-  readonly credited: bigint;
-  readonly feeBps: number;
-  readonly fee: bigint;
-  readonly net: bigint;
-  readonly epoch: number;
-  readonly entitlement: bigint;
-  /** Part of the entitlement that no payout has paid or promised yet. */
-  readonly left: bigint;
-};
-
-/** @param claim.claimedAt Unix milliseconds; null before the claim */
-export const claimView = (
-  claim: ClaimedDeposit & { readonly claimedAt: number | null },
-  payouts: readonly ClaimPayoutView[],
-): ClaimView => ({
-  signature: claim.signature,
-  asset: claim.asset,
-  sender: claim.sender,
-  slot: claim.slot,
-  blockTime: claim.blockTime,
-  creditedAtoms: claim.credited,
-  feeBps: claim.feeBps,
-  feeAtoms: claim.fee,
-  netAtoms: claim.net,
-  epoch: claim.epoch,
-  entitlementAtoms: claim.entitlement,
-  remainingAtoms: claim.left,
-  claimedAtMs: claim.claimedAt,
-  payouts,
-});
-
-type PayoutRow = {
-  readonly part: number;
-  readonly atoms: bigint;
-  readonly state: PayoutState;
-  readonly reason: string | null;
-  readonly createdAt: number;
-  readonly paidAt: number | null;
-};
-
-/**
- * owed   promised; no transaction is signed for it
- * begun  an operation pays it
- * paid   the recipient has it
- */
-export type PayoutState = 'owed' | 'begun' | 'paid';
-
-type PayoutOperation = {
-  /** Null before it is signed. */
-  readonly signature: string | null;
-  /** Why the payout waits. */
-  readonly reason: string | null;
-  /** When the payout became final, in Unix milliseconds. */
-  readonly finishedAt: number | null;
-};
-
-/**
- * Why a started payout is still unsigned: a limit, a stop of all signing, or an operation that awaits the
- * operator.
- */
-const WAITS: Readonly<Record<Reason['type'], string | undefined>> = {
-  limit: 'daily_limit',
-  stopped: 'paused',
-  held: 'paused',
-  upstream: undefined,
-  code: undefined,
-};
-
-/**
- * The state of a payout, from its row and its operation. Either of them may be newer than the other.
- * @param operation undefined before one begins
- */
-export function payoutView(
-  { part, atoms, reason, createdAt, state, paidAt }: PayoutRow,
-  operation: PayoutOperation | undefined,
-): ClaimPayoutView {
-  const { signature = null, finishedAt = null } = operation ?? {};
-  const base = { part, atoms, createdAtMs: createdAt };
-  if (state === 'paid' || (state === 'begun' && signature !== null))
-    return { ...base, status: 'sent', signature, reason: null, paidAtMs: paidAt ?? finishedAt };
-  const unsent = { ...base, signature: null, paidAtMs: null };
-  const waits = {
-    // A failed read is retried within seconds; neither the caller nor the operator needs to act.
-    owed: reason === 'unread' ? null : reason,
-    begun: WAITS[parseReason(operation?.reason ?? '').type],
-  }[state];
-  return waits
-    ? { ...unsent, status: 'owed', reason: waits }
-    : { ...unsent, status: 'pending', reason: null };
-}

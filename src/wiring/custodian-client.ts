@@ -9,18 +9,17 @@ import {
   CUSTODIAN_NAME,
   type CustodianApi,
   type CustodianRpc,
-  CustodyReport,
   type EstimateRequest,
   type NotConfigured,
   type NotCustodian,
   type OpenRequest,
-  type OpsCommand,
   RequestView,
   SwapQuoted,
   type SwapRequest,
   SwapRoom,
   SwapView,
 } from '../custody/api.ts';
+import { CustodyReport, type OpsCommand } from '../custody/operator-api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
 import { within } from '../http/within.ts';
 import type { Line } from './telemetry.ts';

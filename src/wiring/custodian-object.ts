@@ -15,11 +15,11 @@ import {
   type NotConfigured,
   type NotCustodian,
   type OpenRequest,
-  type OpsCommand,
   type SwapRequest,
 } from '../custody/api.ts';
 import { Custodian } from '../custody/custodian.ts';
 import type { Storage } from '../custody/kernel/ports.ts';
+import type { OpsCommand } from '../custody/operator-api.ts';
 import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 

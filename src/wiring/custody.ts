@@ -15,13 +15,13 @@ import { type Config, limitsOf } from '../config.ts';
 import { quoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { AppError, failureReason, notConfigured, upstreamFailed } from '../core/errors.ts';
-import type { NodeProbe } from '../custody/api.ts';
 import { createAsryPorts } from '../custody/asry/context.ts';
 import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
-import type { CustodyDeps } from '../custody/custodian.ts';
+import type { CustodyDeps } from '../custody/dependencies.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { type LookUp, SignatureLookups } from '../custody/nodes/signature-lookups.ts';
 import { SolanaView } from '../custody/nodes/solana-view.ts';
+import type { NodeProbe } from '../custody/operator-api.ts';
 import type { PaymentDeps } from '../custody/payments/context.ts';
 import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {

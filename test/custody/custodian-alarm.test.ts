@@ -150,7 +150,7 @@ describe('rows that D1 refuses while it accepts others', () => {
   it('twenty rows that D1 refuses stop new operations', async () => {
     const { w } = refusing();
     w.storage.transaction(() => {
-      for (let at = 0; at < 20; at++) w.journal.publish('invoices', `i${at}`, { journal: '{}' }, NOW);
+      for (let at = 0; at < 20; at++) w.journal.queue.publish('invoices', `i${at}`, { journal: '{}' }, NOW);
     });
     const { apply } = w.mirror;
     w.mirror.apply = async (...batch) => {

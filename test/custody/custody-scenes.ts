@@ -2,9 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import type { OpsCommand, SwapRequest } from '../../src/custody/api.ts';
+import type { SwapRequest } from '../../src/custody/api.ts';
 import { birthOf } from '../../src/custody/kernel/birth.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
+import type { OpsCommand } from '../../src/custody/operator-api.ts';
 import { RESERVE } from '../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { bitcoinTx, credit } from '../kit/fake-bridge.ts';
@@ -14,7 +15,7 @@ import { msOf, playSteps } from '../kit/scenes.ts';
 import { createSqliteStorage, type SqliteStorage } from '../kit/sqlite-storage.ts';
 
 const TXID = 'a'.repeat(64);
-const TABLES = ['meta', 'operations', 'calls', 'once', 'outbox'];
+const TABLES = ['meta', 'operations', 'once', 'outbox'];
 
 /** Another storage with the same rows, as a point-in-time restore makes it. */
 export function copyOf(storage: SqliteStorage): SqliteStorage {
@@ -160,7 +161,7 @@ function createStage(w: CustodianWorld) {
     },
     signatures: () => w.signatures(),
     quotes: () => w.bridge.quotes.length,
-    calls: (purpose: string) => w.journal.calls(purpose as 'create_quotes', 0).length,
+    calls: (purpose: string) => storage.exec('SELECT 1 FROM calls WHERE purpose = ?', purpose).length,
     logged: (event: string) => w.logged.filter((each) => each === event).length,
     next() {
       if (storage.alarm === null) return 'none';

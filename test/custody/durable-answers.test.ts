@@ -57,16 +57,16 @@ it.each(['begun', 'known'])(
 
 describe('a replaced instance and a claim', () => {
   it('a replaced instance returns no response about a claim that it has just recorded', async () => {
-    const { claims, storage } = createStoredClaims();
+    const { claim, storage } = createStoredClaims();
     replace(storage);
-    await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
+    await expect(claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 
   it('a replaced instance returns no response about a claim of which nothing is left', async () => {
-    const { claims, storage } = createStoredClaims();
-    expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
-    expect(await claims.claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+    const { claim, storage } = createStoredClaims();
+    expect(await claim(CLAIM)).toMatchObject({ type: 'claimed' });
+    expect(await claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
     replace(storage);
-    await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
+    await expect(claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 });

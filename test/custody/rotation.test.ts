@@ -170,7 +170,7 @@ describe('the cause of an operation that ended with its key', () => {
 
   it('after a rotation, a reward is owed again, and the next operation pays it', async () => {
     const w = createStoredClaims();
-    await w.claims.claim(CLAIM);
+    await w.claim(CLAIM);
     rotate(w.journal, `asry:${DEPOSIT.signature}:1`, w.state.now);
     await w.run();
     w.state.now += 60_000;

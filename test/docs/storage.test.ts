@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { quoteBudgets } from '../../src/core/call-limits.ts';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
+import { SwapQuotas } from '../../src/custody/swap/quota-store.ts';
 import { TokenStore } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 
@@ -31,6 +33,7 @@ it('docs/run/storage.md lists every table of the journal', () => {
   new TreasuryStore(storage);
   new AsryStore({ journal, storage, now: Date.now });
   new Agenda(storage, Date.now, () => undefined);
+  new SwapQuotas({ storage, now: Date.now, quoteBudgets: quoteBudgets(180) });
   const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));
   const declared = source.flatMap((text) =>

@@ -294,15 +294,21 @@ describe('GET /api/asry/claims/{signature}', () => {
           blockTime: 1_799_999_000,
         },
         ...{
-          credited: '100000000',
+          creditedAtoms: '100000000',
           feeBps: 5,
-          fee: '50000',
-          net: '99950000',
+          feeAtoms: '50000',
+          netAtoms: '99950000',
           epoch: 3,
           before: '0',
           after: '99950000',
         },
-        ...{ entitlement: '1109323590079', left: '0', operations: 1, claimedAt: NOW - 5_000, changes: 2 },
+        ...{
+          entitlementAtoms: '1109323590079',
+          remainingAtoms: '0',
+          operations: 1,
+          claimedAtMs: NOW - 5_000,
+          changes: 2,
+        },
       },
       payouts: [
         {

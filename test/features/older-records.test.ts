@@ -62,8 +62,23 @@ const claimRow = (left: string, state: string): Omit<MirrorRow, 'revision'> => (
     created_at: request.createdAt,
     journal: JSON.stringify({
       claim: {
-        ...{ signature: DEPOSIT, asset: 'USDC', sender: wallet(1), slot: '1', blockTime: 1, credited: '9' },
-        ...{ feeBps: 5, fee: '1', net: '8', epoch: 0, entitlement: '8', left, claimedAt: 1 },
+        ...{
+          signature: DEPOSIT,
+          asset: 'USDC',
+          sender: wallet(1),
+          slot: '1',
+          blockTime: 1,
+          creditedAtoms: '9',
+        },
+        ...{
+          feeBps: 5,
+          feeAtoms: '1',
+          netAtoms: '8',
+          epoch: 0,
+          entitlementAtoms: '8',
+          remainingAtoms: left,
+          claimedAtMs: 1,
+        },
       },
       payouts: [
         {

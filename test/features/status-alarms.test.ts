@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
-import type { Debt, OperatorView } from '../../src/custody/api.ts';
+import type { Debt, OperatorView } from '../../src/custody/operator-api.ts';
 import { ALARMS, type AlarmFacts, type AlarmName, alarmsOf } from '../../src/features/status/alarm-rules.ts';
 import { type AlarmRow, createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import { type AlarmMessage, raiseAlarms, testMessage } from '../../src/features/status/check-alarms.ts';

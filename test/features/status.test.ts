@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { coverageOf, UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
-import type { SigningState } from '../../src/custody/api.ts';
+import type { SigningState } from '../../src/custody/operator-api.ts';
 import { checkReady } from '../../src/features/status/checks.ts';
 import { readState, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { statusRoutes } from '../../src/features/status/routes.ts';

@@ -5,9 +5,10 @@
 import { expect, onTestFinished } from 'vitest';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { RequestKind } from '../../src/core/record-tables.ts';
-import type { OpsAnswer, OpsCommand, RequestView } from '../../src/custody/api.ts';
+import type { RequestView } from '../../src/custody/api.ts';
 import type { Custodian } from '../../src/custody/custodian.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
+import type { OpsAnswer, OpsCommand } from '../../src/custody/operator-api.ts';
 import type { Contents } from '../simulator/disk.ts';
 import { calm } from '../simulator/faults.ts';
 import { key } from '../simulator/ledger.ts';

@@ -325,7 +325,7 @@ it('a create reads at most 150 rows after a day with a thousand operations', asy
             }),
           ),
         );
-    journal.delivered(journal.outbox(1_000), Date.now());
+    journal.queue.delivered(journal.queue.waiting(1_000), Date.now());
     return vi.spyOn(sql, 'exec').mock.results;
   });
   const created = await createSwap(request('c1'));

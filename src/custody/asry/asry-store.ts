@@ -3,9 +3,10 @@
  * @module
  */
 import { stringifyJson } from '../../core/json.ts';
-import type { AsryEpochView, ClaimedDeposit, PayoutState } from '../api.ts';
+import type { AsryEpochView, ClaimedDeposit } from '../api.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Storage } from '../kernel/ports.ts';
+import type { PayoutState } from '../payout-view.ts';
 import { numberOf, RowStore } from '../row-store.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 
@@ -33,7 +34,7 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS asry_payouts_by_key ON asry_payouts (key_hash) WHERE key_hash IS NOT NULL`,
 ] as const;
 
-/** A claimed deposit. Its entitlement is decided and never changes. */
+/** A claimed deposit. Its entitlement never changes. */
 export type Claim = ClaimedDeposit & {
   /** Position among all claims, from 1. */
   readonly seq: number;
@@ -43,7 +44,7 @@ export type Claim = ClaimedDeposit & {
   /** Operations started for this claim so far. */
   readonly operations: number;
   /** Unix milliseconds. */
-  readonly claimedAt: number;
+  readonly claimedAtMs: number;
   /** Incremented with every change of the claim or of a payout. */
   readonly changes: number;
 };
@@ -82,7 +83,16 @@ export type Payout = {
 
 const BIGINTS = new Set([
   ...['cap', 'depth', 'price', 'deposits', 'paid'],
-  ...['slot', 'credited', 'fee', 'net', 'before', 'after', 'entitlement', 'left'],
+  ...[
+    'slot',
+    'creditedAtoms',
+    'feeAtoms',
+    'netAtoms',
+    'before',
+    'after',
+    'entitlementAtoms',
+    'remainingAtoms',
+  ],
   ...['atoms', 'rent'],
 ]);
 
@@ -144,7 +154,7 @@ export class AsryStore {
   saveEpoch(epoch: Epoch): void {
     const { journal, now } = this.#tools;
     this.#putEpoch(epoch);
-    journal.publish('asry_epochs', String(epoch.number), epochColumns(epoch), now());
+    journal.queue.publish('asry_epochs', String(epoch.number), epochColumns(epoch), now());
   }
 
   /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
@@ -153,7 +163,7 @@ export class AsryStore {
     const changed = { ...claim, changes: claim.changes + 1 };
     this.#putPayout(payout);
     this.#putClaim(changed);
-    journal.publish('asry_claims', claim.signature, this.#claimColumns(changed), now());
+    journal.queue.publish('asry_claims', claim.signature, this.#claimColumns(changed), now());
   }
 
   #putEpoch(epoch: Epoch): void {
@@ -257,7 +267,7 @@ export class AsryStore {
   #claimColumns(claim: Claim) {
     return {
       epoch: claim.epoch,
-      created_at: new Date(claim.claimedAt).toISOString(),
+      created_at: new Date(claim.claimedAtMs).toISOString(),
       journal: stringifyJson({ claim, payouts: this.payouts(claim.signature) }),
     };
   }

@@ -2,11 +2,11 @@
  * Rewards for deposits: claims, their payouts, and the epochs of the programme.
  * @module
  */
-import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView, Debt } from '../api.ts';
+import type { AsryEpochView } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
+import type { Debt } from '../operator-api.ts';
 import { AsryStore, epochView } from './asry-store.ts';
-import { claimDeposit, findClaim } from './claim.ts';
 import { type AsryContext, type AsryPorts, openEpochs } from './context.ts';
 import { createPayoutKind, endPayout, PAYOUT, payOwed, payoutDebt } from './payout.ts';
 
@@ -17,15 +17,13 @@ export class Asry implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
   readonly work: CustodyModule['work'];
   readonly mirrored: readonly MirrorSource[];
-  readonly #context: AsryContext;
+  readonly context: AsryContext;
 
   constructor(tools: ModuleTools, ports: AsryPorts & { readonly within: Within }) {
     const store = new AsryStore(tools);
     const context = { ...tools, ...ports, store, repeats: new Map() };
-    this.#context = context;
-    this.kinds = {
-      asry: { ...createPayoutKind(ports), onEnd: (operation) => endPayout(context, operation) },
-    };
+    this.context = context;
+    this.kinds = { asry: { ...createPayoutKind(ports), onEnd: endPayout(context) } };
     this.work = {
       [PAYOUT]: {
         limit: RECIPIENTS_PER_RUN,
@@ -40,25 +38,17 @@ export class Asry implements CustodyModule {
     this.mirrored = store.mirrored();
   }
 
-  claim(request: ClaimRequest): Promise<ClaimAnswer> {
-    return claimDeposit(this.#context, request);
-  }
-
-  find(signature: string): ClaimView | null {
-    return findClaim(this.#context, signature);
-  }
-
   async epochs(limit: number): Promise<AsryEpochView[]> {
-    await openEpochs(this.#context);
-    return this.#context.store.epochs(limit).map(epochView);
+    await openEpochs(this.context);
+    return this.context.store.epochs(limit).map(epochView);
   }
 
   debts(): readonly Debt[] {
-    return [payoutDebt(this.#context)];
+    return [payoutDebt(this.context)];
   }
 
   /** Opens the epoch of the current time once the previous one has ended. */
   onCron(): Promise<void> {
-    return openEpochs(this.#context);
+    return openEpochs(this.context);
   }
 }

@@ -13,18 +13,11 @@ import { DAY_MS, MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import { forCaller } from '../../providers/admission.ts';
-import {
-  type ClaimAnswer,
-  type ClaimRequest,
-  type ClaimView,
-  claimView,
-  payoutView,
-  type Refusal,
-  type Refused,
-} from '../api.ts';
+import type { ClaimAnswer, ClaimRequest, ClaimView, Refusal, Refused } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
 import { birthOf, olderRefusal } from '../kernel/birth.ts';
 import { reasonText } from '../kernel/reason.ts';
+import { payoutView } from '../payout-view.ts';
 import { type Claim, type Payout, payoutKey } from './asry-store.ts';
 import { refusal, tooSmall, unreadable, verdictRefusal } from './claim-refusals.ts';
 import { type AsryContext, openEpochs } from './context.ts';
@@ -45,7 +38,7 @@ const RETURN_MS = DAY_MS;
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /** A deposit as shown by the chain. The type is the same before and after the claim. */
-type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
+type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'creditedAtoms'>;
 
 export async function claimDeposit(context: AsryContext, request: ClaimRequest): Promise<ClaimAnswer> {
   const answer = await claim(context, request);
@@ -68,7 +61,8 @@ async function claim(context: AsryContext, request: ClaimRequest): Promise<Claim
   const older = stored ? undefined : olderRefusal(journal, deposit, contact);
   if (older) return refuse(context, older);
   const stopped = await stopBeginning('asry');
-  if (store.claim(signature)?.left === 0n) return repeat(context, request, signature, stopped === undefined);
+  if (store.claim(signature)?.remainingAtoms === 0n)
+    return repeat(context, request, signature, stopped === undefined);
   if (stopped) return refuse(context, refusal('CLAIMS_PAUSED', { reason: stopped }), signature);
   try {
     await openEpochs(context, deposit.blockTime);
@@ -93,9 +87,9 @@ async function readDeposit(
     const verdict = checkDeposit(transaction, terms);
     if (verdict.type === 'held') unclear(verdict.reason);
     if (verdict.type !== 'deposit') return refused(verdictRefusal(verdict));
-    const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
+    const { asset, sender, slot, blockTime, creditedAtoms } = verdict;
     if (blockTime <= inSeconds(now()) + MAX_AHEAD_SECONDS) {
-      const deposit = { signature: transaction.signature, asset, sender, slot, blockTime, credited };
+      const deposit = { signature: transaction.signature, asset, sender, slot, blockTime, creditedAtoms };
       return { type: 'deposit', deposit };
     }
     unclear('block_time_ahead');
@@ -116,11 +110,11 @@ function mismatch({ asset, expectedAtoms: expected }: ClaimRequest, deposit: Dep
       message: `This payment is in ${deposit.asset}, not in ${asset}.`,
       details: { asset, creditedAsset: deposit.asset },
     };
-  if (expected === undefined || expected === deposit.credited) return undefined;
+  if (expected === undefined || expected === deposit.creditedAtoms) return undefined;
   return {
     code: 'DEPOSIT_AMOUNT_MISMATCH',
-    message: `Expected ${expected} atoms, but the treasury received ${deposit.credited}.`,
-    details: { expectedAtomic: expected.toString(), creditedAtomic: deposit.credited.toString() },
+    message: `Expected ${expected} atoms, but the treasury received ${deposit.creditedAtoms}.`,
+    details: { expectedAtomic: expected.toString(), creditedAtomic: deposit.creditedAtoms.toString() },
   };
 }
 
@@ -154,7 +148,7 @@ function storePart(
   if (fresh?.type === 'refused') return fresh.refusal;
   const claim = known ?? fresh?.claim;
   const epoch = fresh?.epoch ?? (known && store.epoch(known.epoch));
-  if (!claim || !epoch || claim.left === 0n) return refusal('ALREADY_CLAIMED');
+  if (!claim || !epoch || claim.remainingAtoms === 0n) return refusal('ALREADY_CLAIMED');
   const earlier = store.payouts(signature);
   const atoms = atomsOfPart(claim, epoch, { parts: earlier.length, microUsd: rewardMicroUsd ?? null });
   if (atoms === undefined) return refusal('REWARD_USD_UNAVAILABLE');
@@ -173,7 +167,7 @@ function storePart(
     createdAt: now(),
     paidAt: null,
   };
-  const after = { ...claim, left: claim.left - atoms };
+  const after = { ...claim, remainingAtoms: claim.remainingAtoms - atoms };
   storage.transaction(() => {
     if (fresh) {
       journal.useOnce(`payment:${signature}`, claimName(signature), now());
@@ -197,7 +191,7 @@ type FreshClaim = { readonly type: 'fresh'; readonly claim: Claim; readonly epoc
 /** The claim that a deposit creates now, at the current position of its stored epoch. */
 function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refused {
   const { journal, now, program, store } = context;
-  const { signature, sender, blockTime, credited } = deposit;
+  const { signature, sender, blockTime, creditedAtoms } = deposit;
   const usedBy = journal.usedBy(`payment:${signature}`);
   if (usedBy !== undefined && usedBy !== claimName(signature))
     return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedBy.split(':')[0] ?? '' }));
@@ -210,25 +204,25 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
   const epoch = store.epochAt(blockTime);
   if (!epoch || blockTime < inSeconds(now()) - program.maxAgeSeconds)
     return refused(refusal('DEPOSIT_TOO_OLD', { blockTime }));
-  const fee = receiveFee(credited);
-  const net = credited - fee;
-  const after = epoch.deposits + net;
-  const entitlement = entitlementOf(epoch, epoch.deposits, net);
-  if (credited < program.minimumDeposit || entitlement === 0n)
-    return refused(tooSmall(credited, program.minimumDeposit));
+  const feeAtoms = receiveFee(creditedAtoms);
+  const netAtoms = creditedAtoms - feeAtoms;
+  const after = epoch.deposits + netAtoms;
+  const entitlementAtoms = entitlementOf(epoch, epoch.deposits, netAtoms);
+  if (creditedAtoms < program.minimumDeposit || entitlementAtoms === 0n)
+    return refused(tooSmall(creditedAtoms, program.minimumDeposit));
   const claim: Claim = {
     ...deposit,
     seq: store.nextSeq(),
     feeBps: RECEIVE_FEE_BPS,
-    fee,
-    net,
+    feeAtoms,
+    netAtoms,
     epoch: epoch.number,
     before: epoch.deposits,
     after,
-    entitlement,
-    left: entitlement,
+    entitlementAtoms,
+    remainingAtoms: entitlementAtoms,
     operations: 0,
-    claimedAt: now(),
+    claimedAtMs: now(),
     changes: 0,
   };
   const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
@@ -279,7 +273,7 @@ function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit
   if (fresh.type === 'refused') return refuse(context, fresh.refusal);
   if (rewardMicroUsd !== undefined && fresh.epoch.price === null)
     return refuse(context, refusal('REWARD_USD_UNAVAILABLE'));
-  return { type: 'validated', claim: claimView({ ...fresh.claim, claimedAt: null }, []) };
+  return { type: 'validated', claim: { ...fresh.claim, claimedAtMs: null, payouts: [] } };
 }
 
 /**
@@ -343,7 +337,7 @@ export function findClaim({ journal, store }: AsryContext, signature: string): C
       },
     );
   });
-  return claimView(claim, payouts);
+  return { ...claim, payouts };
 }
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000);

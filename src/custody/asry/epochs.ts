@@ -6,6 +6,7 @@
  * ASRY.
  * @module
  */
+import type { ClaimedDeposit } from '../api.ts';
 
 /**
  * Fee on the received amount, in basis points, rounded up. Rounding down would let thousands of tiny deposits pay
@@ -146,14 +147,14 @@ const LEAST_PERCENT = 1n;
  * @returns undefined if the request names a value in dollars, but the epoch has no price
  */
 export function atomsOfPart(
-  { entitlement, left }: { readonly entitlement: bigint; readonly left: bigint },
+  { entitlementAtoms, remainingAtoms }: Pick<ClaimedDeposit, 'entitlementAtoms' | 'remainingAtoms'>,
   { price, decimals }: Pick<Epoch, 'price' | 'decimals'>,
   asked: { readonly parts: number; readonly microUsd: bigint | null },
 ): bigint | undefined {
-  if (asked.microUsd === null || asked.parts >= MAX_PARTIAL_PAYOUTS) return left;
+  if (asked.microUsd === null || asked.parts >= MAX_PARTIAL_PAYOUTS) return remainingAtoms;
   if (price === null) return undefined;
   const bought = (asked.microUsd * 10n ** BigInt(decimals + 6)) / price;
-  const least = (entitlement * LEAST_PERCENT + 99n) / 100n;
+  const least = (entitlementAtoms * LEAST_PERCENT + 99n) / 100n;
   const wanted = bought > least ? bought : least;
-  return wanted < left ? wanted : left;
+  return wanted < remainingAtoms ? wanted : remainingAtoms;
 }

@@ -16,7 +16,6 @@ import {
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { Debt } from '../api.ts';
 import { type Backoff, levelOf } from '../kernel/agenda.ts';
 import { type Begun, beginOperation, type Decision, type NotBegun } from '../kernel/begin-operation.ts';
 import {
@@ -27,7 +26,9 @@ import {
   plainlyPrepared,
   settlesByLanding,
 } from '../kernel/operation.ts';
+import { debtOf } from '../kernel/operator-commands.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
+import type { Debt } from '../operator-api.ts';
 import { type Claim, type OwedReason, type Payout, payoutKey } from './asry-store.ts';
 import type { AsryContext, AsryPayoutPorts, PayoutAccounts } from './context.ts';
 
@@ -45,9 +46,6 @@ const ASRY_RULES: KindRules = {
   settles: false,
   coveredAt: 'begin',
 };
-
-/** Maximum debts that the operator's view names. */
-const DEBT_EXAMPLES = 5;
 
 /**
  * Waits until the next check of an owed payout: after a failed chain read, after a failed operation, and for any other
@@ -215,14 +213,14 @@ function owedFor(why: NotBegun): OwedReason {
  * @returns checks and operations that did not pay it so far
  */
 export function keepOwed(
-  { agenda, journal, log, now, store }: AsryContext,
+  { agenda, log, store }: AsryContext,
   claim: Claim,
   payout: Payout,
   reason: OwedReason,
   by: 'alarm' | 'repeat' = 'alarm',
 ): number {
   const key = payoutKey(payout);
-  if (OPERATOR_REASONS.includes(reason) && journal.isDueAgain(`payout_owed ${reason}`, HOUR_MS, now()))
+  if (OPERATOR_REASONS.includes(reason) && agenda.isDueAgain(`payout_owed ${reason}`, HOUR_MS))
     log({ level: 'alarm', event: 'payout_owed', payout: key, reason });
   store.save(claim, { ...payout, state: 'owed', reason, rent: 0n, rentAt: null });
   if (by === 'repeat') return 0;
@@ -275,50 +273,42 @@ function wouldFail(accounts: PayoutAccounts, transfer: TokenTransfer): OwedReaso
 }
 
 /** Books a payout whose operation ends. Call inside the storage transaction that ends it. */
-export function endPayout(
-  context: AsryContext,
-  { id, state, plan, reason, landing, updatedAt }: Operation,
-): void {
-  const { agenda, log, store } = context;
-  const claim = store.claim(String(plan.deposit));
-  const payout = store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
-  if (!claim || payout?.state !== 'begun') return;
-  if (state === 'done') {
-    const spent = landing ? landing.debit - landing.fee : payout.rent;
-    const rent = spent > 0n ? spent : 0n;
-    const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
-    const rentAt = rent > 0n ? payout.rentAt : null;
-    store.save(claim, { ...payout, state: 'paid', paidAt, rent, rentAt });
-    agenda.plan(PAYOUT, payoutKey(payout), null);
-    const epoch = store.epoch(claim.epoch);
-    if (epoch) store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 });
-    return;
-  }
-  // A payout that the key can no longer sign is checked from the start, like a new one.
-  if (isRotated(reason)) {
-    keepOwed(context, claim, payout, 'unread');
-    return;
-  }
-  const text = reasonText(reason);
-  const why = ENDING_REASONS.find((each) => each === text) ?? 'payout_failed';
-  const level = levelOf(keepOwed(context, claim, payout, why));
-  log({ level, event: 'payout_failed', operation: id, reason: text });
-}
-
-export function payoutDebt({ now, store }: AsryContext): Debt {
-  const owed = store.owedPayouts();
-  const late = owed.filter(
-    ({ reason, createdAt }) =>
-      (reason !== null && OPERATOR_REASONS.includes(reason)) || now() - createdAt > DAY_MS,
-  );
-  return {
-    name: 'payout_owed',
-    count: owed.length,
-    atoms: owed.reduce((sum, { atoms }) => sum + atoms, 0n),
-    oldestMs: owed[0]?.createdAt ?? null,
-    awaitOperator: late.length,
-    examples: late
-      .slice(0, DEBT_EXAMPLES)
-      .map((payout) => ({ id: payoutKey(payout), reason: payout.reason ?? 'owed' })),
+export const endPayout =
+  (context: AsryContext) =>
+  ({ id, state, plan, reason, landing, updatedAt }: Operation): void => {
+    const { agenda, log, store } = context;
+    const claim = store.claim(String(plan.deposit));
+    const payout = store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
+    if (!claim || payout?.state !== 'begun') return;
+    if (state === 'done') {
+      const spent = landing ? landing.debit - landing.fee : payout.rent;
+      const rent = spent > 0n ? spent : 0n;
+      const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
+      const rentAt = rent > 0n ? payout.rentAt : null;
+      store.save(claim, { ...payout, state: 'paid', paidAt, rent, rentAt });
+      agenda.plan(PAYOUT, payoutKey(payout), null);
+      const epoch = store.epoch(claim.epoch);
+      if (epoch) store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 });
+      return;
+    }
+    // A payout that the key can no longer sign is checked from the start, like a new one.
+    if (isRotated(reason)) {
+      keepOwed(context, claim, payout, 'unread');
+      return;
+    }
+    const text = reasonText(reason);
+    const why = ENDING_REASONS.find((each) => each === text) ?? 'payout_failed';
+    const level = levelOf(keepOwed(context, claim, payout, why));
+    log({ level, event: 'payout_failed', operation: id, reason: text });
   };
-}
+
+export const payoutDebt = ({ now, store }: AsryContext): Debt =>
+  debtOf(
+    'payout_owed',
+    store.owedPayouts().map((payout) => {
+      const { atoms, createdAt: sinceMs, reason } = payout;
+      const isForOperator = reason !== null && OPERATOR_REASONS.includes(reason);
+      const awaitsOperator = isForOperator || now() - sinceMs > DAY_MS;
+      return { id: payoutKey(payout), reason: reason ?? 'owed', atoms, sinceMs, awaitsOperator };
+    }),
+  );

@@ -64,6 +64,9 @@ const DUE_AT = 'IIF(set_at > ?1, ?1, due_at)';
 /** Name of operations in the agenda. */
 export const OPERATION = 'operation';
 
+/** Name of alarms that are repeated. No timer of the object waits for them. */
+const AGAIN = 'again';
+
 export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
   for (const statement of SCHEMA) exec(statement);
 }
@@ -159,6 +162,26 @@ export class Agenda {
   isDue(name: string, id: string): boolean {
     const at = this.dueAt(name, id);
     return at !== undefined && at <= this.#now();
+  }
+
+  /**
+   * Whether something that happens at most once in `everyMs` is due; if so, plans the next time. Without the stored time,
+   * an eviction would repeat an hourly alarm each minute.
+   */
+  isDueAgain(what: string, everyMs: number): boolean {
+    if ((this.dueAt(AGAIN, what) ?? 0) > this.#now()) return false;
+    this.plan(AGAIN, what, this.#now() + everyMs);
+    return true;
+  }
+
+  /** The names that {@link isDueAgain} has stored within the last `ms` milliseconds. */
+  happenedWithin(ms: number): string[] {
+    return this.#exec(
+      'SELECT id FROM agenda WHERE name = ? AND ABS(? - set_at) <= ? ORDER BY id',
+      AGAIN,
+      this.#now(),
+      ms,
+    ).map(({ id }) => String(id));
   }
 
   /**

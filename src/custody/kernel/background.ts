@@ -5,12 +5,12 @@
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
-import type { OperatorView } from '../api.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
+import type { OperatorView } from '../operator-api.ts';
 import { OPERATION } from './agenda.ts';
 import type { Executor } from './executor.ts';
-import { REFUSED_ROW } from './journal.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
+import { REFUSED_ROW } from './mirror-queue.ts';
 import type { CustodyModule, ModuleTools, Work } from './module.ts';
 import { DELIVERIES, flushOutbox } from './outbox.ts';
 import type { Mirror } from './ports.ts';
@@ -75,7 +75,6 @@ export class Background {
       const checked = Promise.allSettled([chain.checkFinality(), readBalance(journal.releasedSlot())]);
       // Rows of an unverified journal are not processed.
       if (!gate.isVerified()) return void (await checked);
-      journal.purge(now());
       const ticks = Object.entries(modules).map(([name, module]) => this.#tick(name, module));
       await Promise.all([checked, ...ticks]);
     });
@@ -108,7 +107,7 @@ export class Background {
     // A suspect journal may have older rows than the mirror, so it writes nothing there.
     if (gate.isVerified()) {
       await flushOutbox(this.#ports);
-      if (!journal.isQueued()) agenda.plan(DELIVERY, 'd1', null);
+      if (!journal.queue.isQueued()) agenda.plan(DELIVERY, 'd1', null);
       // A delivery after a call does not postpone the planned one.
       else if ((agenda.dueAt(DELIVERY, 'd1') ?? 0) <= this.#ports.now())
         agenda.postpone(DELIVERY, 'd1', DELIVERIES);

@@ -171,10 +171,10 @@ export class Executor {
    * attempt then cannot be proven.
    */
   #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
-    const { chain, journal, now, log } = this.#ports;
+    const { agenda, chain, log } = this.#ports;
     const nodes = prunedNodes(signing, views);
     if (nodes.length === 0 || views.length - nodes.length >= chain.quorum) return;
-    if (!journal.isDueAgain(`history_too_short ${id}`, DAY_MS, now())) return;
+    if (!agenda.isDueAgain(`history_too_short ${id}`, DAY_MS)) return;
     log({ level: 'alarm', event: 'history_too_short', operation: id, slot: signing.slot.toString(), nodes });
   }
 

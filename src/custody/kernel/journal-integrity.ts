@@ -67,7 +67,7 @@ export const liftFreeze = (journal: Journal): void => journal.setMeta(FROZEN, ''
 
 export function unfreeze(journal: Journal): void {
   liftFreeze(journal);
-  journal.takeMark();
+  journal.queue.takeMark();
   journal.setMeta(INITIALISED, '1');
 }
 
@@ -109,7 +109,7 @@ export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
   const mirrored = await ports.mirror.mark();
   // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
   // revisions, so its current one would later exceed the mirror's and hide the loss.
-  if (mirrored > ports.journal.offered()) return frozenFor(ports, 'journal_behind_mirror');
+  if (mirrored > ports.journal.queue.offered()) return frozenFor(ports, 'journal_behind_mirror');
   if (ports.journal.getMeta(INITIALISED)) return true;
   const lost = ports.journal.isEmpty() ? await lossOf(ports) : undefined;
   if (lost) return frozenFor(ports, lost);
@@ -237,10 +237,10 @@ export class SigningGate {
     const why = this.stop(kind);
     if (why) return why;
     if (this.#ports.isChainStalled()) return 'solana_stalled';
-    const since = journal.undeliveredSince();
+    const since = journal.queue.undeliveredSince();
     // A start in the future means that the clock went back, so the true wait is unknown.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
-    const isUnavailable = isLate || journal.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
+    const isUnavailable = isLate || journal.queue.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
     return isUnavailable ? 'database_unavailable' : undefined;
   }
 }

@@ -5,20 +5,12 @@
  */
 
 import { lamports } from '../../core/amount.ts';
-import type { BudgetUse } from '../../core/budget.ts';
-import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
-import { RowStore } from '../row-store.ts';
-import { ALARM_FAILURES, OPERATION, openAgenda, planWork } from './agenda.ts';
-import {
-  columnsOf,
-  decodeOperation,
-  encodeOperation,
-  type Facts,
-  isTerminal,
-  type Operation,
-} from './operation.ts';
-import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
+import { numberOf, RowStore } from '../row-store.ts';
+import { OPERATION, openAgenda, planWork } from './agenda.ts';
+import { MirrorQueue } from './mirror-queue.ts';
+import { decodeOperation, encodeOperation, isTerminal, type Operation, textOf } from './operation.ts';
+import type { SqlRow, Storage } from './ports.ts';
 import type { Entry } from './spending-limits.ts';
 
 /** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
@@ -42,56 +34,21 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS operations_ended ON operations (kind, created_at, state, amount, cost) WHERE counts = 0`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE INDEX IF NOT EXISTS operations_by_signer ON operations (signer)`,
-  `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
-  `CREATE INDEX IF NOT EXISTS calls_by_purpose ON calls (purpose, at)`,
   `CREATE TABLE IF NOT EXISTS once (
     name TEXT PRIMARY KEY,
     used_by TEXT NOT NULL,
     used_at INTEGER NOT NULL
   )`,
-  `CREATE TABLE IF NOT EXISTS audit (at INTEGER NOT NULL, command TEXT NOT NULL, facts TEXT NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS outbox (
-    entity TEXT NOT NULL,
-    id TEXT NOT NULL,
-    revision INTEGER NOT NULL,
-    since INTEGER NOT NULL,
-    columns TEXT,
-    PRIMARY KEY (entity, id)
-  )`,
 ] as const;
-
-const text = (row: SqlRow | undefined, column: string): string | undefined => {
-  const value = row?.[column];
-  return typeof value === 'string' ? value : undefined;
-};
-const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
 
 /** Key of `meta`: the highest number of an operation that the lost journal had. */
 const LAST_NUMBER = 'last_number';
-
-/** Name in the agenda of rows that D1 refused while it accepted others. */
-export const REFUSED_ROW = 'mirror_row';
-export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): string => `${entity}:${id}`;
-
-const REFUSAL = `LEFT JOIN agenda r ON r.name = '${REFUSED_ROW}' AND r.id = o.entity || ':' || o.id`;
-const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
-  LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
-
-const mirrorRowOf = (row: SqlRow): MirrorRow => ({
-  entity: row.entity as Entity,
-  id: String(row.id),
-  revision: integer(row, 'revision'),
-  columns:
-    row.entity === 'operation'
-      ? columnsOf(decodeOperation(String(row.row)))
-      : (JSON.parse(String(row.columns)) as Columns),
-});
 
 /** An ended operation reserves nothing and has nothing unsettled. */
 const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
   kind,
   state: row.state as Operation['state'],
-  createdAt: integer(row, 'created_at'),
+  createdAt: Number(row.created_at),
   signedAt: null,
   amount: lamports(BigInt(String(row.amount))),
   cost: lamports(BigInt(String(row.cost))),
@@ -120,6 +77,8 @@ export type JournalEvents = {
 export const lostSigner = (address: string): string => `signer:${address}`;
 
 export class Journal {
+  /** Changes for D1. */
+  readonly queue: MirrorQueue;
   readonly #storage: Storage;
   readonly #exec: Storage['exec'];
   readonly #operations: RowStore<Operation>;
@@ -134,10 +93,11 @@ export class Journal {
       for (const statement of SCHEMA) storage.exec(statement);
       openAgenda(storage);
     });
+    this.queue = new MirrorQueue(storage.exec, this);
   }
 
   getMeta(key: string): string | undefined {
-    return text(this.#exec('SELECT value FROM meta WHERE key = ?', key)[0], 'value');
+    return textOf(this.#exec('SELECT value FROM meta WHERE key = ?', key)[0]?.value) ?? undefined;
   }
 
   setMeta(key: string, value: string): void {
@@ -157,28 +117,6 @@ export class Journal {
     this.setMeta(key, String(at));
   }
 
-  /**
-   * Whether something that happens at most once in `everyMs` is due; if so, stores the time. Without the stored time,
-   * an eviction would repeat an hourly alarm each minute.
-   */
-  isDueAgain(what: string, everyMs: number, now: number): boolean {
-    const key = `again:${what}`;
-    if (!isTimeOver(this.getTime(key) + everyMs, everyMs, now)) return false;
-    this.setTime(key, now);
-    return true;
-  }
-
-  /** The names that {@link isDueAgain} has stored within the last `ms` milliseconds. */
-  happenedWithin(ms: number, now: number): string[] {
-    return this.#exec("SELECT key, value FROM meta WHERE key > 'again:' AND key < 'again;'")
-      .filter(({ value }) => Math.abs(now - Number(value)) <= ms)
-      .map(({ key }) => String(key).slice('again:'.length));
-  }
-
-  revision(): number {
-    return Number(this.getMeta('revision') ?? 0);
-  }
-
   /** Slot from which a balance shows the outcome of every operation that no longer reserves lamports; 0 at first. */
   releasedSlot(): bigint {
     return BigInt(this.getMeta('released_slot') ?? 0);
@@ -188,15 +126,8 @@ export class Journal {
     if (slot > this.releasedSlot()) this.setMeta('released_slot', slot.toString());
   }
 
-  /** Takes the next revision. Call inside a transaction. */
-  #takeRevision(): number {
-    const next = this.revision() + 1;
-    this.setMeta('revision', String(next));
-    return next;
-  }
-
   #nextSeq(): number {
-    const stored = integer(this.#exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq');
+    const stored = numberOf(this.#exec, 'SELECT MAX(seq) AS n FROM operations') ?? 0;
     return Math.max(stored, Number(this.getMeta(LAST_NUMBER) ?? 0)) + 1;
   }
 
@@ -205,19 +136,18 @@ export class Journal {
     if (seq > Number(this.getMeta(LAST_NUMBER) ?? 0)) this.setMeta(LAST_NUMBER, String(seq));
   }
 
-  /** Deletes every row of every table except the audit and these keys of `meta`. Call inside a transaction. */
+  /** Deletes every row of every table except these keys of `meta`. Call inside a transaction. */
   clear(kept: readonly string[]): void {
     const tables = this.#exec(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 1) <> '_' AND substr(name, 1, 7) <> 'sqlite_'`,
     ).map(({ name }) => String(name));
-    for (const table of tables)
-      if (table !== 'audit' && table !== 'meta') this.#exec(`DELETE FROM "${table}"`);
+    for (const table of tables) if (table !== 'meta') this.#exec(`DELETE FROM "${table}"`);
     this.#exec('DELETE FROM meta WHERE key NOT IN (SELECT value FROM json_each(?))', JSON.stringify(kept));
   }
 
   /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
   #write(operation: Operation, now: number): Operation {
-    const row = { ...operation, revision: this.#takeRevision() };
+    const row = { ...operation, revision: this.queue.takeRevision() };
     // `counts` is 1 while the row reserves lamports, is unsettled or is due for a check. The limits also add up all
     // rows of the last day, regardless of `counts`.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
@@ -240,15 +170,11 @@ export class Journal {
       row.cost.toString(),
       encodeOperation(row),
     );
-    this.#plan(row, now);
+    planWork(this.#exec, { ...row, name: OPERATION }, now);
     if (row.releasedSlot !== null) this.adoptReleasedSlot(row.releasedSlot);
     // Its columns are read from the row when it is sent.
-    this.publish('operation', row.id, {}, now, row.revision);
+    this.queue.publish('operation', row.id, {}, now, row.revision);
     return row;
-  }
-
-  #plan({ id, dueAt, looks }: Operation, now: number): void {
-    planWork(this.#exec, { name: OPERATION, id, dueAt, looks }, now);
   }
 
   /** Stores a new intent under the next number. @throws when its natural key exists */
@@ -268,8 +194,10 @@ export class Journal {
       const stored = this.#operations.first('WHERE seq = ?', before.seq);
       if (stored?.revision !== before.revision) return undefined;
       if (isSameState(stored, after)) {
-        this.#keepFindings(stored, after.outcome);
-        this.#plan(after, now);
+        const row = encodeOperation({ ...stored, outcome: after.outcome });
+        if (row !== encodeOperation(stored))
+          this.#exec('UPDATE operations SET row = ? WHERE seq = ?', row, stored.seq);
+        planWork(this.#exec, { ...after, name: OPERATION }, now);
         return after;
       }
       const row = this.#write(after, now);
@@ -281,23 +209,12 @@ export class Journal {
     return written;
   }
 
-  #keepFindings(stored: Operation, outcome: Facts): void {
-    const row = encodeOperation({ ...stored, outcome });
-    if (row !== encodeOperation(stored))
-      this.#exec('UPDATE operations SET row = ? WHERE seq = ?', row, stored.seq);
-  }
-
-  /** Continues from a revision of the mirror, if it is higher. */
-  adoptRevision(mirrored: number): void {
-    if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
-  }
-
   /** An operation, with the times and number of its checks from the agenda. */
   get(id: string | null): Operation | undefined {
     const operation = this.#operations.first('WHERE id = ?', id);
     const [planned] = this.#exec('SELECT due_at, looks FROM agenda WHERE name = ? AND id = ?', OPERATION, id);
     if (!operation || planned?.due_at === null || planned?.due_at === undefined) return operation;
-    return { ...operation, dueAt: Number(planned.due_at), looks: integer(planned, 'looks') };
+    return { ...operation, dueAt: Number(planned.due_at), looks: Number(planned.looks) };
   }
 
   bySignature(signature: string): Operation | undefined {
@@ -340,7 +257,7 @@ export class Journal {
     );
     return {
       ...endedEntry(kind, { ...sums, state: 'done', created_at: at }),
-      rows: integer(sums, 'landed'),
+      rows: Number(sums.landed),
       each: () =>
         this.#exec(
           `SELECT state, created_at, CAST(amount AS TEXT) AS amount, CAST(cost AS TEXT) AS cost ${ended}`,
@@ -405,25 +322,6 @@ export class Journal {
     return this.#exec('SELECT 1 FROM operations LIMIT 1').length === 0;
   }
 
-  /** Calls of one purpose after `since`, oldest first. */
-  calls(purpose: string, since: number): BudgetUse[] {
-    return this.#exec(
-      'SELECT client, at FROM calls WHERE purpose = ? AND at > ? ORDER BY at',
-      purpose,
-      since,
-    ).map((row) => ({ client: row.client === '' ? null : String(row.client), at: integer(row, 'at') }));
-  }
-
-  /** @param client null for the service itself */
-  recordCall(purpose: string, client: string | null, at: number): void {
-    this.#exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client ?? '', at);
-  }
-
-  /** Deletes recorded calls that are older than a day. No limit on calls has a longer window. */
-  purge(now: number): void {
-    this.#exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
-  }
-
   /**
    * Uses a name for one row, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
    * @param by the row: an operation's id, a request as `token:<id>`, or a claim as `asry:<signature>`
@@ -441,120 +339,6 @@ export class Journal {
 
   /** The row that uses a name, if any. */
   usedBy(name: string): string | undefined {
-    return text(this.#exec('SELECT used_by FROM once WHERE name = ?', name)[0], 'used_by');
-  }
-
-  /**
-   * Queues a row for the mirror. Call inside the transaction that changes it.
-   *
-   * @param columns all of D1's columns except `id` and `revision`; `journal` is the row itself as JSON
-   */
-  publish(
-    entity: Entity,
-    id: string,
-    columns: Columns,
-    now: number,
-    revision: number = this.#takeRevision(),
-  ): void {
-    this.#exec(
-      `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
-      entity,
-      id,
-      revision,
-      now,
-      JSON.stringify(columns),
-    );
-  }
-
-  /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
-  outbox(limit: number): MirrorRow[] {
-    return this.#exec(`${OUTBOX_ROWS} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`, limit).map(
-      mirrorRowOf,
-    );
-  }
-
-  /** Whether `outbox` would return a row. */
-  isQueued(): boolean {
-    return this.#exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0;
-  }
-
-  /** Number of changes that the mirror does not have yet. */
-  backlog(): number {
-    return integer(this.#exec('SELECT COUNT(*) AS n FROM outbox')[0], 'n');
-  }
-
-  /**
-   * Removes delivered rows from the outbox. A row that changed in the meantime stays, and waits only since the delivery
-   * began: a row that changes during each delivery is never late.
-   */
-  delivered(rows: readonly MirrorRow[], beganAt: number): void {
-    for (const row of rows) {
-      this.#exec(
-        'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
-        row.entity,
-        row.id,
-        row.revision,
-      );
-      this.#exec(
-        'UPDATE outbox SET since = ? WHERE entity = ? AND id = ? AND since < ?',
-        beganAt,
-        row.entity,
-        row.id,
-        beganAt,
-      );
-      planWork(this.#exec, { name: REFUSED_ROW, id: refusedKey(row), dueAt: null }, 0);
-    }
-  }
-
-  /**
-   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside are not included,
-   * because the mirror accepts all others.
-   */
-  undeliveredSince(): number | undefined {
-    const row = this.#exec(
-      `SELECT MIN(o.since) AS since FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.tries < ?`,
-      ALARM_FAILURES,
-    )[0];
-    return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
-  }
-
-  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
-  offered(): number {
-    return Number(this.getMeta('offered') ?? this.revision());
-  }
-
-  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
-  takeMark(): number {
-    const mark = this.#takeRevision();
-    this.setMeta('offered', String(mark));
-    return mark;
-  }
-
-  /** The highest mark that the mirror has acknowledged; 0 before the first. */
-  acknowledged(): number {
-    return Number(this.getMeta('acknowledged') ?? 0);
-  }
-
-  acknowledge(mark: number): void {
-    this.setMeta('acknowledged', String(mark));
-  }
-
-  /** The newest content of a row that the mirror refused. @param key see {@link refusedKey} */
-  refused(key: string): MirrorRow | undefined {
-    return this.#exec(`${OUTBOX_ROWS} WHERE r.id = ?`, key).map(mirrorRowOf)[0];
-  }
-
-  /** Rows that the mirror has refused so often that the operator was alerted. They no longer count as waiting. */
-  setAside(limit: number): { entity: string; id: string; refusals: number }[] {
-    return this.#exec(
-      `SELECT o.entity, o.id, r.tries FROM outbox o ${REFUSAL} WHERE r.tries >= ? ORDER BY o.revision LIMIT ?`,
-      ALARM_FAILURES,
-      limit,
-    ).map((row) => ({ entity: String(row.entity), id: String(row.id), refusals: integer(row, 'tries') }));
-  }
-
-  audit(command: string, facts: string, now: number): void {
-    this.#exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
+    return textOf(this.#exec('SELECT used_by FROM once WHERE name = ?', name)[0]?.used_by) ?? undefined;
   }
 }

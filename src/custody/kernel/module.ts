@@ -3,7 +3,7 @@
  * @module
  */
 import type { RecordTable } from '../../core/record-tables.ts';
-import type { Debt, OpsAnswer } from '../api.ts';
+import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { Agenda } from './agenda.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';

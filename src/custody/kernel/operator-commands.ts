@@ -1,10 +1,10 @@
 /**
- * The operator's view and commands. No command names a destination or an amount; each call leaves an audit row.
+ * The operator's view and commands. No command names a destination or an amount; each call is logged.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import type { OpenOperation, OpsAnswer, OpsCommand } from '../api.ts';
+import type { Debt, OpenOperation, OpsAnswer, OpsCommand } from '../operator-api.ts';
 import { birthOf } from './birth.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
@@ -15,7 +15,7 @@ import { code, isHeld, reasonText } from './reason.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
 import { STUCK_AFTER_MS } from './state-machine.ts';
 
-export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress' | 'now'> & {
+export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress' | 'now' | 'log'> & {
   readonly mirror: Pick<Mirror, 'apply' | 'mark'>;
   beginAnew(code: string): Promise<OpsAnswer>;
   unfreeze(): Promise<OpsAnswer>;
@@ -30,7 +30,8 @@ const ALL = -1;
 
 export async function runOps(ports: OpsPorts, command: OpsCommand): Promise<OpsAnswer> {
   const answer = await perform(ports, command);
-  ports.journal.audit(command.name, JSON.stringify({ id: command.id ?? null, ok: answer.ok }), ports.now());
+  const { name, id = null } = command;
+  ports.log({ level: 'info', event: 'operator_command', command: name, id, ok: answer.ok });
   return answer;
 }
 
@@ -90,7 +91,7 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
     // A journal that has lost rows takes no revision: `unfreeze` compares its revision with those of D1.
     const mark = isSuspect(journal)
       ? (await mirror.mark()) + 1
-      : storage.transaction(() => journal.takeMark());
+      : storage.transaction(() => journal.queue.takeMark());
     await storage.sync();
     await mirror.apply([], mark, birthOf(journal));
     await storage.restore(at);
@@ -200,16 +201,43 @@ export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now
   }));
 }
 
+/** Maximum debts of one name that the operator's view names. */
+const DEBT_EXAMPLES = 5;
+
+/** One thing that is owed. `awaitsOperator`: nothing but a command pays it. */
+type Owed = {
+  readonly id: string;
+  readonly reason: string;
+  readonly atoms: bigint;
+  /** Unix milliseconds; null if unknown. */
+  readonly sinceMs: number | null;
+  readonly awaitsOperator: boolean;
+};
+
+/** @param owed in the order of the examples */
+export function debtOf(name: Debt['name'], owed: readonly Owed[]): Debt {
+  const times = owed.flatMap(({ sinceMs }) => sinceMs ?? []);
+  const waiting = owed.filter(({ awaitsOperator: waits }) => waits);
+  return {
+    name,
+    count: owed.length,
+    atoms: owed.reduce((sum, { atoms }) => sum + atoms, 0n),
+    oldestMs: times.length === 0 ? null : Math.min(...times),
+    awaitOperator: waiting.length,
+    examples: waiting.slice(0, DEBT_EXAMPLES).map(({ id, reason }) => ({ id, reason })),
+  };
+}
+
 /** Which operations are open, and how much of each limit is used. */
-export function custodyReport({ journal, reserveAddress, now }: OpsPorts, limits: readonly Limit[]) {
+export function custodyReport({ journal, reserveAddress, now }: ModuleTools, limits: readonly Limit[]) {
   const kinds = new Set(limits.map(({ kind }) => kind));
   const entries = new Map([...kinds].map((kind) => [kind, journal.counting(reserveAddress, now(), kind)]));
   const open = journal.open();
   return {
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations: open.filter((operation) => awaitsOperator(operation, now())).length,
-    undeliveredSinceMs: journal.undeliveredSince() ?? null,
-    refusedRows: journal.setAside(ALL).length,
+    undeliveredSinceMs: journal.queue.undeliveredSince() ?? null,
+    refusedRows: journal.queue.setAside(ALL).length,
     mirrorRestored: isMirrorRestored(journal),
     limits: limits.map((limit) => limitUse(limit, entries.get(limit.kind) ?? [], now())),
   };

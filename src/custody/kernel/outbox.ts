@@ -11,7 +11,8 @@
 import { RECORD_TABLES } from '../../core/record-tables.ts';
 import type { Backoff } from './agenda.ts';
 import { birthOf } from './birth.ts';
-import { type Journal, REFUSED_ROW, refusedKey } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { REFUSED_ROW, refusedKey } from './mirror-queue.ts';
 import type { ModuleTools } from './module.ts';
 import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage } from './ports.ts';
 
@@ -42,7 +43,7 @@ export function compareMark(journal: Journal, log: Log, acknowledged: number, fo
   if (found >= acknowledged) return;
   log({ level: 'alarm', event: 'mirror_restored', acknowledged, found });
   // Without this, each read before the next batch would find the same difference again.
-  journal.acknowledge(found);
+  journal.queue.acknowledge(found);
   journal.setMeta(RESTORED, '1');
   // Rows that an earlier command has sent may be lost again.
   journal.setMeta(REPUBLISHED_TO, '');
@@ -68,7 +69,7 @@ export async function flushOutbox(ports: OutboxPorts): Promise<void> {
   let rejections = 0;
   let isDown = false;
   for (let size = BATCH; !isDown; ) {
-    const rows = journal.outbox(size);
+    const rows = journal.queue.waiting(size);
     if (rows.length === 0) break;
     const delivery = await deliver(ports, rows);
     isDown = delivery === 'down' || (delivery === 'refused' && ++rejections >= MAX_REJECTIONS);
@@ -76,7 +77,7 @@ export async function flushOutbox(ports: OutboxPorts): Promise<void> {
     size = delivery === 'delivered' ? Math.min(BATCH, size * 2) : Math.max(1, Math.floor(rows.length / 2));
   }
   for (const key of agenda.due(REFUSED_ROW, MOST_REFUSED)) {
-    const row = journal.refused(key);
+    const row = journal.queue.refused(key);
     if (!row) agenda.plan(REFUSED_ROW, key, null);
     else if (!isDown && ++rejections > MAX_REJECTIONS) return;
     else if (isDown || (await deliver(ports, [row])) === 'down') {
@@ -90,10 +91,10 @@ export async function flushOutbox(ports: OutboxPorts): Promise<void> {
 async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
   const { journal, log, now } = ports;
   const beganAt = now();
-  const acknowledged = journal.acknowledged();
+  const acknowledged = journal.queue.acknowledged();
   // Sync before the write: if D1 had a change that a crash then removed from the journal, the next instance
   // would freeze.
-  const mark = ports.storage.transaction(() => journal.takeMark());
+  const mark = ports.storage.transaction(() => journal.queue.takeMark());
   await ports.storage.sync();
   let before: number;
   try {
@@ -107,9 +108,9 @@ async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<
     return 'refused';
   }
   ports.storage.transaction(() => {
-    journal.delivered(rows, beganAt);
+    journal.queue.delivered(rows, beganAt);
     compareMark(journal, log, acknowledged, before);
-    journal.acknowledge(mark);
+    journal.queue.acknowledge(mark);
   });
   return 'delivered';
 }

@@ -57,6 +57,8 @@ export type SolanaViewPorts = {
   readonly messageVersion?: MessageVersion;
 };
 
+type Memory = QuorumMemory & { readonly finality: FinalityMemory };
+
 export class SolanaView {
   /** Number of nodes that must agree. */
   readonly quorum: number;
@@ -87,15 +89,11 @@ export class SolanaView {
 
   /** What the next instance must know about the nodes' agreement and about the chain; JSON. */
   memory(): string {
-    const memory: QuorumMemory & { finality: FinalityMemory } = {
-      ...this.#questions.memory(),
-      finality: this.#finality,
-    };
-    return JSON.stringify(memory);
+    return JSON.stringify({ ...this.#questions.memory(), finality: this.#finality } satisfies Memory);
   }
 
   recall(text: string): void {
-    const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality: FinalityMemory };
+    const { finality, ...memory } = JSON.parse(text) as Memory;
     this.#questions.recall(memory);
     this.#finality = finality;
   }

@@ -328,14 +328,16 @@ function complete(context: PaymentContext, request: PaymentRequest): void {
 }
 
 /** Ends the request of an operation. Call inside the storage transaction that ends the operation. */
-export function endWork(context: PaymentContext, { id, state, plan, reason }: Operation): void {
-  const request = context.requests.get(String(plan.invoiceId));
-  if (request?.state !== 'paid' || workId(request) !== id) return;
-  if (state === 'done') complete(context, request);
-  else if (isRotated(reason))
-    beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
-  else {
-    const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
-    oweRest(context, failed, 'failed');
-  }
-}
+export const endWork =
+  (context: PaymentContext) =>
+  ({ id, state, plan, reason }: Operation): void => {
+    const request = context.requests.get(String(plan.invoiceId));
+    if (request?.state !== 'paid' || workId(request) !== id) return;
+    if (state === 'done') complete(context, request);
+    else if (isRotated(reason))
+      beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
+    else {
+      const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
+      oweRest(context, failed, 'failed');
+    }
+  };

@@ -17,31 +17,20 @@ const LIFE_MS = 30 * 60_000;
 /** A payment is accepted until this long after the request has expired, because wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
-/**
- * Reads the facts for the decision on a sale. The returned function gives the reason why the work of a request cannot
- * be sold; undefined if it can. Concurrent calls share the read, so each must decide and open its request without an
- * await in between. A request without work costs the reserve nothing.
- */
-export async function readSale(
-  { products, bounds, requests, journal, reserveAddress, readBalance, now }: PaymentContext,
-  { kind, subject }: OpenRequest,
-): Promise<() => Refusal | undefined> {
-  if (!products[kind].work) return () => undefined;
-  let balance: Balance;
-  try {
-    balance = await readBalance(journal.releasedSlot());
-  } catch (error) {
-    return () => upstreamRefusal(upstreamFailure(error));
+/** Concurrent calls share the read of the balance, so nothing is awaited between the decision and the stored request. */
+export async function openRequest(context: PaymentContext, asked: OpenRequest): Promise<RequestOpened> {
+  const { journal, products, readBalance } = context;
+  // A request without work costs the reserve nothing.
+  if (products[asked.kind].work) {
+    const balance = await readBalance(journal.releasedSlot()).catch(upstreamFailure);
+    const refusal = 'slot' in balance ? saleRefusal(context, asked, balance) : upstreamRefusal(balance);
+    if (refusal) return refused(refusal);
   }
-  return () => {
-    if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-    const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind) };
-    return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), kind), now());
-  };
+  return storeRequest(context, asked);
 }
 
-/** Call only after `readSale` has found no refusal. */
-export function openRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
+/** Opens a request whose work can be sold. */
+export function storeRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
   if (!requests.openBudget().check(asked.client, now()).ok)
     return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
@@ -55,6 +44,17 @@ export function openRequest(context: PaymentContext, asked: OpenRequest): Reques
   if (unavailable) return refused(unavailable);
   const request = storage.transaction(() => saveRequest(context, newRequest(context, asked, fee)));
   return { type: 'opened', request: requestView(request, [], now()) };
+}
+
+/** Why the work of a request cannot be sold; undefined if it can. */
+function saleRefusal(
+  { bounds, requests, journal, reserveAddress, now }: PaymentContext,
+  { kind, subject }: OpenRequest,
+  balance: Balance,
+): Refusal | undefined {
+  if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
+  const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind) };
+  return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), kind), now());
 }
 
 function newRequest(

@@ -14,7 +14,7 @@ export function saveRefund(context: PaymentContext, refund: RefundDue): void {
   const { requests, journal, now } = context;
   const changed = { ...refund, changes: refund.changes + 1 };
   requests.putRefund(changed);
-  journal.publish('refunds', changed.id, refundColumns(changed), now());
+  journal.queue.publish('refunds', changed.id, refundColumns(changed), now());
   const request = requests.get(refund.requestId);
   if (request) mirrorRequest(context, request);
 }

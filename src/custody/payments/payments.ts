@@ -3,23 +3,15 @@
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
-import type {
-  ConfirmRequest,
-  Debt,
-  OpenRequest,
-  OpsAnswer,
-  PaymentConfirmed,
-  Refusal,
-  RequestOpened,
-  RequestView,
-} from '../api.ts';
+import type { OpenRequest, RequestOpened, RequestView } from '../api.ts';
 import { lostRequest } from '../kernel/birth.ts';
 import type { CustodyModule, MirrorSource } from '../kernel/module.ts';
 import type { OperationKind } from '../kernel/operation.ts';
-import { confirmPayment, endWork } from './confirm.ts';
+import type { Debt, OpsAnswer } from '../operator-api.ts';
+import { endWork } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
 import { EXPIRY, expireRequests } from './expire.ts';
-import { openRequest, readSale } from './open.ts';
+import { openRequest } from './open.ts';
 import { PaymentSearch, SEARCH } from './payment-search.ts';
 import { endRefund, refundDebt, refundPayments } from './refund.ts';
 import { createRefundKind } from './refund-operation.ts';
@@ -41,11 +33,11 @@ export class Payments implements CustodyModule {
   readonly work: CustodyModule['work'];
   readonly commands: Readonly<Record<'refund' | 'unmatched', (id: string) => Promise<OpsAnswer>>>;
   readonly mirrored: readonly MirrorSource[];
-  readonly #context: PaymentContext;
+  readonly context: PaymentContext;
   readonly #search: PaymentSearch;
 
   constructor(context: PaymentContext) {
-    this.#context = context;
+    this.context = context;
     this.#search = new PaymentSearch(context);
     this.kinds = kindsOf(context);
     this.work = {
@@ -64,7 +56,7 @@ export class Payments implements CustodyModule {
   }
 
   debts(): readonly Debt[] {
-    return [refundDebt(this.#context), unmatchedDebt(this.#context)];
+    return [refundDebt(this.context), unmatchedDebt(this.context)];
   }
 
   /** The cron searches for payments, so a request that is never paid causes no other work. */
@@ -73,24 +65,15 @@ export class Payments implements CustodyModule {
     else this.#expire();
   }
 
-  /** Reads the facts that `open` does not read itself; see {@link readSale}. */
-  readSale(asked: OpenRequest): Promise<() => Refusal | undefined> {
-    return readSale(this.#context, asked);
-  }
-
-  open(asked: OpenRequest): RequestOpened {
-    const opened = openRequest(this.#context, asked);
+  async open(asked: OpenRequest): Promise<RequestOpened> {
+    const opened = await openRequest(this.context, asked);
     this.#search.plan();
     return opened;
   }
 
-  confirm(asked: ConfirmRequest): Promise<PaymentConfirmed> {
-    return confirmPayment(this.#context, asked);
-  }
-
   find(id: string): RequestView | null {
-    const request = this.#context.requests.get(id);
-    return request ? viewOf(this.#context, request) : null;
+    const request = this.context.requests.get(id);
+    return request ? viewOf(this.context, request) : null;
   }
 
   /**
@@ -98,7 +81,7 @@ export class Payments implements CustodyModule {
    * then sets the alarm.
    */
   askFor(id: string): boolean {
-    return this.#context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
+    return this.context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }
 
   /** Searches for payments. No request expires before the chain was read. */
@@ -113,19 +96,18 @@ export class Payments implements CustodyModule {
    * have been read; a day after its end it expires even if a node fails.
    */
   #expire(): void {
-    const { requests, now } = this.#context;
-    expireRequests(this.#context, Math.max(this.#search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
+    const { requests, now } = this.context;
+    expireRequests(this.context, Math.max(this.#search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
     requests.purge(now() - KEPT_MS, MAX_EXPIRED);
   }
 }
 
 function kindsOf(context: PaymentContext): Record<string, OperationKind> {
   const works = Object.entries(context.products).flatMap(([name, { work }]) =>
-    work ? [[name, { ...work.kind, onEnd: (operation) => endWork(context, operation) }] as const] : [],
-  ) satisfies (readonly [string, OperationKind])[];
-  const refund = {
-    ...createRefundKind(context),
-    onEnd: (operation) => endRefund(context, operation),
-  } satisfies OperationKind;
-  return { ...Object.fromEntries(works), refund };
+    work ? [[name, { ...work.kind, onEnd: endWork(context) }] as const] : [],
+  );
+  return {
+    ...Object.fromEntries(works),
+    refund: { ...createRefundKind(context), onEnd: endRefund(context) },
+  };
 }

@@ -6,10 +6,11 @@
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { Debt, OpsAnswer } from '../api.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { debtOf } from '../kernel/operator-commands.ts';
 import { reasonText } from '../kernel/reason.ts';
+import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { owedOf, saveRefund } from './owed.ts';
 import { refundId } from './refund-operation.ts';
@@ -17,8 +18,6 @@ import type { RefundDue } from './request-store.ts';
 import { payerOf } from './treasury-payment.ts';
 import { oweUnmatched } from './unmatched.ts';
 
-/** Maximum debts that the operator's view names. */
-const DEBT_EXAMPLES = 5;
 /** Maximum refunds of one request that one command processes. */
 const LISTED = 100;
 
@@ -113,33 +112,32 @@ function decide(context: PaymentContext, asked: RefundDue): Decision<string> {
 }
 
 /** Books a refund whose operation ends. Call inside the storage transaction that ends it. */
-export function endRefund(
-  context: PaymentContext,
-  { id, state, plan, reason, signing, landing }: Operation,
-): void {
-  const { requests, log, now } = context;
-  const stored = requests.refund(String(plan.refund));
-  if (stored?.state !== 'begun' || stored.operationId !== id) return;
-  if (state === 'failed') {
-    saveRefund(context, { ...stored, state: 'due' });
-    log({ level: 'alarm', event: 'refund_failed', operation: id, reason: reasonText(reason) });
-    return;
-  }
-  const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : now();
-  saveRefund(context, { ...stored, state: 'paid', refundSignature: signing?.signature ?? null, paidAt });
-}
-
-export function refundDebt({ requests }: PaymentContext): Debt {
-  const due = requests.refundsDue();
-  return {
-    name: 'refund_due',
-    count: due.length,
-    atoms: due.reduce((sum, { lamports: owed }) => sum + BigInt(owed), 0n),
-    oldestMs: due[0]?.createdAt ?? null,
-    awaitOperator: due.length,
-    examples: due.slice(0, DEBT_EXAMPLES).map(({ requestId, reason }) => ({ id: requestId, reason })),
+export const endRefund =
+  (context: PaymentContext) =>
+  ({ id, state, plan, reason, signing, landing }: Operation): void => {
+    const { requests, log, now } = context;
+    const stored = requests.refund(String(plan.refund));
+    if (stored?.state !== 'begun' || stored.operationId !== id) return;
+    if (state === 'failed') {
+      saveRefund(context, { ...stored, state: 'due' });
+      log({ level: 'alarm', event: 'refund_failed', operation: id, reason: reasonText(reason) });
+      return;
+    }
+    const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : now();
+    saveRefund(context, { ...stored, state: 'paid', refundSignature: signing?.signature ?? null, paidAt });
   };
-}
+
+export const refundDebt = ({ requests }: PaymentContext): Debt =>
+  debtOf(
+    'refund_due',
+    requests.refundsDue().map(({ requestId: id, reason, lamports: owed, createdAt: sinceMs }) => ({
+      id,
+      reason,
+      atoms: BigInt(owed),
+      sinceMs,
+      awaitsOperator: true,
+    })),
+  );
 
 function notPaid(why: NotBegun, now: number): string {
   switch (why.code) {

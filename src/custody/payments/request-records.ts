@@ -109,7 +109,7 @@ function recordsOf({ products, requests }: PaymentContext, request: PaymentReque
 
 export function mirrorRequest(context: PaymentContext, request: PaymentRequest): void {
   for (const { table, id, columns } of recordsOf(context, request))
-    context.journal.publish(table, id, columns, context.now());
+    context.journal.queue.publish(table, id, columns, context.now());
 }
 
 export const refundColumns = (refund: RefundDue) => ({

@@ -44,7 +44,7 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
 const isPruned = async (node: TreasuryNode, head: Head): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(head.slot);
 
-type WalkContext = Pick<PaymentContext, 'treasuryAddress' | 'nodes' | 'journal' | 'now' | 'log'>;
+type WalkContext = Pick<PaymentContext, 'treasuryAddress' | 'nodes' | 'agenda' | 'journal' | 'now' | 'log'>;
 
 export class TreasuryWalk {
   readonly #context: WalkContext;
@@ -141,9 +141,8 @@ export class TreasuryWalk {
 
   /** Raises an alarm, at most once an hour for each node and event. */
   #alarm(node: string, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
-    const { journal, log, now } = this.#context;
-    if (journal.isDueAgain(`${event} ${node}`, HOUR_MS, now()))
-      log({ level: 'alarm', event, node, ...facts });
+    const { agenda, log } = this.#context;
+    if (agenda.isDueAgain(`${event} ${node}`, HOUR_MS)) log({ level: 'alarm', event, node, ...facts });
   }
 }
 

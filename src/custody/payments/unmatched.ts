@@ -3,9 +3,11 @@
  * into a refund.
  * @module
  */
-import type { Debt, OpsAnswer } from '../api.ts';
+
 import { isReserve } from '../kernel/begin-operation.ts';
 import { olderRefusal } from '../kernel/birth.ts';
+import { debtOf } from '../kernel/operator-commands.ts';
+import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { oweRefund } from './owed.ts';
 import { nameOf } from './request-store.ts';
@@ -14,8 +16,6 @@ import type { UnmatchedPayment } from './treasury-store.ts';
 
 /** Maximum payments in one list for the operator. */
 const SHOWN = 200;
-/** Maximum debts that the operator's view names. */
-const DEBT_EXAMPLES = 5;
 
 /** A payment that nothing has used, that is not our own, and that cannot be money returned by a bridge. */
 export function findUnmatched(context: PaymentContext, signature: string): UnmatchedPayment | undefined {
@@ -42,20 +42,17 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
   });
 }
 
-export function unmatchedDebt(context: PaymentContext): Debt {
-  const unmatched = largest(context);
-  const times = unmatched.flatMap(({ blockTime }) => blockTime ?? []);
-  return {
-    name: 'payment_unmatched',
-    count: unmatched.length,
-    atoms: unmatched.reduce((sum, { lamports }) => sum + lamports, 0n),
-    oldestMs: times.length === 0 ? null : Math.min(...times) * 1_000,
-    awaitOperator: unmatched.length,
-    examples: unmatched
-      .slice(0, DEBT_EXAMPLES)
-      .map(({ signature }) => ({ id: signature, reason: 'no_request' })),
-  };
-}
+export const unmatchedDebt = (context: PaymentContext): Debt =>
+  debtOf(
+    'payment_unmatched',
+    largest(context).map(({ signature: id, lamports: atoms, blockTime }) => ({
+      id,
+      reason: 'no_request',
+      atoms,
+      sinceMs: blockTime === null ? null : blockTime * 1_000,
+      awaitsOperator: true,
+    })),
+  );
 
 export function listUnmatched(context: PaymentContext): OpsAnswer {
   const rows = largest(context).map(({ signature, blockTime, lamports, payer }) => {

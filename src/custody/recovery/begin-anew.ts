@@ -6,7 +6,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { failureReason } from '../../core/errors.ts';
-import type { OpsAnswer } from '../api.ts';
 import { type Birth, lostRequest, storeBirth } from '../kernel/birth.ts';
 import { lostSigner } from '../kernel/journal.ts';
 import {
@@ -22,6 +21,7 @@ import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { decodeOperation, namesUsedBy } from '../kernel/operation.ts';
 import type { Entity, Mirror } from '../kernel/ports.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
+import type { OpsAnswer } from '../operator-api.ts';
 
 export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter' | 'apply'>;
@@ -88,8 +88,8 @@ async function replace(
   // later batch repeats it.
   await mirror.apply([], mark, birth);
   step(() => {
-    journal.adoptRevision(mark);
-    journal.acknowledge(mark);
+    journal.queue.adoptRevision(mark);
+    journal.queue.acknowledge(mark);
     // A balance of an earlier slot may not show what the lost journal has spent.
     journal.adoptReleasedSlot(slot);
     storeBirth(journal, birth);

@@ -2,12 +2,13 @@
  * Sends every row to D1 again on the operator's command, after D1 was restored to an older state.
  * @module
  */
-import type { OpsAnswer } from '../api.ts';
-import { REFUSED_ROW } from '../kernel/journal.ts';
+
+import { REFUSED_ROW } from '../kernel/mirror-queue.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { columnsOf } from '../kernel/operation.ts';
 import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
 import type { Columns, Entity, Mirror } from '../kernel/ports.ts';
+import type { OpsAnswer } from '../operator-api.ts';
 
 /** Number of rows that are queued and delivered together. */
 const PAGE = 100;
@@ -47,7 +48,7 @@ export class Republishing implements CustodyModule {
 
   async onCron(): Promise<void> {
     const { journal, storage, log } = this.#tools;
-    const acknowledged = journal.acknowledged();
+    const acknowledged = journal.queue.acknowledged();
     const found = await this.#ports.mirror.mark();
     storage.transaction(() => compareMark(journal, log, acknowledged, found));
   }
@@ -55,13 +56,13 @@ export class Republishing implements CustodyModule {
   /** The position is stored with each page, so a repeated command continues where the last one stopped. */
   async #republish(): Promise<OpsAnswer> {
     const { agenda, journal, storage, now } = this.#tools;
-    const refused = journal.setAside(LIST);
+    const refused = journal.queue.setAside(LIST);
     for (const key of agenda.ids(REFUSED_ROW)) agenda.plan(REFUSED_ROW, key, now());
     for (let queued = 0; queued < MOST; ) {
       const page = storage.transaction(() => this.#queuePage());
       await this.#ports.flush();
       if (page === 'end') return { ok: true, message: 'Every row was sent to D1 again.', rows: refused };
-      if (journal.isQueued())
+      if (journal.queue.isQueued())
         return { ok: false, message: `D1 did not accept every row. ${CONTINUE}`, rows: refused };
       queued += page;
     }
@@ -81,7 +82,7 @@ export class Republishing implements CustodyModule {
     const at = tables.findIndex((source) => source.table === table);
     const rows = tables[at]?.rowsAfter(after, PAGE) ?? [];
     for (const { id, columns, revision } of rows)
-      journal.publish(tables[at]?.table ?? 'operation', id, columns, now(), revision);
+      journal.queue.publish(tables[at]?.table ?? 'operation', id, columns, now(), revision);
     const last = rows.at(-1);
     const next = last ? table : tables[at + 1]?.table;
     journal.setMeta(REPUBLISHED_TO, next ? JSON.stringify({ table: next, after: last?.id ?? '' }) : '');

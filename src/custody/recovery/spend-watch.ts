@@ -67,7 +67,7 @@ export class SpendWatch implements CustodyModule {
   }
 
   async onCron(): Promise<void> {
-    const { agenda, journal, storage, readBalance, log, now } = this.#tools;
+    const { agenda, journal, storage, readBalance, log } = this.#tools;
     // A quorum shows this balance, so a single node cannot change where the check continues.
     const { slot } = await readBalance(journal.releasedSlot());
     const from = this.#checkedTo();
@@ -90,7 +90,7 @@ export class SpendWatch implements CustodyModule {
     const held = left.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
     // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
     const isTooMuch = search.listed > READS * PATIENT_RUNS || held.length < left.length;
-    if (isTooMuch && journal.isDueAgain('spends_unread', HOUR_MS, now()))
+    if (isTooMuch && agenda.isDueAgain('spends_unread', HOUR_MS))
       log({ level: 'alarm', event: 'spends_unread', listed: search.listed });
     const next = [slot - OVERLAP, ...held].reduce((least, each) => (each < least ? each : least));
     storage.transaction(() => {

@@ -75,8 +75,8 @@ export type SpendSearch = {
 
 /** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
-/** Maximum pages read from each node's list, newest first. Anyone can add entries to it. */
-const MAX_PAGES = 20;
+/** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
+const MAX_LISTED = 20_000;
 
 type Earlier = {
   /** Entries of earlier searches, which are read as well. */
@@ -193,9 +193,9 @@ export async function unexplainedSpends(
 /** One node's list of the reserve's transactions after a slot, newest first. */
 async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
-  for await (const { entries } of pagesDown((page) => node.signatures(page), MAX_PAGES)) {
+  for await (const { entries } of pagesDown((page) => node.signatures(page), Number.POSITIVE_INFINITY)) {
     listed.push(...entries.filter(({ slot }) => slot > after));
-    if (entries.some(({ slot }) => slot <= after)) break;
+    if (listed.length >= MAX_LISTED || entries.some(({ slot }) => slot <= after)) break;
   }
   return listed;
 }

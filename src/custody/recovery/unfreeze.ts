@@ -4,11 +4,11 @@
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
-import type { OpsAnswer } from '../api.ts';
 import { frozenReason, isSuspect, settlesIn, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { History } from '../nodes/history.ts';
+import type { OpsAnswer } from '../operator-api.ts';
 import { type SpendPorts, type UnexplainedSpend, unexplainedSpends } from './unexplained-spends.ts';
 
 export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
@@ -27,7 +27,7 @@ export async function endFreeze(ports: UnfreezePorts): Promise<OpsAnswer> {
     if (lost) return { ok: false, ...lost };
     const mark = await mirror.mark();
     storage.transaction(() => {
-      journal.adoptRevision(mark);
+      journal.queue.adoptRevision(mark);
       journal.setMeta('paused', 'operator');
       unfreeze(journal);
     });
@@ -45,7 +45,7 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
     return { message: 'The journal is empty. Run `ops restore-storage` or `ops begin-anew`.' };
   const left = settlesIn(journal, now());
   if (left > 0) return { message: tooEarly(left) };
-  if ((await mirror.newestRevision()) > journal.revision())
+  if ((await mirror.newestRevision()) > journal.queue.revision())
     return {
       message:
         'D1 has rows that the journal lacks. Restore the journal to a later time, or run `ops begin-anew`.',

@@ -10,7 +10,6 @@ import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { agreePrices, type PriceReport } from '../../core/price.ts';
-import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import { beginOperation } from '../kernel/begin-operation.ts';
 import { birthOf } from '../kernel/birth.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
@@ -26,6 +25,7 @@ import {
 } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../nodes/solana-view.ts';
+import type { MintPreview, MintReport, MintRow } from '../operator-api.ts';
 import { decideMint, type MintFacts, type PreviousMints } from './mint-decision.ts';
 import { newestProof } from './proof.ts';
 import { MINT_CONFIRMATIONS, type ReserveView, type SupplyView } from './reserve-views.ts';

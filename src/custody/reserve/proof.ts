@@ -140,7 +140,7 @@ export class Proofs implements CustodyModule {
       const known = this.#stored();
       if (known && known.hash !== previous?.hash) return false;
       journal.setMeta(LAST, JSON.stringify(proof));
-      journal.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
+      journal.queue.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
       return true;
     });
   }

@@ -6,44 +6,20 @@
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
-import type { QuoteBudgets } from '../../core/call-limits.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
-import { upstreamFailure } from '../../core/errors.ts';
-import type {
-  EstimateRequest,
-  Refusal,
-  RequestKey,
-  SwapAnswer,
-  SwapEstimate,
-  SwapRequest,
-  SwapRoom,
-  SwapsRefused,
-} from '../api.ts';
-import {
-  beginOperation,
-  type Decision,
-  rehearseOperation,
-  upstreamRefusal,
-} from '../kernel/begin-operation.ts';
+import type { EstimateRequest, Refusal, RequestKey, SwapAnswer, SwapEstimate, SwapRequest } from '../api.ts';
+import { beginOperation, type Decision, rehearseOperation } from '../kernel/begin-operation.ts';
 import { lostRequestRefusal } from '../kernel/birth.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
-import {
-  type Balance,
-  checkIntent,
-  type Entry,
-  reachedLimit,
-  type SpendingVerdict,
-  spendable,
-} from '../kernel/spending-limits.ts';
-import { EstimateQuotes } from './estimate-quotes.ts';
+import { reachedLimit } from '../kernel/spending-limits.ts';
+import type { EstimateQuotes } from './estimate-quotes.ts';
 import type { SwapMinimum } from './minimum.ts';
 import { swapDebit, swapId } from './operation.ts';
-import { SwapQuotas } from './quotas.ts';
+import type { SwapQuotas } from './quota-store.ts';
 import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
 import {
   createAnswer,
-  limitRefusal,
   notBegunRefusal,
   reachedRefusal,
   refusalOfQuote,
@@ -53,12 +29,11 @@ import {
 
 export type SwapCreationPorts = {
   readonly quotes: SwapQuotes;
-  readonly quoteBudgets: QuoteBudgets;
+  readonly quotas: SwapQuotas;
+  readonly estimates: EstimateQuotes;
   readonly randomId: () => string;
   /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
   readonly within: Within;
-  /** Whether the key service failed at its last check. */
-  readonly isKeyFailing: () => boolean;
 };
 
 const inProgress = (key: RequestKey | undefined): Refusal => ({
@@ -83,17 +58,10 @@ const refused = (refusal: Refusal): SwapAnswer & { readonly type: 'refused' } =>
 export class Swaps {
   readonly #tools: ModuleTools;
   readonly #ports: SwapCreationPorts;
-  readonly #quotas: SwapQuotas;
-  readonly #estimates: EstimateQuotes;
-  /** The balance of the newest read; undefined after a failed one. */
-  #balance: Balance | undefined;
 
   constructor(tools: ModuleTools, ports: SwapCreationPorts) {
     this.#tools = tools;
     this.#ports = ports;
-    const { journal, now } = tools;
-    this.#quotas = new SwapQuotas({ journal, now, quoteBudgets: ports.quoteBudgets });
-    this.#estimates = new EstimateQuotes({ quotes: ports.quotes, quotas: this.#quotas, now });
   }
 
   /** The swap that began now or earlier with the same key, or a refusal. */
@@ -147,12 +115,12 @@ export class Swaps {
 
   /** The intent of a request, unless a quota is used up. */
   #decide(request: SwapRequest): Decision<Refusal> {
-    const spent = this.#quotas.refusal('create_quotes', request.client);
+    const spent = this.#ports.quotas.refusal('create_quotes', request.client);
     if (spent) return { ok: false, declined: spent };
     const amount = lamports(request.amountLamports);
     const plan = { bodyHash: request.key?.bodyHash ?? null };
     // Called in the transaction that stores the operation.
-    const store = () => this.#quotas.record('create_quotes', request.client);
+    const store = () => this.#ports.quotas.record('create_quotes', request.client);
     return { ok: true, intent: { amount, reserved: swapDebit(amount), plan, store } };
   }
 
@@ -186,7 +154,7 @@ export class Swaps {
     const amount = lamports(request.amountLamports);
     const [beforeQuote, read] = await Promise.all([
       this.#refusalBeforeQuote(request),
-      this.#estimates.read(amount, request.client),
+      this.#ports.estimates.read(amount, request.client),
     ]);
     if (read.type !== 'quoted') {
       // A create has its own quotes, so a used-up quota of estimates says nothing about it.
@@ -211,120 +179,4 @@ export class Swaps {
     const reached = reachedLimit(boundsOf('swap').limits, signed, added, now());
     return reached && reachedRefusal(reached.limit.name, reached.availableAt, now());
   }
-
-  #check(amountLamports: bigint, balance: Balance, operations: readonly Entry[]): SpendingVerdict {
-    const { boundsOf, now } = this.#tools;
-    const amount = lamports(amountLamports);
-    return checkIntent({
-      bounds: boundsOf('swap'),
-      amount,
-      reserved: swapDebit(amount),
-      balance,
-      operations,
-      now: now(),
-    });
-  }
-
-  /** The bounds of a swap now. The minimum is known even if the balance is not. */
-  async room(): Promise<SwapRoom> {
-    const { journal, readBalance } = this.#tools;
-    const [balance, minimum] = await Promise.all([
-      readBalance(journal.releasedSlot()).catch(upstreamFailure),
-      this.#estimates.readMinimum(),
-    ]);
-    this.#balance = 'slot' in balance ? balance : undefined;
-    const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
-    return 'slot' in balance
-      ? { balanceLamports: balance.lamports, maximumLamports, refusal, minimum }
-      : { balanceLamports: null, maximumLamports: 0n, refusal: refusal ?? upstreamRefusal(balance), minimum };
-  }
-
-  /**
-   * The largest swap that a balance allows, and why none can begin. Without a balance only the other reasons are known.
-   */
-  async #roomAt(
-    balance: Balance | undefined,
-  ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {
-    const { journal, reserveAddress, boundsOf, now, stopBeginning } = this.#tools;
-    const stopped = await stopBeginning('swap');
-    const early = stopped === undefined ? this.#quotas.refusal('create_quotes', null) : swapsStopped(stopped);
-    if (early || !balance) return { refusal: early ?? null, maximumLamports: 0n };
-    const operations = journal.counting(reserveAddress, now(), 'swap');
-    const verdict = this.#check(1n, balance, operations);
-    if (!verdict.ok) return { refusal: limitRefusal(verdict, now()), maximumLamports: 0n };
-    const passes = (amount: bigint) => this.#check(amount, balance, operations).ok;
-    const left = spendable(balance, operations, boundsOf('swap').keeps);
-    return { refusal: null, maximumLamports: largest(left, passes) };
-  }
-
-  /** The code with which every swap is refused now, if it is known without a call. */
-  async #currentCode(): Promise<Refusal['code'] | undefined> {
-    const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
-    if (refusal) return refusal.code;
-    const least = this.#ports.quotes.minimum.known()?.lamports;
-    return this.#balance && least !== undefined && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : undefined;
-  }
-
-  /** Stores why every swap is refused now, and since when. Called once a minute. */
-  async watchRefusal(): Promise<void> {
-    const { journal, now } = this.#tools;
-    const { refusal } = await this.room();
-    const failure = await this.#estimates.failure();
-    const own = await this.#currentCode();
-    const known = this.#watched();
-    // Without a quote left, nothing shows whether the sources serve again.
-    const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
-    const ofSource = isUnread ? known?.isOfSource && known.code : failure?.code;
-    const ofKey = this.#ports.isKeyFailing() ? 'UPSTREAM_FAILED' : undefined;
-    const code = own ?? refusal?.code ?? ofKey ?? (ofSource || undefined);
-    const isOfSource = own === undefined;
-    if (code === known?.code && isOfSource === known?.isOfSource) return;
-    const sinceMs = known?.sinceMs ?? now();
-    journal.setMeta(REFUSED, code ? JSON.stringify({ code, sinceMs, isOfSource } satisfies Watched) : '');
-  }
-
-  #watched(): Watched | undefined {
-    const stored = this.#tools.journal.getMeta(REFUSED);
-    return stored ? (JSON.parse(stored) as Watched) : undefined;
-  }
-
-  /**
-   * Why every swap is refused, and since when; null if swaps can begin. Stops, limits and quotas are current; sources
-   * are those of the last wake.
-   */
-  async refusedSince(): Promise<SwapsRefused | null> {
-    const watched = this.#watched();
-    const own = await this.#currentCode();
-    if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
-    // Before its first wake a new instance has no balance, so it cannot tell whether a limit has room.
-    const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';
-    return watched && (watched.isOfSource || isUnknown)
-      ? { code: watched.code, sinceMs: watched.sinceMs }
-      : null;
-  }
-
-  /** The bridge's quotes that estimates have used in the window. */
-  estimateQuotes(): { readonly used: number; readonly maximum: number } {
-    return this.#quotas.used('estimate_quotes');
-  }
-}
-
-const REFUSED = 'swaps_refused';
-
-/** The refusal of every swap at the last wake. */
-type Watched = SwapsRefused & {
-  /** True if an upstream was the reason. Only the next wake shows whether it still is. */
-  readonly isOfSource: boolean;
-};
-
-/** The largest amount up to `bound` that passes. The checks are monotone. */
-function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {
-  let low = 0n;
-  let high = bound;
-  while (low < high) {
-    const middle = (low + high + 1n) / 2n;
-    if (passes(middle)) low = middle;
-    else high = middle - 1n;
-  }
-  return low;
 }

@@ -11,7 +11,7 @@ import { upstreamFailure } from '../../core/errors.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import type { Refusal, RoomMinimum } from '../api.ts';
 import { upstreamRefusal } from '../kernel/begin-operation.ts';
-import type { SwapQuotas } from './quotas.ts';
+import type { SwapQuotas } from './quota-store.ts';
 import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
 import { refusalOfQuote, tooSmallRefusal } from './swap-view.ts';
 

@@ -2,10 +2,11 @@
  * The data for a support request to the bridge: its signed quote, our deposit, and every status that it has shown.
  * @module
  */
-import type { OpsAnswer } from '../api.ts';
+
 import type { Journal } from '../kernel/journal.ts';
 import type { Facts } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
+import type { OpsAnswer } from '../operator-api.ts';
 
 type Status = { readonly at: string; readonly shown: string };
 

@@ -9,7 +9,7 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { fairSats, type PriceReport } from '../../core/price.ts';
 import type { StatedAmount } from '../../providers/near-intents-refusal.ts';
-import type { Journal } from '../kernel/journal.ts';
+import type { MetaRows } from '../kernel/mirror-queue.ts';
 
 /**
  * contract  the lower bound of the API
@@ -97,10 +97,10 @@ function lamportsOf({ unit, value }: StatedAmount, price: PriceReport | undefine
 const STORED = 'swap_minimum';
 
 export class MinimumStore {
-  readonly #journal: Pick<Journal, 'getMeta' | 'setMeta'>;
+  readonly #journal: MetaRows;
   readonly #now: () => number;
 
-  constructor(journal: Pick<Journal, 'getMeta' | 'setMeta'>, now: () => number) {
+  constructor(journal: MetaRows, now: () => number) {
     this.#journal = journal;
     this.#now = now;
   }

@@ -6,7 +6,7 @@ import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
-import type { Journal } from '../kernel/journal.ts';
+import type { MetaRows } from '../kernel/mirror-queue.ts';
 import { MinimumStore, type SwapMinimum } from './minimum.ts';
 
 export type QuotePorts = {
@@ -70,10 +70,10 @@ const PASSES_MS = 600_000;
 export class SwapQuotes {
   readonly minimum: MinimumStore;
   readonly #ports: QuotePorts;
-  readonly #journal: Pick<Journal, 'getMeta' | 'setMeta'>;
+  readonly #journal: MetaRows;
   readonly #now: () => number;
 
-  constructor(ports: QuotePorts, journal: Pick<Journal, 'getMeta' | 'setMeta'>, now: () => number) {
+  constructor(ports: QuotePorts, journal: MetaRows, now: () => number) {
     this.#ports = ports;
     this.#journal = journal;
     this.#now = now;

@@ -3,9 +3,9 @@
  * @module
  */
 import type { ListingFacts } from '../../chain/solana/listed-token.ts';
-import type { OpsAnswer } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Facts, OperationKind } from '../kernel/operation.ts';
+import type { OpsAnswer } from '../operator-api.ts';
 import type { Product } from '../product.ts';
 import { TokenStore } from './token-store.ts';
 

@@ -95,7 +95,7 @@ export class TokenStore {
 
   #save(token: TokenEntry, now: number): TokenEntry {
     this.#put(token);
-    this.#tools.journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
+    this.#tools.journal.queue.publish('tokens', String(token.tokenId), tokenColumns(token), now);
     return token;
   }
 }

@@ -3,7 +3,8 @@
  * @module
  */
 import * as z from 'zod';
-import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../../custody/api.ts';
+import type { AsryEpochView, ClaimView } from '../../custody/api.ts';
+import { payoutView } from '../../custody/payout-view.ts';
 import { bornAtColumn, olderThan } from '../../http/birth-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { atomsColumn, journalRow, journalText, rowsOf } from '../../http/stored-rows.ts';
@@ -23,14 +24,14 @@ const Claim = z.object({
   sender: z.string(),
   slot: atomsColumn,
   blockTime: z.int(),
-  credited: atomsColumn,
+  creditedAtoms: atomsColumn,
   feeBps: z.int(),
-  fee: atomsColumn,
-  net: atomsColumn,
+  feeAtoms: atomsColumn,
+  netAtoms: atomsColumn,
   epoch: z.int(),
-  entitlement: atomsColumn,
-  left: atomsColumn,
-  claimedAt: z.number(),
+  entitlementAtoms: atomsColumn,
+  remainingAtoms: atomsColumn,
+  claimedAtMs: z.number(),
 });
 const ClaimJournal = z.object({
   journal: journalText(z.object({ claim: Claim, payouts: z.array(Payout) })),
@@ -80,7 +81,7 @@ export const createAsryMirror = (db: D1Reads) => ({
       const operation = operations.find((row) => row.id === payout.operationId);
       return payoutView(payout, operation && operationView(operation));
     });
-    return { claim: claimView(claim, views), bornAt: row.bornAt };
+    return { claim: { ...claim, payouts: views }, bornAt: row.bornAt };
   },
 
   /** Newest first. */

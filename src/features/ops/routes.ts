@@ -11,14 +11,13 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError, failureReason, notConfigured } from '../../core/errors.ts';
+import type { CustodianApi, Refusal } from '../../custody/api.ts';
 import {
-  type CustodianApi,
   type MintPreview,
   OPS_COMMANDS,
   type OpsAnswer,
   type OpsCommand,
-  type Refusal,
-} from '../../custody/api.ts';
+} from '../../custody/operator-api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';

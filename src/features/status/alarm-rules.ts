@@ -5,7 +5,7 @@
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
-import type { Debt, OperatorView } from '../../custody/api.ts';
+import type { Debt, OperatorView } from '../../custody/operator-api.ts';
 import type { StatusReport } from './get-status.ts';
 
 export type SolLevel = {

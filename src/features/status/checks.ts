@@ -3,7 +3,7 @@
  * @module
  */
 import { AppError } from '../../core/errors.ts';
-import type { SigningState } from '../../custody/api.ts';
+import type { SigningState } from '../../custody/operator-api.ts';
 
 export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
-import type { NodeProbe, OperatorView } from '../../custody/api.ts';
+import type { NodeProbe, OperatorView } from '../../custody/operator-api.ts';
 import { type AlarmFacts, ageText, alarmsOf, spendsText } from './alarm-rules.ts';
 import type { Check } from './checks.ts';
 import type { Outside, OutsideCall, State, StatusReport } from './get-status.ts';

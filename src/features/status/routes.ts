@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
-import type { SigningState } from '../../custody/api.ts';
+import type { SigningState } from '../../custody/operator-api.ts';
 import { CoverageBody } from '../../http/coverage.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';

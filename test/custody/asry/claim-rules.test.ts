@@ -31,9 +31,9 @@ it('a deposit from an address that one of our swaps paid is treated as our own m
 });
 
 it('a deposit from an address that a swap paid earns nothing, and a claim does not use it', async () => {
-  const { claims, journal, now } = createStoredClaims();
+  const { claim, journal, now } = createStoredClaims();
   journal.useOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
-  expect(await claims.claim(CLAIM)).toMatchObject({
+  expect(await claim(CLAIM)).toMatchObject({
     type: 'refused',
     refusal: { code: 'DEPOSIT_NOT_ELIGIBLE' },
   });

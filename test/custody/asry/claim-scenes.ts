@@ -1,6 +1,7 @@
 /** Scenes of claims as text: deposits, options of the simulation, and steps. */
 import { expect } from 'vitest';
-import type { ClaimAnswer, ClaimRequest, ClaimView, OpsCommand } from '../../../src/custody/api.ts';
+import type { ClaimAnswer, ClaimRequest, ClaimView } from '../../../src/custody/api.ts';
+import type { OpsCommand } from '../../../src/custody/operator-api.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
 import { createAsrySimulation, type SimulatedDeposit, type SimulationOptions } from './claim-simulation.ts';

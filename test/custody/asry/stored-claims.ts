@@ -1,8 +1,10 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
 
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import type { ClaimRequest } from '../../../src/custody/api.ts';
 import { Asry } from '../../../src/custody/asry/asry.ts';
 import { AsryStore, type Payout, payoutKey } from '../../../src/custody/asry/asry-store.ts';
+import { claimDeposit } from '../../../src/custody/asry/claim.ts';
 import type { AsryPorts } from '../../../src/custody/asry/context.ts';
 import { PAYOUT } from '../../../src/custody/asry/payout.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
@@ -60,7 +62,8 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   });
   /** What an alarm does. */
   const run = () => runDue(claims, tools.agenda);
-  return { claims, storage, journal, now, state, agenda: tools.agenda, run };
+  const claim = (request: ClaimRequest) => claimDeposit(claims.context, request);
+  return { claims, claim, storage, journal, now, state, agenda: tools.agenda, run };
 }
 
 /** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout; owed ones are due. */
@@ -80,7 +83,7 @@ export function storeCopies(
 export async function openClaimed() {
   const w = createStoredClaims();
   const store = new AsryStore(w);
-  await w.claims.claim(CLAIM);
+  await w.claim(CLAIM);
   const claim = store.claim(DEPOSIT.signature);
   const [payout] = store.payouts(DEPOSIT.signature);
   if (!claim || !payout) throw new Error('no claim');

@@ -53,8 +53,8 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
   };
   const write = (id: string) => storage.transaction(() => journal.insert(planned({ id })));
   const deliver = async () => {
-    const mark = storage.transaction(() => journal.takeMark());
-    await mirror.apply(journal.outbox(99), mark, undefined);
+    const mark = storage.transaction(() => journal.queue.takeMark());
+    await mirror.apply(journal.queue.waiting(99), mark, undefined);
   };
   return { journal, mirror, ports, logged, asked, write, deliver };
 }

@@ -9,7 +9,7 @@ import { limitUse, reservedLamports } from '../../../src/custody/kernel/spending
 import { CustodyBounds } from '../../../src/custody/limits.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { LIMITS } from '../../kit/limits.ts';
-import { closed, done, NOW, planned, signed } from '../../kit/sample-operations.ts';
+import { done, NOW, planned, signed } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 function setUp() {
@@ -35,7 +35,7 @@ describe('rows', () => {
     expect([first.seq, second.seq, first.revision, second.revision]).toEqual([1, 2, 1, 2]);
     const changed = journal.update(first, { ...first, detail: 'x' }, NOW);
     expect(changed).toMatchObject({ seq: 1, revision: 3, detail: 'x' });
-    expect(journal.revision()).toBe(3);
+    expect(journal.queue.revision()).toBe(3);
     expect(journal.latest(1)).toMatchObject([{ id: 'swap:b' }]);
   });
 
@@ -44,7 +44,7 @@ describe('rows', () => {
     const first = add(at('swap:a'));
     expect(() => add(at('swap:a', { amount: lamports(5n) }))).toThrow(/UNIQUE/);
     expect(journal.get('swap:a')).toEqual(first);
-    expect(journal.revision()).toBe(first.revision);
+    expect(journal.queue.revision()).toBe(first.revision);
   });
 
   it('the journal refuses a second row with the same signature', () => {
@@ -65,23 +65,21 @@ describe('rows', () => {
     expect(journal.update({ ...read, seq: 77 }, read, NOW)).toBeUndefined();
   });
 
-  it('a storage transaction that throws leaves no row, revision, consumed payment, recorded call or outbox entry', () => {
+  it('a storage transaction that throws leaves no row, revision, consumed payment or outbox entry', () => {
     const { storage, journal } = setUp();
     expect(() =>
       storage.transaction(() => {
         journal.insert(at('a'));
         journal.useOnce('payment:x', 'a', NOW);
-        journal.recordCall('create', 'ip', NOW);
         throw new Error('power cut');
       }),
     ).toThrow('power cut');
     expect(journal.isEmpty()).toBe(true);
-    expect([
-      journal.revision(),
-      journal.usedBy('payment:x'),
-      journal.outbox(9),
-      journal.calls('create', 0),
-    ]).toEqual([0, undefined, [], []]);
+    expect([journal.queue.revision(), journal.usedBy('payment:x'), journal.queue.waiting(9)]).toEqual([
+      0,
+      undefined,
+      [],
+    ]);
   });
 });
 
@@ -196,11 +194,11 @@ describe('due rows', () => {
   it('a check that changes no state takes no revision and writes nothing to D1; its time, number and findings are kept', () => {
     const { journal, add, agenda } = setUp();
     const waiting = add(at('waits', { dueAt: NOW + 5 }));
-    const revision = journal.revision();
-    journal.delivered(journal.outbox(9), NOW);
+    const revision = journal.queue.revision();
+    journal.queue.delivered(journal.queue.waiting(9), NOW);
     const checked = { ...waiting, dueAt: NOW + 9, looks: 7, updatedAt: NOW + 6, outcome: { seen: 1 } };
     expect(journal.update(waiting, checked, NOW)).toEqual(checked);
-    expect([journal.revision(), journal.outbox(9)]).toEqual([revision, []]);
+    expect([journal.queue.revision(), journal.queue.waiting(9)]).toEqual([revision, []]);
     expect(agenda.dueAt('operation', 'waits')).toBe(NOW + 9);
     expect(journal.get('waits')).toEqual({ ...waiting, dueAt: NOW + 9, looks: 7, outcome: { seen: 1 } });
   });
@@ -218,33 +216,7 @@ it('only the swap that consumed a Bitcoin output may consume it again, at any la
   expect(journal.useOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
   expect(journal.usedBy('output:t:0')).toBe('swap:a');
   expect(journal.usedBy('output:t:1')).toBeUndefined();
-  journal.purge(NOW + 1_000 * DAY_MS);
   expect(journal.useOnce('output:t:0', 'swap:b', NOW)).toBe(false);
-});
-
-describe('calls', () => {
-  it('returns the calls of one purpose after a given time, oldest first', () => {
-    const { journal } = setUp();
-    for (const ms of [30, 10]) journal.recordCall('create', 'ip-1', NOW + ms);
-    journal.recordCall('create', null, NOW + 20);
-    journal.recordCall('estimate', 'ip-1', NOW + 20);
-    const [second, third] = [
-      { client: null, at: NOW + 20 },
-      { client: 'ip-1', at: NOW + 30 },
-    ];
-    expect(journal.calls('create', NOW)).toEqual([{ client: 'ip-1', at: NOW + 10 }, second, third]);
-    expect(journal.calls('create', NOW + 10)).toEqual([second, third]);
-  });
-
-  it('deletes recorded calls after a day, but never rows of operations', () => {
-    const { journal, add } = setUp();
-    add(closed({ id: 'a', createdAt: 0 }));
-    journal.recordCall('create', 'ip', NOW - DAY_MS - 1);
-    journal.recordCall('create', 'ip', NOW - DAY_MS);
-    journal.purge(NOW);
-    expect(journal.calls('create', 0)).toEqual([{ client: 'ip', at: NOW - DAY_MS }]);
-    expect(journal.get('a')).toBeDefined();
-  });
 });
 
 describe('the outbox', () => {
@@ -253,21 +225,21 @@ describe('the outbox', () => {
     const a = add(at('a'));
     add(at('b'));
     journal.update(a, { ...a, detail: 'again' }, NOW + 5);
-    const rows = journal.outbox(9);
+    const rows = journal.queue.waiting(9);
     expect(rows.map(({ id, revision }) => [id, revision])).toEqual([
       ['b', 2],
       ['a', 3],
     ]);
     expect(rows[1]).toMatchObject({ entity: 'operation', revision: 3, columns: { detail: 'again' } });
-    expect(journal.outbox(1).map(({ id }) => id)).toEqual(['b']);
+    expect(journal.queue.waiting(1).map(({ id }) => id)).toEqual(['b']);
   });
 
   it('the waiting time of the outbox starts at the first undelivered change, not at the last', () => {
     const { journal, add } = setUp();
     const a = add(at('a', { createdAt: NOW }));
     const newer = journal.update(a, { ...a, detail: 'x' }, NOW + 50_000);
-    expect(journal.undeliveredSince()).toBe(NOW);
-    if (newer) journal.delivered(journal.outbox(9), NOW);
-    expect(journal.undeliveredSince()).toBeUndefined();
+    expect(journal.queue.undeliveredSince()).toBe(NOW);
+    if (newer) journal.queue.delivered(journal.queue.waiting(9), NOW);
+    expect(journal.queue.undeliveredSince()).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
-import { Journal, REFUSED_ROW } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
+import { REFUSED_ROW } from '../../../src/custody/kernel/mirror-queue.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
@@ -33,7 +34,7 @@ function refusing(w: ReturnType<typeof setUp>, ...ids: readonly string[]) {
   return { refused, tries };
 }
 
-const waiting = (w: ReturnType<typeof setUp>) => w.journal.outbox(99).map(({ id }) => id);
+const waiting = (w: ReturnType<typeof setUp>) => w.journal.queue.waiting(99).map(({ id }) => id);
 
 describe('the outbox', () => {
   it('the outbox delivers all rows in batches, then is empty', async () => {
@@ -47,7 +48,7 @@ describe('the outbox', () => {
   it.each([40, 80])('delivers %i rows that fill whole batches, then stops', async (rows) => {
     const w = setUp(rows);
     await w.flush();
-    expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([rows, []]);
+    expect([w.mirror.rows.size, w.journal.queue.waiting(1)]).toEqual([rows, []]);
   });
 
   it('makes rows durable before D1 receives them, and records the highest revision sent', async () => {
@@ -55,7 +56,7 @@ describe('the outbox', () => {
     const order: string[] = [];
     const { sync } = w.storage;
     w.storage.sync = async () => {
-      order.push(`sync, offered ${w.journal.offered()}`);
+      order.push(`sync, offered ${w.journal.queue.offered()}`);
       return sync();
     };
     const { apply } = w.mirror;
@@ -83,19 +84,19 @@ describe('the outbox', () => {
       return apply(...batch);
     };
     await w.flush();
-    expect(w.journal.outbox(9)).toHaveLength(1);
+    expect(w.journal.queue.waiting(9)).toHaveLength(1);
     await w.flush();
     expect(w.mirror.operation('swap:0')).toMatchObject({ detail: 'newer' });
-    expect(w.journal.outbox(9)).toEqual([]);
+    expect(w.journal.queue.waiting(9)).toEqual([]);
   });
 
   it('rows of other tables are delivered with their columns, in the order of their changes', async () => {
     const w = setUp(1);
     for (const status of ['pending', 'completed']) {
       const columns = { status, created_at: '', journal: '{}' };
-      w.storage.transaction(() => w.journal.publish('invoices', 'i1', columns, NOW));
+      w.storage.transaction(() => w.journal.queue.publish('invoices', 'i1', columns, NOW));
     }
-    expect(w.journal.outbox(9).map(({ entity, id, revision }) => [entity, id, revision])).toEqual([
+    expect(w.journal.queue.waiting(9).map(({ entity, id, revision }) => [entity, id, revision])).toEqual([
       ['operation', 'swap:0', 1],
       ['invoices', 'i1', 3],
     ]);
@@ -146,12 +147,12 @@ describe('a row that D1 refuses', () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
     for (const wait of [0, 2_000, 4_000]) {
-      expect([w.journal.undeliveredSince(), w.journal.setAside(9)]).toEqual([NOW, []]);
+      expect([w.journal.queue.undeliveredSince(), w.journal.queue.setAside(9)]).toEqual([NOW, []]);
       w.clock.now += wait;
       await w.flush();
     }
-    expect(w.journal.undeliveredSince()).toBeUndefined();
-    expect(w.journal.setAside(9)).toEqual([{ entity: 'operation', id: 'swap:0', refusals: 3 }]);
+    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
+    expect(w.journal.queue.setAside(9)).toEqual([{ entity: 'operation', id: 'swap:0', refusals: 3 }]);
   });
 
   it('a row that changes during each delivery waits only since the last delivery began', async () => {
@@ -167,11 +168,11 @@ describe('a row that D1 refuses', () => {
     for (let change = 0; change < 20; change++) {
       const beganAt = w.clock.now;
       await w.flush();
-      expect(w.journal.undeliveredSince()).toBe(beganAt);
+      expect(w.journal.queue.undeliveredSince()).toBe(beganAt);
     }
     w.mirror.apply = apply;
     await w.flush();
-    expect(w.journal.undeliveredSince()).toBeUndefined();
+    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
   });
 
   it('a row that D1 refuses is delivered once D1 accepts it, also at the request of the operator', async () => {
@@ -188,7 +189,7 @@ describe('a row that D1 refuses', () => {
     w.agenda.plan(REFUSED_ROW, 'operation:swap:0', w.clock.now);
     await w.flush();
     expect(w.mirror.operation('swap:0')).toBeDefined();
-    expect([w.journal.setAside(9), w.agenda.ids(REFUSED_ROW)]).toEqual([[], []]);
+    expect([w.journal.queue.setAside(9), w.agenda.ids(REFUSED_ROW)]).toEqual([[], []]);
   });
 
   it('a row that D1 refuses is retried with its newest content, and a change does not cause more retries', async () => {
@@ -204,7 +205,7 @@ describe('a row that D1 refuses', () => {
     w.clock.now += 5_000;
     await w.flush();
     expect(w.mirror.operation('swap:0')).toMatchObject({ detail: 'change 19' });
-    expect(w.journal.undeliveredSince()).toBeUndefined();
+    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
   });
 
   it('a row that D1 refuses is retried after the clock has gone back by a day', async () => {
@@ -235,7 +236,7 @@ describe('an outage of D1', () => {
         await w.flush();
         expect(calls).toBe(tries);
       }
-      expect([waiting(w).length, w.journal.setAside(9)]).toEqual([3, []]);
+      expect([waiting(w).length, w.journal.queue.setAside(9)]).toEqual([3, []]);
       expect(w.logged).toEqual(
         Array(20).fill(expect.objectContaining({ event: 'mirror_failed', waiting: 3 })),
       );
@@ -254,6 +255,6 @@ describe('an outage of D1', () => {
       w.clock.now += 3_600_000;
       await w.flush();
     }
-    expect(w.journal.setAside(9)).toEqual([]);
+    expect(w.journal.queue.setAside(9)).toEqual([]);
   });
 });

@@ -78,7 +78,7 @@ it('D1 accepts mints that are requested again in another order after only the cu
   await world.tokens.onCron();
   for (const mint of ['3', '2', '1']) request(mint);
   await flushOutbox({ ...world.context, mirror: createD1Mirror(d1) });
-  expect(world.journal.backlog()).toBe(0);
+  expect(world.journal.queue.backlog()).toBe(0);
   expect(db.prepare('SELECT id, mint_address AS mint FROM tokens ORDER BY id').all()).toEqual([
     { id: '1', mint: '3' },
     { id: '2', mint: '2' },

@@ -265,10 +265,10 @@ describe('a request', () => {
         retryAfterSeconds: 600,
       },
     };
-    expect(world.payments.open(asked)).toMatchObject(refused);
+    expect(await world.payments.open(asked)).toMatchObject(refused);
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     world.state.now += 40 * 60_000 + 2 * 3_600_000 - 1;
-    expect(world.payments.open(asked)).toMatchObject(refused);
+    expect(await world.payments.open(asked)).toMatchObject(refused);
     world.state.now += 1;
     expect(world.open().feeLamports).toBe('20000080');
   });

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import type { Refusal, RequestView } from '../../../src/custody/api.ts';
 import { storeBirth } from '../../../src/custody/kernel/birth.ts';
+import { confirmPayment } from '../../../src/custody/payments/confirm.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { settling } from '../../kit/sample-operations.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
@@ -68,7 +69,7 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     },
     /** The code of the outcome, and the facts of its refusal. */
     async confirm(name: string, payment: string, how = '5s', kind?: string) {
-      const outcome = await payments.confirm({
+      const outcome = await confirmPayment(payments.context, {
         id: request(name).id,
         kind: (kind as RequestView['kind'] | undefined) ?? request(name).kind,
         signature: paid.get(payment) ?? payment,

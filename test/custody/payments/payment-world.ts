@@ -7,7 +7,9 @@ import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { CustodyBounds } from '../../../src/custody/limits.ts';
 import type { LookedUp } from '../../../src/custody/nodes/signature-lookups.ts';
+import { confirmPayment } from '../../../src/custody/payments/confirm.ts';
 import { type PaymentDeps, paymentContext } from '../../../src/custody/payments/context.ts';
+import { storeRequest } from '../../../src/custody/payments/open.ts';
 import { Payments } from '../../../src/custody/payments/payments.ts';
 import { type TokenDeps, Tokens } from '../../../src/custody/tokens/products.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
@@ -213,7 +215,7 @@ export function createPaymentWorld(
     const subject = { ...SUBJECT, mint: `thirdParty ${++state.random}`, costLamports: '5000' };
     const { mint, ...texts } = { ...subject, ...over.subject };
     named.set(mint, texts);
-    const opened = payments.open({
+    const opened = storeRequest(context, {
       kind: 'token',
       subject,
       baseFeeLamports: 20_000_000n,
@@ -253,7 +255,7 @@ export function createPaymentWorld(
     return sent;
   };
   const confirm = (id: string, text: string, waitMs = 5_000) =>
-    payments.confirm({
+    confirmPayment(context, {
       id,
       kind: payments.find(id)?.kind ?? 'token',
       signature: text,

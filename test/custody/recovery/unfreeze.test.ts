@@ -60,11 +60,11 @@ it('a restored journal stays frozen if a key before a rotation signed a transact
 
 it('restore-storage of a lost journal leaves a mark above every mark of D1, and none in the journal', async () => {
   const { w, custody } = await restored();
-  const [mark, revision] = [await w.mirror.mark(), w.journal.revision()];
+  const [mark, revision] = [await w.mirror.mark(), w.journal.queue.revision()];
   w.storage.restore = async () => undefined;
   const id = new Date(w.clock.now - MINUTE).toISOString();
   expect(await custody.ops({ name: 'restore-storage', id })).toMatchObject({ ok: true });
-  expect([await w.mirror.mark(), w.journal.revision()]).toEqual([mark + 1, revision]);
+  expect([await w.mirror.mark(), w.journal.queue.revision()]).toEqual([mark + 1, revision]);
 });
 
 /** Transactions of others that name the reserve; in slots from 1,000 on, five in each. */

@@ -1,7 +1,8 @@
 /** Scenes of a reserve over days as steps in text. */
 import { expect } from 'vitest';
 import { parseProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
-import type { OpsCommand, ProofRecord } from '../../../src/custody/api.ts';
+import type { ProofRecord } from '../../../src/custody/api.ts';
+import type { OpsCommand } from '../../../src/custody/operator-api.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
 import type { createReserveService } from './reserve-service.ts';
 

@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QuoteVerdict } from '../../../src/bridges/route.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
+import { quoteBudgets } from '../../../src/core/call-limits.ts';
+import { DAY_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { PriceReport } from '../../../src/core/price.ts';
 import { swapKind } from '../../../src/custody/swap/operation.ts';
+import { SwapQuotas } from '../../../src/custody/swap/quota-store.ts';
 import { priceQuote } from '../../../src/custody/swap/swap-quotes.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import { RESERVE } from '../../kit/addresses.ts';
@@ -18,6 +21,7 @@ import {
   quotesOf,
 } from '../../kit/fake-bridge.ts';
 import { NOW, planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
 const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>
@@ -193,4 +197,18 @@ describe('preparing a swap', () => {
     const kind = swapKind(ports, quotesOf(ports));
     expect(await kind.prepare(intent)).toEqual({ ok: false, reason: 'quote_deposit_address' });
   });
+});
+
+it('a quote that a client used is deleted after a day, the longest window of a budget', () => {
+  const storage = createSqliteStorage();
+  const clock = { now: 1_800_000_000_000 };
+  const quotas = new SwapQuotas({ storage, now: () => clock.now, quoteBudgets: quoteBudgets(180) });
+  quotas.record('create_quotes', '192.0.2.1');
+  const kept = () => storage.exec('SELECT 1 FROM calls').length;
+  clock.now += DAY_MS;
+  quotas.purge();
+  expect(kept()).toBe(1);
+  clock.now += 1;
+  quotas.purge();
+  expect(kept()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { payoutView } from '../../../src/custody/api.ts';
+import { payoutView } from '../../src/custody/payout-view.ts';
 
 const payout = { part: 1, atoms: 5n, reason: null, createdAt: 1, paidAt: null };
 const begun = { ...payout, state: 'begun' as const };

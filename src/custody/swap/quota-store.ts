@@ -5,23 +5,29 @@
  */
 import { Budget } from '../../core/budget.ts';
 import type { QuoteBudgets } from '../../core/call-limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { Refusal } from '../api.ts';
-import type { Journal } from '../kernel/journal.ts';
+import type { Storage } from '../kernel/ports.ts';
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS calls_by_purpose ON calls (purpose, at)`,
+] as const;
 
 type QuoteUse = keyof QuoteBudgets;
-type CallRecord = Pick<Journal, 'calls' | 'recordCall'>;
 
 export class SwapQuotas {
-  readonly #journal: CallRecord;
+  readonly #exec: Storage['exec'];
   readonly #now: () => number;
   readonly #budgets: QuoteBudgets;
 
   constructor(ports: {
-    readonly journal: CallRecord;
+    readonly storage: Pick<Storage, 'exec'>;
     readonly now: () => number;
     readonly quoteBudgets: QuoteBudgets;
   }) {
-    this.#journal = ports.journal;
+    this.#exec = ports.storage.exec;
+    for (const statement of SCHEMA) this.#exec(statement);
     this.#now = ports.now;
     this.#budgets = ports.quoteBudgets;
   }
@@ -52,15 +58,26 @@ export class SwapQuotas {
 
   /** Records a quote, even if the bridge then refuses it. */
   record(use: QuoteUse, client: string | null): void {
-    this.#journal.recordCall(use, client, this.#now());
+    const query = 'INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)';
+    this.#exec(query, use, client ?? '', this.#now());
   }
 
   used(use: QuoteUse): { readonly used: number; readonly maximum: number } {
     return { used: this.#budget(use).used(this.#now()), maximum: this.#budgets[use].total };
   }
 
+  /** Deletes uses that are older than a day. No budget has a longer window. */
+  purge(): void {
+    this.#exec('DELETE FROM calls WHERE at < ?', this.#now() - DAY_MS);
+  }
+
   #budget(use: QuoteUse): Budget {
     const terms = this.#budgets[use];
-    return new Budget(terms, this.#journal.calls(use, this.#now() - (terms.windowMs ?? 0)));
+    const query = 'SELECT client, at FROM calls WHERE purpose = ? AND at > ? ORDER BY at';
+    const uses = this.#exec(query, use, this.#now() - (terms.windowMs ?? 0)).map(({ client, at }) => ({
+      client: client === '' ? null : String(client),
+      at: Number(at),
+    }));
+    return new Budget(terms, uses);
   }
 }

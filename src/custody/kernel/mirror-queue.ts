@@ -1,0 +1,179 @@
+/**
+ * The journal's changes that D1 does not have yet, and the numbers that order them: each row's revision, and the marks of
+ * batches. A change is queued in the storage transaction that makes it.
+ * @module
+ */
+import { numberOf } from '../row-store.ts';
+import { ALARM_FAILURES, planWork } from './agenda.ts';
+import { columnsOf, decodeOperation } from './operation.ts';
+import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
+
+const SCHEMA = `CREATE TABLE IF NOT EXISTS outbox (
+    entity TEXT NOT NULL,
+    id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    columns TEXT,
+    PRIMARY KEY (entity, id)
+  )`;
+
+/** Name in the agenda of rows that D1 refused while it accepted others. */
+export const REFUSED_ROW = 'mirror_row';
+export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): string => `${entity}:${id}`;
+
+const REFUSAL = `LEFT JOIN agenda r ON r.name = '${REFUSED_ROW}' AND r.id = o.entity || ':' || o.id`;
+const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
+  LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
+
+const mirrorRowOf = (row: SqlRow): MirrorRow => ({
+  entity: row.entity as Entity,
+  id: String(row.id),
+  revision: Number(row.revision),
+  columns:
+    row.entity === 'operation'
+      ? columnsOf(decodeOperation(String(row.row)))
+      : (JSON.parse(String(row.columns)) as Columns),
+});
+
+/** The journal's table of single values. */
+export type MetaRows = {
+  getMeta(key: string): string | undefined;
+  setMeta(key: string, value: string): void;
+};
+
+export class MirrorQueue {
+  readonly #exec: Storage['exec'];
+  readonly #meta: MetaRows;
+
+  constructor(exec: Storage['exec'], meta: MetaRows) {
+    exec(SCHEMA);
+    this.#exec = exec;
+    this.#meta = meta;
+  }
+
+  revision(): number {
+    return Number(this.#meta.getMeta('revision') ?? 0);
+  }
+
+  /** Takes the next revision. Call inside a transaction. */
+  takeRevision(): number {
+    const next = this.revision() + 1;
+    this.#meta.setMeta('revision', String(next));
+    return next;
+  }
+
+  /** Continues from a revision of the mirror, if it is higher. */
+  adoptRevision(mirrored: number): void {
+    if (mirrored > this.revision()) this.#meta.setMeta('revision', String(mirrored));
+  }
+
+  /**
+   * Queues a row for the mirror. Call inside the transaction that changes it.
+   *
+   * @param columns all of D1's columns except `id` and `revision`; `journal` is the row itself as JSON
+   */
+  publish(
+    entity: Entity,
+    id: string,
+    columns: Columns,
+    now: number,
+    revision: number = this.takeRevision(),
+  ): void {
+    this.#exec(
+      `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
+      entity,
+      id,
+      revision,
+      now,
+      JSON.stringify(columns),
+    );
+  }
+
+  /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
+  waiting(limit: number): MirrorRow[] {
+    return this.#exec(`${OUTBOX_ROWS} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`, limit).map(
+      mirrorRowOf,
+    );
+  }
+
+  /** Whether `waiting` would return a row. */
+  isQueued(): boolean {
+    return this.#exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0;
+  }
+
+  /** Number of changes that the mirror does not have yet. */
+  backlog(): number {
+    return numberOf(this.#exec, 'SELECT COUNT(*) AS n FROM outbox') ?? 0;
+  }
+
+  /**
+   * Removes delivered rows from the outbox. A row that changed in the meantime stays, and waits only since the delivery
+   * began: a row that changes during each delivery is never late.
+   */
+  delivered(rows: readonly MirrorRow[], beganAt: number): void {
+    for (const row of rows) {
+      this.#exec(
+        'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
+        row.entity,
+        row.id,
+        row.revision,
+      );
+      this.#exec(
+        'UPDATE outbox SET since = ? WHERE entity = ? AND id = ? AND since < ?',
+        beganAt,
+        row.entity,
+        row.id,
+        beganAt,
+      );
+      planWork(this.#exec, { name: REFUSED_ROW, id: refusedKey(row), dueAt: null }, 0);
+    }
+  }
+
+  /**
+   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside are not included,
+   * because the mirror accepts all others.
+   */
+  undeliveredSince(): number | undefined {
+    return numberOf(
+      this.#exec,
+      `SELECT MIN(o.since) AS n FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.tries < ?`,
+      ALARM_FAILURES,
+    );
+  }
+
+  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
+  offered(): number {
+    return Number(this.#meta.getMeta('offered') ?? this.revision());
+  }
+
+  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
+  takeMark(): number {
+    const mark = this.takeRevision();
+    this.#meta.setMeta('offered', String(mark));
+    return mark;
+  }
+
+  /** The highest mark that the mirror has acknowledged; 0 before the first. */
+  acknowledged(): number {
+    return Number(this.#meta.getMeta('acknowledged') ?? 0);
+  }
+
+  acknowledge(mark: number): void {
+    this.#meta.setMeta('acknowledged', String(mark));
+  }
+
+  /** The newest content of a row that the mirror refused. @param key see {@link refusedKey} */
+  refused(key: string): MirrorRow | undefined {
+    return this.#exec(`${OUTBOX_ROWS} WHERE r.id = ?`, key).map(mirrorRowOf)[0];
+  }
+
+  /** Rows that the mirror has refused so often that the operator was alerted. They no longer count as waiting. */
+  setAside(limit: number): { entity: string; id: string; refusals: number }[] {
+    return this.#exec(
+      `SELECT o.entity, o.id, r.tries FROM outbox o ${REFUSAL} WHERE r.tries >= ? ORDER BY o.revision LIMIT ?`,
+      ALARM_FAILURES,
+      limit,
+    ).map((row) => ({ entity: String(row.entity), id: String(row.id), refusals: Number(row.tries) }));
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * The bounds of a swap now, and since when every swap is refused. Creates and estimates decide for themselves; the
+ * minimum, the status and the cron ask here.
+ * @module
+ */
+import { lamports } from '../../core/amount.ts';
+import { upstreamFailure } from '../../core/errors.ts';
+import type { Refusal, SwapRoom } from '../api.ts';
+import { upstreamRefusal } from '../kernel/begin-operation.ts';
+import type { ModuleTools } from '../kernel/module.ts';
+import {
+  type Balance,
+  checkIntent,
+  type Entry,
+  type SpendingVerdict,
+  spendable,
+} from '../kernel/spending-limits.ts';
+import type { SwapsRefused } from '../operator-api.ts';
+import type { EstimateQuotes } from './estimate-quotes.ts';
+import { swapDebit } from './operation.ts';
+import type { SwapQuotas } from './quota-store.ts';
+import type { SwapQuotes } from './swap-quotes.ts';
+import { limitRefusal, swapsStopped } from './swap-view.ts';
+
+const REFUSED = 'swaps_refused';
+
+/** The refusal of every swap at the last wake. */
+type Watched = SwapsRefused & {
+  /** True if an upstream was the reason. Only the next wake shows whether it still is. */
+  readonly isOfSource: boolean;
+};
+
+type RoomPorts = {
+  readonly quotes: SwapQuotes;
+  readonly quotas: SwapQuotas;
+  readonly estimates: EstimateQuotes;
+  /** Whether the key service failed at its last check. */
+  readonly isKeyFailing: () => boolean;
+};
+
+export class Room {
+  readonly #tools: ModuleTools;
+  readonly #ports: RoomPorts;
+  /** The balance of the newest read; undefined after a failed one. */
+  #balance: Balance | undefined;
+
+  constructor(tools: ModuleTools, ports: RoomPorts) {
+    this.#tools = tools;
+    this.#ports = ports;
+  }
+
+  #check(amountLamports: bigint, balance: Balance, operations: readonly Entry[]): SpendingVerdict {
+    const { boundsOf, now } = this.#tools;
+    const amount = lamports(amountLamports);
+    return checkIntent({
+      bounds: boundsOf('swap'),
+      amount,
+      reserved: swapDebit(amount),
+      balance,
+      operations,
+      now: now(),
+    });
+  }
+
+  /** The bounds of a swap now. The minimum is known even if the balance is not. */
+  async read(): Promise<SwapRoom> {
+    const { journal, readBalance } = this.#tools;
+    const [balance, minimum] = await Promise.all([
+      readBalance(journal.releasedSlot()).catch(upstreamFailure),
+      this.#ports.estimates.readMinimum(),
+    ]);
+    this.#balance = 'slot' in balance ? balance : undefined;
+    const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
+    return 'slot' in balance
+      ? { balanceLamports: balance.lamports, maximumLamports, refusal, minimum }
+      : { balanceLamports: null, maximumLamports: 0n, refusal: refusal ?? upstreamRefusal(balance), minimum };
+  }
+
+  /**
+   * The largest swap that a balance allows, and why none can begin. Without a balance only the other reasons are known.
+   */
+  async #roomAt(
+    balance: Balance | undefined,
+  ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {
+    const { journal, reserveAddress, boundsOf, now, stopBeginning } = this.#tools;
+    const stopped = await stopBeginning('swap');
+    const early =
+      stopped === undefined ? this.#ports.quotas.refusal('create_quotes', null) : swapsStopped(stopped);
+    if (early || !balance) return { refusal: early ?? null, maximumLamports: 0n };
+    const operations = journal.counting(reserveAddress, now(), 'swap');
+    const verdict = this.#check(1n, balance, operations);
+    if (!verdict.ok) return { refusal: limitRefusal(verdict, now()), maximumLamports: 0n };
+    const passes = (amount: bigint) => this.#check(amount, balance, operations).ok;
+    const left = spendable(balance, operations, boundsOf('swap').keeps);
+    return { refusal: null, maximumLamports: largest(left, passes) };
+  }
+
+  /** The code with which every swap is refused now, if it is known without a call. */
+  async #currentCode(): Promise<Refusal['code'] | undefined> {
+    const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
+    if (refusal) return refusal.code;
+    const least = this.#ports.quotes.minimum.known()?.lamports;
+    return this.#balance && least !== undefined && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : undefined;
+  }
+
+  /** Stores why every swap is refused now, and since when. Called once a minute. */
+  async watchRefusal(): Promise<void> {
+    const { journal, now } = this.#tools;
+    const { refusal } = await this.read();
+    const failure = await this.#ports.estimates.failure();
+    const own = await this.#currentCode();
+    const known = this.#watched();
+    // Without a quote left, nothing shows whether the sources serve again.
+    const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
+    const ofSource = isUnread ? known?.isOfSource && known.code : failure?.code;
+    const ofKey = this.#ports.isKeyFailing() ? 'UPSTREAM_FAILED' : undefined;
+    const code = own ?? refusal?.code ?? ofKey ?? (ofSource || undefined);
+    const isOfSource = own === undefined;
+    if (code === known?.code && isOfSource === known?.isOfSource) return;
+    const sinceMs = known?.sinceMs ?? now();
+    journal.setMeta(REFUSED, code ? JSON.stringify({ code, sinceMs, isOfSource } satisfies Watched) : '');
+  }
+
+  #watched(): Watched | undefined {
+    const stored = this.#tools.journal.getMeta(REFUSED);
+    return stored ? (JSON.parse(stored) as Watched) : undefined;
+  }
+
+  /**
+   * Why every swap is refused, and since when; null if swaps can begin. Stops, limits and quotas are current; sources
+   * are those of the last wake.
+   */
+  async refusedSince(): Promise<SwapsRefused | null> {
+    const watched = this.#watched();
+    const own = await this.#currentCode();
+    if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
+    // Before its first wake a new instance has no balance, so it cannot tell whether a limit has room.
+    const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';
+    return watched && (watched.isOfSource || isUnknown)
+      ? { code: watched.code, sinceMs: watched.sinceMs }
+      : null;
+  }
+}
+
+/** The largest amount up to `bound` that passes. The checks are monotone. */
+function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {
+  let low = 0n;
+  let high = bound;
+  while (low < high) {
+    const middle = (low + high + 1n) / 2n;
+    if (passes(middle)) low = middle;
+    else high = middle - 1n;
+  }
+  return low;
+}
