@@ -57,7 +57,7 @@ const VERBS = {
 // The ceilings may only fall.
 it.each([
   ['create', 33],
-  ['confirm', 41],
+  ['confirm', 40],
   ['claim', 39],
 ] as const)('a %s runs through at most %i files of the custodian', async (verb, ceiling) => {
   const w = simulateCustodian({});

@@ -1,18 +1,19 @@
 /**
- * Confirms the payment of a request, from the transaction that a caller names to the delivered work. The searches for
- * payments book what they find with `bookPayment` too.
+ * Confirms the payment of a request: waits until the transaction that a caller names is final, books it, and waits for
+ * the work that it pays for. The searches for payments book what they find with `bookPayment` too.
  *
  * A payment is for the request whose reference its transaction contains. Without a reference, it is for the only open
- * request of exactly its amount. One storage transaction writes all rows of a payment, with their outbox rows:
+ * request of exactly its amount. `book` writes all rows of a payment in one storage transaction, each with its row for
+ * D1. "name" is the row `payment:<signature>` of the table `once`, which only one request can use:
  *
- * | the payment | effect | rows | |---|---|---|
- * | is short | is added to the request, which waits for the rest | `once`, treasury, request |
- * | completes the fee | the request is paid; what is above the fee is owed to its payer | the same, operation, refund |
- * | completes it for what is no longer for sale | the request ends; each part is owed to its payer | the same, refunds
- * |
- * | is late, or the request is paid already | is owed to its payer | `once`, treasury, refund |
- * | matches no request | only the operator can return it | treasury |
- * | was used before | none; a caller of another request gets `PAYMENT_ALREADY_USED` | none, or treasury |
+ * | a payment that | effect | rows |
+ * |---|---|---|
+ * | is short | added to the request, which waits for the rest | name, treasury, request |
+ * | completes the fee | the work begins; what is above the fee is owed back | those, operation, refund |
+ * | completes it for what is no longer for sale | the request ends; each part is owed back | those, refunds |
+ * | is late, or for a request that is paid already | owed back to its payer | name, treasury, refund |
+ * | matches no request, or several | only the operator can return it | treasury |
+ * | was used before | none; the caller of another request gets `PAYMENT_ALREADY_USED` | none, or treasury |
  *
  * Only a payment with the reference can be short, too much, late or double: without it, it is exact, in time and for an
  * open request, or it matches none. When the operation of a paid request ends, `endWork` writes the request and what it
@@ -52,7 +53,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
 /** Maximum reads of a purchase. */
-const MAX_READS = 3;
+const MAX_SALE_READS = 3;
 /** A block's time may be earlier than its request by this much. */
 const CLOCK_SKEW_MS = 30_000;
 /** Maximum payments towards one fee, so that a request's row stays small. */
@@ -170,77 +171,109 @@ export async function bookPayment(
   if (transaction.failed) return undefined;
   let sale: SaleRead | undefined;
   for (let reads = 0; ; reads++) {
-    const booking = context.storage.transaction(() => {
-      const decided = decide(context, transaction, sale);
-      book(context, decided);
-      return decided;
-    });
-    if (booking.type === 'may_be_returned') return booking.type;
-    if (booking.type !== 'sale_unread') return undefined;
-    if (reads === MAX_READS) return 'request_changed';
-    sale = { ...(await booking.check(booking.request)), requestId: booking.request.id };
+    const left = context.storage.transaction(() => book(context, transaction, sale));
+    if (typeof left !== 'object') return left;
+    if (reads === MAX_SALE_READS) return 'request_changed';
+    sale = { ...(await left.check(left.request)), requestId: left.request.id };
   }
 }
 
 /** What the chain showed about a request's purchase before the booking of its payment. */
 type SaleRead = Checked & { readonly requestId: string };
-type SaleCheck = NonNullable<Product['check']>;
 
-/** The effect of a transaction. */
-type Booking =
-  | { readonly type: 'known' }
-  | { readonly type: 'may_be_returned' }
-  /** The payment would complete a fee, so the purchase must be read first. Other payments cause no such read. */
-  | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** It pays nothing, is our own, or is older than the journal. */
-  | { readonly type: 'ignored'; readonly payment: TreasuryPayment }
-  | {
-      readonly type: 'unmatched';
-      readonly payment: TreasuryPayment;
-      readonly reason: 'no_request' | 'several_requests';
-    }
-  | ({ readonly payment: TreasuryPayment; readonly request: PaymentRequest } & RequestEffect);
+/** The payment completes this request's fee, so the chain must be read first: is the purchase still for sale? */
+type SaleUnread = {
+  readonly request: PaymentRequest;
+  readonly check: NonNullable<Product['check']>;
+};
 
-type RequestEffect =
-  | { readonly type: 'added' }
-  | { readonly type: 'paid'; readonly excess: bigint }
-  | { readonly type: 'not_sold' }
-  | { readonly type: 'owed'; readonly reason: RefundDue['reason'] };
-
-function decide(context: PaymentContext, transaction: ChainTransaction, sale: SaleRead | undefined): Booking {
+/**
+ * Decides what a final payment does, and writes its rows. Call inside a storage transaction.
+ * @param sale the newest read of the purchase
+ * @returns undefined once it is booked; otherwise it has written nothing
+ */
+function book(
+  context: PaymentContext,
+  transaction: ChainTransaction,
+  sale: SaleRead | undefined,
+): SaleUnread | 'may_be_returned' | undefined {
   const { journal, now, products, treasury, treasuryAddress } = context;
   const { accounts, signature, signers } = transaction;
-  if (treasury.usedBy(signature) !== undefined) return { type: 'known' };
+  if (treasury.usedBy(signature) !== undefined) return undefined;
   const payment = treasuryPayment(transaction, treasuryAddress);
   const isOwn = signers.some((signer) => signer === treasuryAddress || isReserve(context, signer));
   // An earlier journal, now lost, may have booked an older payment.
   if (!payment || isOwn || olderRefusal(journal, transaction, undefined))
-    return { type: 'ignored', payment: payment ?? { ...transaction, lamports: 0n, payer: null } };
+    return void treasury.record(payment ?? { ...transaction, lamports: 0n, payer: null }, null);
+
   const match = matchRequest(context, payment, transaction);
-  if (typeof match === 'string') return { type: 'unmatched', payment, reason: match };
+  if (typeof match === 'string') return void bookUnmatched(context, payment, match);
   // A bridge adds no reference to money that it returns to the treasury.
   const swaps = journal.open().filter(({ signer }) => signer === treasuryAddress);
-  if (!accounts.includes(match.reference) && mayBeReturned(payment, swaps, now()))
-    return { type: 'may_be_returned' };
+  if (!accounts.includes(match.reference) && mayBeReturned(payment, swaps, now())) return 'may_be_returned';
   if (journal.usedBy(`payment:${signature}`) !== undefined)
-    return { type: 'unmatched', payment, reason: 'no_request' };
+    return void bookUnmatched(context, payment, 'no_request');
 
-  if (match.state === 'expired' || paidAtOf(payment, now()) > match.closesAt)
-    return { type: 'owed', payment, request: match, reason: 'late' };
-  if (match.state !== 'open') return { type: 'owed', payment, request: match, reason: 'double' };
+  const isLate = match.state === 'expired' || paidAtOf(payment, now()) > match.closesAt;
+  if (isLate) return void bookOwed(context, payment, match, 'late');
+  if (match.state !== 'open') return void bookOwed(context, payment, match, 'double');
   const request = withPart(match, payment);
   const excess = BigInt(request.received) - BigInt(request.fee);
-  if (excess < 0n)
-    return request.parts.length > MAX_PARTS
-      ? { type: 'owed', payment, request: match, reason: 'underpaid' }
-      : { type: 'added', payment, request };
+  if (excess < 0n && request.parts.length > MAX_PARTS)
+    return void bookOwed(context, payment, match, 'underpaid');
+  if (excess < 0n) return void bookFor(context, payment, request);
+
   const { check } = products[request.kind];
-  if (check && sale?.requestId !== request.id) return { type: 'sale_unread', request, check };
+  if (check && sale?.requestId !== request.id) return { request, check };
   const paid = { ...request, paymentSignature: signature, paidAt: now() };
-  if (sale?.type === 'refused')
-    return { type: 'not_sold', payment, request: { ...paid, state: 'expired', reason: sale.reason } };
+  if (sale?.type === 'refused') {
+    const ended = bookFor(context, payment, { ...paid, state: 'expired', reason: sale.reason });
+    return void oweRest(context, ended, 'failed');
+  }
   const subject = { ...request.subject, ...sale?.subject };
-  return { type: 'paid', payment, excess, request: { ...paid, subject, state: 'paid' } };
+  const sold = bookFor(context, payment, { ...paid, subject, state: 'paid' });
+  if (excess > 0n) oweRefund(context, sold.id, payment, excess, 'overpaid');
+  beginWork(context, sold);
+  return undefined;
+}
+
+/** Uses a payment for a request, and stores the changed request. */
+function bookFor(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): PaymentRequest {
+  usePayment(context, payment, request);
+  return saveRequest(context, request);
+}
+
+/** Uses a payment for a request, which stays as it is: the whole payment is owed back. */
+function bookOwed(
+  context: PaymentContext,
+  payment: TreasuryPayment,
+  request: PaymentRequest,
+  reason: RefundDue['reason'],
+): void {
+  usePayment(context, payment, request);
+  oweRefund(context, request.id, payment, payment.lamports, reason);
+}
+
+function usePayment(
+  { journal, now, treasury }: PaymentContext,
+  payment: TreasuryPayment,
+  request: PaymentRequest,
+): void {
+  journal.useOnce(`payment:${payment.signature}`, nameOf(request), now());
+  treasury.record(payment, nameOf(request));
+}
+
+/** Income without a purpose is not an error, but may be a customer's payment of a wrong amount. */
+function bookUnmatched(
+  { log, treasury }: PaymentContext,
+  payment: TreasuryPayment,
+  reason: 'no_request' | 'several_requests',
+): void {
+  treasury.record(payment, null);
+  const { signature, lamports: amount } = payment;
+  if (amount <= DUST) return;
+  const level = reason === 'several_requests' ? 'alarm' : 'warn';
+  log({ level, event: 'payment_unmatched', signature, lamports: amount.toString(), reason });
 }
 
 /** The request that a payment names by its reference or, without one, by its exact amount. */
@@ -265,43 +298,6 @@ const withPart = (request: PaymentRequest, payment: TreasuryPayment): PaymentReq
   payer: payment.payer,
   reported: null,
 });
-
-/** Writes the rows of a booking. Call inside the storage transaction that decided it. */
-function book(context: PaymentContext, booking: Booking): void {
-  const { journal, now, treasury } = context;
-  if (booking.type === 'known' || booking.type === 'may_be_returned' || booking.type === 'sale_unread')
-    return;
-  const { payment } = booking;
-  if (booking.type === 'ignored' || booking.type === 'unmatched') {
-    treasury.record(payment, null);
-    if (booking.type === 'unmatched') reportUnmatched(context, payment, booking.reason);
-    return;
-  }
-  const { request } = booking;
-  journal.useOnce(`payment:${payment.signature}`, nameOf(request), now());
-  treasury.record(payment, nameOf(request));
-  if (booking.type === 'owed') {
-    oweRefund(context, request.id, payment, payment.lamports, booking.reason);
-    return;
-  }
-  const saved = saveRequest(context, request);
-  if (booking.type === 'not_sold') oweRest(context, saved, 'failed');
-  if (booking.type === 'paid') {
-    oweRefund(context, request.id, payment, booking.excess, 'overpaid');
-    beginWork(context, saved);
-  }
-}
-
-/** Income without a purpose is not an error, but may be a customer's payment of a wrong amount. */
-function reportUnmatched(
-  { log }: PaymentContext,
-  { signature, lamports: amount }: TreasuryPayment,
-  reason: 'no_request' | 'several_requests',
-): void {
-  if (amount <= DUST) return;
-  const level = reason === 'several_requests' ? 'alarm' : 'warn';
-  log({ level, event: 'payment_unmatched', signature, lamports: amount.toString(), reason });
-}
 
 /**
  * Queues the operation of a paid request, and reserves its cost; no other operation can use it from then on. Without an
