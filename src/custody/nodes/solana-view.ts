@@ -24,7 +24,6 @@ import { type Finality, type FinalityMemory, NO_SLOT, noteSlot } from './finalit
 import { type History, historyOf } from './history.ts';
 import {
   decideTransaction,
-  type Given,
   type NodeAgreement,
   Quorum,
   type QuorumMemory,
@@ -157,7 +156,8 @@ export class SolanaView {
       // Each node of a quorum shows at least this balance, so a single node can neither raise nor lower it.
       const covered = this.#covered(given.map(({ value }) => value.lamports));
       if (covered === undefined) return undefined;
-      return { agreed: { lamports: lamports(covered), slot: lowestSlot(given) } };
+      const slots = given.map(({ value }) => value.slot).toSorted((a, b) => (a < b ? -1 : 1));
+      return { agreed: { lamports: lamports(covered), slot: slots[0] ?? 0n } };
     });
     if (!answer) throw quorumMissing();
     return answer.agreed;
@@ -167,8 +167,11 @@ export class SolanaView {
    * A finalized transaction, or null without a quorum.
    * @throws AppError UPSTREAM_FAILED: `nodes_disagree` if responses differ, `quorum_missing` if too few arrive
    */
-  async transaction(signature: string): Promise<ChainTransaction | null> {
-    return this.#transaction(signature, (node) => node.transaction(signature, 'finalized'));
+  async transaction(signature: string, newest?: typeof ANY_VERSION): Promise<ChainTransaction | null> {
+    const read = (node: SolanaNode) => node.transaction(signature, 'finalized', newest);
+    const decide = decideTransaction(this.quorum);
+    const answer = await this.#questions.ask(`transaction ${signature}`, read, decide, transactionsDiffer);
+    return answer?.agreed ?? null;
   }
 
   /**
@@ -177,20 +180,7 @@ export class SolanaView {
    * @throws AppError UPSTREAM_FAILED
    */
   async effects(signature: string): Promise<ChainTransaction | null> {
-    return this.#transaction(signature, (node) => node.transaction(signature, 'finalized', ANY_VERSION));
-  }
-
-  async #transaction(
-    signature: string,
-    read: (node: SolanaNode) => Promise<ChainTransaction | null>,
-  ): Promise<ChainTransaction | null> {
-    const answer = await this.#questions.ask(
-      `transaction ${signature}`,
-      read,
-      decideTransaction(this.quorum),
-      transactionsDiffer,
-    );
-    return answer?.agreed ?? null;
+    return this.transaction(signature, ANY_VERSION);
   }
 
   /**
@@ -216,9 +206,9 @@ export class SolanaView {
     return this.#fromNext((node) => node.transaction(signature, 'confirmed'));
   }
 
-  /** The newest signatures of an address, as listed by the node whose turn it is. They only order reads. */
+  /** The 200 newest signatures of an address, as listed by the node whose turn it is. They only order reads. */
   async newestOf(address: string): Promise<readonly string[]> {
-    const page = { limit: NEWEST, commitment: 'confirmed' } as const;
+    const page = { limit: 200, commitment: 'confirmed' } as const;
     const listed = await this.#fromNext((node) => node.signaturesFor(address, page));
     return listed?.map(({ signature }) => signature) ?? [];
   }
@@ -296,13 +286,7 @@ export class SolanaView {
   }
 }
 
-/** Entries of a list that orders reads. */
-const NEWEST = 200;
-
 const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
-
-const lowestSlot = (given: readonly Given<Balance>[]): bigint =>
-  given.reduce((low, { value }) => (value.slot < low ? value.slot : low), given[0]?.value.slot ?? 0n);
 
 /**
  * Slots by which a node's height may be older than its view of the blockhash: one URL may be served by two
