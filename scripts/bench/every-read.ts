@@ -105,15 +105,11 @@ export async function everyRead(origin: string, db: D1, poolAddresses = ''): Pro
   const all = routeRequests().filter(({ method }) => method === 'GET');
   const invoice = await made(origin, '/api/invoices', 'invoice_id');
   const exchange = await made(origin, '/api/exchange/create', 'id', EXCHANGE);
-  const proof = await fetch(`${origin}/api/proof`);
-  const { timestamp } = (await proof.json()) as { timestamp?: string };
-  if (!proof.ok || !timestamp) throw new Error(`GET /api/proof: ${proof.status}`);
   await addRows(db);
   await Promise.all(Array.from({ length: 500 }, (_, n) => addView(origin, n)));
   const existing: readonly (readonly [RegExp, string])[] = [
     [/^\/api\/invoices\/:/, `/api/invoices/${invoice}`],
     [/^\/api\/exchange\/status\/:/, `/api/exchange/status/${exchange}`],
-    [/^\/api\/proof\/:/, `/api/proof/${timestamp.slice(0, 10)}`],
     [/^\/api\/tokens\/:[^/]*\/metadata/, `/api/tokens/${mintOf(1)}/metadata.json`],
     [/^\/api\/tokens\/:[^/]*$/, '/api/tokens/1'],
     [/^\/api\/asry\/claims\/:/, `/api/asry/claims/${CLAIM.claim.signature}`],

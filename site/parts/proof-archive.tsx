@@ -156,11 +156,13 @@ function RowCheck({ proof }: { proof: ArchivedProof }) {
   );
 }
 
-const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
+/** The newest proof that was signed before the next millisecond. */
+const proofPath = (timestamp: string): string => {
+  const before = new Date(Date.parse(timestamp) + 1).toISOString();
+  return `/api/proof/history?${new URLSearchParams({ limit: '1', before })}`;
+};
 
-/** The API returns a day's last proof, so only that row has a link. */
 export function ArchiveTable({ proofs }: { proofs: readonly ArchivedProof[] }) {
-  const days = proofs.map(({ timestamp }) => dayOf(timestamp));
   return (
     <Table
       label="Signed proofs, newest first"
@@ -172,16 +174,12 @@ export function ArchiveTable({ proofs }: { proofs: readonly ArchivedProof[] }) {
         { name: 'Hash' },
         { name: 'Check' },
       ]}
-      rows={proofs.map((proof, at) => {
+      rows={proofs.map((proof) => {
         const { timestamp, hash, figures } = proof;
         return [
-          days.indexOf(dayOf(timestamp)) === at ? (
-            <a href={`/api/proof/${encodeURIComponent(dayOf(timestamp))}`}>
-              <Moment iso={timestamp} />
-            </a>
-          ) : (
+          <a href={proofPath(timestamp)}>
             <Moment iso={timestamp} />
-          ),
+          </a>,
           sats(figures.reserveSatoshis),
           figures.absrSupplyAtoms === null
             ? 'no token'

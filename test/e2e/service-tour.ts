@@ -179,9 +179,6 @@ export async function tourService(world: World, document: ApiDocument): Promise<
 
   for (const flow of [swap, token, listing, claim, exchange, pool]) await flow();
   await call('POST', '/api/analytics/pageview', { path: '/reserves', referrer: 'https://example.com/' });
-  const proof = await get('/api/proof');
-  const day = String(members(proof.body).timestamp ?? '').slice(0, 10);
-  if (day) await get(`/api/proof/${day}`);
   for (const { method, path, operation } of operationsOf(document))
     if (method === 'get' && !path.includes('{') && !seen(operation.operationId)) await get(path);
   return visits;

@@ -29,7 +29,6 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
     now: () => clock.ms,
     proofs: {
       newest: async () => rows()[0],
-      ofDay: async () => undefined,
       list: async () => [],
     },
     custody: {

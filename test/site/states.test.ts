@@ -74,14 +74,16 @@ it('combined figures have the age of the oldest and the state of the least certa
   expect(together(answer(null), answer(null))).toEqual({ at: null, stale: false, away: false });
 });
 
-it('a row of the archive links to its own proof, or has no link', () => {
+it('each row of the archive links to its own proof', () => {
   const [proof] = exampleOf('listProofs').proofs;
-  const times = ['2026-11-21T01:00', '2026-11-21T00:00', '2026-11-20T23:00', '2026-11-20T22:00'];
-  const proofs = times.map((time) => ({ ...proof, timestamp: `${time}:00.000Z` }));
+  const proofs = ['2026-11-21T01:00', '2026-11-20T23:00'].map((time) => ({
+    ...proof,
+    timestamp: `${time}:00.000Z`,
+  }));
   const links = [...String(ArchiveTable({ proofs })).matchAll(/href="([^"]*)"><time dateTime="([^"]*)"/gi)];
   expect(links.map(([, href, time]) => [href, time])).toEqual([
-    ['/api/proof/2026-11-21', '2026-11-21T01:00:00.000Z'],
-    ['/api/proof/2026-11-20', '2026-11-20T23:00:00.000Z'],
+    ['/api/proof/history?limit=1&amp;before=2026-11-21T01%3A00%3A00.001Z', '2026-11-21T01:00:00.000Z'],
+    ['/api/proof/history?limit=1&amp;before=2026-11-20T23%3A00%3A00.001Z', '2026-11-20T23:00:00.000Z'],
   ]);
 });
 

@@ -877,8 +877,6 @@ export const OPERATIONS = {
     before?: string;
     every?: 'hour' | 'day';
   }, ProofHistory, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/history'),
-  /** The last proof of a UTC date. */
-  getProofOfDay: get<{ date: string }, Proof, 'INVALID_INPUT' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/{date}'),
   /** Reserve sats, ABSR supply and prices. */
   getAbsrSummary: get<Record<string, never>, AbsrSummary, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/arbitrage/summary'),
   /** Mints of ABSR and swaps that delivered sats, newest first; also as CSV. */

@@ -8,7 +8,7 @@ import type { ProofStore } from './reserves-store.ts';
 
 export type GetProofDeps = {
   readonly cache: Cache;
-  readonly proofs: Pick<ProofStore, 'newest' | 'ofDay' | 'list'>;
+  readonly proofs: Pick<ProofStore, 'newest' | 'list'>;
   readonly custody: Pick<CustodianApi, 'proof'>;
   readonly now: () => number;
 };

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type ProofMessage, readProofMessage } from '../../chain/bitcoin/proof-message.ts';
-import { AppError } from '../../core/errors.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
@@ -111,21 +110,6 @@ const historyRoute = createRoute({
   },
 });
 
-const dayRoute = createRoute({
-  method: 'get',
-  path: '/proof/{date}',
-  operationId: 'getProofOfDay',
-  tags: ['reserves'],
-  summary: 'Reserve proof of a day',
-  description: 'The last proof of a UTC date.',
-  middleware: [limitReads] as const,
-  request: { params: z.object({ date: z.iso.date().openapi({ example: '2026-11-20' }) }) },
-  responses: {
-    200: jsonResponse(Proof, 'The proof as signed'),
-    ...errorResponses(['INVALID_INPUT', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
-  },
-});
-
 const HISTORY = 'proofs';
 const HistoryKey = z.tuple([z.iso.datetime()]);
 
@@ -150,11 +134,6 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
       };
     });
     return c.json({ proofs, next_cursor: next }, 200);
-  })
-  .openapi(dayRoute, async (c) => {
-    const proof = await c.var.deps.reserves.proofs.ofDay(c.req.valid('param').date);
-    if (!proof) throw new AppError('NOT_FOUND', 'No proof was signed on that date.');
-    return c.json(shown(proof), 200);
   });
 
 /** The age of a proof is that of its figures, not that of the cached copy. */

@@ -85,13 +85,6 @@ export const createProofStore = (db: D1Reads) => ({
     return newest;
   },
 
-  /** The last proof of a UTC date, `2026-11-20`. */
-  async ofDay(day: string): Promise<ProofRecord | undefined> {
-    const sql = 'SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1';
-    const [last] = await rowsOf(db, ProofRow, sql, day, `${day}T24`);
-    return last;
-  },
-
   /**
    * Newest first.
    * @param before only proofs signed before this time
