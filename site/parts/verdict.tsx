@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { AbsrSummary } from '../../packages/client/src/index.ts';
+import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
@@ -79,23 +79,26 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
   return (
     <>
       <VerdictLine verdict={{ ...verdict, by }} asked={summary.value !== null || summary.failure !== null}>
-        <Snapshot sum={reserves.value?.bitcoin.balanceSatoshis} />
+        <Snapshot balance={reserves.value?.bitcoin} />
       </VerdictLine>
       {by === null || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
     </>
   );
 }
 
-/** How the reserve has changed since a proof; empty if it has not, or is not known. */
-export function changeSince(signed: string, now: string | null | undefined): string {
-  if (!now) return '';
-  const more = BigInt(now) - BigInt(signed);
+type Balance = Reserves['bitcoin'];
+
+/** How the reserve has changed since a proof; empty if it has not, is not known, or was read before the proof. */
+export function changeSince({ figures, timestamp }: CurrentProof, balance: Balance | undefined): string {
+  const { balanceSatoshis: sum = null, as_of: at = null } = balance ?? {};
+  if (sum === null || at === null || at < timestamp) return '';
+  const more = BigInt(sum) - BigInt(figures.reserveSatoshis);
   if (more === 0n) return '';
   return more > 0n ? `; ${amountOf(more, 'sat')} more since` : `; ${amountOf(-more, 'sat')} less since`;
 }
 
 /** What both keys signed last, where it can be seen, how old it is, and how the reserve has changed since. */
-function Snapshot({ sum }: { sum: string | null | undefined }) {
+function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
   if (proof === null)
     return failure === null ? (
@@ -111,7 +114,7 @@ function Snapshot({ sum }: { sum: string | null | undefined }) {
         <code title={address}>{shortened(address)}</code>
       </Away>{' '}
       <Age iso={proof.timestamp} />
-      {changeSince(proof.figures.reserveSatoshis, sum)}.
+      {changeSince(proof, balance)}.
     </>
   );
 }

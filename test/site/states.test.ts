@@ -267,12 +267,18 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
 });
 
 it.each([
-  ['1000000', '1061975', '; 61,975 sats more since'],
-  ['1000001', '1000000', '; 1 sat less since'],
-  ['1000000', '1000000', ''],
-  ['1000000', null, ''],
-])('of %s signed sats and %s now, the verdict says %j', (signed, now, text) => {
-  expect(changeSince(signed, now)).toBe(text);
+  ['1000000', '1061975', 'after', '; 61,975 sats more since'],
+  ['1000001', '1000000', 'after', '; 1 sat less since'],
+  ['1000000', '1000000', 'after', ''],
+  ['1000000', null, 'after', ''],
+  ['1000000', '1061975', 'before', ''],
+])('of %s signed sats and %s read %s the proof, the verdict says %j', (signed, sum, when, text) => {
+  const example = exampleOf('getProof');
+  const figures = { ...example.figures, reserveSatoshis: signed };
+  const proof = { ...example, figures, timestamp: '2026-11-27T10:00:00.000Z' };
+  const at = when === 'after' ? '2026-11-27T10:00:01.000Z' : '2026-11-27T09:59:59.000Z';
+  const { bitcoin } = exampleOf('getReserves');
+  expect(changeSince(proof, { ...bitcoin, balanceSatoshis: sum, as_of: at })).toBe(text);
 });
 
 it('adds dollars to an amount of SOL only while the price is known', () => {
