@@ -142,7 +142,7 @@ const limitsBelowOthers = (maximum: Readonly<Record<LimitName, bigint>>): Findin
 
 const RATE = { least: 4, most: 5_000 };
 /** Quotes that the bridge allows in two hours without a token. */
-const QUOTES = { least: 3, keyless: 200 };
+const QUOTES = { least: 30, keyless: 200 };
 
 function checkRates(config: Config, settings: Settings): Finding[] {
   const { SOLANA_RPC_RATE: rate, BRIDGE_QUOTES_2H: quotes, NEAR_INTENTS_JWT: token } = config;

@@ -175,7 +175,11 @@ const CALLED: readonly (readonly [RegExp, RegExp, string])[] = [
     'https://api.telegram.org/bot.../sendMessage?chat_id=...',
   ],
   [/(^|\.)teams\.microsoft\.com$/, /^$/, 'that of a workflow with a webhook'],
-  [/(^|\.)pagerduty\.com$/, /^events\.(eu\.)?pagerduty\.com\/./, 'https://events.pagerduty.com/...'],
+  [
+    /(^|\.)pagerduty\.com$/,
+    /^events\.(eu\.)?pagerduty\.com\/(?!v2\/enqueue)./,
+    'https://events.pagerduty.com/x-ere/...',
+  ],
   [/(^|\.)(healthchecks\.io|hc-ping\.com)$/, /^hc-ping\.com\/./, 'https://hc-ping.com/...'],
   [/(^|\.)uptimerobot\.com$/, /^heartbeat\.uptimerobot\.com\/./, 'https://heartbeat.uptimerobot.com/...'],
   [
@@ -192,10 +196,10 @@ const checkCalled = (settings: Settings): Finding[] =>
     const called = url.replace(/^[a-z]+:\/\//i, '');
     const [, form, right] = CALLED.find(([host]) => host.test(hostnameOf(url))) ?? [];
     return problemIf(
-      form !== undefined && !form.test(called),
+      (form !== undefined && !form.test(called)) || /,\s*https?:/.test(url),
       'webhook-form',
-      `${name} is a page of its service, not the URL that a caller uses.`,
-      `Create one there: ${right}`,
+      `${name} is not the one URL that accepts these calls.`,
+      `Name one: ${right ?? 'only the first of them'}`,
     );
   });
 

@@ -48,12 +48,21 @@ export function checkIndependence(settings: Settings): Finding[] {
 
 /** A witness that the operator of the service runs protects against nobody. */
 function checkWitness({ ABSR_WITNESS_URL: witness, PUBLIC_BASE_URL: own = '' }: Settings): Finding[] {
-  return problemIf(
-    Boolean(witness) && !isLocal([witness ?? '']) && operatorOf(witness ?? '') === operatorOf(own),
-    'witness-own',
-    'ABSR_WITNESS_URL has the domain of the service: whoever takes over one takes over both.',
-    'Let somebody else run the witness, in another account and under another domain.',
-  );
+  const { pathname = '/', search = '' } = URL.parse(witness ?? '') ?? {};
+  return [
+    ...problemIf(
+      Boolean(witness) && !isLocal([witness ?? '']) && operatorOf(witness ?? '') === operatorOf(own),
+      'witness-own',
+      'ABSR_WITNESS_URL has the domain of the service: whoever takes over one takes over both.',
+      'Let somebody else run the witness, in another account and under another domain.',
+    ),
+    ...problemIf(
+      pathname !== '/' || search !== '',
+      'witness-path',
+      'ABSR_WITNESS_URL has a path or a query: the witness is called at its origin.',
+      'Leave only scheme and host.',
+    ),
+  ];
 }
 
 function checkNodes({ SOLANA_RPC_URL: nodes, SOLANA_READ_RPC_URL: readNodes }: Config): Finding[] {
