@@ -59,6 +59,7 @@ export function spendPortsOf({
 
 export class Operator {
   readonly #parts: Parts;
+  readonly #decided = new Map<string, Set<string>>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -133,7 +134,14 @@ export class Operator {
     return {
       ...tools,
       mirror,
-      unfreeze: () => endFreeze({ ...tools, ...spendPortsOf(deps), mirror, historyOf: deps.swap.historyOf }),
+      unfreeze: () =>
+        endFreeze({
+          ...tools,
+          ...spendPortsOf(deps),
+          mirror,
+          historyOf: deps.swap.historyOf,
+          decided: this.#decided,
+        }),
       beginAnew: (code) => beginAnew({ ...tools, mirror, chain, sources }, code),
       command: (name, id) => {
         const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];

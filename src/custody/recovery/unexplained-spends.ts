@@ -164,29 +164,28 @@ function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: Spe
   return (watched?.accounts ?? []).some(isTaken) || sum(after, isMinted) > sum(before, isMinted);
 }
 
-/** Maximum transactions that are read before the slot that was reached is stored. */
-const READS_AT_ONCE = 200;
+/** Maximum transactions that are read before the nodes list again. */
+const READS_AT_ONCE = 1_000;
 
 /**
  * The oldest unexplained spends after a slot; none if every listed transaction is explained.
- * @param reached receives each slot up to which everything is explained, so that a repeated call can begin there
+ * @param decided signatures that earlier calls have decided; those that this call decides are added. Not a slot: the
+ * slots of a list are one node's, so a lying node could move it past a transaction that nobody has read.
  * @throws also while no quorum shows a listed transaction
  */
 export async function unexplainedSpends(
   ports: SpendPorts,
   after: bigint,
-  reached: (slot: bigint) => void = () => undefined,
+  decided = new Set<string>(),
 ): Promise<readonly UnexplainedSpend[]> {
-  const read = new Set<string>();
-  for (let from = after; ; reached(from)) {
-    const search = await searchSpends(ports, from, READS_AT_ONCE, { waiting: [], read });
-    if (search.isCut) throw new Error(`A node lists ${MAX_LISTED} transactions after slot ${from}.`);
+  for (;;) {
+    const search = await searchSpends(ports, after, READS_AT_ONCE, { waiting: [], read: decided });
+    if (search.spends.length === 0)
+      for (const { signature } of [...search.read, ...search.unreadable]) decided.add(signature);
+    if (search.isCut) throw new Error(`A node lists ${MAX_LISTED} transactions after slot ${after}.`);
     const [unshown] = search.unshown;
     if (unshown) throw new Error(unshownText(unshown.signature, ports.histories[0].nodes.length));
     if (search.spends.length > 0 || search.left.length === 0) return search.spends;
-    for (const { signature } of [...search.read, ...search.unreadable]) read.add(signature);
-    const slots = search.left.map(({ slot }) => slot);
-    from = slots.reduce((least, slot) => (slot < least ? slot : least)) - 1n;
   }
 }
 

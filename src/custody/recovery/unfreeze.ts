@@ -15,6 +15,11 @@ export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
   Pick<SpendPorts, 'reserveAddress' | 'transaction'> & {
     historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
+    /**
+     * Signatures of each address that earlier calls have decided. Anyone can name the reserve in thousands of
+     * transactions, and a caller may not wait until all of them are read.
+     */
+    readonly decided: Map<string, Set<string>>;
   };
 
 /** Signing stays paused until the operator decides that it begins again. */
@@ -58,16 +63,10 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
   for (const reserveAddress of new Set([ports.reserveAddress, ...journal.signers()])) {
     const { transaction } = ports;
     const histories = [ports.historyOf(reserveAddress)] as const;
-    // Anyone can name the reserve in thousands of transactions, and a caller may not wait until all of them are read.
-    const key = `explained_to:${reserveAddress}`;
-    const reached = BigInt(journal.getMeta(key) ?? 0);
-    const released = journal.releasedSlot();
-    const found = await unexplainedSpends(
-      { reserveAddress, transaction, histories, isExplained },
-      reached > released ? reached : released,
-      (slot) => journal.setMeta(key, slot.toString()),
-    );
-    spends.push(...found);
+    const search = { reserveAddress, transaction, histories, isExplained };
+    const decided = ports.decided.get(reserveAddress) ?? new Set();
+    ports.decided.set(reserveAddress, decided);
+    spends.push(...(await unexplainedSpends(search, journal.releasedSlot(), decided)));
   }
   return spends.length === 0
     ? undefined

@@ -106,3 +106,27 @@ it('a repeated unfreeze continues where the interrupted one stopped, and finds a
   });
   expect(reads.length).toBeLessThan(1_900);
 });
+
+it('a node that invents transactions of a later slot hides no spend from a later unfreeze', async () => {
+  const { w } = await restored();
+  const { swap } = w.deps;
+  const historyOf = (address: string) => ({
+    ...swap.historyOf(address),
+    isAbsent: async ({ signature }: { signature: string }) => signature.startsWith('invented'),
+  });
+  const custody = new Custodian(w.storage, { ...w.deps, swap: { ...swap, historyOf } });
+  dust(w, 20);
+  const invented = { slot: 10_000_000_000n, err: null, blockTime: 1, memo: null };
+  const { listed } = w.swap;
+  w.swap.listed = [
+    ...Array.from({ length: 1_200 }, (_, n) => ({ ...invented, signature: `invented-${n}` })),
+    ...listed,
+  ];
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
+  w.swap.listed = listed;
+  const shown = w.swap.transactions.get('dust-19');
+  if (shown) w.swap.transactions.set('lost', { ...shown, signature: 'lost', signers: [RESERVE] });
+  w.swap.listed = [{ ...invented, signature: 'lost', slot: 1_010n }, ...listed];
+  w.journal.setMeta('frozen', 'journal_behind_mirror');
+  expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: false, rows: [{ signature: 'lost' }] });
+});
