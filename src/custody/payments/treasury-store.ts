@@ -7,6 +7,7 @@ import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { numberOf } from '../row-store.ts';
 
 /** Payments above dust that pay for nothing and whose payer is certain. */
+const UNMATCHED_PAGE = 200;
 const UNMATCHED = 'used_by IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
 
 const SCHEMA = [
@@ -122,10 +123,17 @@ export class TreasuryStore {
     return this.#exec(query, signature).map(unmatchedOf)[0];
   }
 
-  /** The largest payments that pay for nothing, so that small ones of strangers hide no customer's. */
-  largestUnmatched(limit: number): UnmatchedPayment[] {
-    const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED} ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ?`;
-    return this.#exec(query, limit).map(unmatchedOf);
+  /** Payments that pay for nothing, the largest first, so that small ones of strangers hide no customer's. */
+  *unmatchedBySize(): Generator<UnmatchedPayment> {
+    // The end of a swap uses the payment of its refund by name only.
+    const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED}
+      AND NOT EXISTS (SELECT 1 FROM once WHERE name = 'payment:' || signature)
+      ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ? OFFSET ?`;
+    for (let offset = 0; ; offset += UNMATCHED_PAGE) {
+      const rows = this.#exec(query, UNMATCHED_PAGE, offset).map(unmatchedOf);
+      yield* rows;
+      if (rows.length < UNMATCHED_PAGE) return;
+    }
   }
 
   unread(signature: string): UnreadTransaction | undefined {

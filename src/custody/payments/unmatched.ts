@@ -64,7 +64,11 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
 }
 
 /** Largest first. */
-const largest = (context: PaymentContext): UnmatchedPayment[] =>
-  context.treasury
-    .largestUnmatched(SHOWN)
-    .flatMap(({ signature }) => findUnmatched(context, signature) ?? []);
+function largest(context: PaymentContext): UnmatchedPayment[] {
+  const found: UnmatchedPayment[] = [];
+  for (const { signature } of context.treasury.unmatchedBySize()) {
+    found.push(...[findUnmatched(context, signature) ?? []].flat());
+    if (found.length === SHOWN) break;
+  }
+  return found;
+}

@@ -47,6 +47,16 @@ it('250 small payments hide no larger one from the list', async () => {
   expect([rows?.length, rows?.[0]?.payment]).toEqual([200, paid]);
 });
 
+it('250 larger refunds of swaps hide no payment from the list', async () => {
+  const world = createPaymentWorld();
+  world.open();
+  const paid = world.pay(5_000_000n);
+  for (let n = 0; n < 250; n++) world.journal.useOnce(`payment:${world.pay(50_000_000n)}`, `swap:${n}`, 1);
+  for (let run = 0; run < 10; run++) await world.payments.run();
+  const { rows } = await world.payments.commands.unmatched('');
+  expect(rows?.map(({ payment }) => payment)).toEqual([paid]);
+});
+
 it('1,200 dust payments are neither listed nor returned', async () => {
   const world = createPaymentWorld();
   const dust = Array.from({ length: 1_200 }, () => world.pay(10_000n));
