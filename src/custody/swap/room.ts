@@ -28,6 +28,8 @@ const REFUSED = 'swaps_refused';
 type Watched = SwapsRefused & {
   /** True if an upstream was the reason. Only the next wake shows whether it still is. */
   readonly isOfSource: boolean;
+  /** True if bridge or prices were the reason. Only a quote shows whether they still are. */
+  readonly isOfQuote: boolean;
 };
 
 type RoomPorts = {
@@ -112,13 +114,16 @@ export class Room {
     const known = this.#watched();
     // Without a quote left, nothing shows whether the sources serve again.
     const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
-    const ofSource = isUnread ? known?.isOfSource && known.code : failure?.code;
+    const ofQuote = isUnread ? known?.isOfQuote && known.code : failure?.code;
     const ofKey = this.#ports.isKeyFailing() ? 'UPSTREAM_FAILED' : undefined;
-    const code = own ?? refusal?.code ?? ofKey ?? (ofSource || undefined);
+    const first = own ?? refusal?.code ?? ofKey;
+    const code = first ?? (ofQuote || undefined);
     const isOfSource = own === undefined;
-    if (code === known?.code && isOfSource === known?.isOfSource) return;
+    const isOfQuote = first === undefined;
+    if (code === known?.code && isOfSource === known?.isOfSource && isOfQuote === known?.isOfQuote) return;
     const sinceMs = known?.sinceMs ?? now();
-    journal.setMeta(REFUSED, code ? JSON.stringify({ code, sinceMs, isOfSource } satisfies Watched) : '');
+    const watched = code && ({ code, sinceMs, isOfSource, isOfQuote } satisfies Watched);
+    journal.setMeta(REFUSED, watched ? JSON.stringify(watched) : '');
   }
 
   #watched(): Watched | undefined {

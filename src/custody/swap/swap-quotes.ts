@@ -102,7 +102,7 @@ export class SwapQuotes {
     const prices = await reading;
     const priced = priceQuote(quote, prices, maxCostBps);
     if (priced.ok) {
-      this.#journal.setMeta(PASSED, String(this.#now()));
+      this.#noteServed();
       return { ok: true, quote, priced };
     }
     const { reason } = priced;
@@ -114,16 +114,20 @@ export class SwapQuotes {
   /** Learns the smallest swap from a dry quote. @throws AppError UPSTREAM_FAILED */
   async readMinimum(): Promise<SwapMinimum | { readonly reason: string }> {
     const quoted = await this.quote(REFERENCE_AMOUNT, true);
-    if (!quoted.ok) return quoted.minimum ?? { reason: quoted.reason };
     const { maxCostBps } = this.#ports;
-    return (
-      this.minimum.learnTerms(quoted.quote, quoted.priced.price, maxCostBps) ?? {
-        reason: 'quote_too_expensive',
-      }
-    );
+    const minimum = quoted.ok
+      ? this.minimum.learnTerms(quoted.quote, quoted.priced.price, maxCostBps)
+      : quoted.minimum;
+    if (!minimum) return { reason: quoted.ok ? 'quote_too_expensive' : quoted.reason };
+    this.#noteServed();
+    return minimum;
   }
 
-  /** Whether bridge and prices have just served a swap. A refusal of a small amount does not show it. */
+  #noteServed(): void {
+    this.#journal.setMeta(PASSED, String(this.#now()));
+  }
+
+  /** Whether bridge and prices have just served a quote, or the smallest swap. */
   hasPassed(): boolean {
     return !isTimeOver(Number(this.#journal.getMeta(PASSED) ?? 0) + PASSES_MS, PASSES_MS, this.#now());
   }

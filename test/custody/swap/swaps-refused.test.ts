@@ -86,6 +86,22 @@ it.each<[string, (w: CustodianWorld) => void, bigint, string]>([
   expect(await hours(w, amount)).toEqual([expect.stringMatching(new RegExp(`^${code} \\d+$`))]);
 });
 
+it('a smallest swap above the reference amount costs one quote in ten minutes, not one each minute', async () => {
+  const w = createCustodianWorld();
+  const { nextQuote } = w.bridge;
+  let asked = 0;
+  w.bridge.nextQuote = (amount, dry) => {
+    asked += 1;
+    const least = { unit: 'lamports', value: (SOL * 12n) / 10n } as const;
+    return amount <= SOL ? { ok: false, reason: 'amount_too_low', least } : nextQuote(amount, dry);
+  };
+  for (let minute = 0; minute < 60; minute++) {
+    w.clock.now += MINUTE;
+    await w.custody.wake();
+  }
+  expect(asked).toBeLessThan(20);
+});
+
 it('a key service that fails refuses every swap and is failing work, until it signs again', async () => {
   let isDown = false;
   const check = async () => {
