@@ -41,14 +41,16 @@ const MAX_DEPTH = 4;
 /** A text that is ignored if there is another one. */
 const NAME_OF_STATUS = /^(bad request|unprocessable (entity|content)|(validation )?error|\d+)$/i;
 
-/** Every text of an error body. */
+/** Members and entries that are read at each depth: a body may have hundreds of thousands. */
+const MAX_MEMBERS = 50;
+
+/** The texts of an error body. */
 function textsOf(value: unknown, depth = 0): readonly string[] {
-  if (typeof value === 'string') return [value];
+  if (typeof value === 'string') return [value.slice(0, MAX_TEXT)];
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
-  if (Array.isArray(value)) return value.flatMap((entry) => textsOf(entry, depth + 1));
-  return Object.entries(value).flatMap(([name, member]) =>
-    TEXT_MEMBERS.test(name) ? textsOf(member, depth + 1) : [],
-  );
+  if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).flatMap((entry) => textsOf(entry, depth + 1));
+  const named = Object.entries(value).filter(([name]) => TEXT_MEMBERS.test(name));
+  return named.slice(0, MAX_MEMBERS).flatMap(([, member]) => textsOf(member, depth + 1));
 }
 
 /** The text of an error; undefined for an empty body and for the page of a proxy. */
@@ -74,6 +76,9 @@ const wordsOf = (message: string): string =>
 /** The service, or one that it calls, failed. */
 const OUTAGE =
   /\binternal( server)? ?error|time(d|s)?[ -]?out|deadline exceeded|\bbusy\b|overload|bad gateway|\b(service|server|system|gateway|upstream|api|backend|database|host|node|rpc)s? (is |are |was )?(temporarily |currently |not |un)*(available|reachable|down|error|failed|failure)|something went wrong|unexpected (error|failure)|unhandled|econn|etimedout|socket hang up|fetch failed|connection (refused|reset|closed)|retries|^(service |temporarily )*unavailable\W*$/;
+/** Says what is wrong with the amount, whatever code stands beside it: `UPSTREAM_ERROR`. */
+const AMOUNT_IS = /\bamount (is )?too (low|small|high|large|big)\b/;
+const isOutage = (words: string): boolean => OUTAGE.test(words) && !AMOUNT_IS.test(words);
 const LIMITED = /(rate|quota) exceeded|rate limit|too many \w+|throttl|request limit|requests per/;
 /** Words that mean an outage only if no other rule decides. */
 const PERHAPS_OUTAGE =
@@ -100,12 +105,14 @@ const INVALID =
 
 /** With these statuses the service states why it gives no quote; with the others it, or a proxy, failed. */
 const REFUSED = [400, 422];
-/** These are a refusal only with a text that is known: a proxy sends them too. */
+/** These are a refusal only as JSON with a text that is known: a proxy sends them too. */
 const PERHAPS_REFUSED = [401, 403, 404, 409, 451];
+/** A proxy's or a framework's text for a path that it does not serve. */
+const NO_SUCH_PATH = /^cannot (get|post)\b|\bno route matched\b/;
 
 /** True for a failure that often passes when the request is repeated. */
 export const isPassingFailure = ({ status, text: body }: UpstreamResponse): boolean =>
-  status >= 500 || (REFUSED.includes(status) && OUTAGE.test(wordsOf(messageOf(body) ?? '')));
+  status >= 500 || (REFUSED.includes(status) && isOutage(wordsOf(messageOf(body) ?? '')));
 
 /**
  * Reads a response as a refusal; undefined for a quote, and for a failure of the service or of a proxy.
@@ -119,8 +126,9 @@ export function refusalOf(
   if (message === undefined || !(REFUSED.includes(status) || PERHAPS_REFUSED.includes(status)))
     return undefined;
   const words = wordsOf(message);
-  const reason = reasonOf(words, amount);
   const isJson = tryJson(body) !== undefined;
+  if (!REFUSED.includes(status) && (!isJson || NO_SUCH_PATH.test(words))) return undefined;
+  const reason = reasonOf(words, amount);
   if (reason === undefined) return undefined;
   if (reason === 'bridge_refused' && !(isJson && REFUSED.includes(status))) return undefined;
   const least = reason === 'amount_too_low' ? leastOf(words) : undefined;
@@ -128,7 +136,7 @@ export function refusalOf(
 }
 
 function reasonOf(words: string, amount: bigint): RefusalReason | undefined {
-  if (OUTAGE.test(words) || LIMITED.test(words)) return undefined;
+  if (isOutage(words) || LIMITED.test(words)) return undefined;
   const isWrong = WRONG.test(words) && !AMOUNT.test(words);
   const isTemporary = NOT_NOW.test(words);
   if (isWrong && !isTemporary && OUR_MEMBERS.test(words)) return 'request_invalid';

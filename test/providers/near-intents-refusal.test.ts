@@ -144,6 +144,24 @@ it('a known text is a refusal without JSON, and also if the status is 401, 403 o
   expect(refused({ message: 'Not Found' }, 404)).toBeUndefined();
 });
 
+it.each([
+  [404, '{"message":"Cannot POST /v0/quote","error":"Not Found","statusCode":404}'],
+  [404, '{"message":"no Route matched with those values"}'],
+  [403, 'Forbidden'],
+])('a response %i "%s" of a proxy is a failure, not a refusal', (status, text) => {
+  expect(read(text, status)).toBeUndefined();
+});
+
+it('an amount that is too low is a refusal, also beside a code that names an error', () => {
+  const body = { message: 'Amount is too low for bridge, try at least 8516130', code: 'UPSTREAM_ERROR' };
+  expect(refused(body)).toMatchObject({ reason: 'amount_too_low', least: { value: 8_516_130n } });
+});
+
+it('of a body with hundreds of thousands of texts, only the first ones are read', () => {
+  const errors = Array.from({ length: 200_000 }, (_, n) => (n === 0 ? 'Amount is too low' : `text ${n}`));
+  expect(refused({ errors })?.text).toHaveLength(300);
+});
+
 it.each([200, 201, 408, 429, 500, 503])('a response with status %i is not a refusal', (status) => {
   expect(refused({ message: 'No liquidity available' }, status)).toBeUndefined();
 });
