@@ -26,6 +26,8 @@ import type { Line } from './telemetry.ts';
 
 /** Longest wait for the state of the object. It verifies its journal for at most two seconds first. */
 const STATE_MS = 8_000;
+/** Longer than the timeout of a call to a node, so that one node that hangs does not hide the others. */
+const PROBE_MS = 12_000;
 
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
@@ -88,7 +90,7 @@ export class CustodianClient implements CustodianApi {
     return this.#ask((stub) => stub.operatorView());
   }
   probeNodes() {
-    return this.#ask((stub) => stub.probeNodes());
+    return this.#ask((stub) => stub.probeNodes(), PROBE_MS);
   }
   signingState() {
     return this.#ask((stub) => stub.signingState());
@@ -138,8 +140,8 @@ export class CustodianClient implements CustodianApi {
   }
 
   /** Makes a call that says how the object is. An object that hangs must not hang the alarms. */
-  async #ask<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
-    const answer = await within(this.#call(verb), STATE_MS);
+  async #ask<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>, waitMs = STATE_MS): Promise<T> {
+    const answer = await within(this.#call(verb), waitMs);
     if (answer === undefined) throw unavailable('The custodian does not respond in time.');
     return answer;
   }
