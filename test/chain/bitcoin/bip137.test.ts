@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeAddress } from '../../../src/chain/bitcoin/address.ts';
 import { type Bip137Type, signBip137, verifyBip137 } from '../../../src/chain/bitcoin/bip137.ts';
 import { decodeWif, deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { cases } from '../../cases.ts';
 import { askPeers, messages, secretKeys } from './peers.ts';
 
 const TYPES: Bip137Type[] = ['p2pkh', 'p2sh-p2wpkh'];
@@ -37,7 +38,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(verifyBip137(readme, README.message, README[type])).toEqual({ verdict: 'valid' });
   });
 
-  it('signs the same bytes as bitcoinjs-message, and both peers accept them', () => {
+  it('signs the same bytes as bitcoinjs-message, and both peers accept them', { tags: ['scaled'] }, () => {
     const options = type === 'p2sh-p2wpkh' ? { segwitType: 'p2sh(p2wpkh)' as const } : {};
     fc.assert(
       fc.property(secretKeys, messages, (secretKey, message) => {
@@ -51,7 +52,7 @@ describe.each(TYPES)('%s', (type) => {
           'bitcoinjs-message': true,
         });
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25, 8) },
     );
   });
 

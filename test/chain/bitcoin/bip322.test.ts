@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeAddress, payToKey } from '../../../src/chain/bitcoin/address.ts';
 import { signBip322Simple, verifyBip322 } from '../../../src/chain/bitcoin/bip322.ts';
 import { decodeWif, deriveAddress, findAddressType } from '../../../src/chain/bitcoin/wif.ts';
+import { cases } from '../../cases.ts';
 import vectors from '../../fixtures/bip322-basic.json' with { type: 'json' };
 import { askPeers, messages, secretKeys, wifOf } from './peers.ts';
 
@@ -67,7 +68,9 @@ const key = { secretKey: new Uint8Array(32).fill(6), compressed: true };
 const SIMPLE = ['p2wpkh', 'p2tr'] as const;
 
 describe.each(SIMPLE)('simple, %s', (type) => {
-  it('bip322-js accepts our signatures, and we accept the signatures of bip322-js', () => {
+  it('bip322-js accepts our signatures, and we accept the signatures of bip322-js', {
+    tags: ['scaled'],
+  }, () => {
     fc.assert(
       fc.property(secretKeys, messages, (secretKey, message) => {
         const mine = { secretKey, compressed: true };
@@ -78,7 +81,7 @@ describe.each(SIMPLE)('simple, %s', (type) => {
         expect(verdictOf(address, message, theirs)).toEqual({ verdict: 'valid' });
         if (type === 'p2wpkh') expect(ours).toBe(theirs);
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25, 8) },
     );
   });
 

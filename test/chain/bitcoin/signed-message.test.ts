@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeAddress, type KeyAddressType } from '../../../src/chain/bitcoin/address.ts';
 import { type MessageInput, signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
+import { cases } from '../../cases.ts';
 import { askPeers, messages, secretKeys, wifOf, withoutPrefix } from './peers.ts';
 
 const TYPES: KeyAddressType[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'];
@@ -36,7 +37,9 @@ const signedBy = (key: Uint8Array, type: KeyAddressType, message = MESSAGE): Mes
 };
 
 describe.each(TYPES)('%s', (type) => {
-  it('each message is signed with the scheme that verifiers expect for its address, and every peer accepts it', () => {
+  it('each message is signed with the scheme that verifiers expect for its address, and every peer accepts it', {
+    tags: ['scaled'],
+  }, () => {
     fc.assert(
       fc.property(secretKeys, messages, (key, message) => {
         const address = deriveAddress(key, type);
@@ -46,7 +49,7 @@ describe.each(TYPES)('%s', (type) => {
         expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: SCHEMES[type] });
         expect(Object.values(askPeers(input))).not.toContain(false);
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15, 5) },
     );
   });
 
@@ -204,7 +207,7 @@ it('the verdict is unsupported, not invalid, for a P2WSH address and for a proof
   });
 });
 
-it('a verdict never throws, for any three texts', () => {
+it('a verdict never throws, for any three texts', { tags: ['scaled'] }, () => {
   const text = fc.string({ unit: 'binary' });
   const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
   const signature = fc.oneof(
@@ -218,6 +221,6 @@ it('a verdict never throws, for any three texts', () => {
       const input = { ...signed, signature: random, ...(own ? {} : { address }) };
       expect(verifyMessage(input).verdict).not.toBe('valid');
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500, 100) },
   );
 });

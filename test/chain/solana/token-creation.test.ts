@@ -19,6 +19,7 @@ import {
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { METAPLEX_PROGRAM } from '../../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { cases } from '../../cases.ts';
 import { wallet } from '../../kit/addresses.ts';
 import { tokenDesign } from '../../kit/token-design.ts';
 
@@ -75,7 +76,9 @@ function read(design: TokenDesign) {
 const some = (key: string) => ({ __option: 'Some', value: key });
 const NONE = { __option: 'None' };
 
-it('a creation of any design is one transaction of two signers within the size limit, with exactly the requested effects', () => {
+it('a creation of any design is one transaction of two signers within the size limit, with exactly the requested effects', {
+  tags: ['scaled'],
+}, () => {
   fc.assert(
     fc.property(designs, (design) => {
       const { bytes, header, keys, instructions } = read(design);
@@ -137,7 +140,7 @@ it('a creation of any design is one transaction of two signers within the size l
       }
       expect(of(METAPLEX_PROGRAM)).toHaveLength(design.metaplex ? 1 : 0);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300, 60) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/custody/swap/minimum.ts';
 import { priceQuote } from '../../../src/custody/swap/swap-quotes.ts';
 import type { StatedAmount } from '../../../src/providers/near-intents-refusal.ts';
+import { cases } from '../../cases.ts';
 import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
 import { LIMITS } from '../../kit/limits.ts';
@@ -89,7 +90,9 @@ it('the smallest amount exceeds the true minimum at most by the allowance for pr
   );
 });
 
-it('a quote of a tiny amount cannot raise the minimum far above the least valid amount, so no caller can block all swaps', () => {
+it('a quote of a tiny amount cannot raise the minimum far above the least valid amount, so no caller can block all swaps', {
+  tags: ['scaled'],
+}, () => {
   const store = new MinimumStore({ getMeta: () => undefined, setMeta: () => undefined }, () => 0);
   fc.assert(
     fc.property(bridges, prices, fc.double({ min: 0, max: 1, noNaN: true }), (bridge, price, part) => {
@@ -108,7 +111,7 @@ it('a quote of a tiny amount cannot raise the minimum far above the least valid 
       const passing = least > CONTRACT_MINIMUM ? least : CONTRACT_MINIMUM;
       expect(store.learnCost(quote, price, 200).lamports).toBeLessThanOrEqual((passing * 8n) / 5n);
     }),
-    { numRuns: 5_000 },
+    { numRuns: cases(5_000, 500) },
   );
 });
 
