@@ -9,15 +9,21 @@
  * | a payment that | effect | rows |
  * |---|---|---|
  * | is short | added to the request, which waits for the rest | name, treasury, request |
- * | completes the fee | the work begins; what is above the fee is owed back | those, operation, refund |
- * | completes it for what is no longer for sale | the request ends; each part is owed back | those, refunds |
- * | is late, or for a request that is paid already | owed back to its payer | name, treasury, refund |
- * | matches no request, or several | only the operator can return it | treasury |
+ * | completes the fee | the work begins; what needs none is delivered at once | those, operation or delivery |
+ * | is more than the fee | the same, and the excess is owed back | those, refund |
+ * | completes it for what is not for sale any more | the request ends; each part is owed back | those, refunds |
+ * | is late, double, or one part too many | owed back whole; its request stays as it is | name, treasury, refund |
+ * | matches no request, or names several | only the operator can return it | treasury |
+ * | is our own, or older than the journal | none | treasury |
+ * | may be money that a bridge returned | none yet: asked again when the swap has ended | none |
  * | was used before | none; the caller of another request gets `PAYMENT_ALREADY_USED` | none, or treasury |
  *
  * Only a payment with the reference can be short, too much, late or double: without it, it is exact, in time and for an
  * open request, or it matches none. When the operation of a paid request ends, `endWork` writes the request and what it
- * delivers, or the refunds, in the transaction that ends the operation.
+ * delivers, or the refunds, in the transaction that ends the operation; after a change of the key it begins another.
+ *
+ * A crash loses nothing: before the storage transaction no row exists, and the caller or a search books the payment
+ * again; after it the executor continues the operation from its row.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -102,6 +108,7 @@ async function bookNamed(
     // The payment is final but not booked yet: the caller asks again.
     if (undecided) return notFinal('confirmed');
   }
+  // Not booked into this request: nothing may still show it as its payment.
   const current = requests.get(request.id);
   if (current?.reported?.signature === signature) requests.put({ ...current, reported: null });
   if (transaction.failed) return PAYMENT_FAILED;
@@ -143,6 +150,7 @@ async function finishWork(
   const request = requests.get(id);
   switch (request?.state) {
     case 'completed':
+      // Nobody is told of a delivery that a crash of the platform could still undo.
       await storage.sync();
       return { type: 'confirmed', request: viewOf(context, request) };
     case 'open':
@@ -170,6 +178,7 @@ export async function bookPayment(
 ): Promise<Undecided | undefined> {
   if (transaction.failed) return undefined;
   let sale: SaleRead | undefined;
+  // Book; if the chain must be read first, read it and book again. The storage transaction is synchronous.
   for (let reads = 0; ; reads++) {
     const left = context.storage.transaction(() => book(context, transaction, sale));
     if (typeof left !== 'object') return left;
@@ -214,6 +223,7 @@ function book(
   if (journal.usedBy(`payment:${signature}`) !== undefined)
     return void bookUnmatched(context, payment, 'no_request');
 
+  // A payment in time for a request that has ended is late too.
   const isLate = match.state === 'expired' || paidAtOf(payment, now()) > match.closesAt;
   if (isLate) return void bookOwed(context, payment, match, 'late');
   if (match.state !== 'open') return void bookOwed(context, payment, match, 'double');
