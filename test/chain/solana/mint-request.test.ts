@@ -144,7 +144,7 @@ describe('reading a request for a second signature', () => {
 
   it('accepts, of 10,000 generated transactions, only mints of the agreed token to the agreed account', {
     tags: ['scaled'],
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     const account = findAta(TERMS.owner, TERMS.mint, TOKEN_PROGRAM);
     const openAccount = createAtaIdempotent({
