@@ -269,7 +269,7 @@ function refusedQuote(reason: string, hasToken: boolean): Finding {
     return problem(
       'bridge-request-rejected',
       'The bridge rejects a fixed field of our request: every swap would be refused.',
-      'Check RESERVE_BTC_ADDRESS and RESERVE_SOLANA_ADDRESS, then the asset ids of this release.',
+      'Check NEAR_INTENTS_JWT, RESERVE_BTC_ADDRESS and RESERVE_SOLANA_ADDRESS, then the asset ids of this release.',
     );
   return problem(
     'bridge-quote-refused',

@@ -95,7 +95,7 @@ const IN_SETTINGS: readonly Plant[] = [
     'price-unreachable',
     async () => ({ PRICE_API_URLS: `kraken=http://127.0.0.1:9,coinbase=${world.endpoints.coinbase}` }),
   ],
-  ['bridge-unreachable', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
+  ['bridge-request-rejected', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
   ['mint-wrong', async () => ({ ASRY_MINT_ADDRESS: world.reserve.solana })],
   ['absr-authority-foreign', async () => ({ ABSR_MINT_ADDRESS: world.mints.usdc })],
   ['address-not-a-wallet', set({ TREASURY_SOLANA_ADDRESS: '11111111111111111111111111111111' })],
