@@ -24,10 +24,14 @@ export function timelineOf(
       kind: row.type === 'mint' ? 'mint' : 'swap',
       at: row.blockTime === null ? null : fromUnixSeconds(row.blockTime),
       title: row.type === 'mint' ? 'ABSR minted' : 'Swap finished',
-      amount: [
-        row.type === 'mint' ? `${sats(row.amountSatoshis)} ABSR` : amountOf(row.amountSatoshis, 'sat'),
-        ...(row.amountUsd === null ? [] : [usd(row.amountUsd)]),
-      ].join(', '),
+      // ABSR has no price: it is a count of sats, not a claim on them.
+      amount:
+        row.type === 'mint'
+          ? `${sats(row.amountSatoshis)} ABSR, one for each confirmed sat`
+          : [
+              amountOf(row.amountSatoshis, 'sat'),
+              ...(row.amountUsd === null ? [] : [usd(row.amountUsd)]),
+            ].join(', '),
       signature: row.signature,
     }),
   );

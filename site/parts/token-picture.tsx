@@ -33,8 +33,11 @@ export function TokenPicture({ symbol, url, file }: TokenPictureProps) {
   const [loaded, setLoaded] = useState<Loaded>({ type: 'asked' });
   if (url === null && file !== null)
     return (
-      <span class="initial">
-        <img src={file} alt={symbol} />
+      <span class="picture">
+        <span class="initial">
+          <img src={file} alt={symbol} />
+        </span>
+        <span class="fine">Not on the token: it needs a link.</span>
       </span>
     );
   if (url === null) return <Initial symbol={symbol} />;

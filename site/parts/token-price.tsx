@@ -79,7 +79,7 @@ export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; chil
         <>
           <p>
             <Price quote={value} />{' '}
-            <span class="fine">plus a few lamports (billionths of a SOL), which identify your payment</span>
+            <span class="fine">plus at most 0.0002 SOL, which identifies your payment</span>
           </p>
           <details class="more">
             <summary>What it pays for</summary>
