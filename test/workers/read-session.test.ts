@@ -86,6 +86,7 @@ const swap = {
 };
 const ANSWERS: Readonly<Record<string, unknown>> = {
   createSwap: { type: 'created', replayed: false, swap },
+  probeNodes: [],
 };
 const custodian = new Proxy({}, { get: (_, verb) => async () => ANSWERS[String(verb)] ?? null });
 const bindings = {
@@ -172,7 +173,7 @@ it.each(['first-primary', "x' OR 1", '0000-', 'g000-0001', '', '0'.repeat(201)])
 );
 
 it('all reads of one request share one session', async () => {
-  await request('/api/status');
+  expect((await request('/api/status')).status).toBe(200);
   expect(opened).toHaveLength(1);
   expect(opened[0]?.queries.length).toBeGreaterThan(1);
 });
