@@ -1,5 +1,7 @@
 /**
  * The attacks of docs/use/threat-model.md on one running world with two nodes. The first node lies when a case requires it.
+ *
+ * @module-tag deep
  */
 import { address } from '@solana/web3.js';
 import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
@@ -17,7 +19,7 @@ import { type Body, createTokenCaller } from './token-caller.ts';
 
 const SOL = 1_000_000_000n;
 /** Up to 190 transactions and 500 calls: only a hanging test takes so long. */
-const DEEP = { tags: ['deep'], timeout: 1_200_000 };
+const LONG = { timeout: 1_200_000 };
 const FLOOR = SOL / 10n;
 const FLOAT = SOL / 25n;
 
@@ -195,7 +197,7 @@ describe('one lying and one honest node', () => {
 
   it.each([60, 100, 140])(
     'a node that lowers lastValidBlockHeight by %i and hides statuses causes no double payment or expiry',
-    DEEP,
+    LONG,
     async (by) => {
       const user = await stage.user();
       const deposit = await stage.deposit(user, 20n);
@@ -302,7 +304,7 @@ describe('dust', () => {
       );
   }
 
-  it('190 dust transfers with a confirm between them hide no payment without a reference', DEEP, async () => {
+  it('190 dust transfers with a confirm between them hide no payment without a reference', LONG, async () => {
     const hidden = await caller.invoice();
     await caller.pay(hidden, { references: [] });
     await dust(world.treasury, 95);
@@ -313,7 +315,7 @@ describe('dust', () => {
     expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
   });
 
-  it('120 dust transactions, 20 of them after the swap, hide no refund by the bridge', DEEP, async () => {
+  it('120 dust transactions, 20 of them after the swap, hide no refund by the bridge', LONG, async () => {
     await dust(world.reserve.solana, 100);
     world.faults.set('oneclick', { kind: 'settle', mode: 'refund' });
     const made = await swaps.create(0.3, { ip: '10.61.0.1' });
@@ -323,7 +325,7 @@ describe('dust', () => {
   });
 });
 
-it('USDC that a bridge returns to a treasury that is also the reserve earns no reward', DEEP, async () => {
+it('USDC that a bridge returns to a treasury that is also the reserve earns no reward', LONG, async () => {
   const shared = await startWorld({
     cron: false,
     settleDelayMs: 600_000,
@@ -362,7 +364,7 @@ describe('a reserve that runs out of SOL', () => {
 
   it(
     'swaps cannot use floor or float; the reserve delivers all it sold and sells only what the float covers',
-    DEEP,
+    LONG,
     async () => {
       const sold = await caller.invoice();
       const overpaid = await caller.invoice();
@@ -411,7 +413,7 @@ describe('a reserve that runs out of SOL', () => {
     },
   );
 
-  it('twelve older requests that wait for SOL do not block the record of a created token', DEEP, async () => {
+  it('twelve older requests that wait for SOL do not block the record of a created token', LONG, async () => {
     const { ledger, bank, reserve } = world.solana;
     await transferSol(ledger, bank.signer, reserve.address, SOL);
     await caller.finality();
@@ -447,7 +449,7 @@ describe('a reserve that runs out of SOL', () => {
 });
 
 describe('one client with many addresses', () => {
-  it('120 estimates from one address leave capacity for other addresses and for creates', DEEP, async () => {
+  it('120 estimates from one address leave capacity for other addresses and for creates', LONG, async () => {
     const { ledger, bank, reserve } = world.solana;
     await transferSol(ledger, bank.signer, reserve.address, 5n * SOL);
     await caller.finality();
@@ -461,7 +463,7 @@ describe('one client with many addresses', () => {
     expect((await swaps.create(0.35, { ip: '203.0.113.1' })).status).toBe(200);
   });
 
-  it('500 invoices from 50 IPv6 networks leave sales open to a new client', DEEP, async () => {
+  it('500 invoices from 50 IPv6 networks leave sales open to a new client', LONG, async () => {
     // A busy custodian or node refuses a call without counting it.
     const decided = (ip: string) =>
       caller.until(

@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import { address } from '@solana/web3.js';

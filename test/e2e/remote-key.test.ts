@@ -1,6 +1,8 @@
 /**
  * The reserve's key is in a Vault, not in the Worker: every kind of signature, with an honest and a faulty
  * Vault.
+ *
+ * @module-tag deep
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -146,7 +148,6 @@ it.each([
   ['hanging', 'sign_failed'],
 ] as const)(
   'while the Vault fails by %s no balance moves; afterwards each payment is made at most once',
-  { tags: ['deep'] },
   async (mode, event) => {
     const asked = await prepare();
     const before = signed().length;
@@ -171,9 +172,7 @@ it.each([
   },
 );
 
-it('the operator evacuates a reserve whose key is in the Vault, with a new token', {
-  tags: ['deep'],
-}, async () => {
+it('the operator evacuates a reserve whose key is in the Vault, with a new token', async () => {
   const { address: cold } = await createSolanaKey();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-evacuate-'));
   const file = join(folder, 'reserve.vars');

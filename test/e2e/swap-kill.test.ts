@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
@@ -97,18 +98,13 @@ test.each([
   ['hangs at every node', ['hang'], expectPaidOnceOrExpired],
   ['was accepted and dropped', ['dropSends', 'hold'], expectPaidOnceOrExpired],
   ['has landed and its answer is lost', ['hold'], expectPaidOnce],
-])(
-  'a Worker killed during a send that %s never pays twice',
-  { tags: ['deep'] },
-  async (_what, kinds, expectEnd) => {
-    const key = randomUUID();
-    for (const rpc of RPCS)
-      for (const kind of kinds) world.faults.set(rpc, { kind, match: 'sendTransaction' });
-    const isSending = () => RPCS.every((rpc) => asked(rpc, 'sendTransaction') >= 1);
-    await killDuring(create(key), isSending);
-    const repeated = await create(key);
-    expect(repeated.status).toBe(200);
-    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
-    await expectEnd(String(repeated.body.id));
-  },
-);
+])('a Worker killed during a send that %s never pays twice', async (_what, kinds, expectEnd) => {
+  const key = randomUUID();
+  for (const rpc of RPCS) for (const kind of kinds) world.faults.set(rpc, { kind, match: 'sendTransaction' });
+  const isSending = () => RPCS.every((rpc) => asked(rpc, 'sendTransaction') >= 1);
+  await killDuring(create(key), isSending);
+  const repeated = await create(key);
+  expect(repeated.status).toBe(200);
+  expect(repeated.headers.get('idempotency-replayed')).toBe('true');
+  await expectEnd(String(repeated.body.id));
+});
