@@ -297,7 +297,7 @@ const MAX_WITNESS_LAG = 16n;
 /**
  * The node's height after it has seen the blockhash. Undefined for a node that has not seen the blockhash, or whose
  * height is from a much older view.
- * @param shownAt slot at which the node itself returned this blockhash as its newest
+ * @param shownAt slot at which the node itself returned it as its newest; one from long before its height may have expired
  */
 async function witnessOf(
   node: SolanaNode,
@@ -307,6 +307,7 @@ async function witnessOf(
   const seenAt = shownAt ?? (await validAt(node, blockhash));
   if (seenAt === undefined) return undefined;
   const { slot, blockHeight } = await node.epochInfo('confirmed');
+  if (shownAt !== undefined && slot > shownAt + MAX_WITNESS_LAG) return undefined;
   return slot + MAX_WITNESS_LAG >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
 }
 

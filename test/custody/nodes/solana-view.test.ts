@@ -418,6 +418,14 @@ describe('a blockhash', () => {
     await expect(chain.latestBlockhash()).rejects.toMatchObject({ details: { reason: 'quorum_missing' } });
   });
 
+  it('a blockhash that both nodes return long after it was the newest is refused', async () => {
+    const { chain } = setUp(
+      { getLatestBlockhash: tip('a', 100), ...witness(false, 117, 88) },
+      { getLatestBlockhash: tip('a', 100), ...witness(false, 117, 88) },
+    );
+    await expect(chain.latestBlockhash()).rejects.toMatchObject({ details: { reason: 'quorum_missing' } });
+  });
+
   it('a blockhash that two nodes return as their newest is not asked for again', async () => {
     const { chain } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(false, 100, 71) },
