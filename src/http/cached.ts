@@ -85,6 +85,8 @@ const CHANGE_WAIT_MS = 1_000;
 const SOURCE_LAG_MS = 2_000;
 /** The cron writes KV once in this time, so a younger value in memory is the newest one. */
 const CRON_PERIOD_MS = 60_000;
+/** An older value is looked up in KV at most once in this time. */
+const LOOK_AGAIN_MS = 5_000;
 const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
 /** The caller has used up its own share, which says nothing about the upstream or other callers. */
@@ -92,6 +94,8 @@ const isOwnRefusal = (error: unknown): boolean => error instanceof AppError && e
 
 export class Cache {
   readonly #memory = new Map<string, Entry>();
+  /** When each key was last looked up in KV. */
+  readonly #lookedAt = new Map<string, number>();
   readonly #loads = new Map<string, Load>();
   readonly #failures = new Map<string, Failure>();
   readonly #options: CacheOptions;
@@ -291,10 +295,16 @@ export class Cache {
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
     const known = this.#memory.get(key);
+    // A value that the cron reads each hour is older than its period most of the time.
+    const lookedAgo = now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY);
+    const isLooked = lookedAgo >= 0 && lookedAgo < LOOK_AGAIN_MS;
     // A forced read skips KV, because KV caches a missing key for a minute.
     const isFresh =
-      known && known.asOf >= notBefore && this.#ageOf(known) < Math.min(freshMs, CRON_PERIOD_MS);
+      known &&
+      known.asOf >= notBefore &&
+      this.#ageOf(known) < (isLooked ? freshMs : Math.min(freshMs, CRON_PERIOD_MS));
     if (use === undefined || isFresh || notBefore > now()) return;
+    keepNewest(this.#lookedAt, key, now(), MAX_ENTRIES);
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
     const newest = this.#memory.get(key);
     if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
