@@ -295,9 +295,8 @@ const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
 const MAX_WITNESS_LAG = 16n;
 
 /**
- * The node's height after it has seen the blockhash. Undefined for a node that has not seen the blockhash, or whose
- * height is from a much older view.
- * @param shownAt slot at which the node itself returned it as its newest; one from long before its height may have expired
+ * The node's height after it has seen the blockhash; undefined if it has not, or gives the height of an older view.
+ * @param shownAt slot at which the node itself returned it as its newest; much later it may have expired
  */
 async function witnessOf(
   node: SolanaNode,
@@ -307,7 +306,8 @@ async function witnessOf(
   const seenAt = shownAt ?? (await validAt(node, blockhash));
   if (seenAt === undefined) return undefined;
   const { slot, blockHeight } = await node.epochInfo('confirmed');
-  if (shownAt !== undefined && slot > shownAt + MAX_WITNESS_LAG) return undefined;
+  const isOld = shownAt !== undefined && slot > shownAt + MAX_WITNESS_LAG;
+  if (isOld && (await validAt(node, blockhash)) === undefined) return undefined;
   return slot + MAX_WITNESS_LAG >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
 }
 

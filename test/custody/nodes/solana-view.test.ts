@@ -426,6 +426,14 @@ describe('a blockhash', () => {
     await expect(chain.latestBlockhash()).rejects.toMatchObject({ details: { reason: 'quorum_missing' } });
   });
 
+  it('a blockhash that both nodes accept long after it was the newest is returned', async () => {
+    const { chain } = setUp(
+      { getLatestBlockhash: tip('a', 100), ...witness(true, 117, 88) },
+      { getLatestBlockhash: tip('a', 100), ...witness(true, 117, 88) },
+    );
+    expect(await chain.latestBlockhash()).toMatchObject({ blockhash: 'a', slot: 117n });
+  });
+
   it('a blockhash that two nodes return as their newest is not asked for again', async () => {
     const { chain } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(false, 100, 71) },
