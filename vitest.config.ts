@@ -11,7 +11,6 @@ const onTheWorld = ['test/world/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/co
 // Node keeps what it has compiled, for the processes of the tests and those that they start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 
-/** `test/generators` has packages of its own, with their tests, once the deep suite has installed them. */
 const PACKAGES = '**/node_modules/**';
 /** Files without a test for the suite that runs. Their tests would be skipped, but only after the import. */
 const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter((file) => {
@@ -22,9 +21,10 @@ const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter
 
 /** Files of the world project that take longest, longest first. One of them that started last would run alone. */
 const LONGEST = [
-  ...['hanging-nodes', 'attacks', 'openapi-contract', 'start', 'remote-key', 'version-one', 'asry'],
-  ...['upgrade', 'swap-faults', 'generators', 'bounds', 'status', 'tokens', 'contract'],
-  ...['mixed-releases', 'api-guide'],
+  ...['openapi-contract', 'attacks', 'route-flood', 'start', 'alarms', 'hanging-nodes'],
+  ...['upgrade', 'remote-key', 'swap-faults', 'mixed-releases', 'asry', 'contract'],
+  ...['docs', 'recovery-drills', 'doctor', 'ops', 'tokens', 'mcp'],
+  ...['version-one', 'bounds', 'status', 'api-guide'],
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

@@ -157,7 +157,7 @@ it('an amount that is too low is a refusal, also beside a code that names an err
   expect(refused(body)).toMatchObject({ reason: 'amount_too_low', least: { value: 8_516_130n } });
 });
 
-it('of a body with hundreds of thousands of texts, only the first ones are read', () => {
+it('reads only the first texts of a body that has 200,000', () => {
   const errors = Array.from({ length: 200_000 }, (_, n) => (n === 0 ? 'Amount is too low' : `text ${n}`));
   expect(refused({ errors })?.text).toHaveLength(300);
 });
