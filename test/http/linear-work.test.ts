@@ -1,6 +1,8 @@
 /**
  * The work that a request costs before a limit counts it grows with the length of the request, and not faster. Each
  * pair of measurements runs side by side in one process; a quadratic step makes four times the input cost sixteen times.
+ *
+ * @module-tag deep
  */
 import { expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
