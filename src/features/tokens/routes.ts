@@ -104,7 +104,7 @@ const described = (token: Described, facts: TokenFacts | null | undefined) => {
   // A mint that was closed and created anew has other decimals and may have another program.
   const { decimals, supply, program } = facts ?? token;
   // Metadata that can change may take a well-known name after the listing.
-  const names = [token.name, token.symbol, facts?.metadata?.name ?? '', facts?.metadata?.symbol ?? ''];
+  const names = new Set([token.name, token.symbol, facts?.metadata?.name ?? '', facts?.metadata?.symbol ?? '']);
   return {
     name: token.name,
     symbol: token.symbol,
@@ -125,7 +125,7 @@ const described = (token: Described, facts: TokenFacts | null | undefined) => {
     uri: token.uri,
     listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
     // Wallets show names unchanged: a well-known token's name does not identify the creator.
-    warning: names.some(isWellKnown) ? ('well_known_name' as const) : null,
+    warning: [...names].some(isWellKnown) ? ('well_known_name' as const) : null,
   };
 };
 
