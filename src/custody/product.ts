@@ -20,6 +20,9 @@ export type Checked =
   | { readonly type: 'possible'; readonly subject: Subject }
   | { readonly type: 'refused'; readonly reason: string };
 
+/** Reads whether an order is still for sale. @throws AppError UPSTREAM_FAILED */
+export type SaleCheck = (order: Order) => Promise<Checked>;
+
 /** An operation that a payment begins. */
 export type Work = {
   readonly kind: OperationKind;
@@ -42,8 +45,8 @@ export type Product = {
   refusal(subject: Subject): Refusal | undefined;
   /** The subject of a new request. Call inside a storage transaction. */
   open(order: Order, now: number): Subject;
-  /** Null if nothing has to be read before a payment is booked. @throws AppError UPSTREAM_FAILED */
-  readonly check: ((order: Order) => Promise<Checked>) | null;
+  /** Null if nothing has to be read before a payment is booked. */
+  readonly check: SaleCheck | null;
   /** Null if the payment alone completes the request. */
   readonly work: Work | null;
   /** Delivers the purchase and returns the token's number, if there is a token. Call inside a storage transaction. */

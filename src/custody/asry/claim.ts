@@ -192,11 +192,11 @@ type FreshClaim = { readonly type: 'fresh'; readonly claim: Claim; readonly epoc
 function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refused {
   const { journal, now, program, store } = context;
   const { signature, sender, blockTime, creditedAtoms } = deposit;
-  const usedBy = journal.usedBy(`payment:${signature}`);
+  const usedBy = journal.userOf(`payment:${signature}`);
   if (usedBy !== undefined && usedBy !== claimName(signature))
     return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedBy.split(':')[0] ?? '' }));
   const own = ownMoney(deposit, {
-    isOwnSender: journal.usedBy(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
+    isOwnSender: journal.userOf(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
     unsettledSince: unsettledSince(context),
   });
   if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));

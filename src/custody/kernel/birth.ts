@@ -45,7 +45,7 @@ export function lostRequestRefusal(
   contact: string | undefined,
 ): Refusal | undefined {
   const birth = birthOf(journal);
-  const isLost = birth !== undefined && journal.usedBy(lostRequest(id)) !== undefined;
+  const isLost = birth !== undefined && journal.userOf(lostRequest(id)) !== undefined;
   return isLost ? olderThanRecords(birth.at, contact) : undefined;
 }
 

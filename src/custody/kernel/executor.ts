@@ -180,7 +180,7 @@ export class Executor {
 
   async #settle(op: Operation, kind: OperationKind): Promise<void> {
     const { journal, storage, now } = this.#ports;
-    const isUsed = (name: string) => (journal.usedBy(name) ?? op.id) !== op.id;
+    const isUsed = (name: string) => (journal.userOf(name) ?? op.id) !== op.id;
     let settled: Settled | undefined;
     try {
       settled = await kind.settle(op, isUsed);
@@ -302,7 +302,7 @@ export class Executor {
     storage.transaction(() => {
       const obstacle = this.#obstacle(op, cost, balance);
       if (obstacle) return void this.#observe(op, kind, this.#unprepared(op, obstacle));
-      if (once.some((name) => (journal.usedBy(name) ?? op.id) !== op.id)) {
+      if (once.some((name) => (journal.userOf(name) ?? op.id) !== op.id)) {
         return void this.#observe(op, kind, { type: 'refused', reason: code('quote_reused') });
       }
       if (!this.#observe(op, kind, { type: 'signed', signing, plan, cost })) return;

@@ -272,7 +272,7 @@ export class Journal {
   isSigner(address: string): boolean {
     return (
       this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0 ||
-      this.usedBy(lostSigner(address)) !== undefined
+      this.userOf(lostSigner(address)) !== undefined
     );
   }
 
@@ -334,11 +334,11 @@ export class Journal {
       by,
       now,
     );
-    return this.usedBy(name) === by;
+    return this.userOf(name) === by;
   }
 
   /** The row that uses a name, if any. */
-  usedBy(name: string): string | undefined {
+  userOf(name: string): string | undefined {
     return textOf(this.#exec('SELECT used_by FROM once WHERE name = ?', name)[0]?.used_by) ?? undefined;
   }
 }

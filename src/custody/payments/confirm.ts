@@ -1,29 +1,15 @@
 /**
- * Confirms the payment of a request: waits until the transaction that a caller names is final, books it, and waits for
- * the work that it pays for. The searches for payments book what they find with `bookPayment` too.
+ * Confirms payments of requests, from top to bottom:
  *
- * A payment is for the request whose reference its transaction contains. Without a reference, it is for the only open
- * request of exactly its amount. `book` writes all rows of a payment in one storage transaction, each with its row for
- * D1. "name" is the row `payment:<signature>` of the table `once`, which only one request can use:
+ * 1. `confirmPayment` answers a caller who names a transaction. It waits until the transaction is final, has it booked,
+ *    and waits for the work that it pays for.
+ * 2. `bookPayment` books one final transaction, also for the searches. In one storage transaction, `decide` finds its
+ *    {@link PaymentCase} and `writeRows` writes the rows of this case.
+ * 3. `endWork` ends the request in the storage transaction that ends its operation.
  *
- * | a payment that | effect | rows |
- * |---|---|---|
- * | is short | added to the request, which waits for the rest | name, treasury, request |
- * | completes the fee | the work begins; what needs none is delivered at once | those, operation or delivery |
- * | is more than the fee | the same, and the excess is owed back | those, refund |
- * | completes it for what is not for sale any more | the request ends; each part is owed back | those, refunds |
- * | is late, double, or one part too many | owed back whole; its request stays as it is | name, treasury, refund |
- * | matches no request, or names several | only the operator can return it | treasury |
- * | is our own, or older than the journal | none | treasury |
- * | may be money that a bridge returned | none yet: asked again when the swap has ended | none |
- * | was used before | none; the caller of another request gets `PAYMENT_ALREADY_USED` | none, or treasury |
- *
- * Only a payment with the reference can be short, too much, late or double: without it, it is exact, in time and for an
- * open request, or it matches none. When the operation of a paid request ends, `endWork` writes the request and what it
- * delivers, or the refunds, in the transaction that ends the operation; after a change of the key it begins another.
- *
- * A crash loses nothing: before the storage transaction no row exists, and the caller or a search books the payment
- * again; after it the executor continues the operation from its row.
+ * Each stored request, refund and operation queues its row for D1 in the same storage transaction. A crash loses nothing:
+ * before it no row exists, and the caller or a search books the payment again; after it the executor continues the
+ * operation from its row.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -36,7 +22,7 @@ import { lostRequestRefusal, olderRefusal } from '../kernel/birth.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { LookedUp } from '../nodes/signature-lookups.ts';
-import type { Checked, Product } from '../product.ts';
+import type { Checked, SaleCheck } from '../product.ts';
 import {
   INVALID_SIGNATURE,
   inProgress,
@@ -50,11 +36,12 @@ import {
   usedElsewhere,
 } from './confirm-refusals.ts';
 import type { PaymentContext } from './context.ts';
-import { oweRefund, oweRest } from './owed.ts';
+import { oweParts, oweRefund } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
-import { costOf, nameOf, type PaymentRequest, partOf, type RefundDue, workId } from './request-store.ts';
-import { DUST, mayBeReturned, paidAtOf, treasuryPayment } from './treasury-payment.ts';
+import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request-store.ts';
+import { paidAtOf, treasuryPayment } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
+import { mayBeReturnedNow, type NoMatch, reportUnmatched } from './unmatched.ts';
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
@@ -64,26 +51,89 @@ const MAX_SALE_READS = 3;
 const CLOCK_SKEW_MS = 30_000;
 /** Maximum payments towards one fee, so that a request's row stays small. */
 const MAX_PARTS = 50;
+/** Reads for a payment that has arrived come before all other calls of callers. */
+const isAlwaysFirst = (): boolean => true;
+
+/**
+ * What a final transaction does, and the rows that it writes. "Used" stands for two rows: in `once`, the name
+ * `payment:<signature>` belongs to this request for ever; `treasury_payments` shows the same. Of 10,000 lamports or less,
+ * no refund is recorded.
+ */
+type PaymentCase =
+  /** An earlier call has booked it. No rows. */
+  | { readonly type: 'booked' }
+  /** It may be money that a bridge returned, which is known once the swap has settled. No rows. */
+  | { readonly type: 'may_be_returned' }
+  /** It completes the fee, but the chain must show first whether the purchase is still for sale. No rows. */
+  | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
+  /** It pays the treasury nothing, is our own, or is older than the journal. Row: treasury_payments, used by nothing. */
+  | { readonly type: 'no_payment' }
+  /** It is for no request, and the operator may return it. Row: treasury_payments, used by nothing. */
+  | { readonly type: 'unmatched'; readonly reason: NoMatch }
+  /** Its request has closed (`late`), is paid (`double`), or takes no further part. Rows: used, a refund of all of it. */
+  | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
+  /** The request waits for the rest. Rows: used, request. */
+  | { readonly type: 'short'; readonly request: PaymentRequest }
+  /** What the request buys is not for sale any more. Rows: used, request, a refund of each of its payments. */
+  | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
+  /** The fee is paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. */
+  | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
+
+/** `underpaid`: the request has its most parts, and is still short. */
+type OwedBack = 'late' | 'double' | 'underpaid';
+/** What the chain showed about a request's purchase before the booking of its payment. */
+type SaleRead = Checked & { readonly requestId: string };
 
 export async function confirmPayment(
   context: PaymentContext,
   asked: ConfirmRequest,
 ): Promise<PaymentConfirmed> {
-  const { contact, journal, now, requests } = context;
+  const { contact, finish, journal, now, requests } = context;
   const deadline = now() + asked.waitMs;
   const request = requests.get(asked.id);
   if (request?.kind !== asked.kind)
     return refused(lostRequestRefusal(journal, asked.id, contact) ?? NOT_FOUND);
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
-  const usedBy = journal.usedBy(`payment:${asked.signature}`);
-  if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
+  const user = journal.userOf(`payment:${asked.signature}`);
+  // Another request, a reward or a swap's refund has used it.
+  if (user !== undefined && user !== nameOf(request)) return refused(usedElsewhere(context, user));
   // A payment is booked once it is final, so the payment of a paid request needs no further read.
-  const isBooked = usedBy !== undefined && (request.state === 'paid' || request.state === 'completed');
+  const isBooked = user !== undefined && (request.state === 'paid' || request.state === 'completed');
   const refusal = isBooked ? undefined : await bookNamed(context, request, asked);
-  return refusal ? refused(refusal) : finishWork(context, asked, deadline);
+  if (refusal) return refused(refusal);
+  const booked = requests.get(asked.id);
+  const leftMs = deadline - now();
+  if (leftMs > 0 && booked?.state === 'paid') await finish(workId(booked), leftMs);
+  return answer(context, asked);
 }
 
-/** Books a named transaction once it is final. @returns why it is not for this request. @throws AppError UPSTREAM_FAILED */
+/**
+ * The response to a payment that its request has used. It depends on the request's state: a double payment of a completed
+ * request is confirmed too, and the request shows its refund.
+ */
+async function answer(context: PaymentContext, { id, signature }: ConfirmRequest): Promise<PaymentConfirmed> {
+  const request = context.requests.get(id);
+  switch (request?.state) {
+    case 'completed':
+      // Nobody is told of a delivery that a crash of the platform could still undo.
+      await context.storage.sync();
+      return { type: 'confirmed', request: viewOf(context, request) };
+    case 'open':
+      return refused(
+        request.parts.some((part) => part.signature === signature) ? missing(request) : REFUND_DUE,
+      );
+    case 'expired':
+      return refused(REFUND_DUE);
+    default:
+      return refused(inProgress(request ? reasonOf(context, request) : null));
+  }
+}
+
+/**
+ * Waits until the named transaction is final, and books it for the request that it pays, which may be another one.
+ * @returns why it is not for the caller's request
+ * @throws AppError UPSTREAM_FAILED
+ */
 async function bookNamed(
   context: PaymentContext,
   request: PaymentRequest,
@@ -99,21 +149,17 @@ async function bookNamed(
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
   if (treasuryPayment(transaction, treasuryAddress)) {
-    const undecided = await forCaller(
-      asked.client,
-      () => bookPayment(context, transaction),
-      () => true,
-    );
+    const undecided = await forCaller(asked.client, () => bookPayment(context, transaction), isAlwaysFirst);
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
     // The payment is final but not booked yet: the caller asks again.
     if (undecided) return notFinal('confirmed');
   }
-  // Not booked into this request: nothing may still show it as its payment.
+  // Its end is known, so the request no longer shows it as a payment that is not final yet.
   const current = requests.get(request.id);
-  if (current?.reported?.signature === signature) requests.put({ ...current, reported: null });
+  if (current?.reported?.signature === signature) requests.putReported(current, null);
   if (transaction.failed) return PAYMENT_FAILED;
-  const usedBy = journal.usedBy(`payment:${signature}`);
-  return usedBy === nameOf(request) ? undefined : notForRequest(context, signature, usedBy);
+  const user = journal.userOf(`payment:${signature}`);
+  return user === nameOf(request) ? undefined : notForRequest(context, signature, user);
 }
 
 /** Waits for a payment to be final. Once it is confirmed, an open request shows it, so that nobody is asked to pay again. */
@@ -132,166 +178,131 @@ async function awaitFinal(
   const payment = treasuryPayment(found.transaction, treasuryAddress);
   const match = payment && matchRequest(context, payment, found.transaction);
   if (typeof match === 'object' && match.id === request.id && match.state === 'open')
-    requests.put({ ...match, reported: { signature, at: now() } });
+    requests.putReported(match, { signature, at: now() });
   const leftMs = deadline - now();
   return leftMs > 0 ? lookUp({ ...asked, waitMs: leftMs, until: 'final' }) : found;
 }
 
-/** Waits for the work of a paid request. The request's state then determines the response. */
-async function finishWork(
-  context: PaymentContext,
-  { id, signature }: ConfirmRequest,
-  deadline: number,
-): Promise<PaymentConfirmed> {
-  const { finish, now, requests, storage } = context;
-  const paid = requests.get(id);
-  const leftMs = deadline - now();
-  if (leftMs > 0 && paid?.state === 'paid') await finish(workId(paid), leftMs);
-  const request = requests.get(id);
-  switch (request?.state) {
-    case 'completed':
-      // Nobody is told of a delivery that a crash of the platform could still undo.
-      await storage.sync();
-      return { type: 'confirmed', request: viewOf(context, request) };
-    case 'open':
-      return refused(
-        request.parts.some((part) => part.signature === signature) ? missing(request) : REFUND_DUE,
-      );
-    case 'expired':
-      return refused(REFUND_DUE);
-    default:
-      return refused(inProgress(request ? reasonOf(context, request) : null));
-  }
-}
+/** Why a payment is not booked yet. `request_changed`: while the purchase was read, it came to match another request. */
+export type Undecided = 'may_be_returned' | 'request_changed';
 
-/** Why a payment is not booked yet. */
-export type Undecided =
-  /** The payment may be money that a bridge returned. This is known once the swap has settled. */
-  | 'may_be_returned'
-  /** Between the read of the purchase and the booking, the payment came to match another request. */
-  | 'request_changed';
-
-/** Books one finalized transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
+/** Books one final transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
 export async function bookPayment(
   context: PaymentContext,
   transaction: ChainTransaction,
 ): Promise<Undecided | undefined> {
   if (transaction.failed) return undefined;
+  const paid = treasuryPayment(transaction, context.treasuryAddress);
+  const payment = paid ?? { ...transaction, lamports: 0n, payer: null };
   let sale: SaleRead | undefined;
-  // Book; if the chain must be read first, read it and book again. The storage transaction is synchronous.
+  // The storage transaction is synchronous, so a read of the chain comes between two of them.
   for (let reads = 0; ; reads++) {
-    const left = context.storage.transaction(() => book(context, transaction, sale));
-    if (typeof left !== 'object') return left;
+    const found = context.storage.transaction(() => {
+      const decided = decide(context, payment, transaction, sale);
+      writeRows(context, payment, decided);
+      return decided;
+    });
+    if (found.type === 'may_be_returned') return 'may_be_returned';
+    if (found.type !== 'sale_unread') return undefined;
     if (reads === MAX_SALE_READS) return 'request_changed';
-    sale = { ...(await left.check(left.request)), requestId: left.request.id };
+    sale = { ...(await found.check(found.request)), requestId: found.request.id };
   }
 }
 
-/** What the chain showed about a request's purchase before the booking of its payment. */
-type SaleRead = Checked & { readonly requestId: string };
-
-/** The payment completes this request's fee, so the chain must be read first: is the purchase still for sale? */
-type SaleUnread = {
-  readonly request: PaymentRequest;
-  readonly check: NonNullable<Product['check']>;
-};
-
-/**
- * Decides what a final payment does, and writes its rows. Call inside a storage transaction.
- * @param sale the newest read of the purchase
- * @returns undefined once it is booked; otherwise it has written nothing
- */
-function book(
+/** @param sale the newest read of a purchase */
+function decide(
   context: PaymentContext,
+  payment: TreasuryPayment,
   transaction: ChainTransaction,
   sale: SaleRead | undefined,
-): SaleUnread | 'may_be_returned' | undefined {
+): PaymentCase {
   const { journal, now, products, treasury, treasuryAddress } = context;
   const { accounts, signature, signers } = transaction;
-  if (treasury.usedBy(signature) !== undefined) return undefined;
-  const payment = treasuryPayment(transaction, treasuryAddress);
+  if (treasury.hasRecord(signature)) return { type: 'booked' };
   const isOwn = signers.some((signer) => signer === treasuryAddress || isReserve(context, signer));
-  // An earlier journal, now lost, may have booked an older payment.
-  if (!payment || isOwn || olderRefusal(journal, transaction, undefined))
-    return void treasury.record(payment ?? { ...transaction, lamports: 0n, payer: null }, null);
+  if (payment.lamports === 0n || isOwn || olderRefusal(journal, transaction, undefined))
+    return { type: 'no_payment' };
 
   const match = matchRequest(context, payment, transaction);
-  if (typeof match === 'string') return void bookUnmatched(context, payment, match);
+  if (typeof match === 'string') return { type: 'unmatched', reason: match };
   // A bridge adds no reference to money that it returns to the treasury.
-  const swaps = journal.open().filter(({ signer }) => signer === treasuryAddress);
-  if (!accounts.includes(match.reference) && mayBeReturned(payment, swaps, now())) return 'may_be_returned';
-  if (journal.usedBy(`payment:${signature}`) !== undefined)
-    return void bookUnmatched(context, payment, 'no_request');
+  if (!accounts.includes(match.reference) && mayBeReturnedNow(context, payment))
+    return { type: 'may_be_returned' };
+  // A reward or a swap's refund has used it.
+  if (journal.userOf(`payment:${signature}`) !== undefined)
+    return { type: 'unmatched', reason: 'no_request' };
 
   // A payment in time for a request that has ended is late too.
-  const isLate = match.state === 'expired' || paidAtOf(payment, now()) > match.closesAt;
-  if (isLate) return void bookOwed(context, payment, match, 'late');
-  if (match.state !== 'open') return void bookOwed(context, payment, match, 'double');
+  if (match.state === 'expired' || paidAtOf(payment, now()) > match.closesAt)
+    return { type: 'owed_back', request: match, reason: 'late' };
+  if (match.state !== 'open') return { type: 'owed_back', request: match, reason: 'double' };
   const request = withPart(match, payment);
   const excess = BigInt(request.received) - BigInt(request.fee);
-  if (excess < 0n && request.parts.length > MAX_PARTS)
-    return void bookOwed(context, payment, match, 'underpaid');
-  if (excess < 0n) return void bookFor(context, payment, request);
+  if (excess < 0n && match.parts.length >= MAX_PARTS)
+    return { type: 'owed_back', request: match, reason: 'underpaid' };
+  if (excess < 0n) return { type: 'short', request };
 
   const { check } = products[request.kind];
-  if (check && sale?.requestId !== request.id) return { request, check };
-  const paid = { ...request, paymentSignature: signature, paidAt: now() };
-  if (sale?.type === 'refused') {
-    const ended = bookFor(context, payment, { ...paid, state: 'expired', reason: sale.reason });
-    return void oweRest(context, ended, 'failed');
+  const known = sale?.requestId === request.id ? sale : undefined;
+  if (check && !known) return { type: 'sale_unread', request, check };
+  if (known?.type === 'refused') return { type: 'not_for_sale', request, reason: known.reason };
+  const subject = { ...request.subject, ...known?.subject };
+  return { type: 'fee_paid', request: { ...request, subject }, excess };
+}
+
+/** Writes the rows of a case. Call inside the storage transaction of its decision. */
+function writeRows(context: PaymentContext, payment: TreasuryPayment, found: PaymentCase): void {
+  const paid = { paymentSignature: payment.signature, paidAt: context.now() };
+  switch (found.type) {
+    case 'booked':
+    case 'may_be_returned':
+    case 'sale_unread':
+      return;
+    case 'no_payment':
+      context.treasury.record(payment, null);
+      return;
+    case 'unmatched':
+      context.treasury.record(payment, null);
+      reportUnmatched(context, payment, found.reason);
+      return;
+    case 'owed_back':
+      usePayment(context, payment, found.request);
+      oweRefund(context, found.request.id, payment, payment.lamports, found.reason);
+      return;
+    case 'short':
+      usePayment(context, payment, found.request);
+      saveRequest(context, found.request);
+      return;
+    case 'not_for_sale': {
+      usePayment(context, payment, found.request);
+      const { request, reason } = found;
+      oweParts(context, saveRequest(context, { ...request, ...paid, state: 'expired', reason }), 'failed');
+      return;
+    }
+    case 'fee_paid': {
+      usePayment(context, payment, found.request);
+      const request = saveRequest(context, { ...found.request, ...paid, state: 'paid' });
+      if (found.excess > 0n) oweRefund(context, request.id, payment, found.excess, 'overpaid');
+      beginWork(context, request);
+    }
   }
-  const subject = { ...request.subject, ...sale?.subject };
-  const sold = bookFor(context, payment, { ...paid, subject, state: 'paid' });
-  if (excess > 0n) oweRefund(context, sold.id, payment, excess, 'overpaid');
-  beginWork(context, sold);
-  return undefined;
 }
 
-/** Uses a payment for a request, and stores the changed request. */
-function bookFor(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): PaymentRequest {
-  usePayment(context, payment, request);
-  return saveRequest(context, request);
+/** Writes the two rows that give a payment to a request for ever. */
+function usePayment(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): void {
+  context.journal.useOnce(`payment:${payment.signature}`, nameOf(request), context.now());
+  context.treasury.record(payment, nameOf(request));
 }
 
-/** Uses a payment for a request, which stays as it is: the whole payment is owed back. */
-function bookOwed(
-  context: PaymentContext,
-  payment: TreasuryPayment,
-  request: PaymentRequest,
-  reason: RefundDue['reason'],
-): void {
-  usePayment(context, payment, request);
-  oweRefund(context, request.id, payment, payment.lamports, reason);
-}
-
-function usePayment(
-  { journal, now, treasury }: PaymentContext,
-  payment: TreasuryPayment,
-  request: PaymentRequest,
-): void {
-  journal.useOnce(`payment:${payment.signature}`, nameOf(request), now());
-  treasury.record(payment, nameOf(request));
-}
-
-/** Income without a purpose is not an error, but may be a customer's payment of a wrong amount. */
-function bookUnmatched(
-  { log, treasury }: PaymentContext,
-  payment: TreasuryPayment,
-  reason: 'no_request' | 'several_requests',
-): void {
-  treasury.record(payment, null);
-  const { signature, lamports: amount } = payment;
-  if (amount <= DUST) return;
-  const level = reason === 'several_requests' ? 'alarm' : 'warn';
-  log({ level, event: 'payment_unmatched', signature, lamports: amount.toString(), reason });
-}
-
-/** The request that a payment names by its reference or, without one, by its exact amount. */
+/**
+ * The request whose reference a transaction contains. Without a reference, the only request that was open at that time
+ * with exactly this fee: such a payment is never short, too much, late or double.
+ */
 function matchRequest(
   { now, requests }: PaymentContext,
   payment: TreasuryPayment,
   { accounts }: ChainTransaction,
-): PaymentRequest | 'no_request' | 'several_requests' {
+): PaymentRequest | NoMatch {
   const [named, alsoNamed] = accounts.flatMap((account) => requests.byReference(account) ?? []);
   if (named) return alsoNamed ? 'several_requests' : named;
   const paidAt = paidAtOf(payment, now());
@@ -301,33 +312,23 @@ function matchRequest(
   return exact && !alsoExact ? exact : 'no_request';
 }
 
-const withPart = (request: PaymentRequest, payment: TreasuryPayment): PaymentRequest => ({
-  ...request,
-  received: (BigInt(request.received) + payment.lamports).toString(),
-  parts: [...request.parts, partOf(payment)],
-  payer: payment.payer,
-  reported: null,
-});
-
 /**
  * Queues the operation of a paid request, and reserves its cost; no other operation can use it from then on. Without an
  * operation the request is complete.
  */
 function beginWork(context: PaymentContext, request: PaymentRequest): void {
   const { work } = context.products[request.kind];
-  if (!work) {
-    complete(context, request);
-    return;
-  }
-  queueOperation(context, request.kind, workId(request), {
-    amount: lamports(0n),
-    reserved: lamports(costOf(request.subject)),
-    plan: { ...work.planOf(request), invoiceId: request.id },
-  });
+  if (!work) deliver(context, request);
+  else
+    queueOperation(context, request.kind, workId(request), {
+      amount: lamports(0n),
+      reserved: lamports(costOf(request.subject)),
+      plan: { ...work.planOf(request), invoiceId: request.id },
+    });
 }
 
-/** Delivers the purchase, and ends the request. */
-function complete(context: PaymentContext, request: PaymentRequest): void {
+/** Delivers the purchase, and completes the request. */
+function deliver(context: PaymentContext, request: PaymentRequest): void {
   const { products, now } = context;
   const tokenId = products[request.kind].deliver(request, now());
   saveRequest(context, { ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
@@ -339,11 +340,11 @@ export const endWork =
   ({ id, state, plan, reason }: Operation): void => {
     const request = context.requests.get(String(plan.invoiceId));
     if (request?.state !== 'paid' || workId(request) !== id) return;
-    if (state === 'done') complete(context, request);
+    if (state === 'done') deliver(context, request);
     else if (isRotated(reason))
       beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
     else {
       const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
-      oweRest(context, failed, 'failed');
+      oweParts(context, failed, 'failed');
     }
   };

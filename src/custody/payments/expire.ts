@@ -3,7 +3,7 @@
  * @module
  */
 import type { PaymentContext } from './context.ts';
-import { oweRest } from './owed.ts';
+import { oweParts } from './owed.ts';
 import { saveRequest } from './request-records.ts';
 import type { PaymentRequest } from './request-store.ts';
 
@@ -24,7 +24,7 @@ export function expireRequests(context: PaymentContext, before: number, limit: n
   for (const request of closed.filter((each) => !isWaiting(each)).slice(0, limit)) {
     try {
       storage.transaction(() => {
-        oweRest(context, saveRequest(context, { ...request, state: 'expired' }), 'underpaid');
+        oweParts(context, saveRequest(context, { ...request, state: 'expired' }), 'underpaid');
         agenda.plan(EXPIRY, request.id, null);
       });
     } catch (error) {

@@ -62,7 +62,7 @@ export function oweRefund(
  * Owes each part of a request to the payer of that part, less what is already owed of it. Call inside a storage
  * transaction.
  */
-export function oweRest(
+export function oweParts(
   context: PaymentContext,
   request: PaymentRequest,
   reason: 'underpaid' | 'failed',

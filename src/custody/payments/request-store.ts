@@ -105,12 +105,19 @@ export type PaymentPart = {
   readonly blockTime: number | null;
 };
 
-export const partOf = ({ signature, lamports, payer, slot, blockTime }: TreasuryPayment): PaymentPart => ({
-  signature,
-  lamports: lamports.toString(),
+/** The request with one more payment. */
+export const withPart = (
+  request: PaymentRequest,
+  { signature, lamports, payer, slot, blockTime }: TreasuryPayment,
+): PaymentRequest => ({
+  ...request,
+  received: (BigInt(request.received) + lamports).toString(),
+  parts: [
+    ...request.parts,
+    { signature, lamports: lamports.toString(), payer, slot: slot.toString(), blockTime },
+  ],
   payer,
-  slot: slot.toString(),
-  blockTime,
+  reported: null,
 });
 
 /** A payment, or part of one, that bought nothing. */
@@ -181,6 +188,11 @@ export class RequestStore {
       request.closesAt,
       JSON.stringify(request),
     );
+  }
+
+  /** Stores which transaction a caller has named, or null. D1 does not show it. */
+  putReported(request: PaymentRequest, reported: PaymentRequest['reported']): void {
+    this.put({ ...request, reported });
   }
 
   get(id: string): PaymentRequest | undefined {

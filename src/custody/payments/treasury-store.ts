@@ -96,10 +96,9 @@ export class TreasuryStore {
     this.#exec = exec;
   }
 
-  /** The request or claim that a recorded payment pays for, or null; undefined if the payment is not recorded. */
-  usedBy(signature: string): string | null | undefined {
-    const [row] = this.#exec('SELECT used_by FROM treasury_payments WHERE signature = ?', signature);
-    return row && (typeof row.used_by === 'string' ? row.used_by : null);
+  /** Whether a transaction was read and recorded, whatever it pays for. */
+  hasRecord(signature: string): boolean {
+    return this.#exec('SELECT 1 FROM treasury_payments WHERE signature = ?', signature).length > 0;
   }
 
   /** Stores a transaction that was read. */

@@ -11,22 +11,46 @@ import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { oweRefund } from './owed.ts';
 import { nameOf } from './request-store.ts';
-import { mayBeReturned } from './treasury-payment.ts';
-import type { UnmatchedPayment } from './treasury-store.ts';
+import { DUST, mayBeReturned } from './treasury-payment.ts';
+import type { TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
+
+/** Why a payment is for no request. `several_requests`: it contains the references of two. */
+export type NoMatch = 'no_request' | 'several_requests';
 
 /** Maximum payments in one list for the operator. */
 const SHOWN = 200;
 
 /** A payment that nothing has used, that is not our own, and that cannot be money returned by a bridge. */
 export function findUnmatched(context: PaymentContext, signature: string): UnmatchedPayment | undefined {
-  const { journal, treasury, treasuryAddress, now } = context;
+  const { journal, treasury, treasuryAddress } = context;
   const payment = treasury.unmatched(signature);
-  if (!payment || journal.usedBy(`payment:${signature}`) !== undefined) return undefined;
+  if (!payment || journal.userOf(`payment:${signature}`) !== undefined) return undefined;
   if (payment.payer === treasuryAddress || isReserve(context, payment.payer)) return undefined;
   // The lost journal may have used or returned an older payment.
   if (olderRefusal(journal, payment, undefined)) return undefined;
-  const swaps = journal.open().filter(({ signer }) => signer === treasuryAddress);
-  return mayBeReturned(payment, swaps, now()) ? undefined : payment;
+  return mayBeReturnedNow(context, payment) ? undefined : payment;
+}
+
+/** Whether a payment may be money that a bridge returned for an open swap. */
+export const mayBeReturnedNow = (
+  { journal, now, treasuryAddress }: PaymentContext,
+  payment: TreasuryPayment,
+): boolean =>
+  mayBeReturned(
+    payment,
+    journal.open().filter(({ signer }) => signer === treasuryAddress),
+    now(),
+  );
+
+/** Income without a purpose is not an error, but may be a customer's payment of a wrong amount. */
+export function reportUnmatched(
+  { log }: PaymentContext,
+  { signature, lamports: amount }: TreasuryPayment,
+  reason: NoMatch,
+): void {
+  if (amount <= DUST) return;
+  const level = reason === 'several_requests' ? 'alarm' : 'warn';
+  log({ level, event: 'payment_unmatched', signature, lamports: amount.toString(), reason });
 }
 
 /** Makes a payment a debt to its payer. Nothing else can use the payment from then on. */

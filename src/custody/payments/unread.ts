@@ -128,9 +128,7 @@ export class UnreadTransactions {
    */
   isKnown(signature: string): boolean {
     const { treasury } = this.#context;
-    return (
-      treasury.usedBy(signature) !== undefined || (treasury.unread(signature)?.state ?? 'queued') !== 'queued'
-    );
+    return treasury.hasRecord(signature) || (treasury.unread(signature)?.state ?? 'queued') !== 'queued';
   }
 
   /** Whether a quorum of nodes has shown a listed transaction. */
@@ -145,9 +143,7 @@ export class UnreadTransactions {
    */
   queue(entries: readonly SignatureEntry[], source: string, since: number): boolean {
     const { treasury, storage, now } = this.#context;
-    const fresh = entries.filter(
-      ({ err, signature }) => err === null && treasury.usedBy(signature) === undefined,
-    );
+    const fresh = entries.filter(({ err, signature }) => err === null && !treasury.hasRecord(signature));
     if (treasury.countQueued(source) + fresh.length > MAX_QUEUED) return false;
     const at = now();
     storage.transaction(() => {

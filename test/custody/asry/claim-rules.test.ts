@@ -37,5 +37,5 @@ it('a deposit from an address that a swap paid earns nothing, and a claim does n
     type: 'refused',
     refusal: { code: 'DEPOSIT_NOT_ELIGIBLE' },
   });
-  expect(journal.usedBy(`payment:${DEPOSIT.signature}`)).toBeUndefined();
+  expect(journal.userOf(`payment:${DEPOSIT.signature}`)).toBeUndefined();
 });

@@ -123,7 +123,7 @@ async function play(steps: string): Promise<void> {
     signs: () => w.order.filter((step) => step === 'sign').length,
     logged: (event: string) => w.logged.filter((each) => each === event).length,
     frozen: () => frozenReason(w.journal) ?? 'no',
-    used: (name: string) => w.journal.usedBy(name),
+    used: (name: string) => w.journal.userOf(name),
   };
   await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
 }

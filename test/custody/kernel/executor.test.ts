@@ -15,7 +15,7 @@ describe('from intent to send', () => {
       cost: 10n,
       unsettled: SOL,
     });
-    expect(w.journal.usedBy('deposit:a')).toBe('swap:one');
+    expect(w.journal.userOf('deposit:a')).toBe('swap:one');
     expect(w.journal.bySignature('signature 1')?.id).toBe('swap:one');
   });
 

@@ -75,7 +75,7 @@ describe('rows', () => {
       }),
     ).toThrow('power cut');
     expect(journal.isEmpty()).toBe(true);
-    expect([journal.queue.revision(), journal.usedBy('payment:x'), journal.queue.waiting(9)]).toEqual([
+    expect([journal.queue.revision(), journal.userOf('payment:x'), journal.queue.waiting(9)]).toEqual([
       0,
       undefined,
       [],
@@ -214,8 +214,8 @@ it('only the swap that consumed a Bitcoin output may consume it again, at any la
   expect(journal.useOnce('output:t:0', 'swap:a', NOW)).toBe(true);
   expect(journal.useOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
   expect(journal.useOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
-  expect(journal.usedBy('output:t:0')).toBe('swap:a');
-  expect(journal.usedBy('output:t:1')).toBeUndefined();
+  expect(journal.userOf('output:t:0')).toBe('swap:a');
+  expect(journal.userOf('output:t:1')).toBeUndefined();
   expect(journal.useOnce('output:t:0', 'swap:b', NOW)).toBe(false);
 });
 

@@ -155,7 +155,7 @@ const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Nam
     orNone(world.storage.exec('SELECT used_by FROM treasury_payments').map((row) => String(row.used_by))),
   alarms: () =>
     orNone(world.alarms.map(({ event, signature, error }) => `${event} ${shown(signature)} ${error}`)),
-  used: (name: string) => shown(world.journal.usedBy(`payment:${payment(name)}`)),
+  used: (name: string) => shown(world.journal.userOf(`payment:${payment(name)}`)),
   async unmatched() {
     const { rows } = await world.payments.commands.unmatched('');
     return orNone(rows?.map((row) => `${shown(row.payment)} ${row.lamports} ${row.payer}`));

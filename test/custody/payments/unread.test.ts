@@ -159,23 +159,29 @@ describe('a listed transaction', () => {
 
 describe('a booked transaction', () => {
   const booked = async (transaction: ChainTransaction) => {
-    const { context } = createPaymentWorld();
+    const { context, storage } = createPaymentWorld();
     const logged: unknown[] = [];
     const log = ({ event, reason }: Readonly<Record<string, unknown>>) => void logged.push(reason ?? event);
     for (let calls = 0; calls < 2; calls++) await bookPayment({ ...context, log }, transaction);
-    return { usedBy: context.treasury.usedBy(transaction.signature), logged };
+    return { rows: storage.exec('SELECT signature, used_by FROM treasury_payments'), logged };
   };
 
   it.each(['treasury', 'reserve'])('a transaction that the %s signed pays for nothing', async (own) => {
     const changes = { payer: -20_001n - FEE, treasury: 20_001n };
-    expect(await booked(transactionOf('one', changes, ['payer', own]))).toEqual({ usedBy: null, logged: [] });
+    expect(await booked(transactionOf('one', changes, ['payer', own]))).toEqual({
+      rows: [{ signature: 'one', used_by: null }],
+      logged: [],
+    });
   });
 
   it.each([
     ['is not reported', 'dust', 10_000n, []],
     ['is reported once', 'more than dust', 10_001n, ['no_request']],
   ])('%s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
-    expect(await booked(paying('one', lamports))).toEqual({ usedBy: null, logged: reasons });
+    expect(await booked(paying('one', lamports))).toEqual({
+      rows: [{ signature: 'one', used_by: null }],
+      logged: reasons,
+    });
   });
 });
 

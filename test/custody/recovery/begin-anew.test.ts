@@ -65,7 +65,7 @@ describe('the command begin-anew', () => {
     expect(w.mirror.operation('swap:key-new')).toMatchObject({ seq: 2 });
     expect(journal.get('swap:key-new')?.revision).toBeGreaterThan(mark);
     expect([...w.mirror.rows.values()].filter(({ id }) => id === 'swap:key-old')).toEqual(before);
-    expect(journal.usedBy('deposit:deposit-1') ?? 'swap:key-old').toBe('swap:key-old');
+    expect(journal.userOf('deposit:deposit-1') ?? 'swap:key-old').toBe('swap:key-old');
   });
 
   it('leaves the journal frozen when D1 fails in the middle, and a repeated command completes it', async () => {
