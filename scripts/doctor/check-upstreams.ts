@@ -1,5 +1,7 @@
 /** Sends every upstream one free request and compares the responses that should be the same. */
+
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
+import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { lamports } from '../../src/core/amount.ts';
@@ -205,7 +207,7 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
   const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
   const route = createNearIntentsRoute({
     provider: createNearIntents({ baseUrl, jwt, fetch }),
-    quoteKey,
+    isSigned: (quote) => isSignedQuote(quote, quoteKey),
     reserveAddress: reserve,
     bitcoinAddress: bitcoin,
     now: Date.now,

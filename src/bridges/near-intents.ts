@@ -15,7 +15,6 @@ import {
   SOL_ASSET,
 } from '../providers/near-intents.ts';
 import type { BridgeRefusal } from '../providers/near-intents-refusal.ts';
-import { isSignedQuote } from './near-intents-signature.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
 /** A deposit may land until its blockhash expires, 30 to 60 s after the quote. The rest is a margin. */
@@ -32,10 +31,12 @@ export const MAX_APP_FEES_BPS = 25;
  */
 export const KEYLESS_FEE_BPS = 20;
 
+type SignatureCheck = (quote: OneClickQuote) => Promise<boolean>;
+
 type Options = {
   readonly provider: NearIntents;
-  /** Pinned public key of the service: `ed25519:` and base58. */
-  readonly quoteKey: string;
+  /** Whether the service's pinned key has signed a quote. */
+  readonly isSigned: SignatureCheck;
   /** Required refund address: the reserve. */
   readonly reserveAddress: string;
   /** Required destination of the BTC. */
@@ -65,7 +66,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       };
       const answer = await opts.provider.quote(request);
       if ('reason' in answer) return refused(opts, answer);
-      const verdict = await checkQuote(answer, request, opts.quoteKey, opts.now());
+      const verdict = await checkQuote(answer, request, opts.isSigned, opts.now());
       if (verdict.ok)
         return dry ? verdict : { ok: true, quote: { ...verdict.quote, signed: JSON.stringify(answer) } };
       if (verdict.reason === 'quote_app_fees')
@@ -100,17 +101,20 @@ function refused({ log }: Options, { reason, least, text }: BridgeRefusal): Quot
   return { ok: false, reason, ...(least ? { least } : {}) };
 }
 
-/** Compares a response with the request field by field. Each kind of difference has its own reason code. */
-export async function checkQuote(
+/** Checks the signature first, then every field. */
+export const checkQuote = async (
   answer: OneClickQuote,
   request: OneClickRequest,
-  key: string,
+  isSigned: SignatureCheck,
   now: number,
-): Promise<QuoteVerdict> {
+): Promise<QuoteVerdict> =>
+  (await isSigned(answer)) ? compareQuote(answer, request, now) : { ok: false, reason: 'quote_signature' };
+
+/** Compares a response with the request field by field. Each kind of difference has its own reason code. */
+export function compareQuote(answer: OneClickQuote, request: OneClickRequest, now: number): QuoteVerdict {
   const { quoteRequest: echo, quote } = answer;
   const refuse = (reason: string): QuoteVerdict => ({ ok: false, reason });
 
-  if (!(await isSignedQuote(answer, key))) return refuse('quote_signature');
   if (echo.dry !== request.dry) return refuse('quote_dry');
   if (!isSameAsset(echo.originAsset, request.originAsset)) return refuse('quote_origin_asset');
   if (!isSameAsset(echo.destinationAsset, request.destinationAsset)) return refuse('quote_destination_asset');

@@ -3,6 +3,7 @@
  * @module
  */
 import { createNearIntentsRoute } from '../bridges/near-intents.ts';
+import { isSignedQuote } from '../bridges/near-intents-signature.ts';
 import type { SwapRoute } from '../bridges/route.ts';
 import { createNearIntents } from '../providers/near-intents.ts';
 import { fetchFor, log, type Wired } from './telemetry.ts';
@@ -22,7 +23,7 @@ export const swapRoute = (
 ): SwapRoute =>
   createNearIntentsRoute({
     provider: nearIntentsOf(config),
-    quoteKey: config.NEAR_INTENTS_QUOTE_KEY,
+    isSigned: (quote) => isSignedQuote(quote, config.NEAR_INTENTS_QUOTE_KEY),
     reserveAddress,
     bitcoinAddress,
     now: Date.now,

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { checkQuote } from '../../src/bridges/near-intents.ts';
 import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
 import { rows } from '../kit/scenes.ts';
-import { answerTo, type Change, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
+import { answerTo, type Change, DEPOSIT, FIRM, isSigned, NOW, RESERVE } from './signed-quote.ts';
 
 /** PDA("vault") of a public program: off the curve. */
 const PDA = '7uTT8Xi5RWXzy7h9XL244GRgEycDYDhLjr3ZyNdXi8pZ';
 const dry: OneClickRequest = { ...FIRM, dry: true };
 const judge = (change: Change = {}, request = FIRM, now = NOW) =>
-  checkQuote(answerTo(request, DEPOSIT, change), request, QUOTE_KEY, now);
+  checkQuote(answerTo(request, DEPOSIT, change), request, isSigned, now);
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
 describe('an honest quote', () => {
@@ -136,11 +136,11 @@ describe('the signature', () => {
     ['another deposit address', { ...honest, quote: { ...honest.quote, depositAddress: PDA } }],
     ['another time', { ...honest, timestamp: '2026-11-20T10:00:01.105Z' }],
   ])('refuses a quote by its signature before any other check: %s', async (_name, answer) => {
-    expect(await checkQuote(answer, FIRM, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
+    expect(await checkQuote(answer, FIRM, isSigned, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 
   it('refuses the response to a different request', async () => {
     const theirs = answerTo({ ...FIRM, recipient: 'bc1qtheirs' }, DEPOSIT);
-    expect(await checkQuote(theirs, FIRM, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
+    expect(await checkQuote(theirs, FIRM, isSigned, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });
 });

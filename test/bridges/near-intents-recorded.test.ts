@@ -23,9 +23,10 @@ import successXlm from '../fixtures/recorded/one-click/status-success-xlm-usdc.j
 import successZec from '../fixtures/recorded/one-click/status-success-zec-usdc.json' with { type: 'json' };
 import submitted from '../fixtures/recorded/one-click/submit-processing-xlm-usdc.json' with { type: 'json' };
 import { replay } from '../providers/replay.ts';
-import { answerTo, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
+import { answerTo, DEPOSIT, FIRM, isSigned, NOW, RESERVE } from './signed-quote.ts';
 
 const PRODUCTION_KEY = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
+const isProductions = (quote: OneClickQuote) => isSignedQuote(quote, PRODUCTION_KEY);
 const OTHER_BTC_ID = 'nep141:btc.omft.near';
 const BASE = 'https://1click.test';
 
@@ -63,23 +64,23 @@ it.each([
   ['a dry quote', dryQuote],
   ['a firm quote', zecQuote],
 ])('the production key verifies %s of production', async (_name, body) => {
-  expect(await isSignedQuote(await readQuote(body), PRODUCTION_KEY)).toBe(true);
+  expect(await isProductions(await readQuote(body))).toBe(true);
 });
 
 it('the production key verifies a status whose BTC id differs from the signed one', async () => {
   const { quoteResponse } = await readStatus(btcStatus);
   expect(quoteResponse.quoteRequest.originAsset).toBe(OTHER_BTC_ID);
-  expect(await isSignedQuote(quoteResponse, PRODUCTION_KEY)).toBe(true);
+  expect(await isProductions(quoteResponse)).toBe(true);
 });
 
 it('the production key verifies a status without BTC', async () => {
-  expect(await isSignedQuote((await readStatus(zecStatus)).quoteResponse, PRODUCTION_KEY)).toBe(true);
+  expect(await isProductions((await readStatus(zecStatus)).quoteResponse)).toBe(true);
 });
 
 it('refuses the BTC quote of production for its third-party fee', async () => {
   const asked = { ...requestOf(btcQuote), originAsset: OTHER_BTC_ID };
   expect(
-    await checkQuote(await readQuote(btcQuote), asked, PRODUCTION_KEY, Date.parse(btcQuote.timestamp)),
+    await checkQuote(await readQuote(btcQuote), asked, isProductions, Date.parse(btcQuote.timestamp)),
   ).toEqual({
     ok: false,
     reason: 'quote_app_fees',
@@ -90,7 +91,7 @@ it('accepts a firm quote of production with only the fee of 1Click', async () =>
   const verdict = await checkQuote(
     await readQuote(zecQuote),
     requestOf(zecQuote),
-    PRODUCTION_KEY,
+    isProductions,
     Date.parse(zecQuote.timestamp),
   );
   expect(verdict).toMatchObject({ ok: true, quote: { depositAddress: zecQuote.quote.depositAddress } });
@@ -116,7 +117,7 @@ it.each([
   const { fetch } = replay({ [`GET ${BASE}/v0/status?depositAddress=${depositAddress}`]: { body } });
   const route = createNearIntentsRoute({
     provider: createNearIntents({ baseUrl: BASE, fetch }),
-    quoteKey: PRODUCTION_KEY,
+    isSigned: isProductions,
     reserveAddress: RESERVE,
     bitcoinAddress: FIRM.recipient,
     now: () => NOW,
@@ -135,7 +136,7 @@ const answered = ({ signed, echoed }: { signed: string; echoed: string }): OneCl
 
 it.each(pairs)('accepts a quote signed over $signed that echoes $echoed', async (pair) => {
   for (const destinationAsset of [BTC_ASSET, OTHER_BTC_ID]) {
-    const verdict = await checkQuote(answered(pair), { ...FIRM, destinationAsset }, QUOTE_KEY, NOW);
+    const verdict = await checkQuote(answered(pair), { ...FIRM, destinationAsset }, isSigned, NOW);
     expect(verdict).toMatchObject({ ok: true });
   }
 });
@@ -145,7 +146,7 @@ it.each([
   ['nep141:btc.omft.near ', 'quote_signature'],
   [SOL_ASSET, 'quote_signature'],
 ])('refuses a quote in which the BTC id was rewritten in any other way: %s', async (echoed, reason) => {
-  expect(await checkQuote(answered({ signed: BTC_ASSET, echoed }), FIRM, QUOTE_KEY, NOW)).toEqual({
+  expect(await checkQuote(answered({ signed: BTC_ASSET, echoed }), FIRM, isSigned, NOW)).toEqual({
     ok: false,
     reason,
   });
@@ -154,7 +155,7 @@ it.each([
 it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
   'refuses %s in place of BTC under a valid signature',
   async (id) => {
-    expect(await checkQuote(answered({ signed: id, echoed: id }), FIRM, QUOTE_KEY, NOW)).toEqual({
+    expect(await checkQuote(answered({ signed: id, echoed: id }), FIRM, isSigned, NOW)).toEqual({
       ok: false,
       reason: 'quote_destination_asset',
     });
@@ -163,5 +164,5 @@ it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
 
 it('refuses BTC in place of SOL under a valid signature', async () => {
   const answer = answerTo({ ...FIRM, originAsset: BTC_ASSET }, DEPOSIT);
-  expect(await checkQuote(answer, FIRM, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
+  expect(await checkQuote(answer, FIRM, isSigned, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
 });

@@ -4,7 +4,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { createNearIntents, type OneClickRequest } from '../../src/providers/near-intents.ts';
 import { rows } from '../kit/scenes.ts';
 import { type Recorded, replay } from '../providers/replay.ts';
-import { answerTo, type Change, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
+import { answerTo, type Change, DEPOSIT, FIRM, isSigned, NOW, RESERVE } from './signed-quote.ts';
 
 const BASE = 'https://1click.test';
 
@@ -13,7 +13,7 @@ function setUp(answers: Parameters<typeof replay>[0]) {
   const { fetch, requests } = replay(answers);
   const route = createNearIntentsRoute({
     provider: createNearIntents({ baseUrl: BASE, jwt: 'token', fetch }),
-    quoteKey: QUOTE_KEY,
+    isSigned,
     reserveAddress: RESERVE,
     bitcoinAddress: FIRM.recipient,
     now: () => NOW,
@@ -71,7 +71,7 @@ describe('a quote', () => {
       const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { body: answerTo(asked, DEPOSIT, change) } });
       const route = createNearIntentsRoute({
         provider: createNearIntents({ baseUrl: BASE, fetch }),
-        quoteKey: QUOTE_KEY,
+        isSigned,
         reserveAddress: RESERVE,
         bitcoinAddress: FIRM.recipient,
         now: () => NOW,
@@ -127,7 +127,7 @@ describe('a quote', () => {
       const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { status: 400, body: { message } } });
       return createNearIntentsRoute({
         provider: createNearIntents({ baseUrl: BASE, fetch }),
-        quoteKey: QUOTE_KEY,
+        isSigned,
         reserveAddress: RESERVE,
         bitcoinAddress: FIRM.recipient,
         now: () => NOW,

@@ -1,5 +1,6 @@
 /** Quotes of the world's 1Click, signed with a test key. */
 import { base58 } from '@scure/base';
+import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import {
   BTC_ASSET,
   type OneClickQuote,
@@ -11,6 +12,7 @@ import { answerOf, echoOf, quoteOf } from '../world/one-click-swap.ts';
 
 const KEY = createQuoteKey(new Uint8Array(32).fill(5));
 export const QUOTE_KEY = KEY.publicKey;
+export const isSigned = (quote: OneClickQuote) => isSignedQuote(quote, QUOTE_KEY);
 
 export const NOW = Date.parse('2026-11-20T10:00:02.000Z');
 export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
@@ -60,10 +62,11 @@ export function answerTo(
   });
   const ends = asked.dry ? null : '2026-11-23T10:20:00.000Z';
   const quote = quoteOf({ ...FIGURES, amountIn: amount }, ends, asked.dry ? null : depositAddress);
-  return answerOf(
-    { ...echo, ...change.quoteRequest } as typeof echo,
-    { ...quote, ...change.quote },
-    '2026-11-20T10:00:01.104Z',
-    KEY,
-  ) as unknown as OneClickQuote;
+  return answerOf({
+    quoteRequest: { ...echo, ...change.quoteRequest } as typeof echo,
+    quote: { ...quote, ...change.quote },
+    timestamp: '2026-11-20T10:00:01.104Z',
+    key: KEY,
+    number: 1,
+  }) as unknown as OneClickQuote;
 }

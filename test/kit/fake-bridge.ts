@@ -1,6 +1,7 @@
 /** A bridge at a fair price, two price venues and a Bitcoin index, whose results a test sets. */
 
 import { base58 } from '@scure/base';
+import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
 import type { BridgeReport, QuoteVerdict, SwapQuote, SwapRoute } from '../../src/bridges/route.ts';
 import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
 import { HOUR_MS } from '../../src/core/durations.ts';
@@ -8,10 +9,13 @@ import type { PriceReport } from '../../src/core/price.ts';
 import type { SwapPorts } from '../../src/custody/swap/operation.ts';
 import { SwapQuotes } from '../../src/custody/swap/swap-quotes.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
+import { createNearIntents } from '../../src/providers/near-intents.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import { createOneClick, depositAddress } from '../world/one-click-model.ts';
 import { RESERVE } from './addresses.ts';
 import { historyOf } from './history.ts';
 import { NOW, SIGNED_AT, SOL } from './sample-operations.ts';
+import { transport } from './transport.ts';
 
 export const BTC_ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 export const BLOCKHASH = base58.encode(new Uint8Array(32).fill(200));
@@ -20,18 +24,47 @@ export const BLOCKHASH = base58.encode(new Uint8Array(32).fill(200));
 export const MARKET: PriceReport = { source: 'one', btcUsd: 80_000_000_000n, solUsd: 100_000_000n };
 const fair = (amount: bigint): bigint => (amount * 125_000n) / SOL;
 
-/** A quote 1 % under the fair price, 0.5 % of it slippage. */
-export const quoteFor = (amount: Lamports, change: Partial<SwapQuote> = {}): SwapQuote => ({
-  route: 'near-intents',
-  amount,
-  expectedSats: sats((fair(amount) * 995n) / 1_000n),
-  minimumSats: sats((fair(amount) * 990n) / 1_000n),
-  fixedFeeSats: sats(0n),
-  expiresAt: NOW + 3_600_000,
-  etaSeconds: 465,
-  depositAddress: null,
-  ...change,
+/** 1 % under the fair price, 0.5 % of it slippage. */
+const fairOutput = (amount: bigint) => ({
+  amountOut: (fair(amount) * 995n) / 1_000n,
+  minAmountOut: (fair(amount) * 990n) / 1_000n,
 });
+
+/** 1Click at a fair price, behind its client. */
+function oneClickRoute(): SwapRoute {
+  let opened = 0;
+  const model = createOneClick({
+    now: () => NOW,
+    key: { publicKey: '', sign: () => 'ed25519:1' },
+    deposit: () => depositAddress(opened++),
+    terms: ({ amount }) => ({
+      ...fairOutput(BigInt(amount)),
+      amountIn: BigInt(amount),
+      amountInUsd: '100.0',
+      amountOutUsd: '99.5',
+      timeEstimate: 465,
+      refundFee: 10_000n,
+      withdrawFee: 0n,
+    }),
+  });
+  return createNearIntentsRoute({
+    provider: createNearIntents({ baseUrl: 'https://1click.test', fetch: transport(model.handle) }),
+    isSigned: async () => true,
+    reserveAddress: RESERVE,
+    bitcoinAddress: BTC_ADDRESS,
+    now: () => NOW,
+  });
+}
+
+const sample = await oneClickRoute().quote({ amount: lamports(SOL), dry: true });
+
+/** A dry quote of the bridge for any amount. */
+export function quoteFor(amount: Lamports, change: Partial<SwapQuote> = {}): SwapQuote {
+  const { amountOut, minAmountOut } = fairOutput(amount);
+  const figures = { amount, expectedSats: sats(amountOut), minimumSats: sats(minAmountOut) };
+  if (!sample.ok) throw new Error(sample.reason);
+  return { ...sample.quote, ...figures, ...change };
+}
 
 export type FakeBridge = SwapRoute & {
   quotes: { amount: bigint; dry: boolean }[];
@@ -41,15 +74,12 @@ export type FakeBridge = SwapRoute & {
 };
 
 export function createFakeBridge(): FakeBridge {
-  let opened = 0;
+  const { name, quote } = oneClickRoute();
   const bridge: FakeBridge = {
-    name: 'near-intents',
+    name,
     quotes: [],
     reports: [],
-    nextQuote(amount, dry) {
-      const depositAddress = dry ? null : base58.encode(new Uint8Array(32).fill(100 + (opened++ % 100)));
-      return { ok: true, quote: quoteFor(amount, { depositAddress }) };
-    },
+    nextQuote: (amount, dry) => quote({ amount, dry }),
     nextReport: () => ({ state: 'pending', detail: 'settling' }),
     async quote({ amount, dry }) {
       bridge.quotes.push({ amount, dry });

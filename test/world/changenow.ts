@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import * as z from 'zod';
+import { type Answer, json, type WorldRequest } from '../kit/transport.ts';
 import type { FaultBook } from './fault-book.ts';
-import { type Answer, json, startUpstream, type Upstream, type WorldRequest } from './fault-gate.ts';
+import { startUpstream, type Upstream } from './fault-gate.ts';
 import { createBitcoinKey, createSolanaKey, randomHex } from './keys.ts';
 import type { PriceBook } from './price-venues.ts';
 import type { RequestCounts } from './request-counts.ts';

@@ -1,10 +1,11 @@
 import { hex } from '@scure/base';
 import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';
+import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts';
 import type { IndexedTx } from './bitcoin-index.ts';
 import type { BitcoinNode } from './bitcoin-node.ts';
 import { addressStats, showTransaction } from './esplora-shapes.ts';
 import type { FaultBook } from './fault-book.ts';
-import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
+import { startUpstream, type Upstream } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 const PAGE = 25;

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import { text } from '../kit/transport.ts';
 import { createFaultBook } from './fault-book.ts';
-import { startUpstream, text } from './fault-gate.ts';
+import { startUpstream } from './fault-gate.ts';
 import { createRequestCounts } from './request-counts.ts';
 
 it('an upstream with a rate limit refuses the requests above it in each second', async () => {

@@ -1,23 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, text, type WorldRequest } from '../kit/transport.ts';
 import type { FaultBook } from './fault-book.ts';
 import type { RequestCounts } from './request-counts.ts';
-
-export interface WorldRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-  /** The name by which faults match requests and by which requests are counted. */
-  readonly label: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body: string;
-}
 
 export interface Upstream {
   readonly name: string;
@@ -38,18 +23,6 @@ export interface UpstreamOptions {
   /** Names a request for counts and fault matches; default `METHOD /path`. */
   label?(request: Omit<WorldRequest, 'label'>): string;
 }
-
-export const json = (status: number, value: unknown, headers: Record<string, string> = {}): Answer => ({
-  status,
-  headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify(value),
-});
-
-export const text = (status: number, body: string): Answer => ({
-  status,
-  headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body,
-});
 
 const HELD_LOOK_MS = 10;
 

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
+import { text } from '../kit/transport.ts';
 import type { BitcoinNode } from './bitcoin-node.ts';
 import { startEsploraAdapter } from './esplora-adapter.ts';
 import type { FaultBook } from './fault-book.ts';
-import { startUpstream, text, type Upstream } from './fault-gate.ts';
+import { startUpstream, type Upstream } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
 import { startRpcFront } from './rpc-front.ts';
 import type { SolanaLedger } from './solana-ledger.ts';

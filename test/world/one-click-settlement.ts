@@ -51,7 +51,7 @@ export function startSettlement(options: SettlementOptions): Settlement {
       const { signature } = await transferSol(ledger, solanaBank.signer, swap.refundTo, returned);
       swap.refundHashes.push(signature);
     }
-    swap.refunded += lamports;
+    swap.refunded = (swap.refunded ?? 0n) + lamports;
     swap.refundReason = reason;
   }
 
@@ -134,7 +134,7 @@ export function startSettlement(options: SettlementOptions): Settlement {
   });
 
   return {
-    watch: (swap) => swaps.set(swap.deposit.address, swap),
+    watch: (swap) => swaps.set(swap.deposit, swap),
     stop() {
       stopping.abort();
       unsubscribe();

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { scriptOf } from './bitcoin-wallet.ts';
-import type { QuoteKey, SolanaKey } from './keys.ts';
+import type { QuoteKey } from './keys.ts';
 import { quoteMessage } from './quote-signature.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
@@ -47,7 +46,8 @@ export interface Swap {
   readonly answer: QuoteAnswer;
   /** The id of BTC as the client wrote it; the status returns the same id. */
   readonly askedDestination: string;
-  readonly deposit: SolanaKey;
+  /** Its deposit address. */
+  readonly deposit: string;
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   readonly minAmountOut: bigint;
@@ -62,7 +62,8 @@ export interface Swap {
   paidHashes: string[];
   /** Satoshis paid according to the status. */
   paidSats: bigint;
-  refunded: bigint;
+  /** Lamports; null: the status does not state them. */
+  refunded: bigint | null;
   refundReason: string | null;
 }
 
@@ -94,7 +95,7 @@ function violations(request: QuoteRequest): string[] {
 }
 
 /** The request as the service reads it, or the message of its refusal. */
-export function readQuoteRequest(body: string): QuoteRequest | string {
+export function readQuoteRequest(body: string, now: number): QuoteRequest | string {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -113,7 +114,7 @@ export function readQuoteRequest(body: string): QuoteRequest | string {
     return 'amount must be a number string';
   if (fails(() => scriptOf(request.recipient))) return 'recipient is not valid';
   if (fails(() => base58.decode(request.refundTo).length === 32)) return 'refundTo is not valid';
-  if (!(Date.parse(request.deadline) > Date.now())) return 'deadline must be in the future';
+  if (!(Date.parse(request.deadline) > now)) return 'deadline must be in the future';
   if (request.depositType !== 'ORIGIN_CHAIN' || request.refundType !== 'ORIGIN_CHAIN')
     return 'depositType is not supported here';
   if (request.recipientType !== 'DESTINATION_CHAIN') return 'recipientType is not supported here';
@@ -136,7 +137,7 @@ export const echoOf = (asked: QuoteRequest): QuoteRequest => ({
   ...asked,
 });
 
-type Figures = {
+export type Figures = {
   readonly amountIn: bigint;
   readonly amountInUsd: string;
   readonly amountOut: bigint;
@@ -164,17 +165,25 @@ export const quoteOf = (figures: Figures, ends: string | null, depositAddress: s
   ...(depositAddress === null ? {} : { depositAddress }),
 });
 
-export const answerOf = (
-  quoteRequest: QuoteRequest,
-  quote: Readonly<Record<string, unknown>>,
-  timestamp: string,
-  key: QuoteKey,
-): QuoteAnswer => ({
+/** @param number of the answer, for its id */
+export const answerOf = ({
+  quoteRequest,
+  quote,
+  timestamp,
+  key,
+  number,
+}: {
+  quoteRequest: QuoteRequest;
+  quote: Readonly<Record<string, unknown>>;
+  timestamp: string;
+  key: QuoteKey;
+  number: number;
+}): QuoteAnswer => ({
   quote,
   quoteRequest,
   signature: key.sign(quoteMessage(quoteRequest, quote, timestamp)),
   timestamp,
-  correlationId: randomUUID(),
+  correlationId: `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`,
 });
 
 const link = (base: string, hashes: readonly string[]): unknown[] =>
@@ -195,7 +204,10 @@ export function showSwap(swap: Swap): Record<string, unknown> {
   const { correlationId, quoteRequest, ...answer } = swap.answer;
   const { dry, swapType, depositMode, slippageTolerance, originAsset, depositType } = quoteRequest;
   const { amount, refundTo, refundType, recipient, recipientType, deadline, referral } = quoteRequest;
-  const appFees = (quoteRequest.appFees as readonly object[]).map((fee) => ({ limitOrderId: null, ...fee }));
+  const appFees = ((quoteRequest.appFees ?? []) as readonly object[]).map((fee) => ({
+    limitOrderId: null,
+    ...fee,
+  }));
   const { amountInUsd, amountOutUsd, refundFee, withdrawFee } = answer.quote;
   const hasDeposit = swap.received > 0n;
   const sol = (atoms: bigint) => ({ atoms, decimals: 9, usd: String(amountInUsd) });
@@ -213,9 +225,9 @@ export function showSwap(swap: Swap): Record<string, unknown> {
         swap.paidSats === 0n ? null : { atoms: swap.paidSats, decimals: 8, usd: String(amountOutUsd) },
       ),
       slippage: hasDeposit ? slippageTolerance : null,
-      refundedAmount: swap.refunded.toString(),
-      refundedAmountFormatted: swap.refunded === 0n ? '0' : formatUnits(swap.refunded, 9),
-      refundedAmountUsd: swap.refunded === 0n ? '0' : String(amountInUsd),
+      refundedAmount: swap.refunded?.toString() ?? null,
+      refundedAmountFormatted: swap.refunded ? formatUnits(swap.refunded, 9) : '0',
+      refundedAmountUsd: swap.refunded ? String(amountInUsd) : '0',
       refundReason: swap.refundReason,
       refundFee,
       withdrawFee,

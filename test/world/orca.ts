@@ -1,6 +1,7 @@
 import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
+import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts';
 import type { FaultBook } from './fault-book.ts';
-import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
+import { startUpstream, type Upstream } from './fault-gate.ts';
 import type { WorldPool, WorldPools } from './orca-pools.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { SolanaLedger } from './solana-ledger.ts';

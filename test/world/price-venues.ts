@@ -1,6 +1,7 @@
 import { VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
+import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts';
 import type { FaultBook } from './fault-book.ts';
-import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
+import { startUpstream, type Upstream } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 export type Coin = 'BTC' | 'SOL';

@@ -1,5 +1,6 @@
+import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts';
 import type { FaultBook } from './fault-book.ts';
-import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
+import { startUpstream, type Upstream } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
 import { accountMethods } from './rpc-account-methods.ts';
 import { type RpcCall, RpcFailure, type RpcMethod } from './rpc-call.ts';
