@@ -1,12 +1,12 @@
 /**
- * A bridge: it quotes, accepts a final deposit and settles it as its fate determines. Its reports may be
- * early, late or false.
+ * 1Click in virtual time: it quotes, accepts a final deposit and settles it as its fate determines. Its reports may be
+ * early, late or false. The production client reads all its bodies.
  * @module
  */
-import { base58 } from '@scure/base';
-import type { BridgeReport, QuoteVerdict, SwapRoute } from '../../src/bridges/route.ts';
-import { lamports, sats } from '../../src/core/amount.ts';
-import { quoteFor } from '../kit/fake-bridge.ts';
+import type { SwapRoute } from '../../src/bridges/route.ts';
+import { transport } from '../kit/transport.ts';
+import { createOneClick, depositAddress } from '../world/one-click-model.ts';
+import type { Figures, QuoteRequest, Swap } from '../world/one-click-swap.ts';
 import type { Bitcoin } from './bitcoin.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';
@@ -37,12 +37,8 @@ export type BridgeFaults = {
 };
 
 export type Order = {
-  readonly deposit: string;
-  readonly amount: bigint;
-  readonly expectedSats: bigint;
-  readonly minimumSats: bigint;
+  readonly swap: Swap;
   fate: Fate | null;
-  report: BridgeReport;
   /** When its last payment has arrived; null until then. */
   arrivedAt: number | null;
   /** The bridge has no further step to take. */
@@ -56,22 +52,14 @@ export type Order = {
 
 export type BridgeModel = ReturnType<typeof createBridgeModel>;
 
-const ROUTE_NAME = 'near-intents';
+/** What signs a quote here. Virtual time can't wait for real signatures. */
+const SIGNATURE = 'ed25519:1';
+/** A refusal of the bridge that names no amount. */
+const REFUSAL = 'Amount is too low for bridge';
 /** Lamports of a refund that returns almost nothing. */
 const CRUMBS = 1_000n;
 /** The default of SWAP_MAX_COST_BPS. */
 const MAX_COST_BPS = 200n;
-
-const addresses: string[] = [];
-/** The same in every run, so that base58 is computed once per process. */
-function depositAddress(index: number): string {
-  addresses[index] ??= base58.encode(
-    Buffer.alloc(32, 3)
-      .fill(index & 255, 31)
-      .fill(index >> 8, 30, 31),
-  );
-  return addresses[index];
-}
 
 /** Sats per lamport at the model's price, times 1e9: 100,000 USD per BTC, 200 USD per SOL. */
 const fairSats = (amount: bigint): bigint => amount / 5_000n;
@@ -82,10 +70,12 @@ export function createBridgeModel(p: {
   production: Production;
   bitcoin: Bitcoin;
   bitcoinAddress: string;
+  /** Unix milliseconds of the custodian's clock. */
+  wallClock: () => number;
   /** A signature that no other transaction has. */
   signature: () => string;
   /** Pays the reserve on Solana. */
-  refund: (signature: string, amount: bigint, deposit: string) => void;
+  refund: (signature: string, amount: bigint, to: string) => void;
   faults: () => BridgeFaults;
 }) {
   const { scheduler, random, bitcoin, bitcoinAddress } = p;
@@ -97,51 +87,88 @@ export function createBridgeModel(p: {
     throw p.production.upstreamFailed('near-intents', random.pick(['timeout', 'status_500', 'not_json']));
   };
 
-  async function quote({ amount, dry }: { amount: bigint; dry: boolean }): Promise<QuoteVerdict> {
-    const { failing, refusing, dear, reused } = p.faults();
-    if (random.chance(failing)) fail();
-    if (random.chance(refusing)) {
-      return { ok: false, reason: random.pick(['amount_too_low', 'quote_signature', 'quote_amount']) };
-    }
-    const fair = fairSats(amount);
-    const costBps = BigInt(random.chance(dear) ? random.between(150, 400) : random.between(20, 100));
-    const expectedSats = fair - (fair * costBps) / 10_000n;
-    const minimumSats = expectedSats - (expectedSats * 50n) / 10_000n;
+  /** What is wrong with the quote that is being made: a fault of the world's bridge. */
+  let wrong: string | undefined;
+  const drawFault = (): string | undefined =>
+    random.chance(p.faults().refusing)
+      ? random.pick(['refusal', 'wrongSignature', 'wrongAmount'])
+      : undefined;
+
+  function terms({ amount }: QuoteRequest): Figures {
+    const fair = fairSats(BigInt(amount));
+    const isDear = random.chance(p.faults().dear);
+    const costBps = BigInt(isDear ? random.between(150, 400) : random.between(20, 100));
+    const amountOut = fair - (fair * costBps) / 10_000n;
+    return {
+      amountIn: BigInt(amount),
+      amountInUsd: '1.0',
+      amountOut,
+      amountOutUsd: '1.0',
+      minAmountOut: amountOut - (amountOut * 50n) / 10_000n,
+      timeEstimate: 465,
+      refundFee: 0n,
+      withdrawFee: 0n,
+    };
+  }
+
+  function deposit(): string {
     const paid = [...orders.values()].filter((order) => order.fate !== null);
-    const deposit = dry
-      ? null
-      : paid.length > 0 && random.chance(reused)
-        ? random.pick(paid).deposit
-        : depositAddress(orders.size);
-    if (deposit !== null && !orders.has(deposit)) {
-      orders.set(deposit, {
-        deposit,
-        amount,
-        expectedSats,
-        minimumSats,
+    return paid.length > 0 && random.chance(p.faults().reused)
+      ? random.pick(paid).swap.deposit
+      : depositAddress(orders.size);
+  }
+
+  const { handle } = createOneClick({
+    now: p.wallClock,
+    key: { publicKey: '', sign: () => SIGNATURE },
+    terms,
+    deposit,
+    take(kind) {
+      // The first of the faults that a quote takes.
+      if (kind === 'refusal') wrong = drawFault();
+      return kind === wrong ? { kind, ...(kind === 'refusal' && { value: REFUSAL }) } : null;
+    },
+    onSwap: (swap) =>
+      orders.set(swap.deposit, {
+        swap,
         fate: null,
-        report: { state: 'pending', detail: 'landed' },
         arrivedAt: null,
         isOver: true,
         isShort: false,
         payment: null,
-      });
-    }
-    return {
-      ok: true,
-      quote: quoteFor(lamports(amount), {
-        expectedSats: sats(expectedSats),
-        minimumSats: sats(minimumSats),
-        expiresAt: dry ? null : 4_000_000_000_000,
-        depositAddress: deposit,
       }),
+  });
+
+  /** The production route to the bridge for a reserve. */
+  function routeOf(reserveAddress: string): SwapRoute {
+    const provider = p.production.createNearIntents({
+      baseUrl: 'https://1click',
+      fetch: transport(handle),
+    });
+    const { name, quote, report } = p.production.createNearIntentsRoute({
+      provider,
+      isSigned: async ({ signature }) => signature === SIGNATURE,
+      reserveAddress,
+      bitcoinAddress,
+      now: p.wallClock,
+    });
+    return {
+      name,
+      async quote(request) {
+        if (random.chance(p.faults().failing)) fail();
+        return quote(request);
+      },
+      async report(address) {
+        if (random.chance(p.faults().failing)) fail();
+        return report(address);
+      },
     };
   }
 
   /** Lamports that the bridge keeps of a refund: a small fee or, half of the time, as much as a swap may cost. */
-  function keptOf({ amount }: Order): bigint {
+  function keptOf({ amountIn }: Swap): bigint {
     const fee = BigInt(random.between(1_000, 50_000));
-    return fee % 2n === 0n ? (amount * MAX_COST_BPS) / 10_000n : fee;
+    return fee % 2n === 0n ? (amountIn * MAX_COST_BPS) / 10_000n : fee;
   }
 
   function settle(order: Order): void {
@@ -152,7 +179,7 @@ export function createBridgeModel(p: {
     switch (order.fate) {
       case 'delivered':
       case 'partial':
-        if (early) order.report = { state: 'delivered', txids: [] };
+        if (early) order.swap.status = 'SUCCESS';
         return void scheduler.after(wait, () => payOut([order]));
       case 'batched':
         batch.push(order);
@@ -164,18 +191,18 @@ export function createBridgeModel(p: {
       case 'crumbs':
         return void scheduler.after(wait, () => payBack(order, CRUMBS));
       case 'refunded':
-        if (early) order.report = { state: 'refunded', amount: null };
-        return void scheduler.after(wait, () => payBack(order, order.amount - keptOf(order)));
+        if (early) Object.assign(order.swap, { status: 'REFUNDED', refunded: null });
+        return void scheduler.after(wait, () => payBack(order, order.swap.amountIn - keptOf(order.swap)));
       case 'failed':
-        order.report = { state: 'failed', reason: 'bridge_failed' };
+        order.swap.status = 'FAILED';
         order.isOver = true;
         return;
       case 'failed_late':
-        order.report = { state: 'failed', reason: 'bridge_failed' };
+        order.swap.status = 'FAILED';
         return void scheduler.after(wait + random.between(60_000, 3 * 3_600_000), () => payOut([order]));
       case 'untrue': {
         const other = [...orders.values()].find((some) => some.payment);
-        order.report = { state: 'delivered', txids: other?.payment ? [other.payment.txid] : [] };
+        show(order, other?.payment ? [other.payment.txid] : []);
         order.isOver = true;
         return;
       }
@@ -184,23 +211,28 @@ export function createBridgeModel(p: {
     }
   }
 
+  function show({ swap }: Order, txids: string[]): void {
+    swap.status = 'SUCCESS';
+    swap.paidHashes = txids;
+  }
+
   /** Pays orders with one Bitcoin transaction that has an output for each of them, in random order. */
   function payOut(paid: readonly Order[]): void {
     const order = paid.toSorted(() => (random.chance(0.5) ? 1 : -1));
-    const outputs = order.map(({ fate, expectedSats, minimumSats }) => ({
+    const outputs = order.map(({ fate, swap: { amountOut, minAmountOut } }) => ({
       address: bitcoinAddress,
       value:
         fate === 'partial'
-          ? (minimumSats * BigInt(random.between(10, 99))) / 100n
-          : minimumSats + ((expectedSats - minimumSats) * BigInt(random.between(0, 100))) / 100n,
+          ? (minAmountOut * BigInt(random.between(10, 99))) / 100n
+          : minAmountOut + ((amountOut - minAmountOut) * BigInt(random.between(0, 100))) / 100n,
     }));
     if (random.chance(0.3)) outputs.push({ address: 'bc1qchange', value: 5_000n });
     const confirmsInMs = random.chance(0.05) ? random.between(60_000, 3_600_000) : random.between(100, 5_000);
     const payment = bitcoin.pay(outputs, confirmsInMs);
     for (const [vout, one] of order.entries()) {
       one.payment = { txid: payment.txid, vout };
-      one.isShort = (outputs[vout]?.value ?? 0n) * 10_000n < one.minimumSats * (10_000n - MAX_COST_BPS);
-      one.report = { state: 'delivered', txids: [payment.txid] };
+      one.isShort = (outputs[vout]?.value ?? 0n) * 10_000n < one.swap.minAmountOut * (10_000n - MAX_COST_BPS);
+      show(one, [payment.txid]);
     }
     scheduler.after(confirmsInMs, () => {
       for (const one of order) {
@@ -211,32 +243,24 @@ export function createBridgeModel(p: {
   }
 
   function payBack(order: Order, back: bigint): void {
+    const { swap } = order;
     const signature = p.signature();
-    order.isShort = back * 10_000n < order.amount * (10_000n - MAX_COST_BPS);
+    order.isShort = back * 10_000n < swap.amountIn * (10_000n - MAX_COST_BPS);
     refunds.set(signature, order);
-    p.refund(signature, back, order.deposit);
-    const amount = random.chance(0.7) ? lamports(back) : random.pick([null, lamports(0n)]);
-    const signatures = random.chance(0.3) ? { signatures: [signature] } : {};
-    order.report = { state: 'refunded', amount, ...signatures };
+    p.refund(signature, back, swap.refundTo);
+    swap.status = 'REFUNDED';
+    swap.refunded = random.chance(0.7) ? back : random.pick([null, 0n]);
+    if (random.chance(0.3)) swap.refundHashes.push(signature);
   }
 
-  const route: SwapRoute = {
-    name: ROUTE_NAME,
-    quote,
-    async report(deposit) {
-      if (random.chance(p.faults().failing)) fail();
-      return orders.get(deposit)?.report ?? { state: 'pending', detail: 'landed' };
-    },
-  };
-
   return {
-    route,
+    routeOf,
     orders: orders as ReadonlyMap<string, Order>,
 
     /** A deposit is final on Solana. */
     deposited(deposit: string, amount: bigint): void {
       const order = orders.get(deposit);
-      if (!order || order.fate || amount !== order.amount) return;
+      if (!order || order.fate || amount !== order.swap.amountIn) return;
       order.fate = random.pick(p.faults().fates);
       settle(order);
     },

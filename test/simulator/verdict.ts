@@ -357,8 +357,8 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
         ({ id, outcome }) => id !== op.id && outcome.btcTxid === txid && Number(outcome.btcVout) === vout,
       );
       const paid = world.bitcoin.confirmed(txid, vout);
-      if (paid && paid.value >= order.minimumSats && !servesAnother)
-        broken(op, `${paid.value} sats of ${order.minimumSats} arrived`);
+      if (paid && paid.value >= order.swap.minAmountOut && !servesAnother)
+        broken(op, `${paid.value} sats of ${order.swap.minAmountOut} arrived`);
     }
     if (op.detail === 'refunded' && order.fate !== 'refunded' && order.fate !== 'crumbs')
       broken(op, `the bridge ${order.fate} it`);

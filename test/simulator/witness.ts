@@ -113,7 +113,7 @@ export function createWitness(p: {
     moved().reduce((sum, { movement, entry }) => {
       const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
       if (entry.slot <= p.bornAt()) return sum;
-      return order && (order.arrivedAt === null || order.isShort) ? sum + order.amount : sum;
+      return order && (order.arrivedAt === null || order.isShort) ? sum + order.swap.amountIn : sum;
     }, 0n);
 
   function swapLanded(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
@@ -132,8 +132,8 @@ export function createWitness(p: {
       broken('destination', `${signature} pays ${movement.lamports} to ${movement.to}, which no quote named`);
       return;
     }
-    if (movement.lamports !== order.amount)
-      broken('amount', `${signature} pays ${movement.lamports} for a quote of ${order.amount}`);
+    if (movement.lamports !== order.swap.amountIn)
+      broken('amount', `${signature} pays ${movement.lamports} for a quote of ${order.swap.amountIn}`);
     const unsettled = exposure();
     if (!p.bridgeLies && unsettled > p.limits.unsettled)
       broken('cap_unsettled', `${unsettled} lamports are out, ${p.limits.unsettled} may be`);

@@ -257,16 +257,9 @@ export function createWorld(
     production,
     bitcoin,
     bitcoinAddress: ADDRESSES.bitcoin,
+    wallClock,
     signature,
-    refund(name, lamports, deposit) {
-      const paid = ledger.entries.find(
-        (entry) =>
-          witness.isOurs(entry) &&
-          entry.transaction.actions.some((action) => action.type === 'pay' && action.to === deposit),
-      );
-      const to = paid?.transaction.accounts[0] ?? RESERVE;
-      ledger.transfer(name, { from: wallet(904), to, lamports });
-    },
+    refund: (name, lamports, to) => ledger.transfer(name, { from: wallet(904), to, lamports }),
     faults: () => faults().bridge,
   });
   const d1 = createD1Model({
@@ -355,10 +348,11 @@ export function createWorld(
       };
     const modelled = nodes.rpcOver(admitted);
     const rpc = { ...modelled, nodes: change.nodes?.(modelled.nodes) ?? modelled.nodes };
+    const { name, quote, report } = bridge.routeOf(state.reserve);
     const route: SwapRoute = {
-      name: bridge.route.name,
-      quote: (request) => traced('bridge.quote')(() => bridge.route.quote(request)),
-      report: (depositAddress) => traced('bridge.report')(() => bridge.route.report(depositAddress)),
+      name,
+      quote: (request) => traced('bridge.quote')(() => quote(request)),
+      report: (depositAddress) => traced('bridge.report')(() => report(depositAddress)),
     };
     const log: Log = (line) => {
       if (line.level === 'alarm') count(`alarm: ${line.event}`);
