@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createPriceVenues, VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
+import { transport } from '../kit/transport.ts';
 import { createPriceBook, PRICE_HANDLERS } from '../world/price-venues.ts';
 import { type Recorded, replay } from './replay.ts';
 
@@ -14,19 +15,11 @@ const PRICE = { btcUsd: 80_868_500_000n, solUsd: 101_240_000n };
 
 describe.each(VENUE_NAMES)('%s', (name) => {
   /** The simulator of the venue, whose shapes are those of production. */
-  const simulated =
-    (change: (text: string) => string): Fetch =>
-    async (url, init) => {
-      const { pathname: path, searchParams: query } = new URL(url);
-      const method = init?.method ?? 'GET';
-      const headers = Object.fromEntries(new Headers(init?.headers));
-      const asked = { method, path, query, headers, body: String(init?.body ?? ''), label: '' };
-      const { status, body } = PRICE_HANDLERS[name](
-        createPriceBook({ BTC: '80868.5', SOL: '101.24' }),
-        asked,
-      );
-      return new Response(change(body), { status });
-    };
+  const simulated = (change: (text: string) => string): Fetch =>
+    transport((request) => {
+      const answer = PRICE_HANDLERS[name](createPriceBook({ BTC: '80868.5', SOL: '101.24' }), request);
+      return { ...answer, body: change(answer.body) };
+    });
 
   it('the venue gives the price of both coins in millionths of a dollar', async () => {
     expect(

@@ -11,6 +11,7 @@ export type Production = typeof import('../../src/custody/custodian.ts') &
   typeof import('../../src/config.ts') &
   typeof import('../../src/providers/esplora.ts') &
   typeof import('../../src/providers/near-intents.ts') &
+  typeof import('../../src/providers/price-venues.ts') &
   typeof import('../../src/bridges/near-intents.ts') &
   typeof import('../../src/custody/kernel/operation.ts') &
   typeof import('../../src/providers/solana-rpc.ts') &
@@ -30,6 +31,7 @@ const FILES = [
   'config.ts',
   'providers/esplora.ts',
   'providers/near-intents.ts',
+  'providers/price-venues.ts',
   'bridges/near-intents.ts',
   'custody/kernel/operation.ts',
   'providers/solana-rpc.ts',

@@ -15,6 +15,7 @@ import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
 import { MINT_CONFIRMATIONS } from '../../src/custody/reserve/reserve-views.ts';
 import type { ChainTransaction, SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
+import { createPriceBook, venueFetch } from '../world/price-venues.ts';
 import { type Bitcoin, createBitcoin } from './bitcoin.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
 import { createD1Model, type D1Model } from './d1-model.ts';
@@ -291,6 +292,10 @@ export function createWorld(
   });
   const netRandom = random.fork();
   const idRandom = random.fork();
+  const venues = production.createPriceVenues(
+    { hyperliquid: 'https://hyperliquid', coinbase: 'https://coinbase' },
+    venueFetch(createPriceBook({ BTC: '100000', SOL: '200' })),
+  );
   // An earlier release may lack the budgets.
   const scarcity =
     scenario.nodeRate === undefined || production.previous !== undefined
@@ -376,10 +381,9 @@ export function createWorld(
       rpc,
       esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
       readPrices: () =>
-        traced('prices')(async () => {
-          const sources = netRandom.chance(faults().prices) ? [] : ['hyperliquid', 'coinbase'];
-          return sources.map((source) => ({ source, btcUsd: 100_000_000_000n, solUsd: 200_000_000n }));
-        }),
+        traced('prices')(async () =>
+          netRandom.chance(faults().prices) ? [] : Promise.all(venues.map((venue) => venue.read())),
+        ),
       route,
       database: d1.over(traced) as never,
       signer,

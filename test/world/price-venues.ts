@@ -1,8 +1,7 @@
+/** The price venues: what each one shows, and its response in the shape of production. */
+import type { Fetch } from '../../src/providers/http.ts';
 import { VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
-import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts';
-import type { FaultBook } from './fault-book.ts';
-import { startUpstream, type Upstream } from './fault-gate.ts';
-import type { RequestCounts } from './request-counts.ts';
+import { type Answer, json, text, transport, type WorldRequest } from '../kit/transport.ts';
 
 export type Coin = 'BTC' | 'SOL';
 
@@ -94,16 +93,11 @@ export const PRICE_HANDLERS: Readonly<
   Record<VenueName, (prices: PriceBook, request: WorldRequest) => Answer>
 > = { hyperliquid, coinbase, kraken };
 
-/** Starts the price venues; each shows the price book's price for it. */
-export async function startPriceVenues(options: {
-  prices: PriceBook;
-  faults: FaultBook;
-  counts: RequestCounts;
-}): Promise<Record<VenueName, Upstream>> {
-  const { prices, faults, counts } = options;
-  const started = VENUE_NAMES.map(async (name) => {
-    const handle = (request: WorldRequest) => PRICE_HANDLERS[name](prices, request);
-    return [name, await startUpstream({ name, faults, counts, handle })] as const;
-  });
-  return Object.fromEntries(await Promise.all(started)) as Record<VenueName, Upstream>;
-}
+/** The venues in this process; a URL contains the name of its venue. */
+export const venueFetch =
+  (prices: PriceBook): Fetch =>
+  (url, init) => {
+    const name = VENUE_NAMES.find((each) => url.includes(each));
+    if (name === undefined) return Promise.reject(new Error(`no venue at ${url}`));
+    return transport((request) => PRICE_HANDLERS[name](prices, request))(url, init);
+  };

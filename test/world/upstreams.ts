@@ -1,15 +1,17 @@
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import type { Endpoints } from './bindings.ts';
 import type { BitcoinNode } from './bitcoin-node.ts';
 import { startChangeNow } from './changenow.ts';
 import { startEsploraAdapter } from './esplora-adapter.ts';
 import type { FaultBook } from './fault-book.ts';
+import { startUpstream } from './fault-gate.ts';
 import type { BitcoinKey, QuoteKey } from './keys.ts';
 import { startWitnessUpstreams } from './mint-witness.ts';
 import { createNostrSeed } from './nostr-seed.ts';
 import { startOneClick } from './one-click.ts';
 import { startOrca } from './orca.ts';
 import { plantPools, type WorldPools } from './orca-pools.ts';
-import { type PriceBook, startPriceVenues } from './price-venues.ts';
+import { PRICE_HANDLERS, type PriceBook } from './price-venues.ts';
 import { startRelay } from './relay.ts';
 import type { RequestCounts } from './request-counts.ts';
 import { startRpcFront } from './rpc-front.ts';
@@ -69,7 +71,11 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
         bitcoinBank: options.bitcoinBank,
         settleDelayMs: options.settleDelayMs,
       }),
-      startPriceVenues({ prices, faults, counts }),
+      Promise.all(
+        VENUE_NAMES.map((name) =>
+          startUpstream({ name, faults, counts, handle: (request) => PRICE_HANDLERS[name](prices, request) }),
+        ),
+      ),
       startRelay({ name: 'relay1', faults, counts }),
       startRelay({ name: 'relay2', faults, counts }),
       startOrca({ ledger, pools, faults, counts }),
@@ -85,7 +91,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
     esplora1,
     esplora2,
     oneclick,
-    ...venues,
+    ...Object.fromEntries(venues.map((venue) => [venue.name, venue])),
     orca,
     changenow,
     relay1,
