@@ -5,10 +5,11 @@
  * @module
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { AppError } from '../core/errors.ts';
+import { AppError, failureReason } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { keepNewest } from '../core/keep-newest.ts';
 import type { CachePolicy } from './cache-policy.ts';
+import { withoutBookmark } from './read-session.ts';
 import { within } from './within.ts';
 
 /**
@@ -89,8 +90,12 @@ const CRON_PERIOD_MS = 60_000;
 const LOOK_AGAIN_MS = 5_000;
 const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
-/** The caller has used up its own share, which says nothing about the upstream or other callers. */
-const isOwnRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'RATE_LIMITED';
+/**
+ * The caller has used up its own share, or its request has no free connection. This says nothing about the upstream or
+ * other callers.
+ */
+const isOwnRefusal = (error: unknown): boolean =>
+  (error instanceof AppError && error.code === 'RATE_LIMITED') || failureReason(error) === 'busy';
 
 export class Cache {
   readonly #memory = new Map<string, Entry>();
@@ -214,7 +219,7 @@ export class Cache {
     const missing = keys.filter((key) => !isFresh(key) && !this.#failureOf(key));
     if (missing.length > 0)
       try {
-        const loaded = await load(missing);
+        const loaded = await withoutBookmark(() => load(missing));
         for (const [key, value] of loaded) this.#remember(key, { value, asOf: began });
       } catch (error) {
         for (const key of missing) this.#noteFailure(key, error);
@@ -259,7 +264,7 @@ export class Cache {
   async #store(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
     const began = this.#options.now();
     try {
-      const stored = entryOf(await load(), began);
+      const stored = entryOf(await withoutBookmark(load), began);
       // A load that began later may have ended earlier.
       if (stored.asOf >= (this.#memory.get(key)?.asOf ?? 0)) {
         this.#failures.delete(key);

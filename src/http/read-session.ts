@@ -46,6 +46,10 @@ export function replicatedReads(db: D1Database): D1Reads {
   };
 }
 
+/** Runs a read whose result other requests get too: in a session of its own, without the current request's bookmark. */
+export const withoutBookmark = <T>(read: () => T): T =>
+  requests.run({ bookmark: undefined, session: undefined, causedRows: false }, read);
+
 /** Records that the current request changed D1, so that its response carries a bookmark. */
 export function noteCausedRows(): void {
   const request = requests.getStore();

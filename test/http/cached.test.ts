@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AppError, upstreamFailed } from '../../src/core/errors.ts';
 import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
 import { type CachePolicy, owned, prewarmed, refreshing } from '../../src/http/cache-policy.ts';
 import { Cache, Dated, Miss } from '../../src/http/cached.ts';
@@ -119,6 +120,17 @@ it("a request loads the value itself if a cancelled request's load never settles
   expect(await Promise.race([waits, 'waiting'])).toBe('waiting');
   await vi.advanceTimersByTimeAsync(1);
   expect((await waits).value).toBe('own');
+});
+
+it.each([
+  ['has used up its calls', new AppError('RATE_LIMITED')],
+  ['has no free connection', upstreamFailed('mempool.space', 'busy')],
+])('a load of a request that %s is no failure for other requests', async (_what, error) => {
+  const cache = new Cache({ now: Date.now, defer: () => undefined });
+  const joined = cache.read('key', SHORT, () => Promise.reject(error));
+  const others = cache.read('key', SHORT, async () => 'one');
+  await expect(joined).rejects.toThrow(error);
+  expect(await others).toMatchObject({ value: 'one', stale: false });
 });
 
 describe('a miss', () => {
