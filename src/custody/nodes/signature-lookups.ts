@@ -64,6 +64,8 @@ const LIST_MS = 1_000;
 const MAX_PAYERS = 4;
 /** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
+/** Maximum remembered transactions. A decoded one can have 90 KB, and the object has 128 MB of memory. */
+const MAX_TRANSACTIONS = 200;
 
 /** The known state of a signature. Times in Unix milliseconds. */
 type Known = {
@@ -80,10 +82,10 @@ type Known = {
   /** The read that is running, the clients that may pay for it, and the failure of the last one. */
   reading?: { readonly payers: Set<string>; readonly found: Promise<ChainTransaction | null> };
   failure?: unknown;
-  /** The transaction as one node shows it, and as a quorum shows it. The second one never changes. */
-  confirmed?: ChainTransaction;
-  transaction?: ChainTransaction;
 };
+
+/** A transaction as one node shows it, and as a quorum shows it. The second one never changes. */
+type Read = { readonly confirmed?: ChainTransaction; readonly final?: ChainTransaction };
 
 const isRateLimited = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'RATE_LIMITED';
@@ -96,6 +98,7 @@ export class SignatureLookups {
   /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
+  readonly #transactions = new Map<string, Read>();
   /** Signatures of the next poll. */
   readonly #unpolled = new Set<string>();
   #poll: Promise<void> | undefined;
@@ -162,15 +165,18 @@ export class SignatureLookups {
   }
 
   async #current({ signature, until, client }: Lookup): Promise<LookedUp> {
-    const before = this.#known.get(signature);
-    const known = before?.transaction ? before : await this.#stateOf(signature);
-    if (known.transaction) return { type: 'final', transaction: known.transaction };
+    const read = (): Read => this.#transactions.get(signature) ?? {};
+    const before = read().final;
+    if (before) return { type: 'final', transaction: before };
+    const known = await this.#stateOf(signature);
+    const { final } = read();
+    if (final) return { type: 'final', transaction: final };
     if (known.state === 'unknown' || known.state === 'pending') return { type: known.state };
     const shown = (): LookedUp =>
       known.state === 'final'
         ? { type: 'pending' }
-        : { type: 'confirmed', transaction: known.confirmed ?? null };
-    if (known.state === 'confirmed' && (known.confirmed || until === 'final')) return shown();
+        : { type: 'confirmed', transaction: read().confirmed ?? null };
+    if (known.state === 'confirmed' && (read().confirmed || until === 'final')) return shown();
     if (!known.reading) {
       if (isAhead(known.readAt, this.#ports.now())) {
         if (known.failure !== undefined) throw known.failure;
@@ -215,9 +221,9 @@ export class SignatureLookups {
       throw error;
     });
     if (!transaction) return null;
-    if (!isFinal) known.confirmed = transaction;
+    if (!isFinal) this.#remember(signature, { confirmed: transaction });
     else if (transaction.blockTime !== null && transaction.preTokens !== null)
-      known.transaction = transaction;
+      this.#remember(signature, { final: transaction });
     return transaction;
   }
 
@@ -229,6 +235,10 @@ export class SignatureLookups {
       for (const signature of lists.flat()) keepNewest(this.#payments, signature, true, MAX_KNOWN);
       await sleep(LIST_MS);
     }
+  }
+
+  #remember(signature: string, read: Read): void {
+    keepNewest(this.#transactions, signature, read, MAX_TRANSACTIONS);
   }
 
   /** The known state of a signature, after the next poll if one is due. @throws AppError UPSTREAM_FAILED */
