@@ -251,7 +251,6 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   return {
     ...reserveSources,
-    memory: sources.memory,
     reserve,
     treasuryAddress: sources.treasuryAddress,
     solanaSources: rpc.nodes,

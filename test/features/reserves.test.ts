@@ -6,9 +6,12 @@ import { sats } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { getReserves, type ReservesDeps } from '../../src/features/reserves/get-reserves.ts';
 import { listBitcoin, listSolana } from '../../src/features/reserves/list-transactions.ts';
+import { reservesRoutes } from '../../src/features/reserves/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
+import { encodeCursor } from '../../src/http/paging.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
+import { routerOver } from '../kit/router.ts';
 import { rows } from '../kit/scenes.ts';
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
@@ -246,6 +249,42 @@ describe('the Bitcoin list', () => {
     expect((await list(behind, index('two', 41, { cutAfter: 25 }))).source).toBe('one');
     expect((await list(index('one', 40), index('two', 40))).source).toBe('one');
     await expect(list({ ...behind, balance: down })).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+  });
+});
+
+describe('a cursor in the list of transactions', () => {
+  const PATH = '/api/transactions/bitcoin';
+  const one = index('one', 250);
+  const request = routerOver(
+    () => ({
+      reserves: {
+        cache,
+        reserve: { bitcoinAddress: ADDRESS },
+        bitcoinSources: [one],
+        sleep: async () => undefined,
+      },
+    }),
+    (app) => app.route('/api', reservesRoutes as never),
+  );
+  const cache = isolate({ ms: 0 });
+  const page = async (query: string) => {
+    const response = await request(`${PATH}?${query}`);
+    return { status: response.status, body: await response.json<Record<string, unknown>>() };
+  };
+
+  it('shows each of the newest 100 once, and refuses an invented transaction without a call of an index', async () => {
+    const shown: unknown[] = [];
+    for (let query: string | null = 'limit=40'; query !== null; ) {
+      const { body } = await page(query);
+      shown.push(...(body.transactions as unknown[]));
+      query = body.next_cursor === null ? null : `limit=40&cursor=${body.next_cursor}`;
+    }
+    expect(new Set(shown.map((entry) => JSON.stringify(entry))).size).toBe(100);
+    expect(shown).toHaveLength(100);
+    const asked = one.asked.length;
+    const invented = await page(`cursor=${encodeCursor('bitcoin', [txid(9_999)])}`);
+    expect([invented.status, invented.body.error_code]).toEqual([400, 'INVALID_INPUT']);
+    expect(one.asked).toHaveLength(asked);
   });
 });
 

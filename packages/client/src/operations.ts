@@ -862,9 +862,9 @@ export const OPERATIONS = {
   getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),
   /** Reserve addresses and balances on both chains. */
   getReserves: get<Record<string, never>, Reserves, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/reserves'),
-  /** The reserve's Bitcoin transactions, newest first. */
+  /** The reserve's newest 100 Bitcoin transactions, newest first. */
   listBitcoinTransactions: get<{ limit?: number; cursor?: string }, BitcoinTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/bitcoin'),
-  /** The reserve's finalized Solana transactions, newest first. */
+  /** The reserve's newest 100 finalized Solana transactions, newest first. */
   listSolanaTransactions: get<{ limit?: number; cursor?: string }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
   /** The Solana address that receives fees, payments for ASRY and minted ABSR. */
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),

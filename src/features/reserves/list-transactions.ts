@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
-import { HOUR_MS } from '../../core/durations.ts';
-import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
+import { notConfigured, upstreamFailed } from '../../core/errors.ts';
 import { refreshing } from '../../http/cache-policy.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
@@ -28,7 +27,7 @@ export type BitcoinEntry = z.infer<typeof BitcoinEntry>;
 export type List<Entry> = { readonly transactions: readonly Entry[]; readonly source: string };
 
 /** The limit that the API contract sets for this list. */
-export const LIST_LIMIT = 100;
+const LIST_LIMIT = 100;
 /** Maximum pages of confirmed rows. A page has about 25 rows, or a single row if that row is large. */
 const MAX_PAGES = LIST_LIMIT;
 
@@ -41,84 +40,10 @@ export async function listBitcoin(
   deps: ListBitcoinDeps,
   refresh = false,
 ): Promise<Cached<List<BitcoinEntry>>> {
-  const address = bitcoinAddress(deps);
+  const address = deps.reserve.bitcoinAddress;
+  if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
   const policy = refreshing(CHAIN_POLICY, refresh);
   return deps.cache.read('reserves:bitcoin-transactions', policy, () => readBitcoinList(deps, address));
-}
-
-function bitcoinAddress({ reserve }: ListBitcoinDeps): string {
-  if (reserve.bitcoinAddress === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
-  return reserve.bitcoinAddress;
-}
-
-/**
- * The rows after position `at` of a stored list. Undefined if the position is unknown, or if the list ends there and
- * the upstream may have more.
- */
-function restOf<Entry>(list: Cached<List<Entry>>, at: number): Cached<List<Entry>> | undefined {
-  const { transactions, source } = list.value;
-  const rest = transactions.slice(at + 1);
-  const isKnown = at >= 0 && (rest.length > 0 || transactions.length < LIST_LIMIT);
-  return isKnown ? { ...list, value: { transactions: rest, source } } : undefined;
-}
-
-/** Later pages are read for a single caller's cursor, so they are kept in memory only. */
-const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS / 4 };
-
-/**
- * Transactions after one of the list. Those beyond the newest 100 are read from an index and are all
- * confirmed.
- * @param after txid of the last transaction shown
- * @throws AppError INVALID_INPUT for a transaction that is neither in the list nor confirmed; otherwise like
- * `listBitcoin`
- */
-export async function bitcoinAfter(
-  deps: ListBitcoinDeps & { readonly memory: Cache },
-  after: string,
-): Promise<Cached<List<BitcoinEntry>>> {
-  const address = bitcoinAddress(deps);
-  const head = await listBitcoin(deps);
-  const at = head.value.transactions.findIndex(({ txid }) => txid === after);
-  const rest = restOf(head, at);
-  if (rest) return rest;
-  return deps.memory.read(`bitcoin-after:${after}`, LATER_POLICY, async () => {
-    let failure: unknown;
-    for (const source of deps.bitcoinSources) {
-      try {
-        const entries = await readAfter(source, address, after);
-        // An index that does not know the txid `after` returns its list from the newest transaction.
-        const first = entries[0]?.txid;
-        if (at < 0 && head.value.transactions.some(({ txid }) => txid === first)) throw unknownCursor();
-        return { transactions: entries, source: source.name };
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
-  });
-}
-
-const unknownCursor = () =>
-  new AppError(
-    'INVALID_INPUT',
-    'cursor names a transaction that is no longer on the chain. Start again without it.',
-  );
-
-async function readAfter(
-  source: Pick<Esplora, 'chainTxs'>,
-  address: string,
-  after: string,
-): Promise<BitcoinEntry[]> {
-  const entries: BitcoinEntry[] = [];
-  let last = after;
-  for (let page = 0; page < MAX_PAGES && entries.length < LIST_LIMIT; page++) {
-    const txs = await source.chainTxs(address, last);
-    entries.push(...txs.map((tx) => bitcoinEntry(tx, address)));
-    const end = txs.at(-1)?.txid;
-    if (end === undefined) break;
-    last = end;
-  }
-  return entries.slice(0, LIST_LIMIT);
 }
 
 async function readBitcoinList(deps: ListBitcoinDeps, address: string): Promise<List<BitcoinEntry>> {
@@ -197,39 +122,14 @@ export type SolanaEntry = z.infer<typeof SolanaEntry>;
  * @throws AppError UPSTREAM_FAILED when no node responds; NOT_CONFIGURED without an address
  */
 export async function listSolana(deps: ListSolanaDeps, refresh = false): Promise<Cached<List<SolanaEntry>>> {
-  const address = solanaAddress(deps);
+  const address = deps.reserve.solanaAddress;
+  if (address === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
   const policy = refreshing(CHAIN_POLICY, refresh);
   return deps.cache.read('reserves:solana-transactions', policy, () => readSolanaList(deps, address));
 }
 
-/**
- * Transactions after one of the list. Those beyond the newest 100 are read from the nodes.
- * @param after signature of the last transaction shown
- * @throws AppError like `listSolana`
- */
-export async function solanaAfter(
-  deps: ListSolanaDeps & { readonly memory: Cache },
-  after: string,
-): Promise<Cached<List<SolanaEntry>>> {
-  const address = solanaAddress(deps);
-  const head = await listSolana(deps);
-  const at = head.value.transactions.findIndex(({ signature }) => signature === after);
-  const rest = restOf(head, at);
-  if (rest) return rest;
-  return deps.memory.read(`solana-after:${after}`, LATER_POLICY, () => readSolanaList(deps, address, after));
-}
-
-function solanaAddress({ reserve }: ListSolanaDeps): string {
-  if (reserve.solanaAddress === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
-  return reserve.solanaAddress;
-}
-
-async function readSolanaList(
-  deps: ListSolanaDeps,
-  address: string,
-  before?: string,
-): Promise<List<SolanaEntry>> {
-  const page = { limit: LIST_LIMIT, commitment: 'finalized' as const, ...(before ? { before } : {}) };
+async function readSolanaList(deps: ListSolanaDeps, address: string): Promise<List<SolanaEntry>> {
+  const page = { limit: LIST_LIMIT, commitment: 'finalized' as const };
   const ask = (node: (typeof deps.solanaSources)[number]) => node.signaturesFor(address, page);
   const { name, value } = bestOf(await querySources(deps.solanaSources, deps.sleep, ask), isFuller);
   return { transactions: value.map(solanaEntry), source: name };

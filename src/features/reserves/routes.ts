@@ -1,30 +1,25 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isSignature } from '../../chain/solana/address.ts';
-import { notConfigured } from '../../core/errors.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
-import { decodeCursor, encodeCursor, pageParams } from '../../http/paging.ts';
+import { AppError, notConfigured } from '../../core/errors.ts';
+import type { Cached } from '../../http/cached.ts';
+import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { cachedJson, errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type ReservesDeps, reservesBody } from './get-reserves.ts';
 import {
   BitcoinEntry,
-  bitcoinAfter,
-  LIST_LIMIT,
   type List,
   type ListBitcoinDeps,
   type ListSolanaDeps,
   listBitcoin,
   listSolana,
   SolanaEntry,
-  solanaAfter,
 } from './list-transactions.ts';
 
 export type ReservesRouteDeps = ReservesDeps &
   ListBitcoinDeps &
   ListSolanaDeps & {
-    /** This isolate's memory only, because callers choose its keys. */
-    readonly memory: Cache;
     readonly treasuryAddress: string | null;
   };
 
@@ -107,7 +102,7 @@ const bitcoinListRoute = createRoute({
   operationId: 'listBitcoinTransactions',
   tags: ['reserves'],
   summary: 'List Bitcoin transactions',
-  description: "The reserve's Bitcoin transactions, newest first.",
+  description: "The reserve's newest 100 Bitcoin transactions, newest first.",
   middleware: [rateLimit('transactions')] as const,
   request: { query: z.object(pageParams()) },
   responses: {
@@ -128,7 +123,7 @@ const solanaListRoute = createRoute({
   operationId: 'listSolanaTransactions',
   tags: ['reserves'],
   summary: 'List Solana transactions',
-  description: "The reserve's finalized Solana transactions, newest first.",
+  description: "The reserve's newest 100 finalized Solana transactions, newest first.",
   middleware: [rateLimit('transactions')] as const,
   request: { query: z.object(pageParams()) },
   responses: {
@@ -156,28 +151,36 @@ const treasuryRoute = createRoute({
   },
 });
 
-/** @param keyOf the identifier of an entry in a cursor */
+/**
+ * A page of a stored list. No cursor causes a read of older transactions.
+ * @param keyOf the identifier of an entry in a cursor
+ */
 const listPage =
-  <Entry>(list: string, keyOf: (entry: Entry) => string) =>
-  ({ value, asOf, stale }: Cached<List<Entry>>, limit: number) => {
-    const transactions = value.transactions.slice(0, limit);
-    const last = transactions.at(-1);
-    // The upstream may have more entries when it returned a full list, even if this page shows all of it.
-    const goesOn = value.transactions.length > limit || value.transactions.length === LIST_LIMIT;
+  <Entry>(list: string, key: z.ZodType<string>, keyOf: (entry: Entry) => string) =>
+  async (read: () => Promise<Cached<List<Entry>>>, query: { limit: number; cursor?: string | undefined }) => {
+    const after = decodeCursor(list, z.tuple([key]), query.cursor)?.[0];
+    const { value, asOf, stale } = await read();
+    const at = value.transactions.findIndex((entry) => keyOf(entry) === after);
+    if (after !== undefined && at < 0)
+      throw new AppError(
+        'INVALID_INPUT',
+        'cursor names a transaction that is no longer in the list. Start again without it.',
+      );
+    const page = pageOf(list, value.transactions.slice(at + 1), query.limit, (entry) => [keyOf(entry)]);
     return {
-      transactions,
+      transactions: [...page.rows],
       as_of: new Date(asOf).toISOString(),
       stale,
       source: value.source,
-      next_cursor: goesOn && last ? encodeCursor(list, [keyOf(last)]) : null,
+      next_cursor: page.next,
     };
   };
-const BITCOIN = 'bitcoin';
-const bitcoinPage = listPage<BitcoinEntry>(BITCOIN, ({ txid }) => txid);
-const BitcoinKey = z.tuple([z.string().regex(/^[0-9a-f]{64}$/)]);
-const SOLANA = 'solana';
-const solanaPage = listPage<SolanaEntry>(SOLANA, ({ signature }) => signature);
-const SolanaKey = z.tuple([z.string().refine(isSignature)]);
+const bitcoinPage = listPage<BitcoinEntry>('bitcoin', z.string().regex(/^[0-9a-f]{64}$/), ({ txid }) => txid);
+const solanaPage = listPage<SolanaEntry>(
+  'solana',
+  z.string().refine(isSignature),
+  ({ signature }) => signature,
+);
 
 export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }>()
   .openapi(reservesRoute, async (c) => {
@@ -186,17 +189,11 @@ export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }
   })
   .openapi(bitcoinListRoute, async (c) => {
     const deps = c.var.deps.reserves;
-    const { limit, cursor } = c.req.valid('query');
-    const after = decodeCursor(BITCOIN, BitcoinKey, cursor)?.[0];
-    if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(deps, after), limit), 200);
-    return c.json(bitcoinPage(await listBitcoin(deps), limit), 200);
+    return c.json(await bitcoinPage(() => listBitcoin(deps), c.req.valid('query')), 200);
   })
   .openapi(solanaListRoute, async (c) => {
     const deps = c.var.deps.reserves;
-    const { limit, cursor } = c.req.valid('query');
-    const after = decodeCursor(SOLANA, SolanaKey, cursor)?.[0];
-    if (after !== undefined) return c.json(solanaPage(await solanaAfter(deps, after), limit), 200);
-    return c.json(solanaPage(await listSolana(deps), limit), 200);
+    return c.json(await solanaPage(() => listSolana(deps), c.req.valid('query')), 200);
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.reserves.treasuryAddress;
