@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import type { Lamports } from '../core/amount.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
 import {
@@ -72,7 +73,7 @@ export const SwapQuoted = z.object({
   /** The refusal that a create of the amount would get now; null when it would be accepted. */
   refusal: orNull(z.custom<Refusal>()),
   /** The smallest swap; null when it is not known. */
-  minimum: orNull(z.custom<ShownMinimum>()),
+  minimum: orNull(z.custom<SwapMinimum>()),
   /** When the quote was requested, in Unix milliseconds. */
   asOfMs: z.number(),
   /** True when the client has no quotes left, so that an older one is shown. */
@@ -85,8 +86,12 @@ export type SwapEstimate =
   /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create. */
   | { readonly type: 'unquoted'; readonly refusal: Refusal; readonly isOfCreate: boolean };
 
-export type ShownMinimum = {
-  readonly lamports: bigint;
+export type SwapMinimum = {
+  readonly lamports: Lamports;
+  /**
+   * contract: the lower bound of the API; cost: below it, the bridge's fixed cost exceeds our limit; bridge: the bridge
+   * refuses a smaller amount
+   */
   readonly source: 'contract' | 'cost' | 'bridge';
   /** When it was learned, in Unix milliseconds. */
   readonly at: number;
@@ -96,7 +101,7 @@ export type ShownMinimum = {
 export type RoomMinimum =
   | {
       readonly type: 'known';
-      readonly minimum: ShownMinimum;
+      readonly minimum: SwapMinimum;
       /** Why an outdated bound could not be read again; null if the bound is current. */
       readonly refusal: Refusal | null;
     }

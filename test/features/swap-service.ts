@@ -1,6 +1,7 @@
 /** The HTTP routes of swaps over a custodian and a D1 whose results a test sets. */
 import { base58 } from '@scure/base';
 import type { Deps } from '../../src/app.ts';
+import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type {
   EstimateRequest,
@@ -64,7 +65,7 @@ export const openRoom: SwapRoom = {
   refusal: null,
   minimum: {
     type: 'known',
-    minimum: { lamports: 250_000_000n, source: 'cost', at: 1_789_999_990_000 },
+    minimum: { lamports: lamports(250_000_000n), source: 'cost', at: 1_789_999_990_000 },
     refusal: null,
   },
 };

@@ -53,21 +53,21 @@ async function claim(context: AsryContext, request: ClaimRequest): Promise<Claim
   if (replayed) return replayed;
   const stored = store.claim(request.signature);
   const read = stored ? ({ type: 'deposit', deposit: stored } as const) : await readDeposit(context, request);
-  if (read.type === 'refused') return refuse(context, read.refusal);
+  if (read.type === 'refused') return withClaim(context, read.refusal);
   const { deposit } = read;
   const { signature } = deposit;
   const wrong = mismatch(request, deposit);
-  if (wrong) return refuse(context, wrong, signature);
+  if (wrong) return withClaim(context, wrong, signature);
   const older = stored ? undefined : olderRefusal(journal, deposit, contact);
-  if (older) return refuse(context, older);
+  if (older) return withClaim(context, older);
   const stopped = await stopBeginning('asry');
   if (store.claim(signature)?.remainingAtoms === 0n)
     return repeat(context, request, signature, stopped === undefined);
-  if (stopped) return refuse(context, refusal('CLAIMS_PAUSED', { reason: stopped }), signature);
+  if (stopped) return withClaim(context, refusal('CLAIMS_PAUSED', { reason: stopped }), signature);
   try {
     await openEpochs(context, deposit.blockTime);
   } catch (error) {
-    return refuse(context, unreadable(failureReason(error)), signature);
+    return withClaim(context, unreadable(failureReason(error)), signature);
   }
   return request.skipReward ? preview(context, request, deposit) : claimPart(context, request, deposit);
 }
@@ -128,7 +128,7 @@ async function claimPart(
   const replayed = replayOf(context, request);
   if (replayed) return replayed;
   const part = storePart(context, request, deposit);
-  if ('code' in part) return refuse(context, part, deposit.signature);
+  if ('code' in part) return withClaim(context, part, deposit.signature);
   // A failed payout costs a fee, so only the alarm retries it. The alarm also continues a payout that is not done in
   // time.
   if (part.reason !== 'payout_failed') await context.within(payOwed(context, [part], 'alarm'), MAX_WAIT_MS);
@@ -192,9 +192,9 @@ type FreshClaim = { readonly type: 'fresh'; readonly claim: Claim; readonly epoc
 function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refused {
   const { journal, now, program, store } = context;
   const { signature, sender, blockTime, creditedAtoms } = deposit;
-  const usedBy = journal.userOf(`payment:${signature}`);
-  if (usedBy !== undefined && usedBy !== claimName(signature))
-    return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedBy.split(':')[0] ?? '' }));
+  const user = journal.userOf(`payment:${signature}`);
+  if (user !== undefined && user !== claimName(signature))
+    return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: user.split(':')[0] ?? '' }));
   const own = ownMoney(deposit, {
     isOwnSender: journal.userOf(`deposit:${sender}`) !== undefined || journal.isSigner(sender),
     unsettledSince: unsettledSince(context),
@@ -270,9 +270,9 @@ function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit
   const known = findClaim(context, deposit.signature);
   if (known) return { type: 'validated', claim: known };
   const fresh = freshClaim(context, deposit);
-  if (fresh.type === 'refused') return refuse(context, fresh.refusal);
+  if (fresh.type === 'refused') return withClaim(context, fresh.refusal);
   if (rewardMicroUsd !== undefined && fresh.epoch.price === null)
-    return refuse(context, refusal('REWARD_USD_UNAVAILABLE'));
+    return withClaim(context, refusal('REWARD_USD_UNAVAILABLE'));
   return { type: 'validated', claim: { ...fresh.claim, claimedAtMs: null, payouts: [] } };
 }
 
@@ -300,7 +300,7 @@ async function repeat(
   }
   const claim = findClaim(context, signature);
   const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
-  return refuse(context, refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), signature);
+  return withClaim(context, refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), signature);
 }
 
 /** The stored response for the request's idempotency key. */
@@ -309,16 +309,18 @@ function replayOf(context: AsryContext, { key }: ClaimRequest): ClaimAnswer | un
   if (!payout) return undefined;
   return payout.bodyHash === key.bodyHash
     ? claimed(context, payout, true)
-    : refuse(context, refusal('IDEMPOTENCY_KEY_REUSED'));
+    : withClaim(context, refusal('IDEMPOTENCY_KEY_REUSED'));
 }
 
 function claimed(context: AsryContext, { signature, part }: Payout, replayed: boolean): ClaimAnswer {
   const claim = findClaim(context, signature);
-  return claim ? { type: 'claimed', replayed, claim, part } : refuse(context, refusal('CLAIM_IN_PROGRESS'));
+  return claim
+    ? { type: 'claimed', replayed, claim, part }
+    : withClaim(context, refusal('CLAIM_IN_PROGRESS'));
 }
 
 /** A refusal with the stored claim of a deposit, if there is one. */
-const refuse = (context: AsryContext, why: Refusal, signature?: string): ClaimAnswer => ({
+const withClaim = (context: AsryContext, why: Refusal, signature?: string): ClaimAnswer => ({
   ...refused(why),
   claim: signature === undefined ? null : findClaim(context, signature),
 });

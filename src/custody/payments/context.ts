@@ -6,8 +6,8 @@ import type { ChainTransaction, SolanaNode } from '../../providers/solana-rpc.ts
 import type { ModuleTools } from '../kernel/module.ts';
 import type { CustodyBounds } from '../limits.ts';
 import type { LookUp } from '../nodes/signature-lookups.ts';
+import type { Blockhash } from '../nodes/solana-view.ts';
 import type { Products } from '../product.ts';
-import type { RefundKindPorts } from './refund-operation.ts';
 import { RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 
@@ -17,7 +17,16 @@ import { TreasuryStore } from './treasury-store.ts';
  */
 export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
-export type PaymentDeps = RefundKindPorts & {
+/** What a refund reads before it is signed. @throws AppError UPSTREAM_FAILED */
+export type RefundReads = {
+  /** Finalized lamports of an account. */
+  balanceOf(address: string): Promise<bigint>;
+  /** Minimum balance of an account in lamports. */
+  leastBalance(): Promise<bigint>;
+  latestBlockhash(): Promise<Blockhash>;
+};
+
+export type PaymentDeps = RefundReads & {
   readonly treasuryAddress: string;
   /** Payers whose wallet belongs to an exchange and not to the customer. */
   readonly heldPayers: ReadonlySet<string>;

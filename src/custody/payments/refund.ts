@@ -1,19 +1,25 @@
 /**
  * Pays owed refunds on the operator's command. A refund goes to the payer that the finalized chain shows, at most once and
- * within the day's limit.
+ * within the day's limit. It is one System transfer whose memo names the payment, so the chain itself records the refund.
  * @module
  */
-import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
+import { lamportsChange, MEMO_TRANSFER_FEE, memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
-import type { Operation } from '../kernel/operation.ts';
+import {
+  type KindRules,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import { debtOf } from '../kernel/operator-commands.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Debt, OpsAnswer } from '../operator-api.ts';
-import type { PaymentContext } from './context.ts';
+import type { PaymentContext, RefundReads } from './context.ts';
 import { owedOf, saveRefund } from './owed.ts';
-import { refundId } from './refund-operation.ts';
 import type { RefundDue } from './request-store.ts';
 import { payerOf } from './treasury-payment.ts';
 import { oweUnmatched } from './unmatched.ts';
@@ -110,6 +116,33 @@ function decide(context: PaymentContext, asked: RefundDue): Decision<string> {
     },
   };
 }
+
+const REFUND_RULES: KindRules = {
+  maxAttempts: 5,
+  retriesPreparation: true,
+  settles: false,
+  coveredAt: 'begin',
+};
+
+/** @param number from 1: another operation begins only after the previous one provably moved nothing */
+const refundId = (refund: string, number: number): string => `refund:${refund}:${number}`;
+
+/** The preparation of a refund's operation. The plan fixes all parameters. */
+export const createRefundKind = (reads: RefundReads): OperationKind => ({
+  rules: REFUND_RULES,
+
+  async prepare({ plan, amount, signer, id }): Promise<Prepared> {
+    const payer = String(plan.payer);
+    const [balance, least] = await Promise.all([reads.balanceOf(payer), reads.leastBalance()]);
+    // The chain rejects a transfer that leaves an account below the minimum.
+    if (balance + amount < least) return { ok: false, reason: 'payer_account_closed' };
+    const lifetime = await reads.latestBlockhash();
+    const transfer = { from: signer, to: payer, amount: lamports(amount), memo: id, lifetime };
+    return plainlyPrepared(memoTransferMessage(transfer), lifetime);
+  },
+
+  settle: settlesByLanding,
+});
 
 /** Books a refund whose operation ends. Call inside the storage transaction that ends it. */
 export const endRefund =

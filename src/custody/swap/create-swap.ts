@@ -7,14 +7,21 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
-import type { EstimateRequest, Refusal, RequestKey, SwapAnswer, SwapEstimate, SwapRequest } from '../api.ts';
+import type {
+  EstimateRequest,
+  Refusal,
+  RequestKey,
+  SwapAnswer,
+  SwapEstimate,
+  SwapMinimum,
+  SwapRequest,
+} from '../api.ts';
 import { beginOperation, type Decision, rehearseOperation } from '../kernel/begin-operation.ts';
 import { lostRequestRefusal } from '../kernel/birth.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reachedLimit } from '../kernel/spending-limits.ts';
 import type { EstimateQuotes } from './estimate-quotes.ts';
-import type { SwapMinimum } from './minimum.ts';
 import { swapDebit, swapId } from './operation.ts';
 import type { SwapQuotas } from './quota-store.ts';
 import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';

@@ -9,21 +9,10 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { fairSats, type PriceReport } from '../../core/price.ts';
 import type { StatedAmount } from '../../providers/near-intents-refusal.ts';
+import type { SwapMinimum } from '../api.ts';
 import type { MetaRows } from '../kernel/mirror-queue.ts';
 
-/**
- * contract  the lower bound of the API
- * cost      below it, the bridge's fixed cost exceeds our limit
- * bridge    the bridge refuses a smaller amount
- */
-export type MinimumSource = 'contract' | 'cost' | 'bridge';
-
-export type SwapMinimum = {
-  readonly lamports: Lamports;
-  readonly source: MinimumSource;
-  /** When it was learned, in Unix milliseconds. */
-  readonly at: number;
-};
+type MinimumSource = SwapMinimum['source'];
 
 /** Lower bound of a swap in the API contract: 0.001 SOL. */
 export const CONTRACT_MINIMUM = lamports(1_000_000n);

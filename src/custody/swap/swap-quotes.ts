@@ -6,8 +6,9 @@ import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
+import type { SwapMinimum } from '../api.ts';
 import type { MetaRows } from '../kernel/mirror-queue.ts';
-import { MinimumStore, type SwapMinimum } from './minimum.ts';
+import { MinimumStore } from './minimum.ts';
 
 export type QuotePorts = {
   readonly route: SwapRoute;

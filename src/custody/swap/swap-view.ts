@@ -5,12 +5,12 @@
  */
 import { lamports } from '../../core/amount.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../core/operation-limits.ts';
-import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
+import type { Refusal, SwapAnswer, SwapMinimum, SwapView } from '../api.ts';
 import { availableIn, type NotBegun, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
 import { type Facts, mirrorStatus, type Operation, textOf } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
 import { type SpendingVerdict, solText } from '../kernel/spending-limits.ts';
-import { isSource, type SwapMinimum } from './minimum.ts';
+import { isSource } from './minimum.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import { createRefundKind, type RefundKindPorts } from '../../../src/custody/payments/refund-operation.ts';
+import type { RefundReads } from '../../../src/custody/payments/context.ts';
+import { createRefundKind } from '../../../src/custody/payments/refund.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { assembleTransaction } from '../../kit/custodian.ts';
 import { readWire } from '../../simulator/transactions.ts';
@@ -9,7 +10,7 @@ import { readWire } from '../../simulator/transactions.ts';
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];
 const REFUND = depositSignature(1);
 
-const kind = (over: Partial<RefundKindPorts> = {}) =>
+const kind = (over: Partial<RefundReads> = {}) =>
   createRefundKind({
     balanceOf: async () => 1_000_000n,
     leastBalance: async () => 890_880n,
