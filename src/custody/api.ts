@@ -202,11 +202,9 @@ export type OpenRequest = {
 
 export type RequestOpened = { readonly type: 'opened'; readonly request: RequestView } | Refused;
 
-/** A payment that a caller names for a payment request. */
 export type NamedPayment = {
   readonly id: string;
   readonly kind: RequestKind;
-  /** Signature of the payment. */
   readonly signature: string;
   readonly client: string;
 };

@@ -17,7 +17,6 @@ import {
   type Limit,
 } from './kernel/spending-limits.ts';
 
-/** Limits from the configuration. */
 export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   /** Lamports that always stay in the reserve; only the fee of the daily mint may use them. */
   readonly floor: Lamports;

@@ -72,7 +72,6 @@ export type NodeProbe = {
   readonly name: string;
   /** Milliseconds. */
   readonly ms: number;
-  /** The reason of the failure, or null. */
   readonly failure: string | null;
   /** Its newest finalized slot as decimal text; null if it failed. */
   readonly slot: string | null;

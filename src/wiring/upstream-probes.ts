@@ -29,7 +29,6 @@ export type UpstreamProbed = {
   readonly needed: boolean;
   /** Milliseconds. */
   readonly ms: number;
-  /** The reason of the failure, or null. */
   readonly failure: string | null;
 };
 

@@ -18,7 +18,6 @@ import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/r
 import type { SolanaNode } from '../providers/solana-rpc.ts';
 import { decideCosignature, type LastSigned, type MintView, type Refusal } from './decision.ts';
 
-/** The reads of one node. */
 export type WitnessNode = Pick<SolanaNode, 'name' | 'id' | 'epochInfo' | 'accounts' | 'isBlockhashValid'>;
 
 export type WitnessPorts = {

@@ -36,7 +36,6 @@ export type LastSigned = {
 
 export type MintFacts = {
   readonly request: Pick<MintRequest, 'program' | 'atoms' | 'decimals'>;
-  /** The multisig. */
   readonly authority: string;
   readonly last: LastSigned | undefined;
   /** One view for each node that responds. */

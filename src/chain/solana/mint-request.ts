@@ -33,7 +33,6 @@ export type MintRequest = {
   /** The custodian's signature, base58: the transaction's id. */
   readonly signature: string;
   readonly blockhash: string;
-  /** The token program. */
   readonly program: string;
   readonly atoms: bigint;
   readonly decimals: number;

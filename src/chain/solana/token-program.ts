@@ -65,7 +65,6 @@ function liveAccount(owner: string, data: Uint8Array): Token | undefined {
   return account?.state === AccountState.Uninitialized ? undefined : account;
 }
 
-/** Owner, mint and balance. */
 export type TokenAccount = { readonly mint: string; readonly owner: string; readonly atoms: bigint };
 
 /**

@@ -230,7 +230,6 @@ export class AsryStore {
     );
   }
 
-  /** The payout with this key. */
   payout(key: string): Payout | undefined {
     const [signature = '', part = ''] = key.split(':');
     return this.#payouts.first('WHERE signature = ? AND part = ?', signature, Number(part));

@@ -72,7 +72,6 @@ async function claim(context: AsryContext, request: ClaimRequest): Promise<Claim
   return request.skipReward ? preview(context, request, deposit) : claimPart(context, request, deposit);
 }
 
-/** Reads the deposit of a request from the chain. */
 async function readDeposit(
   { lookUp, log, now, terms }: AsryContext,
   { signature, client, waitMs = 0 }: ClaimRequest,

@@ -101,7 +101,6 @@ export class Executor {
     }
   }
 
-  /** Drives due operations, at most `limit` of them. */
   async driveDue(limit: number): Promise<void> {
     await Promise.all(this.#ports.agenda.due(OPERATION, limit).map((id) => this.drive(id)));
   }

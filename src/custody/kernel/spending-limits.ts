@@ -11,7 +11,6 @@ import type { Operation } from './operation.ts';
 export const areLimits = (limits: object): boolean =>
   Object.values(limits).every((limit: unknown) => typeof limit === 'bigint');
 
-/** A balance and its slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
 /** The members of an operation that the sums use; one entry may stand for several operations or open sales. */

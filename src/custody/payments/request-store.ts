@@ -124,7 +124,6 @@ export const withPart = (
 export type RefundDue = {
   /** The payment's signature; a later refund of the same payment appends `.2` and so on. */
   readonly id: string;
-  /** Signature of the payment. */
   readonly signature: string;
   /** For a payment that matched no request, its signature. */
   readonly requestId: string;

@@ -87,7 +87,6 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
   return { ok: true, message, rows };
 }
 
-/** Largest first. */
 function largest(context: PaymentContext): UnmatchedPayment[] {
   const found: UnmatchedPayment[] = [];
   for (const { signature } of context.treasury.unmatchedBySize()) {

@@ -114,7 +114,6 @@ export class Swaps {
     return decision.ok ? undefined : decision.declined;
   }
 
-  /** The known smallest swap, if the amount is below it. */
   #minimumAbove({ amountLamports }: SwapRequest): SwapMinimum | undefined {
     const minimum = this.#ports.quotes.minimum.known();
     return minimum && amountLamports < minimum.lamports ? minimum : undefined;

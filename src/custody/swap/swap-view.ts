@@ -148,7 +148,6 @@ export function refusalOfQuote({
   return { ...(REFUSALS[reason] ?? { code: 'QUOTE_REFUSED', message }), details: { reason } };
 }
 
-/** The refusal while swaps are stopped. */
 export const swapsStopped = (reason: string): Refusal => ({
   code: 'SWAPS_PAUSED',
   message: 'Swaps are paused. Nothing was reserved or signed.',

@@ -39,7 +39,6 @@ export class TokenStore {
     };
   }
 
-  /** The number of a listed token. */
   listedId(mint: string): number | undefined {
     const token = this.#byMint(mint);
     return token?.listedAt ? token.tokenId : undefined;

@@ -227,7 +227,6 @@ export const Beat = z.object({
 export type OutsideCall = {
   /** Unix milliseconds. */
   readonly at: number;
-  /** The reason of its failure, or null. */
   readonly failure: string | null;
 };
 const OUTSIDE = ['webhook', 'monitor'] as const;

@@ -13,7 +13,6 @@ type BalanceRow = Readonly<Record<string, string | number | null>>;
 
 export type OperatorStateDeps = {
   readState(): Promise<State>;
-  /** The facts that decide the alarms. */
   readFacts(status: StatusReport): Promise<AlarmFacts>;
   /** Not ok if one balance could not be read; its row then has the reason. */
   readBalances(): Promise<{ readonly ok: boolean; readonly rows: readonly BalanceRow[] }>;
