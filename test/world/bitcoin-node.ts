@@ -42,7 +42,14 @@ function load(): typeof Bcoin {
 }
 
 /** Starts a regtest full node in memory whose coinbases pay this public key hash; segwit is active when it returns. */
-export async function startBitcoinNode(options: { coinbaseKeyHash: Uint8Array }): Promise<BitcoinNode> {
+export async function startBitcoinNode({
+  coinbaseKeyHash,
+  now = Date.now,
+}: {
+  readonly coinbaseKeyHash: Uint8Array;
+  /** Block times, Unix milliseconds. */
+  readonly now?: () => number;
+}): Promise<BitcoinNode> {
   const bcoin = load();
   for (const deployment of bcoin.Network.get('regtest').deploys)
     Object.assign(deployment, { window: WINDOW, threshold: (WINDOW * 3) / 4 });
@@ -50,7 +57,7 @@ export async function startBitcoinNode(options: { coinbaseKeyHash: Uint8Array })
   const mempool = new bcoin.Mempool({ chain, memory: true });
   const miner = new bcoin.Miner({ chain, mempool });
   const index = createBitcoinIndex();
-  const address = bcoin.Address.fromWitnessPubkeyhash(Buffer.from(options.coinbaseKeyHash));
+  const address = bcoin.Address.fromWitnessPubkeyhash(Buffer.from(coinbaseKeyHash));
   let removed: Tx[] = [];
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -83,7 +90,11 @@ export async function startBitcoinNode(options: { coinbaseKeyHash: Uint8Array })
   }
 
   async function mine(blocks: number): Promise<void> {
-    for (let count = 0; count < blocks; count += 1) await mineOn(null, () => undefined);
+    for (let count = 0; count < blocks; count += 1)
+      await mineOn(null, (template) => {
+        // A block is younger than most of those before it, even if they were mined within one second.
+        template.time = Math.max(Math.floor(now() / 1000), chain.tip.time + 1);
+      });
   }
 
   async function reorg(depth: number, drop: readonly string[]): Promise<void> {
@@ -118,7 +129,7 @@ export async function startBitcoinNode(options: { coinbaseKeyHash: Uint8Array })
   }
 
   // The first blocks are old enough that block times end at the present instead of the future.
-  let time = Math.floor(Date.now() / 1000) - (SEGWIT_HEIGHT + 10) * SECONDS_PER_BLOCK;
+  let time = Math.floor(now() / 1000) - (SEGWIT_HEIGHT + 10) * SECONDS_PER_BLOCK;
   for (let count = 0; count < SEGWIT_HEIGHT + 2; count += 1) {
     time += SECONDS_PER_BLOCK;
     await mineOn(null, (template) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Surfpool } from './surfpool.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
@@ -37,6 +38,8 @@ export interface SolanaClock {
   root(): void;
   /** Stops or continues finality: while it is stopped, nodes show new slots as confirmed, but none as final. */
   holdFinality(isHeld: boolean): void;
+  /** Adds blocks that nobody saw, so that no earlier transaction can land any more. */
+  passDay(): Promise<void>;
   reached(slot: number): Promise<void>;
   stop(): void;
 }
@@ -59,6 +62,7 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
   let lastFinal = Number.POSITIVE_INFINITY;
   let first = Number.POSITIVE_INFINITY;
   let heightOffset = 0;
+  let unseenBlocks = 0;
   let sampled = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -75,7 +79,8 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
     sampled = context.slot;
     const known = byHash.get(value.blockhash);
     if (known === undefined) {
-      const one: BlockhashSample = { slot: context.slot, ...value };
+      const lastValidBlockHeight = value.lastValidBlockHeight + unseenBlocks;
+      const one: BlockhashSample = { slot: context.slot, blockhash: value.blockhash, lastValidBlockHeight };
       samples.set(one.slot, one);
       byHash.set(one.blockhash, one);
       first = Math.min(first, one.slot);
@@ -138,6 +143,11 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
     },
     holdFinality(isHeld) {
       lastFinal = isHeld ? slotAt('finalized') : Number.POSITIVE_INFINITY;
+    },
+    async passDay() {
+      unseenBlocks += BLOCKHASH_LIFE_BLOCKS;
+      const { blockhash } = await sample();
+      while ((await sample()).blockhash === blockhash) await sleep(slotMs);
     },
     reached(slot) {
       return new Promise((resolve, reject) => {

@@ -92,7 +92,12 @@ function memoOf({ accountKeys, instructions }: RawTransaction['transaction']['me
   return memos.length === 0 ? null : memos.join('; ');
 }
 
-export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): SolanaLedger {
+/** @param now block times, Unix milliseconds */
+export function createSolanaLedger(
+  surfpool: Surfpool,
+  clock: SolanaClock,
+  now: () => number = Date.now,
+): SolanaLedger {
   const history: AccountHistory = createAccountHistory();
   const landed = new Map<string, LandedTransaction>();
   const byAddress = new Map<string, LandedTransaction[]>();
@@ -181,7 +186,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
       signatures: wire.signers.map(({ signature }) => signature),
       ranAs,
       slot: raw.slot,
-      blockTime: Math.floor(Date.now() / 1000),
+      blockTime: Math.floor(now() / 1000),
       version: asVersionOne ? 1 : wire.version,
       hasTables: wire.lookups.length > 0,
       err: meta.err,

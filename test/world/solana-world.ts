@@ -41,6 +41,8 @@ export interface SolanaWorldOptions {
   readonly asrySupply: bigint;
   /** Whether mints of ABSR need the signature of a witness. */
   readonly witness?: boolean;
+  /** Block times, Unix milliseconds. */
+  readonly now?: () => number;
 }
 
 export async function startSolanaWorld(options: SolanaWorldOptions): Promise<SolanaWorld> {
@@ -49,7 +51,7 @@ export async function startSolanaWorld(options: SolanaWorldOptions): Promise<Sol
     airdropLamports: 100_000n * LAMPORTS_PER_SOL,
   });
   const clock = await startSolanaClock(surfpool, options.slotMs);
-  const ledger = createSolanaLedger(surfpool, clock);
+  const ledger = createSolanaLedger(surfpool, clock, options.now);
   const [bank, reserve, treasury] = await Promise.all([
     createSolanaKey(surfpool.payerSeed),
     createSolanaKey(),

@@ -26,7 +26,7 @@ interface Started {
 function start(env: Record<string, string | undefined> = {}, options: string[] = []): Started {
   const started = spawn(process.execPath, [START, ...options], {
     // npm on an old Node would add a line.
-    env: { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder, ...env },
+    env: { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder, WORLD_DAYS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
@@ -71,7 +71,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
 
 test('npm start ends when its parent is killed, and leaves no file', async () => {
   const launch = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(START)}], { stdio: 'inherit' })`;
-  const env = { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder };
+  const env = { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder, WORLD_DAYS: '0' };
   const parent = spawn(process.execPath, ['-e', launch], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   const lines: string[] = [];
   const output = createInterface(parent.stdout);

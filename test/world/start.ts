@@ -10,14 +10,15 @@ import { argumentsOrUsage, readArguments } from '../../scripts/command-line.ts';
 import { isUpstream } from './bindings.ts';
 import { nodeNote } from './node-note.ts';
 import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
+import { livePastDays } from './past-days.ts';
 import { announceWorld, removeKilledWorlds } from './running-world.ts';
 import { surfpoolMissing } from './surfpool.ts';
 import { startWorld, type World } from './world.ts';
 
 const USAGE = `npm start [-- --watch]
   --watch   rebuilds and restarts the Worker when a file under src/ or site/ changes
-Variables: PORT (8787), WORLD_SLOT_MS (100), WORLD_BLOCK_MS (3000), WORLD_SETTLE_MS (2000), WORLD_LOG=1,
-WORLD_FAULTS=upstream:kind[:detail],... as docs/build/world.md describes`;
+Variables: PORT (8787), WORLD_SLOT_MS (100), WORLD_BLOCK_MS (3000), WORLD_SETTLE_MS (2000), WORLD_DAYS (30),
+WORLD_LOG=1, WORLD_FAULTS=upstream:kind[:detail],... as docs/build/world.md describes`;
 /** One save of an editor changes several files. */
 const SETTLED_MS = 300;
 
@@ -41,6 +42,7 @@ const settings = {
   slotMs: number('WORLD_SLOT_MS', 100),
   blockMs: number('WORLD_BLOCK_MS', 3000),
   settleDelayMs: number('WORLD_SETTLE_MS', 2000),
+  pastDays: number('WORLD_DAYS', 30),
   mcp: true,
   nodeRate: 50,
   witness: true,
@@ -138,6 +140,10 @@ if (options.watch) reloadOnChange(ready.promise);
 const starting = startWorld(settings);
 try {
   const world = await starting;
+  if (settings.pastDays > 0) {
+    console.log(`The service lives through ${settings.pastDays} days (WORLD_DAYS=0 skips them).`);
+    await livePastDays({ world, days: settings.pastDays });
+  }
   setFaults(world);
   // The first run of the minute cron, so that status and doctor are green at once.
   await world.control.cron().catch(() => undefined);

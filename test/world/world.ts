@@ -64,6 +64,8 @@ export interface WorldOptions {
   /** Whether a second isolate serves the same service, as in another location of the platform. */
   readonly hasSecondIsolate?: boolean;
   readonly onLog?: (line: string) => void;
+  /** Days before today on which the world begins: its block times, and the Worker's clock from its first event on. */
+  readonly pastDays?: number;
 }
 
 export interface WorldControl {
@@ -75,6 +77,8 @@ export interface WorldControl {
   reorg(depth: number, drop?: readonly string[]): Promise<void>;
   /** Pays a Bitcoin address from the world's wallet, unconfirmed; returns the txid. */
   sendBitcoin(address: string, sats: bigint): Promise<string>;
+  /** Moves all clocks of a world that began in the past by a day. */
+  passDay(): Promise<void>;
   /** Calls the scheduled handler once; default the first cron expression and now. */
   cron(expression?: string, time?: number): Promise<unknown>;
 }
@@ -142,10 +146,10 @@ const FUNDING_DEPTH = 6;
 const COINS = 250;
 const COIN_SATS = 15_000_000n;
 
-async function startBitcoin(reserveAddress: string, sats: bigint) {
+async function startBitcoin(reserveAddress: string, sats: bigint, now: () => number) {
   const bank = createBitcoinKey();
   // A P2WPKH script is two opcodes and the key's hash.
-  const node = await startBitcoinNode({ coinbaseKeyHash: bank.script.subarray(2) });
+  const node = await startBitcoinNode({ coinbaseKeyHash: bank.script.subarray(2), now });
   await payBitcoin(node, bank, Array(COINS).fill({ address: bank.address, sats: COIN_SATS }));
   if (sats > 0n) await payBitcoin(node, bank, [{ address: reserveAddress, sats }]);
   await node.mine(FUNDING_DEPTH);
@@ -179,6 +183,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   }
 
   try {
+    let behindMs = (options.pastDays ?? 0) * DAY_MS;
+    const now = (): number => Date.now() - behindMs;
     const faults = createFaultBook();
     const counts = createRequestCounts();
     const prices = createPriceBook({ BTC: '80000', SOL: '100' });
@@ -207,12 +213,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       reserveLamports: options.reserveLamports ?? 10_000_000_000n,
       asrySupply: 10n ** 18n,
       witness: options.witness ?? false,
+      now,
     });
     stops.push(() => solana.stop());
     const users = await createUsers(solana);
     const { bank, node: bitcoin } = await startBitcoin(
       reserveBitcoin.address,
       options.reserveSats ?? 1_000_000n,
+      now,
     );
     stops.push(() => bitcoin.close());
     const blockMs = options.blockMs ?? 3000;
@@ -243,7 +251,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
      * Milliseconds by which the Worker's clock is ahead of the real one. Before 00:05 UTC no mint is due, so a world
      * that starts then skips the first minutes of the day.
      */
-    let clockOffsetMs = Math.max(0, FIRST_MINT_MS - (Date.now() % DAY_MS));
+    let clockOffsetMs = Math.max(0, FIRST_MINT_MS - (Date.now() % DAY_MS)) - behindMs;
     let target: () => string | null = () => null;
     const edge = await startEdge({ port: options.port ?? 0, target: () => target() });
     stops.push(() => edge.stop());
@@ -340,6 +348,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       mine: bitcoin.mine,
       reorg: bitcoin.reorg,
       sendBitcoin: (address, sats) => payBitcoin(bitcoin, bank, [{ address, sats }]),
+      async passDay() {
+        behindMs -= DAY_MS;
+        clockOffsetMs += DAY_MS;
+        await solana.ledger.clock.passDay();
+      },
       cron: (expression, time) => {
         if (time !== undefined) clockOffsetMs = time - Date.now();
         const cron = expression ?? worker.crons()[0] ?? '* * * * *';
