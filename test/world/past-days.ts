@@ -4,6 +4,8 @@ import type { World } from './world.ts';
 /** Satoshis that arrive one after the other. */
 const ARRIVALS = [42_000n, 18_500n, 31_000n, 7_500n, 56_000n, 24_000n, 12_500n, 38_000n, 15_000n, 61_000n];
 const DAYS_BETWEEN = 3;
+/** The swap of today, which is under way when the world is ready. */
+const LAST_SWAP_SOL = 0.5;
 /** The depth at which a mint counts a payment. */
 const DEPTH = 6;
 
@@ -23,4 +25,11 @@ export async function livePastDays({ world, days }: { world: World; days: number
     }
     await control.passDay();
   }
+  await mintOfTheDay(world, newest);
+  const swap = await world.fetch('/api/swap/create', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ amountSol: LAST_SWAP_SOL }),
+  });
+  if (!swap.ok) throw new Error(`no swap: ${await swap.text()}`);
 }
