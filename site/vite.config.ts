@@ -6,7 +6,8 @@ const SITE = import.meta.dirname;
 const islands = readdirSync(join(SITE, 'islands')).filter((file) => file !== 'mount.tsx');
 
 /** What pages share, without the libraries that only some of them load. */
-const SHARED = /\/(site\/(api|parts|islands)|packages\/client|src\/core|node_modules\/hono)\//;
+const SHARED =
+  /\/(site\/(api|parts|islands)|packages\/client|src\/core|src\/chain\/solana\/token-powers|node_modules\/hono)[/.]/;
 /** One script per page and one style sheet, with a manifest of their hashed names. */
 export const siteConfig: InlineConfig = {
   root: SITE,

@@ -3,7 +3,6 @@ import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
-import { NewestTokens } from '../parts/token-list.tsx';
 import { UsualPrice } from '../parts/usual-price.tsx';
 import { mount } from './mount.tsx';
 
@@ -14,5 +13,4 @@ mount({
   chart: ReserveHistory,
   events: RecentEvents,
   price: UsualPrice,
-  tokens: NewestTokens,
 });

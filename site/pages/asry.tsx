@@ -22,13 +22,14 @@ const Holders = () => (
 export const asry: Page = {
   path: '/asry',
   title: 'ASRY rewards',
-  description: 'ASRY is a reward token on Solana, earned by payments of USDC or USDT along a public curve.',
+  description:
+    'ASRY is a token on Solana that thanks those who fund the service with USDC or USDT, given out along a public curve.',
   script: 'asry',
   Content: () => (
     <>
       <Title name="ASRY rewards">
-        Pay USDC or USDT to fund the service, and get ASRY, a reward token on Solana. The payment is not
-        returned. Earlier payments earn more.
+        ASRY thanks those who fund this service: pay USDC or USDT and receive the token, the earlier the more.
+        It is no share of the reserve and no interest, and the payment is not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />

@@ -11,9 +11,9 @@ import { toolCallOf, valuesIn } from '../build/call-examples.ts';
 import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';
 import { type Page, Title } from '../layout.tsx';
 import { UNKNOWN_ORIGIN } from '../parts/agent-snippets.ts';
-import { Folded } from '../parts/folded.tsx';
 import { counted } from '../parts/format.ts';
 import { OperationSearch } from '../parts/operation-search.tsx';
+import { Folded } from '../parts/table.tsx';
 import { type Callable, curlOf } from '../parts/try-operation.tsx';
 
 type Schemas = Parameters<typeof fieldsOf>[1];

@@ -1,6 +1,6 @@
 import { Live, type Page, Title } from '../layout.tsx';
-import { Folded } from '../parts/folded.tsx';
 import { NostrFeedView, OwnPosts } from '../parts/nostr-live.tsx';
+import { Folded } from '../parts/table.tsx';
 
 export const nostr: Page = {
   path: '/nostr',

@@ -1,14 +1,10 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
-import { CheckSource } from '../parts/check-source.tsx';
-import { Folded } from '../parts/folded.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
-import { NewestTokens } from '../parts/token-list.tsx';
-import { TokenOffer } from '../parts/token-offer.tsx';
 import { UsualPrice } from '../parts/usual-price.tsx';
 
 const History = () => (
@@ -29,23 +25,39 @@ const History = () => (
   </div>
 );
 
-const Create = () => (
+/** What a visitor can do here besides checking. */
+const Build = () => (
   <section>
-    <h2>Create a token of your own</h2>
-    <TokenOffer />
-    <p class="row">
-      <a class="button" href="/tokens/new">
-        Create a token
-      </a>
-    </p>
-    <Folded summary="Show the newest tokens">
-      <Live name="tokens" json="/api/tokens">
-        <NewestTokens />
-      </Live>
-    </Folded>
-    <p class="fine below">
-      Only its mint identifies a token. <a href="/tokens">All tokens</a>
-    </p>
+    <h2>Use it</h2>
+    <ul class="ways">
+      <li class="absr">
+        <h3>Create a token of your own</h3>
+        <p>Your name, symbol and picture. The whole supply in your wallet, no right over it for Sluice.</p>
+        <p class="live" data-island="price">
+          <UsualPrice />
+        </p>
+        <p>
+          <a href="/tokens/new">Create a token</a>
+        </p>
+      </li>
+      <li class="asry">
+        <h3>Fund the service</h3>
+        <p>
+          Pay USDC or USDT and receive ASRY as thanks, the earlier the more. It is no share of the reserve,
+          and the payment is not returned.
+        </p>
+        <p>
+          <a href="/asry">Fund the service</a>
+        </p>
+      </li>
+      <li class="btc">
+        <h3>Build with it</h3>
+        <p>{TOOLS.length} tools for agents over MCP, or plain HTTP. Neither needs a key or an account.</p>
+        <p>
+          <a href="/agents">Connect an agent</a>
+        </p>
+      </li>
+    </ul>
   </section>
 );
 
@@ -53,54 +65,12 @@ const Mints = () => (
   <section>
     <h2>The two tokens of the reserve</h2>
     <p>
-      ABSR counts the sats. ASRY rewards those who fund the service. Names can be copied: only these mints are
-      real.
+      ABSR counts the sats of the reserve. ASRY thanks those who fund the service. Names can be copied: only
+      these mints are real.
     </p>
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
     </Live>
-  </section>
-);
-
-const How = () => (
-  <section id="how">
-    <h2>How it works</h2>
-    <Folded summary="Three steps">
-      <ol class="ways">
-        <li class="sol">
-          <h3>SOL comes in</h3>
-          <p>
-            Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
-            service checks the bridge's signed quote before it pays. The custodian signs only transactions
-            that it built itself.
-          </p>
-        </li>
-        <li class="btc">
-          <h3>BTC stays</h3>
-          <p>
-            The BTC goes to one fixed address. A swap is finished only when the service itself sees the coins
-            confirmed there.
-          </p>
-        </li>
-        <li class="absr">
-          <h3>ABSR follows</h3>
-          <p>
-            Once a day the service mints ABSR for the confirmed sats that have none yet. Two independent
-            sources of Bitcoin must agree on the amount.
-          </p>
-        </li>
-      </ol>
-    </Folded>
-  </section>
-);
-
-const Agents = () => (
-  <section>
-    <h2>For agents and programs</h2>
-    <p>
-      {TOOLS.length} tools over MCP, or plain HTTP, without a key or an account.{' '}
-      <a href="/agents">Connect an agent</a>
-    </p>
   </section>
 );
 
@@ -110,25 +80,14 @@ export const overview: Page = {
   description:
     'A public Bitcoin reserve funded from Solana. See what it holds, verify the proof in your browser, and use it through a JSON API or MCP.',
   script: 'overview',
-  Content: ({ assets }) => (
+  Content: () => (
     <>
       <div class="hero">
         <div class="hero-text">
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
-            Most reserves ask you to believe a statement. Sluice swaps its SOL into BTC in public, proves the
+            Most reserves ask you to believe a statement. Sluice swaps its SOL into BTC in public, signs the
             balance with both keys, and counts each sat on Solana as one ABSR.
-          </p>
-          <p class="row">
-            <a class="button" href="/tokens/new">
-              Create a token
-            </a>
-            <a class="button quiet" href="/asry">
-              Fund the service
-            </a>
-          </p>
-          <p class="live price" data-island="price">
-            <UsualPrice />
           </p>
         </div>
         <div class="hero-check">
@@ -136,22 +95,30 @@ export const overview: Page = {
             <Hero />
           </Live>
         </div>
-        <p class="row hero-links">
-          <a href="/trust">Whom you trust</a>
-          <a href="/reserves#terminal">Check from a terminal</a>
-          <span>
-            Read <CheckSource source={assets.release.source} />
-          </span>
-        </p>
+        <ul class="hero-links">
+          <li>
+            <a href="/trust#wrong">What can go wrong</a>
+          </li>
+          <li>
+            <a href="/trust#redemption">Why there is no redemption</a>
+          </li>
+          <li>
+            <a href="/trust#keys">Who holds the keys</a>
+          </li>
+          <li>
+            <a href="/reserves#terminal">Check from a terminal</a>
+          </li>
+        </ul>
       </div>
-      <Live name="flow" json="/api/reserves">
-        <Flow />
-      </Live>
-      <Create />
+      <section class="flow-section">
+        <h2>How SOL becomes BTC, and BTC becomes ABSR</h2>
+        <Live name="flow" json="/api/reserves">
+          <Flow />
+        </Live>
+      </section>
       <History />
-      <How />
+      <Build />
       <Mints />
-      <Agents />
     </>
   ),
 };

@@ -1,10 +1,10 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
 import { CheckSource } from '../parts/check-source.tsx';
-import { Folded } from '../parts/folded.tsx';
-import { OfficialMints } from '../parts/official-mints.tsx';
+import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
 import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { Folded } from '../parts/table.tsx';
 import { VerifyCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
@@ -74,6 +74,7 @@ export const reserves: Page = {
       <Live name="mints" json="/api/arbitrage/summary">
         <OfficialMints />
       </Live>
+      <AbsrHolders />
       <Terminal source={assets.release.source} />
       <section id="signed">
         <h2>What was signed</h2>

@@ -1,7 +1,6 @@
 import { Live, type Page, Title } from '../layout.tsx';
-import { Folded } from '../parts/folded.tsx';
-import { OfficialMints } from '../parts/official-mints.tsx';
-import { Table } from '../parts/table.tsx';
+import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
+import { Folded, Table } from '../parts/table.tsx';
 import { TrustKeys, TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
 
 /** The assets of docs/use/threat-model.md. */
@@ -25,29 +24,32 @@ const LOSSES = [
 
 const Redemption = () => (
   <section id="redemption">
-    <h2>Can ABSR be exchanged for BTC?</h2>
+    <h2>Why there is no redemption</h2>
     <p>
-      ABSR is a token on Solana. The service mints one for each sat of the reserve.{' '}
-      <strong>Sluice offers no redemption of ABSR.</strong> No part of this service takes ABSR and pays BTC,
-      or anything else, for it. Others may trade it in pools, at any price or none.
+      <strong>ABSR cannot be exchanged for BTC here.</strong> The service has no code that sends BTC, so
+      neither a fault nor a thief of its Solana key can move the sats. Redemption would need a Bitcoin key
+      that pays whoever asks.
     </p>
     <p>
-      Why: the service has no code that sends BTC, so neither a fault nor a thief of its Solana key can move
-      the sats. Redemption would need a Bitcoin key that pays whoever asks.
+      So ABSR is a count of the reserve, not a claim on it. Others may trade it in pools, at any price or
+      none. ASRY is no claim either: it is the thanks for a payment that is not returned.
     </p>
-    <p>
-      ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is not
-      a claim on the reserve either.
-    </p>
+  </section>
+);
+
+const Tokens = () => (
+  <section>
+    <h2>Which tokens are real, and who holds them</h2>
     <p>Anybody can give a token these names. Only these mints are ABSR and ASRY:</p>
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
     </Live>
+    <AbsrHolders />
   </section>
 );
 
 const Keys = () => (
-  <section>
+  <section id="keys">
     <h2>Who holds the keys</h2>
     <Live name="keys" json="/api/reserves">
       <TrustKeys />
@@ -68,31 +70,47 @@ const Operator = () => (
   </section>
 );
 
-const Powers = () => (
-  <section>
-    <h2>What the operator could do</h2>
-    <ul class="holders">
-      <li>
-        <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
-      </li>
-      <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
-      <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
-      <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
-    </ul>
-  </section>
-);
-
-const Unproven = () => (
-  <section>
-    <h2>What the proof does not show</h2>
-    <ul class="holders">
-      <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
-      <li>That the BTC is free of debts or promises made elsewhere.</li>
-      <li>
-        Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
-      </li>
-      <li>That the service keeps running, or that ABSR has a price.</li>
-    </ul>
+const Dangers = () => (
+  <section id="wrong">
+    <h2>What can go wrong</h2>
+    <div class="columns">
+      <div>
+        <h3>The operator could</h3>
+        <ul class="holders">
+          <li>
+            <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
+          </li>
+          <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
+          <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
+          <li>
+            Pause swaps, token creations and claims. Payments that were received are then owed, not lost.
+          </li>
+        </ul>
+      </div>
+      <div>
+        <h3>The proof does not show</h3>
+        <ul class="holders">
+          <li>
+            That the keys are still in the same hands: a signature proves control at its time, not later.
+          </li>
+          <li>That the BTC is free of debts or promises made elsewhere.</li>
+          <li>
+            Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
+          </li>
+          <li>That the service keeps running, or that ABSR has a price.</li>
+        </ul>
+      </div>
+    </div>
+    <h3>A thief could take</h3>
+    <Folded summary="The worst loss of each thing">
+      <Table
+        label="What a thief could take"
+        columns={[{ name: 'What' }, { name: 'Worst loss' }]}
+        rows={LOSSES}
+        empty=""
+        isProse
+      />
+    </Folded>
   </section>
 );
 
@@ -112,32 +130,20 @@ export const trust: Page = {
         <TrustTiles />
       </Live>
       <Operator />
-      <Powers />
+      <Dangers />
       <Redemption />
       <Keys />
+      <Tokens />
       <section>
         <h2>Whom the service asks</h2>
         <p>
-          The figures come from these hosts. Your browser asks other hosts when you{' '}
+          The figures come from these sources. Your browser asks other hosts when you{' '}
           <a href="/reserves#verify">check the proof</a>.
         </p>
         <Live name="sources" json="/api/reserves">
           <TrustSources />
         </Live>
       </section>
-      <section>
-        <h2>What a thief could take</h2>
-        <Folded summary="The worst loss of each thing">
-          <Table
-            label="What a thief could take"
-            columns={[{ name: 'What' }, { name: 'Worst loss' }]}
-            rows={LOSSES}
-            empty=""
-            isProse
-          />
-        </Folded>
-      </section>
-      <Unproven />
       <section>
         <h2>Check it yourself</h2>
         <p>

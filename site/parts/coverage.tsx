@@ -40,3 +40,26 @@ export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string
   if (bitcoin.agreed === null) return 'only one source responds';
   return bitcoin.agreed ? `${known.length} sources agree` : 'the sources differ; the lower value is used';
 }
+
+/** Kinds of sources that the service numbers, because they have no host name of their own. */
+const KINDS: Readonly<Record<string, string>> = {
+  'solana-rpc': 'Solana node',
+  'solana-read': 'Solana node for reads',
+  esplora: 'Bitcoin explorer',
+  relay: 'Nostr relay',
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  hyperliquid: 'Hyperliquid, prices',
+  coinbase: 'Coinbase, prices',
+  kraken: 'Kraken, prices',
+  'near-intents': 'NEAR Intents, the bridge',
+  orca: 'Orca, pools',
+  changenow: 'ChangeNOW, exchanges',
+};
+
+/** A source as a reader knows it: its host, its own name, or its kind with a number. */
+export function sourceName(name: string): string {
+  const [, kind = '', number = ''] = /^(.+)-(\d+)$/.exec(name) ?? [];
+  return NAMES[name] ?? (KINDS[kind] === undefined ? name : `${KINDS[kind]} ${number}`);
+}

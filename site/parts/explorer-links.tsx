@@ -33,5 +33,7 @@ export const solanaAddressUrl = (address: string): string =>
   `https://explorer.solana.com/address/${path(address)}`;
 export const bitcoinAddressUrl = (address: string): string =>
   `https://mempool.space/address/${path(address)}`;
+/** The largest accounts of a token. */
+export const holdersUrl = (mint: string): string => `${solanaAddressUrl(mint)}/largest`;
 export const solscanUrl = (address: string): string => `https://solscan.io/token/${path(address)}`;
 export const orbUrl = (address: string): string => `https://orbmarkets.io/address/${path(address)}`;

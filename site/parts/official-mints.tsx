@@ -1,6 +1,7 @@
 import type { Failure } from '../api/call.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
+import { Away, holdersUrl } from './explorer-links.tsx';
 import { tokenUrl } from './token-url.ts';
 
 /** A mint that was not read yet is shown differently from a missing one. */
@@ -23,9 +24,20 @@ export function MintLine({
       <a href={tokenUrl(mint)}>
         Facts<span class="unseen"> of {asset}</span>
       </a>
+      <Away href={holdersUrl(mint)}>
+        Holders<span class="unseen"> of {asset}</span>
+      </Away>
     </span>
   );
 }
+
+/** Who can hold ABSR: the service mints to one address only. */
+export const AbsrHolders = () => (
+  <p>
+    Who holds ABSR: each new one goes to the operator's treasury, so the operator holds whatever it has not
+    passed on. The link “Holders” shows on Solana Explorer who has how much.
+  </p>
+);
 
 /** The mints of both tokens of the reserve: no other mint is ABSR or ASRY. */
 export function OfficialMints() {

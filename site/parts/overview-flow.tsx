@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'hono/jsx';
+import { type Child, useEffect, useRef } from 'hono/jsx';
 import type {
   AbsrSummary,
   AbsrTransactions,
@@ -56,22 +56,31 @@ const MintGate = ({ events }: { events: AbsrTransactions | null }) => {
 const isRecent = (blockTime: number | null | undefined): boolean =>
   typeof blockTime === 'number' && Date.now() / 1000 - blockTime < RECENT_SECONDS;
 
-const SolHeld = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
-  const lamports = value?.solana.balanceLamports;
-  if (lamports) return <>{shortSol(lamports)} SOL, not counted</>;
-  return value !== null || failure !== null ? <>unknown</> : <span class="skeleton" aria-hidden="true" />;
+type BasinProps = {
+  readonly asset: 'sol' | 'btc' | 'absr';
+  readonly name: string;
+  /** Undefined until a response has arrived; null if it has no figure. */
+  readonly figure: string | null | undefined;
+  readonly children: Child;
 };
 
-const BtcHeld = ({ bitcoin }: { bitcoin: Reserves['bitcoin'] | undefined }) => (
-  <>
-    {bitcoin?.balanceSatoshis ? `${amountOf(bitcoin.balanceSatoshis, 'sat')}, ` : ''}
-    {bitcoinSources(bitcoin)}
-  </>
+/** One station of the way from SOL to ABSR: what is there, and what happens there. */
+const Basin = ({ asset, name, figure, children }: BasinProps) => (
+  <div>
+    <dt>
+      <span class={`dot ${asset}`} aria-hidden="true" />
+      {name}
+    </dt>
+    <dd class="number">
+      {figure === undefined ? <span class="skeleton" aria-hidden="true" /> : (figure ?? 'unknown')}
+    </dd>
+    <dd class="fine">{children}</dd>
+  </div>
 );
 
-const AbsrMade = ({ supply }: { supply: string | null }) => (
-  <>{supply === null ? '' : `${sats(supply)}, `}minted once a day</>
-);
+/** A figure of a read: undefined while it is awaited, null if the read has failed or has none. */
+const figureOf = <T,>({ value, failure }: Query<T>, show: (value: T) => string | null) =>
+  value === null ? (failure === null ? undefined : null) : show(value);
 
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply, with water at the height of each figure. */
 export function Flow() {
@@ -96,40 +105,44 @@ export function Flow() {
   return (
     <div class="flow">
       <p class="gate-label swap">
-        <strong>Swap</strong> <SwapGate swaps={swaps.value} />
+        <strong>Swap SOL → BTC</strong> <SwapGate swaps={swaps.value} />
       </p>
       <p class="gate-label mint">
-        <strong>Mint</strong> <MintGate events={events.value} />
+        <strong>Mint BTC → ABSR</strong> <MintGate events={events.value} />
       </p>
       <Canal view={view} />
       <dl class="basin-names">
-        <div>
-          <dt>
-            <span class="dot sol" aria-hidden="true" />
-            SOL reserve
-          </dt>
-          <dd>
-            <SolHeld reserves={reserves} />
-          </dd>
-        </div>
-        <div>
-          <dt>
-            <span class="dot btc" aria-hidden="true" />
-            BTC reserve
-          </dt>
-          <dd>
-            <BtcHeld bitcoin={reserves.value?.bitcoin} />
-          </dd>
-        </div>
-        <div>
-          <dt>
-            <span class="dot absr" aria-hidden="true" />
-            ABSR supply
-          </dt>
-          <dd>
-            <AbsrMade supply={absr.value?.coverage.supplySatoshis ?? null} />
-          </dd>
-        </div>
+        <Basin
+          asset="sol"
+          name="1. SOL comes in"
+          figure={figureOf(
+            reserves,
+            ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`,
+          )}
+        >
+          Fees and payments on Solana. A bridge turns them into BTC, if its signed quote holds. SOL does not
+          back ABSR.
+        </Basin>
+        <Basin
+          asset="btc"
+          name="2. BTC stays"
+          figure={figureOf(
+            reserves,
+            ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'),
+          )}
+        >
+          At one address, which anybody can look up
+          {reserves.value === null ? '' : `: ${bitcoinSources(reserves.value.bitcoin)}`}.
+        </Basin>
+        <Basin
+          asset="absr"
+          name="3. ABSR counts it"
+          figure={figureOf(absr, ({ coverage }) =>
+            coverage.supplySatoshis === null ? null : `${sats(coverage.supplySatoshis)} ABSR`,
+          )}
+        >
+          Once a day the service mints one ABSR for each confirmed sat that has none.
+        </Basin>
       </dl>
     </div>
   );

@@ -26,7 +26,8 @@ function ReserveAndSupply() {
       >
         {sum ? (
           <>
-            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}. A sat is 0.00000001 BTC.
+            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}. A sat is the smallest unit
+            of Bitcoin.
           </>
         ) : null}
       </Figure>
@@ -38,7 +39,7 @@ function ReserveAndSupply() {
         unit="ABSR"
         show={sats}
       >
-        It counts the sats on Solana. <a href="/trust#redemption">No redemption</a>: no code here sends BTC.
+        A token on Solana, one for each sat. It cannot be exchanged for BTC here.
       </Figure>
     </div>
   );

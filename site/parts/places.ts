@@ -19,7 +19,7 @@ export const GROUPS: readonly (readonly [id: string, name: string, places: reado
       ['/swap', 'Swap', 'Turn SOL of the reserve into BTC'],
       ['/exchange', 'Exchange', 'Exchange your own coins'],
       ['/tokens', 'Tokens', 'Find, create or list a token'],
-      ['/asry', 'ASRY', 'Pay dollars, earn a reward token'],
+      ['/asry', 'ASRY', 'Fund the service, get its token'],
     ],
   ],
   [

@@ -66,44 +66,44 @@ const LINES: readonly Line[] = [
   {
     name: 'bitcoin_signature',
     asked: 'Signature of the Bitcoin key',
-    title: 'The Bitcoin key has signed',
-    failed: 'The Bitcoin key has NOT signed this',
-    how: 'checked by this page itself',
+    title: 'The Bitcoin key signed these figures',
+    failed: 'The Bitcoin key did NOT sign these figures',
+    how: 'Verified by this page itself.',
   },
   {
     name: 'solana_signature',
     asked: 'Signature of the Solana key',
-    title: 'The Solana key has signed',
-    failed: 'The Solana key has NOT signed this',
-    how: 'checked by this page itself',
+    title: 'The Solana key signed these figures',
+    failed: 'The Solana key did NOT sign these figures',
+    how: 'Verified by this page itself.',
   },
   {
     name: 'reserve',
-    asked: 'Sats at the address',
-    title: 'The sats are there',
-    failed: 'The sats are NOT as signed',
-    how: 'compared with two Bitcoin explorers',
+    asked: 'BTC at the address',
+    title: 'The signed BTC is there',
+    failed: 'The BTC is NOT as signed',
+    how: 'Compared with both Bitcoin explorers.',
   },
   {
     name: 'supply',
     asked: 'Sats for every ABSR',
     title: 'Every ABSR is covered',
     failed: 'The ABSR supply is NOT as signed, or not covered',
-    how: 'compared with a Solana node',
+    how: 'Compared with a Solana node and the explorers.',
   },
   {
     name: 'minting',
-    asked: 'Who can mint',
-    title: 'Who can mint',
-    failed: 'Addresses other than the reserve can mint',
-    how: 'read from the token at a Solana node',
+    asked: 'Who can mint ABSR',
+    title: 'Who can mint ABSR',
+    failed: 'Keys other than those of the reserve can mint ABSR',
+    how: 'Read from the token at a Solana node.',
   },
   {
     name: 'freshness',
     asked: 'Age and site of the proof',
     title: 'Signed for this site',
     failed: 'NOT a current proof of this site',
-    how: 'its block is looked up at both explorers',
+    how: 'Its block is compared with both explorers.',
   },
 ];
 
@@ -146,6 +146,10 @@ function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof,
   }
 }
 
+/** The finding as a sentence, for its place before another one. */
+const sentence = (text: string): string =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.');
+
 const isSignature = (name: CheckLine['name']): boolean => name.endsWith('_signature');
 
 /** Each check with its finding; those that wait for a source show what they compare. */
@@ -176,7 +180,7 @@ export function CheckList({ state }: { state: CheckState }) {
               </strong>
               <span class="unseen">: {said}</span>
               <span class="detail">
-                {line?.text ?? how}
+                {line === undefined ? how : `${sentence(line.text)} ${how}`}
                 {line === undefined || proof === null || sources === null ? null : (
                   <span class="evidence">
                     {isSignature(name) ? <a href="/reserves#signed">What was signed</a> : null}
@@ -230,7 +234,8 @@ export function CheckVerdict({ state, retry }: { state: CheckState; retry: () =>
   return (
     <div class={`notice ${kind}`}>
       <p>
-        <strong>{text}</strong> {next} Checked {instant(state.at)}.{' '}
+        <strong>{text}</strong> {next} Checked {instant(state.at)}
+        {isDemonstration() ? ', against the simulated chains of this demonstration' : ''}.{' '}
         <CopyButton
           label="result of the checks"
           name="Copy result"
@@ -241,12 +246,16 @@ export function CheckVerdict({ state, retry }: { state: CheckState; retry: () =>
   );
 }
 
-const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host);
+/** Whether this page belongs to the offline world, whose explorers and nodes are simulated. */
+const isDemonstration = (): boolean =>
+  typeof document !== 'undefined' && document.querySelector('.demonstration') !== null;
+
+const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host).join(', ');
 
 /** Who is asked, and what they learn. */
 export const CheckNote = () => (
   <span class="fine">
-    Your browser asks {EXPLORERS.join(', ')} and a Solana node. They see your network address, as any site
-    does.
+    Your browser asks {isDemonstration() ? 'two simulated explorers' : EXPLORERS} and a Solana node directly.
+    They see your network address, as any site does.
   </span>
 );

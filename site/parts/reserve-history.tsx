@@ -3,8 +3,7 @@ import type { ProofHistory } from '../../packages/client/src/index.ts';
 import { allProofs } from '../api/proofs.ts';
 import { useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
-import { amountOf, count, counted, fromUnixSeconds, instant } from './format.ts';
-import { Age } from './freshness.tsx';
+import { count, counted, fromUnixSeconds, instant } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Periods } from './periods.tsx';
 
@@ -18,6 +17,8 @@ const PERIODS = [
 ] as const;
 const POLL_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** A line through fewer points shows no life, only the order in which the first proofs came. */
+const FEWEST = 3;
 /** One more than a day has hours, so that the line reaches back to its beginning. */
 const HOURS = 25;
 const DAYS = 31;
@@ -91,17 +92,8 @@ function useAllDays(isWanted: boolean): Proofs | null {
   return days;
 }
 
-const NoChart = ({ only }: { only: Proofs[number] | undefined }) => (
-  <p class="empty">
-    {only === undefined ? (
-      'No proof has been signed yet.'
-    ) : (
-      <>
-        One proof so far: {amountOf(only.figures.reserveSatoshis, 'sat')}, <Age iso={only.timestamp} />. The
-        chart starts with the second proof.
-      </>
-    )}
-  </p>
+const NoChart = ({ proofs }: { proofs: Proofs }) => (
+  <p class="empty">{counted(proofs.length, 'signed proof')} so far. The chart begins with the third.</p>
 );
 
 /** @param newest the newest proofs, one per hour */
@@ -111,10 +103,10 @@ function History({ newest }: { newest: Proofs }) {
   const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
   const all = useAllDays(period === 'all') ?? month;
   const [first] = newest;
-  if (first === undefined || newest.length < 2) return <NoChart only={first} />;
+  if (first === undefined || newest.length < FEWEST) return <NoChart proofs={newest} />;
   const days = period === 'all' ? all : month;
-  // A reserve younger than two days has only hourly points.
-  const isHourly = period === 'day' || days.length < 2;
+  // A young reserve has only hourly points.
+  const isHourly = period === 'day' || days.length < FEWEST;
   const since = period === 'all' ? 0 : Date.parse(first.timestamp) - (period === 'day' ? 1 : 30) * DAY_MS;
   const shown = (isHourly ? newest : days).filter(({ timestamp }) => Date.parse(timestamp) >= since);
   return (

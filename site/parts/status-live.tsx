@@ -1,14 +1,14 @@
 import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
+import { sourceName } from './coverage.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
-import { Folded } from './folded.tsx';
 import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
 import { sourcesText, statusKind, statusSentence, swapsText } from './status-sentence.ts';
 import { detailText } from './swap-progress.tsx';
-import { Table } from './table.tsx';
+import { Folded, Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 
 const POLL_MS = 15_000;
@@ -190,7 +190,7 @@ const Sources = ({ status }: { status: Status }) => (
         columns={[{ name: 'Source' }, { name: 'State' }, { name: 'Latency', right: true }]}
         rows={status.upstreams.map(({ name, ok, needed, ms }) => [
           <span>
-            {name} {needed ? <span class="mark">needed</span> : null}
+            {sourceName(name)} {needed ? <span class="mark">needed</span> : null}
           </span>,
           <Well ok={ok} />,
           `${count(ms)} ms`,

@@ -5,13 +5,13 @@ import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
-import { Folded } from './folded.tsx';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
 import { PoolPrice } from './pool-price.tsx';
 import { ShareButton } from './share-button.tsx';
+import { Folded } from './table.tsx';
 import { tokenUrl } from './token-url.ts';
 import { SupplyTile, TokenView } from './token-view.tsx';
 

@@ -1,44 +1,14 @@
-import { type Child, useEffect, useState } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
-import { isPlainToken, powerWords } from '../../src/chain/solana/token-powers.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { grouped, instant, shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
+import { ListedMark, TokenBadges } from './token-badges.tsx';
 import { Foreign, Initial } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
-
-/** A power of the creator's choice is a warning; every other power is worse. */
-const markOf = (power: string): string => (power === 'mint' ? 'mark warn' : 'mark bad');
-
-const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
-  if (powers === null) return <span class="mark warn">rights not known</span>;
-  if (powers.length === 0) return <span class="mark good">supply fixed</span>;
-  return (
-    <>
-      {powers.map((power) => (
-        <span class={markOf(power)}>{powerWords(power)[0]}</span>
-      ))}
-    </>
-  );
-};
-
-export const ListedMark = ({ at }: { at: string | null }) =>
-  at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>;
-
-type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;
-
-/** @param standing badge that shows who vouches for the token */
-export const TokenBadges = ({ token, standing }: { token: Rated; standing: Child }) => (
-  <span class="badges">
-    {standing}
-    <PowerMarks powers={token.powers} />
-    <span class="mark">{token.token_program === 'token-2022' ? 'Token-2022' : 'SPL token'}</span>
-    {token.warning === null ? null : <span class="mark warn">well-known name</span>}
-  </span>
-);
 
 export const TokenRow = ({ token }: { token: Token }) => (
   <li class="token-row">
@@ -63,49 +33,6 @@ export const TokenRow = ({ token }: { token: Token }) => (
 
 const NO_TOKEN = 'No token has been created yet. Yours could be the first.';
 const NEWEST_POLL_MS = 15_000;
-/** Tokens of one row on a wide screen. */
-const NEWEST_SHOWN = 3;
-
-/** Enough that some remain to be shown after those with a warning are left out. */
-export const NEWEST_READ = 50;
-
-/** The newest tokens, for the overview. Those with a warning appear only in the full list. */
-export const NewestTokens = () => (
-  <Loaded
-    query={useQuery('listTokens', { limit: NEWEST_READ }, NEWEST_POLL_MS)}
-    waiting="Reading the newest tokens."
-    hasAge={false}
-    show={({ tokens }) => <Newest listed={tokens} />}
-  />
-);
-
-function Newest({ listed }: { listed: readonly Token[] }) {
-  const plain = listed.filter(isPlainToken).slice(0, NEWEST_SHOWN);
-  if (listed.length === 0) return <p class="empty">{NO_TOKEN}</p>;
-  if (plain.length === 0) return <p class="empty">The newest tokens have warnings. The list shows them.</p>;
-  return (
-    <ul class="token-rows">
-      {plain.map((token) => (
-        <TokenRow token={token} />
-      ))}
-      {plain.length < NEWEST_SHOWN ? <Invitation /> : null}
-    </ul>
-  );
-}
-
-const Invitation = () => (
-  <li class="token-row invitation">
-    <span class="initial" aria-hidden="true">
-      +
-    </span>
-    <span class="who">
-      <a href="/tokens/new">Your token here</a>
-      <br />
-      <span class="fine">shown once it is paid for</span>
-    </span>
-  </li>
-);
-
 const SEARCH_DELAY_MS = 250;
 /** Longest query that the service accepts. */
 const MAX_QUERY = 64;

@@ -9,8 +9,8 @@ import { powerWords } from '../../src/chain/solana/token-powers.ts';
 import { counted, grouped } from './format.ts';
 import { Notice } from './notice.tsx';
 import { Tile } from './tile.tsx';
+import { ListedMark, TokenBadges } from './token-badges.tsx';
 import { isImageUrl } from './token-draft.ts';
-import { ListedMark, TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
 import { Foreign, tintOf } from './token-text.tsx';
 

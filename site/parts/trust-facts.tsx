@@ -9,7 +9,7 @@ import { minterOf } from '../../src/chain/solana/mint-keys.ts';
 import { readSiteText } from '../api/call.ts';
 import { PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
-import { bitcoinSources, coverageKind, coverageOf, coverageText } from './coverage.tsx';
+import { bitcoinSources, coverageKind, coverageOf, coverageText, sourceName } from './coverage.tsx';
 import { Age, Moment } from './freshness.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -76,7 +76,7 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
     'Witness of mints',
     key === null ? 'none' : <Key text={key} label="witness address" />,
     where,
-    key === null ? 'Nobody' : 'The chain does not show it: it may be the operator',
+    key === null ? 'Nobody' : 'Not shown by the chain: it may be the operator',
     <>
       {use}. <a href="/reserves#verify">The check “Who can mint”</a> reads the keys from the chain
     </>,
@@ -148,6 +148,21 @@ function mintKeys(minting: Reserves['solana']['minting']): string | null {
   return minting.authority === null ? 'none' : `${minting.required} of ${minting.signers.length}`;
 }
 
+/** Who may have the keys that mint: the chain shows keys, not persons. */
+function keysText({ minting, address }: Reserves['solana']): string {
+  if (minting === null) return '';
+  switch (minterOf(minting, address)) {
+    case 'two_keys':
+      return "The service's and the witness's. The operator may hold both: the chain does not show it.";
+    case 'reserve':
+      return "The service's own key. A thief of it mints any amount.";
+    case 'nobody':
+      return 'No more ABSR can exist.';
+    case 'other':
+      return 'Not those of this service.';
+  }
+}
+
 /** What a doubter asks first, each from its own fact. A value that no response has yet is left open. */
 export function TrustTiles() {
   const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
@@ -162,7 +177,7 @@ export function TrustTiles() {
         {covered === null ? '' : coverageText(covered)}
       </Tile>
       <Tile name="Keys that sign a mint" value={known(reserves, ({ solana }) => mintKeys(solana.minting))}>
-        as the chain shows it
+        {known(reserves, ({ solana }) => keysText(solana))}
       </Tile>
       <Tile name="Newest proof" value={known(proof, ({ timestamp }) => <Age iso={timestamp} />)}>
         <a href="/reserves#verify">Check both signatures</a>
@@ -206,10 +221,15 @@ export function TrustSources() {
   if (value === null)
     return <p class="empty">{failure === null ? 'Reading the sources.' : 'Not available right now.'}</p>;
   return (
-    <p>
-      Bitcoin: {value.bitcoin.sources.map(({ name }) => name).join(', ')} ({bitcoinSources(value.bitcoin)}).
-      Solana: {value.solana.source ?? 'no node responds'}.
-    </p>
+    <dl class="facts">
+      <dt>Bitcoin</dt>
+      <dd>
+        {value.bitcoin.sources.map(({ name }) => sourceName(name)).join(', ')}:{' '}
+        {bitcoinSources(value.bitcoin)}
+      </dd>
+      <dt>Solana</dt>
+      <dd>{value.solana.source === null ? 'no node responds' : sourceName(value.solana.source)}</dd>
+    </dl>
   );
 }
 

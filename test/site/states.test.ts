@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
-import { withAnswers } from '../../site/api/query.ts';
 import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
 import { aboutUsd, worthText } from '../../site/parts/format.ts';
@@ -12,7 +11,7 @@ import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
-import { NEWEST_READ, NewestTokens, TokenRow } from '../../site/parts/token-list.tsx';
+import { TokenRow } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
 import { keyRows, operatorOf, witnessOf } from '../../site/parts/trust-facts.tsx';
 import { changeSince, VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
@@ -156,24 +155,6 @@ it('the list of tokens says that the rights over a token are not known', () => {
   expect(String(TokenRow({ token: { ...harmless, powers: null, as_of: null } }))).toContain(
     'rights not known',
   );
-});
-
-it('the overview shows no token with a warning, with a power of an extension, or whose rights are not known', () => {
-  const front = (change: object): string => {
-    const tokens = [{ ...harmless, ...change, name: 'Heron' }];
-    const key = `listTokens ${JSON.stringify({ limit: NEWEST_READ })}`;
-    return withAnswers({ [key]: { tokens, next_cursor: null } }, () => String(NewestTokens()));
-  };
-  expect(front({ powers: ['freeze', 'mint'] })).toContain('Heron');
-  const hidden = [
-    ...TOKEN_POWERS.filter((each) => each !== 'freeze' && each !== 'mint').map((each) => ({
-      powers: [each],
-    })),
-    { powers: ['a power of a newer service'] },
-    { powers: null, as_of: null },
-    { warning: 'well_known_name' },
-  ];
-  for (const change of hidden) expect(front(change)).not.toContain('Heron');
 });
 
 describe('the coverage of the overview', () => {
@@ -322,7 +303,7 @@ describe('the verdict of the overview', () => {
       covering,
       found({ reserve: 'contradicted' }),
       'bad',
-      /sats are NOT/,
+      /BTC is NOT/,
       'in your browser',
     ],
     ['an unread supply', covering, found({ supply: 'unchecked' }), 'good', /^Covered: /, 'by this service'],

@@ -149,7 +149,7 @@ function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): Chec
     ...(explorers.length < MIN_EXPLORERS ? ['two explorers are needed'] : []),
   ];
   if (missing.length > 0) return unchecked(name, `${at}; ${listed(missing)}`);
-  return confirmed(name, `${at}, by ${listed(explorers.map((explorer) => explorer.name))}`);
+  return confirmed(name, `${at}, according to ${listed(explorers.map((explorer) => explorer.name))}`);
 }
 
 function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: ProofMessage): CheckLine {
@@ -192,7 +192,10 @@ function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: Proo
   const minter = minterOf(mintKeys, solanaAddress);
   if (minter === 'two_keys') {
     const witness = signers.find((key) => key !== solanaAddress);
-    return confirmed(name, `minting needs two keys: ${solanaAddress} (custodian) and ${witness} (witness)`);
+    return confirmed(
+      name,
+      `minting needs two keys: ${solanaAddress} (custodian) and ${witness} (witness); one person may have both`,
+    );
   }
   if (minter === 'reserve')
     return warned(name, `${solanaAddress} mints alone: a thief of its key could mint any amount`);

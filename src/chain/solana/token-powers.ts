@@ -60,18 +60,6 @@ export const POWER_WORDS: Readonly<Record<TokenPower, readonly [short: string, s
 export const powerWords = (power: string): (typeof POWER_WORDS)[TokenPower] =>
   POWER_WORDS[TOKEN_POWERS.find((known) => known === power) ?? 'unknown'];
 
-/** Powers of the keys that every token program has. The creator of a token chooses them. */
-const PLAIN_POWERS: readonly TokenPower[] = ['mint', 'freeze'];
-
-/** Whether a token may be listed among the newest: it has no warning about its name, and only plain powers. */
-export const isPlainToken = (token: {
-  readonly warning: string | null;
-  readonly powers: readonly TokenPower[] | null;
-}): boolean =>
-  token.warning === null &&
-  token.powers !== null &&
-  token.powers.every((power) => PLAIN_POWERS.includes(power));
-
 /** A listing is refused for a mint with one of these powers: the tokens can be taken, or all of them can be stopped. */
 export const REFUSED_POWERS: readonly TokenPower[] = ['permanent_delegate', 'default_frozen', 'pausable'];
 

@@ -66,7 +66,7 @@ it('confirms all six lines of a true proof, with the figures of both chains', ()
     ['minting', 'confirmed'],
     ['freshness', 'confirmed'],
   ]);
-  expect(lines[2]?.text).toBe('1,000 sats at block 800, by a and b');
+  expect(lines[2]?.text).toBe('1,000 sats at block 800, according to a and b');
   expect(lines[3]?.text).toBe('1,000 ABSR exist; the address holds 1,200 sats.');
 });
 

@@ -1,0 +1,33 @@
+import type { Child } from 'hono/jsx';
+import type { Token } from '../../packages/client/src/index.ts';
+import { powerWords } from '../../src/chain/solana/token-powers.ts';
+
+/** A power of the creator's choice is a warning; every other power is worse. */
+const markOf = (power: string): string => (power === 'mint' ? 'mark warn' : 'mark bad');
+
+const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
+  if (powers === null) return <span class="mark warn">rights not known</span>;
+  if (powers.length === 0) return <span class="mark good">supply fixed</span>;
+  return (
+    <>
+      {powers.map((power) => (
+        <span class={markOf(power)}>{powerWords(power)[0]}</span>
+      ))}
+    </>
+  );
+};
+
+export const ListedMark = ({ at }: { at: string | null }) =>
+  at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>;
+
+type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;
+
+/** @param standing badge that shows who vouches for the token */
+export const TokenBadges = ({ token, standing }: { token: Rated; standing: Child }) => (
+  <span class="badges">
+    {standing}
+    <PowerMarks powers={token.powers} />
+    <span class="mark">{token.token_program === 'token-2022' ? 'Token-2022' : 'SPL token'}</span>
+    {token.warning === null ? null : <span class="mark warn">well-known name</span>}
+  </span>
+);
