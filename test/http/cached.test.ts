@@ -123,7 +123,7 @@ it("a request loads the value itself if a cancelled request's load never settles
 });
 
 it.each([
-  ['has used up its calls', new AppError('RATE_LIMITED')],
+  ['has used up its calls', new AppError('RATE_LIMITED', 'no calls left')],
   ['has no free connection', upstreamFailed('mempool.space', 'busy')],
 ])('a load of a request that %s is no failure for other requests', async (_what, error) => {
   const cache = new Cache({ now: Date.now, defer: () => undefined });
