@@ -102,12 +102,17 @@ function readingsFrom(character: string): readonly string[] {
 /** The readings of each character of a word. */
 type Word = readonly (readonly string[])[];
 
+/** A text on the chain can have 60 KB, of which wallets show the beginning. So many of its letters are compared. */
+const COMPARED = 100;
+
 function wordsOf(text: string): readonly Word[] {
   const words: (readonly string[])[][] = [[]];
+  let compared = 0;
   for (const character of text) {
     const readings = readingsOf(character);
     if (readings === null) continue;
     if (readings.length === 0) words.push([]);
+    else if (++compared > COMPARED) break;
     else words.at(-1)?.push(readings);
   }
   return words.filter((word) => word.length > 0);
@@ -126,24 +131,28 @@ function standsAt(reading: string, sought: string, offset: number): boolean {
 /**
  * Follows all readings in one pass. Bit n of `offsets` is set if the characters so far read as the first n letters.
  * @param sought at most 30 letters
- * @param where `whole`: from the first character to the last; `inside`: anywhere
+ * @param where `whole`: all words together; `words`: from the beginning of one word to the end of the same or a later one;
+ * `inside`: anywhere in one word
  */
-function reads(characters: Word, sought: string, where: 'whole' | 'inside'): boolean {
+function reads(words: readonly Word[], sought: string, where: 'whole' | 'words' | 'inside'): boolean {
   const end = 1 << sought.length;
-  const start = where === 'inside' ? 1 : 0;
   let offsets = 1;
-  for (const readings of characters) {
-    let next = start;
-    for (let offset = 0; offsets >> offset !== 0; offset += 1) {
-      if (((offsets >> offset) & 1) === 0) continue;
-      for (const reading of readings)
-        if (standsAt(reading, sought, offset)) next |= 1 << (offset + reading.length);
+  for (const word of words) {
+    if (where === 'words') offsets |= 1;
+    if (where === 'inside') offsets = 1;
+    for (const readings of word) {
+      let next = where === 'inside' ? 1 : 0;
+      for (let offset = 0; offsets >> offset !== 0; offset += 1) {
+        if (((offsets >> offset) & 1) === 0) continue;
+        for (const reading of readings)
+          if (standsAt(reading, sought, offset)) next |= 1 << (offset + reading.length);
+      }
+      if (where === 'inside' && (next & end) !== 0) return true;
+      offsets = next;
     }
-    if (where === 'inside' && (next & end) !== 0) return true;
-    if (next === 0) return false;
-    offsets = next;
+    if (where === 'words' && (offsets & end) !== 0) return true;
   }
-  return (offsets & end) !== 0;
+  return where === 'whole' && (offsets & end) !== 0;
 }
 
 /** Maps each upside-down character to the letter that it shows after a turn of the page. */
@@ -181,22 +190,14 @@ const variantsOf = (text: string): readonly (readonly Word[])[] =>
 
 /** Whether a whole text reads as one of the words, which consist of a-z and digits. Gaps are ignored. */
 export const readsAs = (text: string, sought: Iterable<string>): boolean => {
-  const variants = variantsOf(text).map((words) => words.flat());
-  return [...sought].some((word) => variants.some((characters) => reads(characters, word, 'whole')));
+  const variants = variantsOf(text);
+  return [...sought].some((word) => variants.some((words) => reads(words, word, 'whole')));
 };
 
 /** Whether a word of the text contains a sought word, or several words together read as one. */
 export const contains = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
-  const single = variants.flat();
-  const together = variants.flatMap((words) =>
-    words.flatMap((_, first) =>
-      words.slice(first + 1).map((_next, more) => words.slice(first, first + more + 2).flat()),
-    ),
-  );
-  return [...sought].some(
-    (word) =>
-      single.some((each) => reads(each, word, 'inside')) ||
-      together.some((each) => reads(each, word, 'whole')),
+  return [...sought].some((word) =>
+    variants.some((words) => reads(words, word, 'inside') || reads(words, word, 'words')),
   );
 };

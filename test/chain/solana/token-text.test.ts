@@ -186,6 +186,13 @@ it.each([
   expect(isWellKnown(text)).toBe(false);
 });
 
+it('names of an account of the largest size are compared letter by letter, up to the 100th', () => {
+  expect(isWellKnown('a '.repeat(30_000))).toBe(false);
+  expect(isWellKnown(`${' '.repeat(30_000)}us dc`)).toBe(true);
+  expect(isWellKnown(`${'x '.repeat(96)}absr`)).toBe(true);
+  expect(isWellKnown(`${'x '.repeat(97)}absr`)).toBe(false);
+});
+
 it.each([
   ['Persian', 'می\u200cخواهم'],
   ['Persian after a letter that does not connect', 'کار\u200cها'],
