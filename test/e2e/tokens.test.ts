@@ -8,6 +8,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../src/chain/solana/token-program.ts';
+import { cases } from '../cases.ts';
 import { lazy, useWorld } from '../world/use-world.ts';
 import { type Body, createTokenCaller } from './token-caller.ts';
 
@@ -45,7 +46,7 @@ async function mintOnChain(address: string) {
 }
 
 describe('from a form to a token', () => {
-  const flags = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => ({
+  const flags = [0, 7, 1, 2, 3, 4, 5, 6].slice(0, cases(8, 2)).map((bits) => ({
     revoke_mint_authority: (bits & 1) !== 0,
     revoke_freeze_authority: (bits & 2) !== 0,
     revoke_update_authority: (bits & 4) !== 0,
@@ -53,6 +54,7 @@ describe('from a form to a token', () => {
 
   it.each(['token-2022', 'token'] as const)(
     'a payment with its reference completes a %s invoice without a confirm, for every combination of flags',
+    { tags: ['scaled'] },
     async (program) => {
       const invoices = await Promise.all(
         flags.map((options) => caller.invoice({ ...options, token_program: program })),
@@ -101,6 +103,11 @@ describe('from a form to a token', () => {
       }
     },
   );
+});
+
+it('finds an invoice by its id in upper case', async () => {
+  const { invoice_id: id } = await caller.invoice();
+  expect((await caller.read(String(id).toUpperCase())).body).toMatchObject({ invoice_id: id });
 });
 
 it.each([

@@ -39,6 +39,10 @@ describe('the document', () => {
     expect(served.headers.get('content-type')).toBe('application/json');
   });
 
+  it('the OpenAPI document has at most 130 KB', async () => {
+    expect((await served.clone().arrayBuffer()).byteLength).toBeLessThanOrEqual(130_000);
+  });
+
   it('serves the same bytes of the document each time, and 304 for a known ETag', async () => {
     const again = await app.request('/api/openapi.json');
     const etag = again.headers.get('etag') ?? '';

@@ -4,42 +4,11 @@ import { createApp, type Deps } from '../../src/app.ts';
 import { DECLARATIONS, readConfig } from '../../src/config.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { routeRequests } from '../e2e/route-requests.ts';
+import { CANARY, CLOSED, closedEnv, SECRET_DETAIL } from './closed-env.ts';
 
-// Nothing listens there, and `fetch` is cut as well: every upstream is down, and no call leaves this machine.
-const CLOSED = 'http://127.0.0.1:9';
-const CANARY = 'canary-5f1d2c7b9e';
-const SECRET_DETAIL = 'postgres://operator:hunter2@10.0.0.7/private';
 const LIMIT_BYTES = 16 * 1024;
 
 type App = ReturnType<typeof createApp>;
-
-/** The stub of a custodian that does not respond. */
-const unreachable = (): DurableObjectStub<never> =>
-  new Proxy({} as DurableObjectStub<never>, {
-    get: () => async () => {
-      throw new Error(SECRET_DETAIL);
-    },
-  });
-
-/** Every upstream address of the configuration closed; the areas that need a secret have a canary. */
-function closedEnv(): Env {
-  const closed = Object.entries(readConfig({})).flatMap(([name]) => {
-    if (/_URLS?$/.test(name)) return [[name, CLOSED]];
-    return name.endsWith('_RELAYS') ? [[name, 'ws://127.0.0.1:9']] : [];
-  });
-  return {
-    ...env,
-    ...Object.fromEntries(closed),
-    CUSTODIAN: { ...env.CUSTODIAN, getByName: unreachable },
-    PUBLIC_BASE_URL: 'https://sluice.test',
-    RESERVE_SOLANA_ADDRESS: 'US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx',
-    RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-    TREASURY_SOLANA_ADDRESS: '987LyAWsVmcDS4dFseDAnJkmWKsdG5eGWg3HZ4uNMJus',
-    CHANGENOW_API_KEY: CANARY,
-    NEAR_INTENTS_JWT: CANARY,
-    OPS_SECRET: `${CANARY}${'0'.repeat(32)}`,
-  };
-}
 
 /** Names of the secret keys that the API has read. */
 const keyReads: string[] = [];

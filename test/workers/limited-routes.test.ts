@@ -10,6 +10,7 @@ import { createApp } from '../../src/app.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { type RouteRequest, routeRequests } from '../e2e/route-requests.ts';
 import { floodGate } from '../kit/flood-gate.ts';
+import { custodianWith, pausedAnswer } from './closed-env.ts';
 
 const LIMITER = 'limiter';
 let calls: string[] = [];
@@ -31,39 +32,6 @@ const recorded = <T extends object>(target: T, name: string): T =>
 
 /** The route under test. */
 let current = '';
-const answers = (verb: string): unknown => {
-  // A claim that exists needs no wait for the chain.
-  if (verb === 'findClaim') return current === '/api/asry/claim-from-deposit' ? {} : null;
-  if (verb === 'signingState') return { frozen: null, watchOnly: true };
-  if (verb === 'listAsryEpochs' || verb === 'probeNodes') return [];
-  const none = { code: 'SWAPS_PAUSED', message: 'paused' };
-  if (verb === 'estimateSwap') return { type: 'unquoted', isOfCreate: true, refusal: none };
-  if (verb === 'swapRoom')
-    return {
-      balanceLamports: 1n,
-      maximumLamports: 0n,
-      refusal: none,
-      minimum: { type: 'unknown', refusal: none },
-    };
-  if (['createSwap', 'openRequest', 'confirmPayment', 'claimDeposit'].includes(verb)) {
-    const refusal = { code: 'SWAPS_PAUSED', message: 'paused' };
-    return {
-      type: 'refused',
-      replayed: false,
-      refusal,
-      claim: null,
-      quotesLeft: { left: 1, resetSeconds: 1 },
-    };
-  }
-  return null;
-};
-const custodian = (): DurableObjectStub<never> =>
-  new Proxy({} as DurableObjectStub<never>, {
-    get: (_, verb) => async () => {
-      calls.push('custodian');
-      return answers(String(verb));
-    },
-  });
 
 const bytes = (length: number): string => base58.encode(crypto.getRandomValues(new Uint8Array(length)));
 const ADDRESS = bytes(32);
@@ -112,7 +80,10 @@ beforeAll(() => {
     ...env,
     DB: recorded(env.DB, 'D1'),
     ...floodGate(() => calls.push(LIMITER) > 0),
-    CUSTODIAN: { getByName: custodian },
+    CUSTODIAN: custodianWith((verb) => {
+      calls.push('custodian');
+      return pausedAnswer(verb, current);
+    }),
     PAGE_VIEWS: { getByName: (name: string) => recorded(env.PAGE_VIEWS.getByName(name), 'page views') },
     ASRY_MINT_ADDRESS: ADDRESS,
     ABSR_MINT_ADDRESS: ADDRESS,
