@@ -1,3 +1,4 @@
+/** @module-tag deep */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

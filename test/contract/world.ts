@@ -31,12 +31,14 @@ export interface Request {
 
 /** Starts both worlds and takes the tour. */
 export async function openContract(): Promise<Contract> {
-  const world = await startWorld({ cron: false, blockMs: 0, settleDelayMs: 200 });
-  const poor = await startWorld({
-    cron: false,
-    reserveLamports: 200_000_000n,
-    vars: { NOSTR_NPUB: undefined, CHANGENOW_API_KEY: undefined },
-  });
+  const [world, poor] = await Promise.all([
+    startWorld({ cron: false, blockMs: 0, settleDelayMs: 200 }),
+    startWorld({
+      cron: false,
+      reserveLamports: 200_000_000n,
+      vars: { NOSTR_NPUB: undefined, CHANGENOW_API_KEY: undefined },
+    }),
+  ]);
 
   async function ask(call: string, request: Request = {}): Promise<Answer> {
     const [method = '', path = ''] = call.split(' ');

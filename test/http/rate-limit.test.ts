@@ -92,9 +92,9 @@ describe.each([
   });
 
   it.each([
-    ['hosts of one /24', 4, 200, (n: number) => `203.0.113.${n}`],
-    ['/64s of one /48', 4, 200, (n: number) => `2001:db8:1:${n.toString(16)}::1`],
-    ['/64s of one /32', 16, 40, (n: number) => `2001:db8:${n.toString(16)}::1`],
+    ['hosts of one /24', 4, 8, (n: number) => `203.0.113.${n}`],
+    ['/64s of one /48', 4, 8, (n: number) => `2001:db8:1:${n.toString(16)}::1`],
+    ['/64s of one /32', 16, 20, (n: number) => `2001:db8:${n.toString(16)}::1`],
   ] as const)('limits bound %s together to %i times one client', async (_what, times, count, addressOf) => {
     expect(await admitted(minute(), several(count, addressOf))).toBe(times * ofClient);
   });

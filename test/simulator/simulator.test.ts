@@ -23,7 +23,7 @@ it('the simulator finds no broken invariant in its first seeds', {
   timeout: PATIENCE_MS,
   tags: ['scaled'],
 }, async () => {
-  const seeds = cases(120, 8);
+  const seeds = cases(120, 3);
   const { text, code } = await run('simulate.ts', '--seeds', String(seeds), '--from', '1');
   expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
   expect(code).toBe(0);
@@ -33,7 +33,7 @@ it('the simulator finds no broken invariant while one of three nodes lies in eve
   timeout: PATIENCE_MS,
   tags: ['scaled'],
 }, async () => {
-  const seeds = cases(60, 4);
+  const seeds = cases(60, 2);
   const { text, code } = await run('simulate.ts', '--liar', '--seeds', String(seeds), '--from', '1');
   expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
   expect(Number(/(\d+) {2}lie: /.exec(text)?.[1])).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ it('a thief of the key, one node and one index of each side never gets the suppl
   timeout: PATIENCE_MS,
   tags: ['scaled'],
 }, async () => {
-  const seeds = cases(200, 8);
+  const seeds = cases(200, 4);
   const { text, code } = await run('simulate.ts', '--thief', '--seeds', String(seeds), '--from', '1');
   expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
   for (const event of ['witness: signed', 'mints that landed', 'thief: two covered mints at once'])

@@ -1,4 +1,4 @@
-/** Every list over HTTP, walked to its end while rows are inserted, on D1 with 10,000 rows. */
+/** Every list over HTTP, walked to its end while rows are inserted, on D1 with 2,000 rows. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
@@ -11,9 +11,9 @@ import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
 
-const ROWS = 10_000;
+/** Ten times the rows that a page may read. */
+const ROWS = 2_000;
 const CREATOR = encodeBase58(new Uint8Array(32).fill(3));
-const MINT = encodeBase58(new Uint8Array(32).fill(4));
 
 /** Rows that one statement has read, as D1 counts them. */
 let read: number[] = [];
@@ -71,7 +71,7 @@ const time = "strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i, 'unixepoch')";
 const INSERTS = {
   tokens: (from: number, to: number) =>
     `INSERT INTO tokens (id, revision, token_id, mint_address, creator_address, name, symbol, listed_at, created_at, journal)
-     ${series(from, to)} SELECT i, 1, i, CASE i WHEN 5000 THEN '${MINT}' ELSE 'mint' || i END, '${CREATOR}', 'moon ' || i, 'M' || i, 'x', 'x',
+     ${series(from, to)} SELECT i, 1, i, 'mint' || i, '${CREATOR}', 'moon ' || i, 'M' || i, 'x', 'x',
        json_object('tokenId', i, 'mint', 'mint' || i, 'name', 'moon ' || i, 'symbol', 'M' || i, 'decimals', 9, 'supply', '1',
          'program', 'token', 'createdAt', 0, 'listedAt', 0) FROM n`,
   listings: (from: number, to: number) =>
@@ -117,7 +117,7 @@ beforeEach(() => {
 });
 
 describe.each(LISTS)('%s', (path, table, member, key, expected) => {
-  it('pages through 10,000 rows at equal cost and shows each once while rows are inserted', async () => {
+  it('pages through 2,000 rows at equal cost and shows each once while rows are inserted', async () => {
     await env.DB.exec(INSERTS[table](1, ROWS).replaceAll('\n', ' '));
     const seen = new Set<unknown>();
     let shown = 0;
@@ -134,11 +134,11 @@ describe.each(LISTS)('%s', (path, table, member, key, expected) => {
       shown += rows.length;
       cursor = body.next_cursor;
       costs.push(Math.max(...read));
-      if (++pages % 20 === 0) {
+      if (++pages % 4 === 0) {
         await env.DB.exec(INSERTS[table](newest + 1, newest + 3).replaceAll('\n', ' '));
         newest += 3;
       }
-    } while (cursor !== null && pages < 200);
+    } while (cursor !== null && pages < 40);
     expect(seen.size).toBe(shown);
     // Rows without a block time count as the oldest, so later insertions of such rows still appear.
     expect(shown).toBeGreaterThanOrEqual(expected);

@@ -353,7 +353,9 @@ describe('one view of the reserve', () => {
     await expect(read(index(many(1_300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
   });
 
-  it('a view of the reserve is complete even if a third party fills the newest blocks with large transactions', async () => {
+  it('a view of the reserve is complete even if a third party fills the newest blocks with large transactions', {
+    tags: ['deep'],
+  }, async () => {
     const large = (n: number, height: number) => ({
       txid: n.toString(16).padStart(64, '0'),
       vin: [],
