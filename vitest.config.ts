@@ -101,6 +101,8 @@ export default defineConfig({
           include: onTheWorld,
           exclude: otherSuite,
           globalSetup: ['./test/world/bundle-once.ts'],
+          // The long worlds of the deep suite leave memory behind.
+          isolate: process.env.TEST_SUITE !== 'quick',
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           // A world waits for slots and retries most of the time: with two on each core a quarter of it was idle.

@@ -10,10 +10,13 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Bundles the Workers once for all worlds of a test run; each world takes them from `WORLD_BUNDLES`. */
 export async function setup(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bundles-'));
-  // One after the other, because the first build creates the site that the second one also uses.
+  // The first build creates the site that the second one also uses.
   await bundleWorker(ROOT, join(folder, 'bundle'), folder);
-  await bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, 'wrangler.mcp.toml');
-  await bundleWorker(ROOT, join(folder, 'witness-bundle'), folder, 'wrangler.witness.toml');
+  await Promise.all(
+    ['mcp', 'witness'].map((name) =>
+      bundleWorker(ROOT, join(folder, `${name}-bundle`), folder, `wrangler.${name}.toml`),
+    ),
+  );
   const keep = (name: string, options: unknown): void =>
     writeFileSync(join(folder, name), JSON.stringify(options));
   keep('options.json', readWorkerOptions(join(ROOT, 'wrangler.toml'), join(ROOT, 'schema.sql')));
