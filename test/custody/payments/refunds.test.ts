@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../cases.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { play } from './payment-scenes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
@@ -129,7 +130,9 @@ describe('nothing is paid back', () => {
   );
 });
 
-it('refunds never exceed their payment, and no refund is paid twice, in any order of events', async () => {
+it('refunds never exceed their payment, and no refund is paid twice, in any order of events', {
+  tags: ['scaled'],
+}, async () => {
   const steps = fc.array(
     fc.record({
       act: fc.constantFrom('pay', 'payOver', 'refund', 'run', 'wait', 'finish'),
@@ -175,6 +178,6 @@ it('refunds never exceed their payment, and no refund is paid twice, in any orde
           expect(ids.slice(0, -1).every((id) => ended.get(id) === 'failed')).toBe(true);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases(300, 60) },
   );
 });
