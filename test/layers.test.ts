@@ -59,7 +59,7 @@ it('only the custodian calls the nodes of SOLANA_RPC_URL, and only the API those
   // The witness is another Worker, with nodes of its own.
   const naming = (setting: RegExp) =>
     files.filter((file) => !file.startsWith('witness/') && setting.test(read(file)));
-  expect(naming(/\bSOLANA_READ_RPC_URL\b/)).toEqual(['config.ts', 'wiring/api.ts']);
+  expect(naming(/\bSOLANA_READ_RPC_URL\b/)).toEqual(['config.ts', 'wiring/sources.ts']);
   expect(naming(/\bSOLANA_RPC_URL\b/)).toEqual(['config.ts', 'wiring/custody.ts']);
   expect(naming(/from '\.\/custody\.ts'/).filter((file) => file.startsWith('wiring/'))).toEqual([
     'wiring/custodian-object.ts',

@@ -16,7 +16,8 @@ import { createHeartbeat, readState, type StatusReport } from '../features/statu
 import { purgeUnpaid } from '../features/tokens/unpaid-store.ts';
 import { within } from '../http/within.ts';
 import { ask, type Fetch } from '../providers/http.ts';
-import { alarmFacts, alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
+import { apiDeps, sourcesFor } from './api.ts';
+import { alarmFacts, alarmWebhook, reporterOf } from './oversight.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
