@@ -14,14 +14,13 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { quoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
-import { AppError, failureReason, notConfigured, upstreamFailed } from '../core/errors.ts';
+import { AppError, notConfigured, upstreamFailed } from '../core/errors.ts';
 import { createAsryPorts } from '../custody/asry/context.ts';
 import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import type { CustodyDeps } from '../custody/dependencies.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { type LookUp, SignatureLookups } from '../custody/nodes/signature-lookups.ts';
 import { SolanaView } from '../custody/nodes/solana-view.ts';
-import type { NodeProbe } from '../custody/operator-api.ts';
 import type { PaymentDeps } from '../custody/payments/context.ts';
 import type { AbsrPorts } from '../custody/reserve/daily-mint.ts';
 import {
@@ -34,7 +33,6 @@ import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
-import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import { createMintWitness } from '../providers/mint-witness.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
@@ -42,6 +40,7 @@ import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { swapRoute } from './swap-route.ts';
 import { fetchFor, log, type Wired, wiredCustodian } from './telemetry.ts';
+import { probeNode } from './upstream-probes.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
 export type CustodyPlatform = {
@@ -100,17 +99,6 @@ export function shared<T>(read: () => Promise<T>, forMs: number, now: () => numb
     if (!latest || isTimeOver(latest.at + forMs, forMs, now())) latest = { at: now(), value: read() };
     return latest.value;
   };
-}
-
-/** @param now Unix ms */
-async function probeNode(node: SolanaNode, now: () => number): Promise<NodeProbe> {
-  const began = now();
-  const read = atPriority('probe', () => node.epochInfo('finalized'));
-  const { slot, failure } = await read.then(
-    (info) => ({ slot: String(info.slot), failure: null }),
-    (error: unknown) => ({ slot: null, failure: failureReason(error) }),
-  );
-  return { name: node.name, ms: now() - began, failure, slot };
 }
 
 /** The custody modules on a platform, as enabled by the configuration. */

@@ -3,9 +3,11 @@
  * not asked for a quote, because the quota is small.
  * @module
  */
-import { AppError, upstreamFailed } from '../core/errors.ts';
+import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
+import type { NodeProbe } from '../custody/operator-api.ts';
+import { atPriority } from '../providers/admission.ts';
 import { relayName } from '../providers/nostr-relays.ts';
-import type { SolanaRpc } from '../providers/solana-rpc.ts';
+import type { SolanaNode, SolanaRpc } from '../providers/solana-rpc.ts';
 import { type clients, relaysOf } from './clients.ts';
 import { nearIntentsOf } from './swap-route.ts';
 import type { Wired } from './telemetry.ts';
@@ -84,4 +86,15 @@ function relays(config: Wired): UpstreamProbe[] {
       }
     }),
   );
+}
+
+/** A node of the custodian, which alone calls it. @param now Unix ms */
+export async function probeNode(node: SolanaNode, now: () => number): Promise<NodeProbe> {
+  const began = now();
+  const read = atPriority('probe', () => node.epochInfo('finalized'));
+  const { slot, failure } = await read.then(
+    (info) => ({ slot: String(info.slot), failure: null }),
+    (error: unknown) => ({ slot: null, failure: failureReason(error) }),
+  );
+  return { name: node.name, ms: now() - began, failure, slot };
 }
