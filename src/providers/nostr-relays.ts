@@ -15,8 +15,9 @@ import type { Admission } from './admission.ts';
 export const RELAY_DEADLINE_MS = 4_000;
 /** Maximum number of relays: as many as a request may call at once. */
 const MAX_RELAYS = 5;
-const MAX_RELAY_BYTES = 2 * 1024 * 1024;
-const MAX_EVENT_BYTES = 64 * 1024;
+/** Of all messages of a connection, and of one; in UTF-16 units, so that no message is encoded to measure it. */
+const MAX_RELAY_CHARS = 2 * 1024 * 1024;
+const MAX_EVENT_CHARS = 64 * 1024;
 /** Maximum remembered events that were already verified; a schnorr check takes half a millisecond. */
 const MAX_VERIFIED = 5_000;
 /** Rejecting an event costs as much as accepting one, so reading stops at this number. */
@@ -110,7 +111,7 @@ class Session implements RelaySession {
   #socket: WebSocket | undefined;
   #isOpen = false;
   #ended: RelayEnd | undefined;
-  #bytes = 0;
+  #chars = 0;
   #subscriptions = 0;
   #receive: ((text: string) => void) | undefined;
   #settle: ((end: RelayEnd) => void) | undefined;
@@ -147,7 +148,7 @@ class Session implements RelaySession {
       if (this.#ended) return resolve(this.#ended);
       this.#settle = resolve;
       this.#receive = (text) => {
-        const isOversized = text.length > MAX_EVENT_BYTES;
+        const isOversized = text.length > MAX_EVENT_CHARS;
         const [type, recipient, body] = isOversized ? [] : readMessage(text);
         if (!isOversized && recipient !== subscription) return;
         if (isOversized || type === 'EVENT') received += 1;
@@ -187,8 +188,8 @@ class Session implements RelaySession {
     socket.addEventListener('close', () => this.#end(this.#isOpen ? 'lost' : 'unreachable'));
     socket.addEventListener('message', ({ data }: { data: unknown }) => {
       if (typeof data !== 'string') return;
-      this.#bytes += new TextEncoder().encode(data).length;
-      if (this.#bytes > MAX_RELAY_BYTES) this.#end('too_large');
+      this.#chars += data.length;
+      if (this.#chars > MAX_RELAY_CHARS) this.#end('too_large');
       else this.#receive?.(data);
     });
   }
@@ -210,7 +211,7 @@ class Session implements RelaySession {
     if (this.#ended) return;
     this.#ended = reason;
     clearTimeout(this.#timer);
-    this.#leave?.(reason === 'timeout' && this.#bytes === 0);
+    this.#leave?.(reason === 'timeout' && this.#chars === 0);
     this.#ready.resolve();
     this.#settle?.(reason);
     try {

@@ -1,6 +1,6 @@
 import { decode, npubEncode } from 'nostr-tools/nip19';
 import { generateSecretKey, getPublicKey, type NostrEvent } from 'nostr-tools/pure';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createFaultBook } from '../world/fault-book.ts';
 import { type Relay, startRelay } from '../world/relay.ts';
 import { createRequestCounts } from '../world/request-counts.ts';
@@ -160,6 +160,16 @@ describe('relays are not trusted', () => {
     const { body } = await nostrService([flooding]).get('feed');
     expect(contents(body)).toEqual(['good']);
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'too_large' });
+  });
+
+  it('ends a relay at a message that is too long, without a copy of it', async () => {
+    const encode = vi.spyOn(TextEncoder.prototype, 'encode');
+    const shouting = await scripted(() => [eventMessage(good), 'x'.repeat(3 * 1024 * 1024)]);
+    const { body } = await nostrService([shouting]).get('feed');
+    const longest = Math.max(...encode.mock.calls.map(([text = '']) => text.length));
+    encode.mockRestore();
+    expect([contents(body), body.relay_status[0]?.state]).toEqual([['good'], 'too_large']);
+    expect(longest).toBeLessThan(64 * 1024);
   });
 
   it('skips malformed messages, irrelevant messages and messages for another subscription', async () => {
