@@ -8,6 +8,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { AppError, failureReason } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { keepNewest } from '../core/keep-newest.ts';
+import { CacheMemory } from './cache-memory.ts';
 import type { CachePolicy } from './cache-policy.ts';
 import { withoutBookmark } from './read-session.ts';
 import { within } from './within.ts';
@@ -67,8 +68,8 @@ type CacheOptions = {
 /** After a failed load the upstream is not contacted for this time. */
 const FAILURE_PAUSE_MS = 2_000;
 const MISS_PAUSE_MS = 60_000;
-/** Maximum entries in one isolate's memory; the oldest is evicted first. */
-const MAX_ENTRIES = 500;
+/** Remembered failures, and times of reads from KV; the oldest is evicted first. */
+const MAX_NOTES = 500;
 /**
  * A request joins the load of another one until the load is this old. The runtime never settles the promises of a
  * cancelled request, so a later request loads the value itself.
@@ -98,7 +99,7 @@ const isOwnRefusal = (error: unknown): boolean =>
   (error instanceof AppError && error.code === 'RATE_LIMITED') || failureReason(error) === 'busy';
 
 export class Cache {
-  readonly #memory = new Map<string, Entry>();
+  readonly #memory = new CacheMemory<Entry>();
   /** When each key was last looked up in KV. */
   readonly #lookedAt = new Map<string, number>();
   readonly #loads = new Map<string, Load>();
@@ -130,7 +131,7 @@ export class Cache {
       if (loaded) return this.#shown<T>(key, loaded);
     } catch (error) {
       // A miss has deleted the older value.
-      if (!older || !this.#memory.has(key)) throw error;
+      if (!older || !this.#memory.get(key)) throw error;
     }
     return { ...older, stale: true } as Cached<T>;
   }
@@ -149,7 +150,7 @@ export class Cache {
     const text = JSON.stringify(make());
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-1', utf8ToBytes(text)));
     const body: Body<T> = { text, etag: `"${bytesToHex(digest)}"` };
-    this.#remember(key, { value: { parts, body } satisfies Made, asOf: this.#options.now() });
+    this.#memory.set(key, { value: { parts, body } satisfies Made, asOf: this.#options.now() }, text.length);
     return body;
   }
 
@@ -220,7 +221,7 @@ export class Cache {
     if (missing.length > 0)
       try {
         const loaded = await withoutBookmark(() => load(missing));
-        for (const [key, value] of loaded) this.#remember(key, { value, asOf: began });
+        for (const [key, value] of loaded) this.#memory.set(key, { value, asOf: began });
       } catch (error) {
         for (const key of missing) this.#noteFailure(key, error);
       }
@@ -268,7 +269,7 @@ export class Cache {
       // A load that began later may have ended earlier.
       if (stored.asOf >= (this.#memory.get(key)?.asOf ?? 0)) {
         this.#failures.delete(key);
-        this.#remember(key, stored);
+        this.#memory.set(key, stored);
       }
       this.#writeKv(key, policy, stored);
       return stored;
@@ -293,7 +294,7 @@ export class Cache {
 
   #noteFailure(key: string, error: unknown, pauseMs = FAILURE_PAUSE_MS): void {
     if (isOwnRefusal(error)) return;
-    keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs }, MAX_ENTRIES);
+    keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs }, MAX_NOTES);
   }
 
   /** Takes a value or a failure that the cron has stored, unless the value in memory is newer. */
@@ -309,7 +310,7 @@ export class Cache {
       known.asOf >= notBefore &&
       this.#ageOf(known) < (isLooked ? freshMs : Math.min(freshMs, CRON_PERIOD_MS));
     if (use === undefined || isFresh || notBefore > now()) return;
-    keepNewest(this.#lookedAt, key, now(), MAX_ENTRIES);
+    keepNewest(this.#lookedAt, key, now(), MAX_NOTES);
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
     const newest = this.#memory.get(key);
     if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
@@ -318,7 +319,7 @@ export class Cache {
       ...found,
       ...(found.asOf === newest?.asOf && { value: newest.value }),
     };
-    this.#remember(key, failedAt === undefined ? { value, asOf } : { value, asOf, failedAt });
+    this.#memory.set(key, failedAt === undefined ? { value, asOf } : { value, asOf, failedAt });
   }
 
   #writeKv(key: string, { kv: use, freshMs, staleMs }: CachePolicy, entry: Entry): void {
@@ -330,10 +331,6 @@ export class Cache {
 
   #kvKey(key: string): string {
     return `cache:${this.#options.release ?? ''}:${key}`;
-  }
-
-  #remember(key: string, entry: Entry): void {
-    keepNewest(this.#memory, key, entry, MAX_ENTRIES);
   }
 }
 

@@ -8,6 +8,8 @@ import { AppError } from '../core/errors.ts';
 
 /** The widest page shows nine reads. */
 const MOST_READS = 12;
+/** Longest bodies of one response together, in UTF-16 units. Pages of the site show a tenth of it. */
+const MOST_CHARS = 2 * 1024 * 1024;
 
 type Service = { fetch(request: Request, env: unknown, context: unknown): Response | Promise<Response> };
 
@@ -21,17 +23,21 @@ export const readSeveral =
     const isValid = urls.every((url) => url.origin === origin && isRead(url.pathname));
     if (urls.length === 0 || urls.length !== asked.length || urls.length > MOST_READS || !isValid)
       throw new AppError('INVALID_INPUT', `of must have 1 to ${MOST_READS} paths of GET routes of this API.`);
+    let chars = 0;
     const parts = urls.map(async (url) => {
       const response = await service.fetch(
         new Request(url, { headers: c.req.raw.headers }),
         c.env,
         c.executionCtx,
       );
-      return {
-        status: response.status,
-        headers: Object.fromEntries(response.headers),
-        body: await response.text(),
-      };
+      const body = await response.text();
+      chars += body.length;
+      if (chars > MOST_CHARS)
+        throw new AppError(
+          'INVALID_INPUT',
+          'These reads are too long for one response. Read each by itself.',
+        );
+      return { status: response.status, headers: Object.fromEntries(response.headers), body };
     });
     return c.json(await Promise.all(parts), 200, { 'Cache-Control': 'no-store' });
   };

@@ -11,7 +11,7 @@ const NOW = 2_000_000;
 /** No second of the generated feeds has more events than any generated bound. */
 const LOWEST_CAP = 20;
 
-const SCOPE: FeedScope = { key: 'test', filter: { kinds: [1111] }, maxBytes: 1_000_000 };
+const SCOPE: FeedScope = { key: 'test', filter: { kinds: [1111] }, maxChars: 1_000_000 };
 
 type Relay = { readonly events: readonly NostrEvent[]; readonly cap: number };
 
@@ -139,15 +139,21 @@ describe('walking a feed', () => {
     ]);
   });
 
-  it('ends a page at its byte limit and continues from there without losing a post', async () => {
+  it.each<[string, (index: number) => Partial<NostrEvent>]>([
+    ['contents', () => ({ content: 'x'.repeat(1_000) })],
+    [
+      'labels',
+      (index) => ({ tags: Array.from({ length: 50 }, (_, n) => ['l', `${index}-${n}-${'x'.repeat(16)}`]) }),
+    ],
+  ])('ends a page at its limit of characters, if they are %s, and loses no post', async (_what, long) => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),
-      content: 'x'.repeat(1_000),
+      ...long(index),
     }));
     const { reader } = readerOf([{ events, cap: 500 }], chance(1));
     const sizes: number[] = [];
     const ids = await walk(byCursor, async (start) => {
-      const page = await reader.page({ ...SCOPE, maxBytes: 2_500 }, start, 50);
+      const page = await reader.page({ ...SCOPE, maxChars: 4_000 }, start, 50);
       sizes.push(page.posts.length);
       return page;
     });

@@ -373,6 +373,18 @@ it('the cache evicts the oldest of more than 500 values', async () => {
   expect(loads).toBe(502);
 });
 
+it('the cache evicts the oldest values above 8 million characters, also those in parts', async () => {
+  const cache = new Cache({ now: () => 0, defer: () => undefined });
+  let loads = 0;
+  const read = (key: string) =>
+    cache.read(key, SHORT, async () => {
+      loads += 1;
+      return { posts: Array.from({ length: 1_000 }, () => ({ labels: ['x'.repeat(3_000)] })) };
+    });
+  for (const key of ['one', 'two', 'three', 'three', 'two', 'one']) await read(key);
+  expect(loads).toBe(4);
+});
+
 it('keeps the body of a response until a value in it is read again or is stale, or another part differs', async () => {
   const time = { now: 1_000_000 };
   const cache = new Cache({ now: () => time.now, defer: () => undefined });

@@ -98,7 +98,7 @@ describe('the deadline', () => {
       memory,
       now: () => NOW * 1000,
     });
-    const scope: FeedScope = { key: 'test', filter: { kinds: [1111] }, maxBytes: 10_000 };
+    const scope: FeedScope = { key: 'test', filter: { kinds: [1111] }, maxChars: 10_000 };
     const page = feeds.page(scope, undefined, 10);
     expect(await isDone(page)).toBe(false);
     vi.advanceTimersByTime(RELAY_DEADLINE_MS);

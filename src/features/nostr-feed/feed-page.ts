@@ -70,8 +70,8 @@ export type MergedPage = {
 
 type PageBounds = {
   readonly limit: number;
-  /** Maximum of the posts' contents, in UTF-16 units; the first post always fits. */
-  readonly maxBytes: number;
+  /** Maximum of the posts as JSON, in UTF-16 units. The first post always fits: a relay's event is short. */
+  readonly maxChars: number;
 };
 
 export const statusOf = (reading: RelayReading): RelayStatus => ({
@@ -110,10 +110,13 @@ export function mergeReadings(
   const inOrder = [...events.values()]
     .filter((event) => event.created_at >= floor && isAfter(event, start))
     .sort((a, b) => compare(positionOf(a), positionOf(b)));
-  const shown = inOrder.slice(0, pageEnd(inOrder, bounds));
+  const found = inOrder
+    .slice(0, bounds.limit + 1)
+    .map((event) => postOf(event, [...(relaysOf.get(event.id) ?? [])]));
+  const posts = found.slice(0, pageEnd(found, bounds));
   return {
-    posts: shown.map((event) => postOf(event, [...(relaysOf.get(event.id) ?? [])])),
-    next: nextAfter(shown.at(-1), inOrder[shown.length], floor),
+    posts,
+    next: nextAfter(posts.at(-1), found[posts.length], floor),
     relays: readings.map(statusOf),
   };
 }
@@ -130,18 +133,18 @@ function lastCompleteSecond(readings: readonly RelayReading[]): number {
 }
 
 /**
- * Number of events on the page. A page ends between two seconds, so `next_until` neither repeats nor skips a post. Only
+ * Number of posts on the page. A page ends between two seconds, so `next_until` neither repeats nor skips a post. Only
  * a second with more posts than a page is divided.
  */
-function pageEnd(events: readonly NostrEvent[], { limit, maxBytes }: PageBounds): number {
-  let bytes = 0;
-  const full = events.findIndex(({ content }, index) => {
-    bytes += content.length;
-    return index >= limit || (index > 0 && bytes > maxBytes);
+function pageEnd(posts: readonly Post[], { limit, maxChars }: PageBounds): number {
+  let chars = 0;
+  const full = posts.findIndex((post, index) => {
+    chars += JSON.stringify(post).length;
+    return index >= limit || (index > 0 && chars > maxChars);
   });
-  const following = events[full];
-  if (!following) return events.length;
-  const second = events.findIndex(({ created_at }) => created_at === following.created_at);
+  const following = posts[full];
+  if (!following) return posts.length;
+  const second = posts.findIndex(({ created_at }) => created_at === following.created_at);
   return second === 0 ? full : second;
 }
 

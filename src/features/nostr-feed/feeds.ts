@@ -16,14 +16,14 @@ const relayLabels = (topics: readonly string[]): string[] => [
 
 /** The largest page of this feed. */
 export const MAX_FEED_LIMIT = 100;
-const MAX_BYTES = 256 * 1024;
+const MAX_CHARS = 256 * 1024;
 
 /** Comments of all authors. @param topics a note must have one of these labels, in any namespace; null for all notes */
 export function topicScope(topics: readonly string[] | null): FeedScope {
   return {
     key: topics === null ? 'all' : `topics:${fingerprint(topics)}`,
     filter: { kinds: [COMMENT_KIND], ...(topics ? { '#l': relayLabels(topics) } : {}) },
-    maxBytes: MAX_BYTES,
+    maxChars: MAX_CHARS,
   };
 }
 
@@ -33,11 +33,11 @@ const fingerprint = (topics: readonly string[]): string =>
 
 /** The largest page of this feed. */
 export const MAX_POSTS_LIMIT = 500;
-const POSTS_MAX_BYTES = 1024 * 1024;
+const POSTS_MAX_CHARS = 1024 * 1024;
 
 /** Comments of one author, with any labels. */
 export const authorScope = (pubkey: string): FeedScope => ({
   key: `author:${pubkey}`,
   filter: { kinds: [COMMENT_KIND], authors: [pubkey] },
-  maxBytes: POSTS_MAX_BYTES,
+  maxChars: POSTS_MAX_CHARS,
 });

@@ -17,8 +17,8 @@ export type FeedScope = {
   /** The scope's name in cache keys. */
   readonly key: string;
   readonly filter: FeedFilter;
-  /** Limit on the contents of a page, in UTF-16 units. */
-  readonly maxBytes: number;
+  /** Limit on the JSON of a page's posts, in UTF-16 units. */
+  readonly maxChars: number;
 };
 
 export type FeedReader = ReturnType<typeof createFeedReader>;
@@ -43,7 +43,7 @@ const CLOCK_TOLERANCE_SECONDS = 600;
 
 export function createFeedReader({ relays, memory, now }: Options) {
   async function load(
-    { filter, maxBytes }: FeedScope,
+    { filter, maxChars }: FeedScope,
     start: Position | undefined,
     limit: number,
   ): Promise<MergedPage> {
@@ -54,7 +54,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
     const readings = await Promise.all(
       relays.urls.map((url) => readRelay(relays, url, filter, upper, limit)),
     );
-    const page = mergeReadings(readings, start, { limit, maxBytes });
+    const page = mergeReadings(readings, start, { limit, maxChars });
     const failed = readings.filter(({ completeFrom }) => completeFrom === undefined).length;
     if (page.posts.length > 0 || failed === 0) return page;
     const details = { relay_status: readings.map(statusOf) };
