@@ -13,7 +13,7 @@ import {
 } from '../../packages/client/src/index.ts';
 import { OPERATIONS } from '../../packages/client/src/operations.ts';
 import { exampleOf } from '../kit/example.ts';
-import { rows } from '../kit/scenes.ts';
+import { msOf, playSteps, rows, scenes } from '../kit/scenes.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
 type Reply = {
@@ -313,13 +313,6 @@ describe('a creation', () => {
     expect(sent[0]?.init.body).toContain('"amount":"0123"');
   });
 
-  it('repeats a caller’s own key while the outcome of its creation is unknown', async () => {
-    const { sluice, sent } = service(LOST, { body: CREATED });
-    await sluice.createSwap(input, { idempotencyKey: 'my-own-key-0123456789' });
-    await sluice.createSwap(input);
-    expect([keyOf(sent), keyOf(sent, 1)]).toEqual(Array(2).fill('my-own-key-0123456789'));
-  });
-
   it('a creation returns its outcome even if the store cannot delete the key', async () => {
     const keys = new Map<string, string>();
     keys.delete = () => {
@@ -329,52 +322,51 @@ describe('a creation', () => {
     expect(await sluice.createSwap(input)).toMatchObject({ ok: true, value: CREATED });
   });
 
-  it('sends a new key after each known outcome', async () => {
-    const replayed = { 'idempotency-replayed': 'true' };
-    const { sluice, sent } = service({ body: CREATED }, { body: CREATED, headers: replayed });
-    expect(await sluice.call('createSwap', input)).toMatchObject({
-      ok: true,
-      replayed: false,
-      idempotencyKey: keyOf(sent),
-    });
-    expect(await sluice.call('createSwap', input)).toMatchObject({ ok: true, replayed: true });
-    expect(keyOf(sent)).toMatch(/^[\x21-\x7e]{16,128}$/);
-    expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
-  });
+  const OWN = 'my-own-key-0123456789';
+  const REPLIES: Readonly<Record<string, Reply | Error>> = {
+    created: { body: CREATED },
+    replayed: { body: CREATED, headers: { 'idempotency-replayed': 'true' } },
+    lost: LOST,
+    proxy: { status: 502, body: '<h1>Bad gateway</h1>' },
+    nameless: { body: { initiated: true } },
+    running: {
+      status: 409,
+      body: problem('IDEMPOTENCY_IN_PROGRESS', 'retry_with_same_key', { retryable: true }),
+    },
+    internal: { status: 500, body: problem('INTERNAL', 'report_request_id') },
+    refused: { status: 400, body: problem('AMOUNT_TOO_SMALL', 'fix_request') },
+    quote: { status: 502, body: problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true }) },
+  };
 
   it.each(
-    rows<[name: string, lost: Reply | 'LOST']>(`
-    the connection broke           | LOST
-    a proxy answered               | { "status": 502, "body": "<h1>Bad gateway</h1>" }
-    the answer names no swap       | { "body": { "initiated": true } }
-    the first call still runs      | { "status": 409, "body": ${JSON.stringify(problem('IDEMPOTENCY_IN_PROGRESS', 'retry_with_same_key', { retryable: true }))} }
-    an unexpected failure happened | { "status": 500, "body": ${JSON.stringify(problem('INTERNAL', 'report_request_id'))} }
-  `),
-  )('sends the same key again after this unknown outcome: %s', async (_name, lost) => {
-    const { sluice, sent } = service(lost === 'LOST' ? LOST : lost, { body: CREATED });
-    expect(await sluice.call('createSwap', input)).toMatchObject({ ok: false, idempotencyKey: keyOf(sent) });
-    await sluice.call('createSwap', input);
-    expect(keyOf(sent, 1)).toBe(keyOf(sent));
-  });
-
-  it.each<[name: string, refused: Reply]>([
-    ['a refusal', { status: 400, body: problem('AMOUNT_TOO_SMALL', 'fix_request') }],
-    [
-      'a refusal that asks for a new key',
-      { status: 502, body: problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true }) },
-    ],
-  ])('sends a new key after this known outcome: %s', async (_name, refused) => {
-    const { sluice, sent } = service(refused, { body: CREATED });
-    expect(await sluice.call('createSwap', input)).not.toHaveProperty('idempotencyKey');
-    await sluice.call('createSwap', input);
-    expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
-  });
-
-  it('keeps the key of a creation that the caller stopped', async () => {
-    const { sluice, sent } = service({ body: CREATED });
-    await sluice.call('createSwap', input, { signal: AbortSignal.abort() });
-    await sluice.call('createSwap', input);
-    expect(keyOf(sent, 1)).toBe(keyOf(sent));
+    scenes(`
+      the caller's own key is used again while its outcome is unknown | lost, created     | create own = failed own; create = ok own
+      a new key is sent after each known outcome                      | created, replayed | create = ok a; create = ok b replayed
+      the key is used again after a broken connection                 | lost, created     | create = failed a; create = ok a
+      the key is used again after the page of a proxy                 | proxy, created    | create = failed a; create = ok a
+      the key is used again after an answer that names no swap        | nameless, created | create = failed a; create = ok a
+      the key is used again while the first call still runs           | running, created  | create = failed a; create = ok a
+      the key is used again after an unexpected failure               | internal, created | create = failed a; create = ok a
+      the key is used again after the caller stopped the creation     | created           | create stopped = failed a; create = ok a
+      a new key is sent after a refusal                               | refused, created  | create = failed; create = ok b
+      a new key is sent after a refusal that asks for one             | quote, created    | create = failed; create = ok b
+    `),
+  )('of two equal creations, %s', async (_title, replies = '', steps = '') => {
+    const { sluice, sent } = service(...replies.split(', ').map((name) => REPLIES[name] ?? {}));
+    const names = new Map([[OWN, 'own']]);
+    const options = { own: { idempotencyKey: OWN }, stopped: { signal: AbortSignal.abort() }, plain: {} };
+    /** The outcome of one creation, and the name of the key that it sent and returned. */
+    async function create(how: keyof typeof options = 'plain') {
+      const result = await sluice.call('createSwap', input, options[how]);
+      const key = keyOf(sent, sent.length - 1) ?? '';
+      expect(key).toMatch(/^[\x21-\x7e]{16,128}$/);
+      names.set(key, names.get(key) ?? (sent.length === 1 ? 'a' : 'b'));
+      if (!result.ok && result.idempotencyKey === undefined) return 'failed';
+      expect(result.idempotencyKey).toBe(key);
+      return `${result.ok ? 'ok' : 'failed'} ${names.get(key)}${result.ok && result.replayed ? ' replayed' : ''}`;
+    }
+    const verbs = { create: (how?: string) => create(how as keyof typeof options) };
+    await playSteps(steps, verbs, (actual, expected, step) => expect(actual, step).toBe(expected));
   });
 
   it('a validation of a claim sends no key', async () => {
@@ -395,73 +387,58 @@ describe('until', () => {
   afterEach(() => void vi.useRealTimers());
   const isOver = ({ status }: { readonly status: string }): boolean => status !== 'waiting';
 
-  it('`until` reads the state at once, and again as soon as each waiting response arrives', async () => {
-    const held = { 'preference-applied': 'wait=25' };
-    const { sluice, sent } = service(
-      { body: WAITING },
-      { body: { ...WAITING, detail: 'settling' }, headers: held, afterMs: 2_000 },
-      { body: FINISHED, headers: held },
-    );
+  const held = { 'preference-applied': 'wait=25' };
+  const REPLIES: Readonly<Record<string, Reply | Error>> = {
+    waiting: { body: WAITING },
+    held: { body: WAITING, headers: held },
+    settling: { body: { ...WAITING, detail: 'settling' }, headers: held, afterMs: 2_000 },
+    finished: { body: FINISHED },
+    busy: {
+      status: 503,
+      body: problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 7 }),
+    },
+    lost: LOST,
+    unknown: { status: 404, body: problem('NOT_FOUND', 'check_id') },
+  };
+
+  it.each(
+    scenes(`
+      reads the state at once, and again as soon as each waiting response arrives
+        | waiting, settling, finished | pass 2001ms; end = finished; prefer = none, wait=25, wait=25; seen = done, settling
+      reads about once a second if the service accepts a wait but responds at once
+        | held, held, held, held, held, held, held, held | pass 5s500ms; stop; end = unfinished aborted waiting; sent = 7
+      waits for the pause that the response names if the service does not wait
+        | waiting, waiting, finished | pass 4s999ms; sent = 2; pass 1ms; end = finished
+      retries after temporary failures and waits as long as the service requests
+        | busy, lost, finished | pass 6s999ms; sent = 1; pass 1ms; sent = 2; pass 1m; end = finished
+      ends at a permanent failure
+        | unknown | end = refused NOT_FOUND; sent = 1
+      returns the newest state when the caller stops it during a pause
+        | waiting, waiting | pass 100ms; stop; end = unfinished aborted waiting; sent = 2
+    `),
+  )('`until` %s', async (_title, replies = '', steps = '') => {
+    const { sluice, sent } = service(...replies.split(', ').map((name) => REPLIES[name] ?? {}));
+    const stop = new AbortController();
     const seen: string[] = [];
     const onState = ({ detail }: { readonly detail: string }) => void seen.push(detail);
-    const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { onState });
-    await vi.advanceTimersByTimeAsync(2_001);
-    expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
-    expect([0, 1, 2].map((at) => headerOf(sent, 'prefer', at))).toEqual([null, 'wait=25', 'wait=25']);
-    expect(seen).toEqual([Object(WAITING).detail, 'settling']);
-  });
-
-  it('`until` reads about once a second if the service accepts `Prefer: wait` but responds at once', async () => {
-    const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
-    const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
-    const stop = new AbortController();
-    const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { signal: stop.signal });
-    await vi.advanceTimersByTimeAsync(5_500);
-    stop.abort();
-    await ended;
-    expect(sent.length).toBeLessThanOrEqual(7);
-  });
-
-  it('`until` waits for the pause that the response names if the service does not wait', async () => {
-    const { sluice, sent } = service({ body: WAITING }, { body: WAITING }, { body: FINISHED });
-    const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
-    await vi.advanceTimersByTimeAsync(4_999);
-    expect(sent).toHaveLength(2);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
-  });
-
-  it('`until` retries after temporary failures and waits as long as the service requests', async () => {
-    const busy = problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 7 });
-    const { sluice, sent } = service({ status: 503, body: busy }, LOST, { body: FINISHED });
-    const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
-    await vi.advanceTimersByTimeAsync(6_999);
-    expect(sent).toHaveLength(1);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(sent).toHaveLength(2);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
-  });
-
-  it('`until` ends at a permanent failure', async () => {
-    const { sluice } = service({ status: 404, body: problem('NOT_FOUND', 'check_id') });
-    expect(await sluice.until('getSwapStatus', { id: ID }, isOver)).toMatchObject({
-      ok: false,
-      failure: { error_code: 'NOT_FOUND' },
-    });
-  });
-
-  it('`until` returns the newest state when the caller stops it during a pause', async () => {
-    const { sluice, sent } = service({ body: WAITING }, { body: WAITING });
-    const stop = new AbortController();
-    const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { signal: stop.signal });
-    await vi.advanceTimersByTimeAsync(100);
-    stop.abort();
-    expect(await ended).toMatchObject({
-      ok: false,
-      failure: { kind: 'unfinished', reason: 'aborted', value: { status: 'waiting' } },
-    });
-    expect(sent).toHaveLength(2);
+    const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { signal: stop.signal, onState });
+    const verbs = {
+      pass: (time: string) => vi.advanceTimersByTimeAsync(msOf(time)),
+      stop: () => stop.abort(),
+      sent: () => sent.length,
+      prefer: () => sent.map((_, at) => headerOf(sent, 'prefer', at) ?? 'none').join(', '),
+      seen: () => seen.join(', '),
+      async end() {
+        const result = await ended;
+        if (result.ok) return result.value.status;
+        const { failure } = result;
+        if (failure.kind === 'refused') return `refused ${failure.error_code}`;
+        return failure.kind === 'unfinished'
+          ? `unfinished ${failure.reason} ${failure.value.status}`
+          : failure.kind;
+      },
+    };
+    await playSteps(steps, verbs, (actual, expected, step) => expect(actual, step).toBe(expected));
   });
 
   it('`until` returns a failure of kind invalid when its predicate throws', async () => {
