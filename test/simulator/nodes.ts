@@ -217,7 +217,8 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       const entry = entryOf(signature, seen);
       if (lies('statuses')) {
         const err = random.chance(0.5) ? { InstructionError: [2, 'Custom'] } : null;
-        return { slot, status: { slot: BigInt(seen - FINALITY), err, commitment: 'finalized' as const } };
+        const shown = random.chance(0.5) ? 10n ** 15n : random.chance(0.5) ? 0n : BigInt(seen - FINALITY);
+        return { slot, status: { slot: shown, err, commitment: 'finalized' as const } };
       }
       if (!entry || lies('hides')) return { slot: slot + (lies('heights') ? 400n : 0n), status: null };
       const depth = seen - entry.slot;

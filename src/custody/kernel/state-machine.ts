@@ -9,7 +9,7 @@
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { type NodeView, type Observation, withLateWitnesses } from './observation.ts';
+import { type NodeView, type Observation, rejectionSlots, withLateWitnesses } from './observation.ts';
 import type { KindRules, Operation, Settlement, Signing } from './operation.ts';
 import { code, held, isHeld } from './reason.ts';
 
@@ -38,7 +38,7 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
   const succeeded = final.some(({ failed }) => !failed);
-  const rejections = final.filter(({ failed, charged }) => failed && charged === true).length;
+  const rejections = rejectionSlots(views).length;
   // If nodes contradict each other about finalized data, nothing is decided. A no-op before a landing is not a
   // contradiction.
   if (rejections >= quorum && !succeeded) return 'rejected';
@@ -253,7 +253,7 @@ function judged(
         : { ...landed, state: 'done', detail: 'done', dueAt: null };
     }
     case 'rejected': {
-      const slot = seen.views.find((view) => view.status?.charged === true)?.status?.slot ?? null;
+      const slot = rejectionSlots(seen.views)[0] ?? null;
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':

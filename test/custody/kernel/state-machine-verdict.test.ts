@@ -4,17 +4,19 @@ import { attemptVerdict, expiryHeight } from '../../../src/custody/kernel/state-
 import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
 import { scenes } from '../../kit/scenes.ts';
 
-/** One node's view as its scene writes it: `node proof|view [member=value] [commitment] [failed|free|unread]`. */
+/** One node's view as its scene writes it: `node proof|view [member=value] [commitment] [in=slot] [failed|free|unread]`. */
 function viewOf(text: string): NodeView {
   const [node = '', kind, ...words] = text.split(' ');
   const members = words.flatMap((word) => {
     const [name = '', value] = word.split('=');
-    return value === undefined ? [] : [[name, value === 'null' ? null : BigInt(value)]];
+    return value === undefined || name === 'in' ? [] : [[name, value === 'null' ? null : BigInt(value)]];
   });
   const commitment = (['processed', 'confirmed', 'finalized'] as const).find((each) => words.includes(each));
   const isFailed = ['failed', 'free', 'unread'].some((word) => words.includes(word));
   const charged = words.includes('free') ? false : words.includes('unread') ? null : undefined;
-  const status = commitment ? { status: statusOf(commitment, isFailed, charged) } : {};
+  const slot = words.find((word) => word.startsWith('in='))?.slice(3);
+  const shown = commitment && statusOf(commitment, isFailed, charged);
+  const status = shown ? { status: { ...shown, slot: slot === undefined ? shown.slot : BigInt(slot) } } : {};
   return { ...(kind === 'proof' ? deathProof : view)({ node, ...status }), ...Object.fromEntries(members) };
 }
 
@@ -49,6 +51,8 @@ it.each(
     no height was recorded for the second                 | 2 | one proof, three proof                                | unseen
     one of two nodes shows the failure                    | 2 | one view finalized failed, two view                   | seen
     both show the failure                                 | 2 | one view finalized failed, two view finalized failed  | rejected
+    both show the failure, in different slots             | 2 | one view finalized failed, two view finalized failed in=1000000000000000 | seen
+    two of three show the failure in one slot             | 2 | one view finalized failed, two view finalized failed, three view finalized failed in=1000000000000000 | rejected
     one shows a success, the other proves its end         | 2 | one view finalized, two proof                         | landed
     the fee of a failure is not read                      | 2 | one proof finalized unread, two proof finalized unread | seen
     a failure took no fee                                 | 2 | one proof finalized free, two proof finalized free    | seen

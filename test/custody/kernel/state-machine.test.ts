@@ -48,7 +48,11 @@ const SEEN = {
   confirmed: viewed([shown('confirmed')]),
   finalized: viewed([shown('finalized')]),
   landed: viewed([shown('finalized')], LANDING),
-  rejected: viewed([view(), shown('finalized', true)]),
+  /** Two nodes agree; the slot of the first is a lie. */
+  rejected: viewed([
+    view({ status: { ...statusOf('finalized', true), slot: 10n ** 15n } }),
+    ...[shown('finalized', true), shown('finalized', true)],
+  ]),
   expired: viewed([deathProof()]),
   pending: settled({ state: 'pending', detail: 'settling' }),
   awaited: settled({ state: 'pending', detail: 'settling', awaitsBlock: true }),
