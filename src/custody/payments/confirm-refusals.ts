@@ -42,7 +42,7 @@ export const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal =>
   ...(chain === 'unknown' ? { details: { chain } } : {}),
 });
 
-export function missing({ fee, received }: PaymentRequest): Refusal {
+export function incomplete({ fee, received }: PaymentRequest): Refusal {
   const missingLamports = (BigInt(fee) - BigInt(received)).toString();
   const message = `${missingLamports} lamports are missing. Pay them to the same reference.`;
   return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports } };

@@ -25,9 +25,9 @@ import type { LookedUp } from '../nodes/signature-lookups.ts';
 import type { Checked, SaleCheck } from '../product.ts';
 import {
   INVALID_SIGNATURE,
+  incomplete,
   inProgress,
   MAY_BE_RETURNED,
-  missing,
   NOT_FOUND,
   notFinal,
   notForRequest,
@@ -72,7 +72,7 @@ type PaymentCase =
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /** Its request has closed (`late`), is paid (`double`), or takes no further part. Rows: used, a refund of all of it. */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
-  /** The request waits for the rest. Rows: used, request. */
+  /** The request waits for the rest, until `expire.ts` owes its payments back. Rows: used, request. */
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /** What the request buys is not for sale any more. Rows: used, request, a refund of each of its payments. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
@@ -120,7 +120,7 @@ async function answer(context: PaymentContext, { id, signature }: ConfirmRequest
       return { type: 'confirmed', request: viewOf(context, request) };
     case 'open':
       return refused(
-        request.parts.some((part) => part.signature === signature) ? missing(request) : REFUND_DUE,
+        request.parts.some((part) => part.signature === signature) ? incomplete(request) : REFUND_DUE,
       );
     case 'expired':
       return refused(REFUND_DUE);
