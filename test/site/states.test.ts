@@ -298,14 +298,7 @@ describe('the verdict of the overview', () => {
     ['unread figures', { value: null, failure: null }, IDLE, 'warn', /not known/, null],
     ['figures of the service', covering, IDLE, 'good', /^Covered: /, 'by this service'],
     ['six passed checks', covering, found({}), 'good', /^Covered: 5 ABSR exist/, 'in your browser'],
-    [
-      'a failed check',
-      covering,
-      found({ reserve: 'contradicted' }),
-      'bad',
-      /BTC is NOT/,
-      'in your browser',
-    ],
+    ['a failed check', covering, found({ reserve: 'contradicted' }), 'bad', /BTC is NOT/, 'in your browser'],
     ['an unread supply', covering, found({ supply: 'unchecked' }), 'good', /^Covered: /, 'by this service'],
   ] as const)('the verdict for %s says who compared the figures', (_, summary, check, kind, title, who) => {
     const verdict = verdictOf(summary, check);

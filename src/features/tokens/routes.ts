@@ -104,7 +104,12 @@ const described = (token: Described, facts: TokenFacts | null | undefined) => {
   // A mint that was closed and created anew has other decimals and may have another program.
   const { decimals, supply, program } = facts ?? token;
   // Metadata that can change may take a well-known name after the listing.
-  const names = new Set([token.name, token.symbol, facts?.metadata?.name ?? '', facts?.metadata?.symbol ?? '']);
+  const names = new Set([
+    token.name,
+    token.symbol,
+    facts?.metadata?.name ?? '',
+    facts?.metadata?.symbol ?? '',
+  ]);
   return {
     name: token.name,
     symbol: token.symbol,
