@@ -32,16 +32,16 @@ export const siteConfig: InlineConfig = {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
         // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for
-        // what the same pages share beyond it. Payment has a script of its own: most pages take no payment, so they
-        // load neither wallets nor the payment card with its QR code.
+        // what the same pages share beyond it. An order loads its payment card, with its QR code, when it is shown.
         codeSplitting: {
           groups: [
             {
               name: 'payment',
-              test: /\/site\/parts\/(wallet|[\w-]+-payment|payment-card|qr-code)\.tsx$|\/node_modules\/qr\//,
+              test: /\/site\/parts\/([\w-]+-payment|payment-card|qr-code)\.tsx$|\/node_modules\/qr\//,
               priority: 2,
               includeDependenciesRecursively: false,
             },
+            { name: 'wallet', test: /\/site\/parts\/wallet\.tsx$/, priority: 2, includeDependenciesRecursively: false },
             { name: 'shared', test: SHARED, minShareCount: 4, priority: 1 },
             {
               name: 'parts',

@@ -5,11 +5,14 @@ import { useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
-import { ExchangeProgress, keepOpen, openExchange } from './exchange-progress.tsx';
 import { Check, Choice, Field, Form } from './field.tsx';
 import { grouped, roundedUp, significant } from './format.ts';
+import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { keepOpen, openExchange } from './open-exchange.ts';
 import { useDraft } from './use-draft.ts';
+
+const ExchangeProgress = later(async () => (await import('./exchange-progress.tsx')).ExchangeProgress);
 
 const COINS = [
   ['sol', 'SOL, Solana'],

@@ -1,10 +1,10 @@
 import { useEffect } from 'hono/jsx';
 import type { ExchangeStatus } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
-import { readStored, store } from '../api/stored.ts';
 import { Away } from './explorer-links.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { keepOpen, openExchange } from './open-exchange.ts';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetPayment } from './own-payment.ts';
 import type { Payment } from './payment-card.tsx';
@@ -22,16 +22,6 @@ const STATES: Readonly<Record<string, string>> = {
   verifying: 'held: the provider asks for documents',
   expired: 'expired',
 };
-
-/** The open exchange of this browser. The service has no record of it, so a closed tab would lose its address. */
-const OPEN = 'exchange';
-const readOpen = (value: unknown): string | null =>
-  typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
-    ? value.id
-    : null;
-
-export const openExchange = (): string | null => readStored(OPEN, readOpen);
-export const keepOpen = (id: string | null): void => store(OPEN, id === null ? null : { id });
 
 /** Text that wallets of the coin read from a QR code: only the address if they share no other format. */
 function codeOf(coin: string, address: string, amount: string): string {

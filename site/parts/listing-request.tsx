@@ -1,59 +1,12 @@
-import { useEffect } from 'hono/jsx';
 import type { ListingRequested } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
-import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
-import { Failed, Notice, Waiting } from './notice.tsx';
-import { OrderPayment } from './order-payment.tsx';
-import { forgetPayment } from './own-payment.ts';
-import { solPayment } from './payment-card.tsx';
-import { tokenUrl } from './token-url.ts';
+import { later } from './later.tsx';
+import { Failed, Waiting } from './notice.tsx';
 import { useDraft } from './use-draft.ts';
 
-const POLL_MS = 2000;
-
-function Awaited({ request }: { request: ListingRequested }) {
-  const token = useQuery(
-    'getToken',
-    { id: String(request.token_id) },
-    POLL_MS,
-    ({ listed_at: listedAt }) => listedAt !== null,
-  );
-  const confirm = async (signature: string) => {
-    const named = { listing_request_id: request.listing_request_id, tx_signature: signature };
-    await call('confirmListing', named);
-    token.refresh();
-  };
-  const isListed = token.value !== null && token.value.listed_at !== null;
-  useEffect(() => {
-    if (!isListed) return;
-    announceChange();
-    forgetPayment(request.listing_request_id);
-  }, [isListed]);
-  if (isListed)
-    return (
-      <Notice kind="good">
-        <p>
-          <strong>The token is listed.</strong> <a href={tokenUrl(request.token_id)}>Open its page</a>
-        </p>
-      </Notice>
-    );
-  return (
-    <>
-      <OrderPayment
-        id={request.listing_request_id}
-        payment={solPayment(request)}
-        reported={null}
-        confirm={confirm}
-      />
-      <Waiting
-        what="Waiting for the payment. It is found automatically, within about a minute after it is final."
-        usualSeconds={null}
-      />
-    </>
-  );
-}
+const ListingOrder = later(async () => (await import('./listing-order.tsx')).ListingOrder);
 
 type Draft = { readonly mint: string; readonly request: ListingRequested | null };
 
@@ -78,7 +31,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
   if (request !== null)
     return (
       <div class="stack">
-        <Awaited request={request} />
+        <ListingOrder request={request} />
         <button type="button" class="quiet small start" onClick={() => setDraft({ mint: '', request: null })}>
           Another request
         </button>

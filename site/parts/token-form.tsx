@@ -7,7 +7,7 @@ import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Form } from './field.tsx';
 import { shortened } from './format.ts';
 import { Age } from './freshness.tsx';
-import { InvoicePanel } from './invoice-panel.tsx';
+import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
 import { Tile } from './tile.tsx';
@@ -25,6 +25,8 @@ import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
 import { useConnected } from './wallet.tsx';
+
+const InvoicePanel = later(async () => (await import('./invoice-panel.tsx')).InvoicePanel);
 
 /** The token that a draft would create, as far as a visitor sees it first. */
 function drafted(draft: TokenDraft): Viewed {
