@@ -4,7 +4,7 @@
  */
 import { useEffect, useState } from 'hono/jsx';
 import { render } from 'hono/jsx/dom';
-import { call, readSiteFile } from '../api/call.ts';
+import { call, failureFrom, readSiteFile } from '../api/call.ts';
 import {
   type Hit,
   MAX_HITS,
@@ -26,7 +26,7 @@ export type FoundOperation = {
 
 const TYPING_MS = 200;
 /** A search without a response after this time has failed, and the dialog says so. */
-const HANGS_AFTER_MS = 9_000;
+const LIMIT = { timeoutMs: 9_000 };
 /** Longest search text that the service accepts. */
 const MAX_TEXT = 64;
 
@@ -47,7 +47,7 @@ function useTokens(wanted: string): Found {
     if (wanted === '' || wanted.length > MAX_TEXT) return;
     const ended = new AbortController();
     const timer = setTimeout(async () => {
-      const read = call('searchTokens', { q: wanted }, { signal: ended.signal, timeoutMs: HANGS_AFTER_MS });
+      const read = call('searchTokens', { q: wanted }, { signal: ended.signal, ...LIMIT });
       const result = await read.then(
         ({ value }) => ({ hits: value.tokens.slice(0, MAX_HITS).map(tokenHit), hasFailed: false }),
         () => ({ hits: [], hasFailed: true }),
@@ -62,21 +62,27 @@ function useTokens(wanted: string): Found {
   return found.of === wanted ? found : NOTHING;
 }
 
+type Own = { readonly own: OwnAddresses | null; readonly hasFailed: boolean };
+
 /** Read once, when the dialog opens; until it is read, an address of the service is treated like any other. */
-function useOwnAddresses(): OwnAddresses | null {
+function useOwnAddresses(): Own {
   const [own, setOwn] = useState<OwnAddresses | null>(null);
+  const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     const read = async (): Promise<void> => {
-      const [reserves, summary] = await Promise.all([call('getReserves', {}), call('getAbsrSummary', {})]);
+      const [reserves, summary] = await Promise.all([
+        call('getReserves', {}, LIMIT),
+        call('getAbsrSummary', {}, LIMIT),
+      ]);
       const { bitcoin, solana } = reserves.value;
       const { absrMint = null, asryMint = null } = summary.value;
       setOwn({ bitcoin: bitcoin.address, solana: solana.address, absrMint, asryMint, treasury: null });
-      const { value } = await call('getTreasury', {});
+      const { value } = await call('getTreasury', {}, LIMIT);
       setOwn((known) => known && { ...known, treasury: value.treasury_address });
     };
-    read().catch(() => undefined);
+    read().catch((thrown: unknown) => setFailed(failureFrom(thrown).isOutage));
   }, []);
-  return own;
+  return { own, hasFailed };
 }
 
 function useOperations(): readonly Hit[] {
@@ -123,8 +129,8 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFai
   const wanted = text.trim();
   const tokens = useTokens(wanted);
   const operations = useOperations();
-  const own = useOwnAddresses();
-  if (wanted === '') return { hits: PAGE_HITS, hasFailed: false };
+  const { own, hasFailed } = useOwnAddresses();
+  if (wanted === '') return { hits: PAGE_HITS, hasFailed };
   const words = wanted.toLowerCase().split(/\s+/);
   const hits = [
     ...matching(PAGE_HITS, words),
@@ -133,7 +139,7 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFai
     ...tokens.hits,
     ...matching(operations, words),
   ];
-  return { hits, hasFailed: tokens.hasFailed };
+  return { hits, hasFailed: hasFailed || tokens.hasFailed };
 }
 
 const LABEL = 'Search pages, tokens, addresses and operations';
@@ -181,7 +187,7 @@ function Search({ close }: { close: () => void }) {
       <HitList hits={hits} current={current} close={close} />
       <p class="fine" role="status">
         {hasFailed
-          ? 'The API does not respond, so tokens were not searched.'
+          ? 'The API does not respond: tokens and addresses of the service may be missing.'
           : hits.length === 0
             ? 'Nothing matches. Tokens are found by name, symbol or address.'
             : ''}

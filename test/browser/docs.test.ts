@@ -66,13 +66,11 @@ it('a link to an operation opens it, and the page does not send a call that move
   await visited.close();
 });
 
-it('the search says that the API does not respond', async () => {
-  const visited = await visit('/docs', {}, (page) =>
-    page.route('**/api/listings/search*', (route) => route.abort()),
-  );
+it.each(['listings/search*', 'reserves'])('the search says that %s does not respond', async (path) => {
+  const visited = await visit('/docs', {}, (page) => page.route(`**/api/${path}`, (route) => route.abort()));
   const { page } = visited;
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('combobox').fill('river');
-  await page.getByText('The API does not respond, so tokens were not searched.').waitFor();
+  await page.getByText('The API does not respond: tokens and addresses').waitFor();
   await visited.close();
 });
