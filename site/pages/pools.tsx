@@ -9,14 +9,15 @@ export const pools: Page = {
   Content: () => (
     <>
       <Title name="Pools">
-        Prices and depth of the pools around the reserve. When the provider’s API does not respond, the
-        figures are read from the chain, and each pool names its source.
+        Three pools at Orca, where anyone trades these tokens. Nothing here is advice, and coins in pools are
+        not in the reserve: they do not back ABSR.
       </Title>
       <Live name="pools" json="/api/dex/pool-default">
         <Pools />
       </Live>
       <p class="fine below">
-        Coins in pools are not counted in the reserve. They do not back ABSR, the token that counts its sats.
+        When Orca’s API does not respond, the figures are read from the chain. Each pool names its source and
+        the time of its figures.
       </p>
     </>
   ),

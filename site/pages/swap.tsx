@@ -10,8 +10,8 @@ export const swap: Page = {
   Content: () => (
     <>
       <Title name="Swap SOL of the reserve into BTC">
-        Anyone may start a swap, within limits. The SOL comes from the reserve, and the BTC goes back into it:
-        you pay nothing and receive nothing. <a href="/exchange">Exchange your own coins</a> instead.
+        You gain nothing and pay nothing: a swap turns SOL of the reserve into BTC of the reserve. Anyone may
+        start one, within limits. <a href="/exchange">Exchange your own coins</a> instead.
       </Title>
       <Live name="swap" json="/api/swap/min">
         <SwapPanel />

@@ -8,7 +8,7 @@ import { amountFault, isAmount } from './amount-text.ts';
 import { Check, Choice, Field, Form } from './field.tsx';
 import { grouped, roundedUp, significant } from './format.ts';
 import { later } from './later.tsx';
-import { Failed, Notice, Waiting } from './notice.tsx';
+import { Failed, Waiting } from './notice.tsx';
 import { keepOpen, openExchange } from './open-exchange.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -49,16 +49,23 @@ export function ExchangePanel() {
 type Draft = typeof EMPTY;
 type SetDraft = (name: keyof Draft) => (text: string) => void;
 
+/** The provider's limits of the amount. */
+function Range({ draft: { from, to } }: { draft: Draft }) {
+  const { value, failure } = useQuery('getExchangeMinimum', from === to ? null : { from, to });
+  if (value === null) return <>{failure?.text ?? 'ChangeNOW sets the limits.'}</>;
+  const { minAmountExact: least, maxAmountExact: most } = value;
+  return (
+    <>
+      {least ? `At least ${roundedUp(least, BOUND_DIGITS)}` : 'No minimum is known'}
+      {most ? `, at most ${grouped(significant(most, BOUND_DIGITS))}` : ''} {from.toUpperCase()}
+    </>
+  );
+}
+
 /** Coins and amount, with the provider's limits as a hint. */
 function Terms({ draft, set }: { draft: Draft; set: SetDraft }) {
   const { from, to, amount } = draft;
-  const range = useQuery('getExchangeMinimum', from === to ? null : { from, to });
   const unit = from.toUpperCase();
-  const { minAmountExact: least, maxAmountExact: most } = range.value ?? {};
-  const hint =
-    range.value === null
-      ? (range.failure?.text ?? 'The provider sets the limits.')
-      : `${least ? `At least ${roundedUp(least, BOUND_DIGITS)}` : 'No minimum is known'}${most ? `, at most ${grouped(significant(most, BOUND_DIGITS))}` : ''} ${unit}`;
   return (
     <>
       <div class="pair">
@@ -73,11 +80,38 @@ function Terms({ draft, set }: { draft: Draft; set: SetDraft }) {
         value={amount}
         set={set('amount')}
         wrong={from === to ? 'Choose two different coins.' : amountFault(amount, MAX_DECIMALS, unit)}
-        hint={hint}
+        hint={<Range draft={draft} />}
       />
     </>
   );
 }
+
+/** What a visitor must know of the provider. @param minutes expected duration; null while it is not known */
+const Facts = ({ draft, minutes }: { draft: Draft; minutes: string | null }) => (
+  <div class="stack">
+    <h2 class="minor">Read this before you pay</h2>
+    <dl class="facts">
+      <dt>Who exchanges</dt>
+      <dd>ChangeNOW (changenow.io), not Sluice</dd>
+      <dt>Who holds your coins</dt>
+      <dd>ChangeNOW, from your payment to its payout. Sluice never has them and cannot return them</dd>
+      <dt>Amount</dt>
+      <dd>
+        <Range draft={draft} />
+      </dd>
+      <dt>Fee</dt>
+      <dd>In ChangeNOW’s rate. Sluice adds none</dd>
+      <dt>Rate</dt>
+      <dd>Not locked: more or less than the estimate may arrive</dd>
+      <dt>Time</dt>
+      <dd>{minutes === null ? 'Shown with the estimate' : `${minutes} minutes, says ChangeNOW`}</dd>
+      <dt>If it fails</dt>
+      <dd>
+        ChangeNOW returns your coins to your refund address. It may first hold them and ask for documents
+      </dd>
+    </dl>
+  </div>
+);
 
 type OrderProps = {
   readonly draft: Draft;
@@ -163,13 +197,7 @@ function ExchangeForm({ created }: { created: (id: string) => void }) {
         {estimate === null ? null : <Order {...{ draft, set, estimate, create }} busy={busy !== null} />}
         <Failed failure={failure} />
       </div>
-      <Notice kind="warn" title="Read this before you pay">
-        <p>
-          ChangeNOW does this exchange, not Sluice. It may hold a payment and ask for documents before it pays
-          out or refunds.
-        </p>
-        <p>Pay from your own wallet, exactly the amount shown, and only once.</p>
-      </Notice>
+      <Facts draft={draft} minutes={estimate?.minutes ?? null} />
     </div>
   );
 }

@@ -123,12 +123,18 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
   );
 }
 
-type Name = 'getDefaultPool' | 'getSaethSausdPool' | 'getSausdUsdcPool';
+const POOLS = [
+  ['getDefaultPool', 'The main pool'],
+  ['getSaethSausdPool', 'SAETH / SAUSD'],
+  ['getSausdUsdcPool', 'SAUSD / USDC'],
+] as const;
 
-function PoolView({ name }: { name: Name }) {
+/** @param title shown while the pool's own symbols are not known */
+function PoolView({ name, title }: { name: (typeof POOLS)[number][0]; title: string }) {
   const query = useQuery(name, {}, POLL_MS);
   return (
     <li class="pool">
+      {query.value === null ? <h2 class="minor">{title}</h2> : null}
       <Loaded
         query={query}
         waiting="Reading the pool."
@@ -142,8 +148,8 @@ function PoolView({ name }: { name: Name }) {
 
 export const Pools = () => (
   <ul class="pools" aria-label="Pools">
-    <PoolView name="getDefaultPool" />
-    <PoolView name="getSaethSausdPool" />
-    <PoolView name="getSausdUsdcPool" />
+    {POOLS.map(([name, title]) => (
+      <PoolView name={name} title={title} />
+    ))}
   </ul>
 );

@@ -174,13 +174,19 @@ const Limits = ({ minimum }: { minimum: Query<SwapMinimum> }) => (
         show={(value) => <SwapBounds minimum={value} />}
       />
     </div>
-    <h2 class="minor">What happens</h2>
-    <ol class="soft">
-      <li>The bridge signs a quote, which the service checks.</li>
-      <li>SOL of the reserve goes to the bridge's address for that quote.</li>
-      <li>The bridge pays BTC to the address of the reserve.</li>
-      <li>The swap is finished when the BTC is confirmed there.</li>
-    </ol>
+    <h2 class="minor">Before you start one</h2>
+    <dl class="facts">
+      <dt>Who swaps</dt>
+      <dd>1Click of NEAR Intents, the bridge</dd>
+      <dt>Who holds the coins</dt>
+      <dd>The bridge, from the SOL that leaves the reserve until the BTC arrives in it</dd>
+      <dt>Fee</dt>
+      <dd>In the quote, and paid by the reserve. The service refuses a quote that costs too much</dd>
+      <dt>If it fails</dt>
+      <dd>The bridge returns the SOL to the reserve, less its fee</dd>
+      <dt>Finished</dt>
+      <dd>Once the BTC is confirmed at the address of the reserve</dd>
+    </dl>
   </div>
 );
 
