@@ -13,8 +13,8 @@ export const tokens: Page = {
   Content: () => (
     <>
       <Title name="Tokens">
-        Tokens that were created or listed here. Creators choose the names; only the mint address identifies a
-        token.
+        Tokens that were created or listed here. A listing is paid for and is no recommendation. Creators
+        choose the names; only the mint address identifies a token.
       </Title>
       <p class="row">
         <a class="button" href="/tokens/new">

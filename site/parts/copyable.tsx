@@ -66,6 +66,16 @@ export const Identifier = ({ text, label, ends = 6 }: { text: string; label: str
   </span>
 );
 
+/** An amount or address in full, to copy or to compare with the wallet. */
+export const Whole = ({ text, label, unit }: { text: string; label: string; unit?: string }) => (
+  <span class="identifier whole">
+    <span>
+      <code>{text}</code> {unit}
+    </span>
+    <CopyButton text={text} label={label} />
+  </span>
+);
+
 /** A whole text to copy; lines that do not fit scroll. */
 export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
   <div class="copy-block">

@@ -5,7 +5,7 @@ import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
-import { Away, SolanaTransaction } from './explorer-links.tsx';
+import { Away, SolanaTransaction, solanaAddressUrl } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
 import { sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
@@ -13,8 +13,8 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { type SolRequest, solPayment } from './payment-card.tsx';
-import { ShareButton } from './share-button.tsx';
 import { type Step, Steps } from './steps.tsx';
+import { TokenCard } from './token-card.tsx';
 import { PriceParts } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
@@ -115,44 +115,51 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   );
 }
 
-/** The next steps of a creator whose token exists. */
+/** The finished token to share, and the next steps of its creator. */
 function Created({ invoice }: { invoice: Invoice }) {
-  const { mint_address: mint, token_id: id } = invoice;
+  const { mint_address: mint } = invoice;
+  const token = useQuery('getToken', mint === null ? null : { id: mint });
   return (
-    <Notice kind="good" title="Your token is created and listed.">
-      <p class="row">
-        {id === null ? null : (
-          <>
-            <a class="button" href={tokenUrl(id)}>
-              Open its page
-            </a>
-            <ShareButton path={tokenUrl(id)} title={invoice.name ?? 'Token'} />
-          </>
-        )}
-        {mint === null ? null : (
-          <Away href={`https://www.orca.so/pools?tokens=${encodeURIComponent(mint)}`}>
-            Create a pool at Orca
-          </Away>
-        )}
-      </p>
-      {mint === null ? null : (
-        <dl class="facts">
-          <dt>Add to wallet</dt>
-          <dd>
-            Your wallet shows the token by itself. If it does not, add this address:{' '}
-            <Identifier text={mint} label="mint address" ends={8} />
-          </dd>
-          <dt>Change picture</dt>
-          <dd>
-            {invoice.revoke_update_authority
-              ? 'No key can change name and picture any more.'
-              : 'You hold the right to change it, in any tool that updates token metadata.'}
-          </dd>
-        </dl>
-      )}
-    </Notice>
+    <>
+      <h2>Your token is created and listed.</h2>
+      <div class="split">
+        <div class="stack">
+          <Loaded
+            query={token}
+            waiting="Reading the token from the chain."
+            hasAge={false}
+            show={(value) => <TokenCard token={value} isPart />}
+          />
+        </div>
+        {mint === null ? null : <NextSteps mint={mint} isFixed={invoice.revoke_update_authority} />}
+      </div>
+    </>
   );
 }
+
+/** @param isFixed whether nobody may change name and picture */
+const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
+  <div class="stack">
+    <h2 class="minor">What comes next</h2>
+    <ul class="next">
+      <li>The whole supply is in your wallet.</li>
+      <li>
+        <a href={tokenUrl(mint)}>Open its page</a>, which keeps these facts current. Share that address.
+      </li>
+      <li>
+        <Away href={`https://www.orca.so/pools?tokens=${encodeURIComponent(mint)}`}>
+          Create a pool at Orca
+        </Away>
+        . Nobody can buy the token before a pool has some of it, and SOL or USDC from you.
+      </li>
+      <li>
+        <Away href={solanaAddressUrl(mint)}>See it at Solana Explorer</Away>, which reads the chain without
+        Sluice.
+      </li>
+      {isFixed ? null : <li>Its picture can change: any tool that updates token metadata will do.</li>}
+    </ul>
+  </div>
+);
 
 const REFUND_REASONS: Readonly<Record<string, string>> = {
   double: 'a second payment for the same order',
@@ -228,53 +235,88 @@ function ReportPayment({ id }: { id: string }) {
   );
 }
 
-export function InvoicePanel({ id }: { id: string }) {
+type InvoicePanelProps = {
+  readonly id: string;
+  /** Called once the token exists. */
+  readonly created: () => void;
+  /** Called when the creator leaves the order. */
+  readonly leave: (isCreated: boolean) => void;
+};
+
+export function InvoicePanel({ id, created, leave }: InvoicePanelProps) {
   const answer = useQuery('getInvoice', { id }, POLL_MS, isSettled);
   const detail = answer.value?.detail;
+  const isCreated = detail === 'completed';
   useEffect(() => {
-    if (detail === 'completed') announceChange();
+    if (isCreated) {
+      announceChange();
+      created();
+    }
     if (detail === undefined || !ENDS.includes(detail)) return;
     forgetPayment(id);
     forgetOrder(id);
   }, [detail]);
   return (
-    <Loaded
-      query={answer}
-      waiting="Reading the invoice."
-      show={(invoice) => <InvoiceState invoice={invoice} />}
-    />
+    <div class="stack">
+      <Loaded
+        query={answer}
+        waiting="Reading the invoice."
+        show={(invoice) => <InvoiceState invoice={invoice} />}
+      />
+      <button type="button" class="quiet start" onClick={() => leave(isCreated)}>
+        {isCreated ? 'Create another token' : 'Back to the form'}
+      </button>
+    </div>
   );
 }
 
+const Progress = ({ invoice }: { invoice: Invoice }) => (
+  <div role="status">
+    <Steps label="What happens to the invoice" steps={invoiceSteps(invoice)} />
+  </div>
+);
+
+const Price = ({ invoice }: { invoice: Invoice }) => (
+  <details class="more">
+    <summary>What the price includes</summary>
+    <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
+    <p class="fine">
+      A refund returns the whole amount; the reserve pays its network fee. A late payment is returned too.
+    </p>
+  </details>
+);
+
 function InvoiceState({ invoice }: { invoice: Invoice }) {
   const open = invoice.detail === 'awaiting_payment' || invoice.detail === 'seen';
+  if (invoice.status === 'completed')
+    return (
+      <div key="completed" class="stack" data-invoice={invoice.detail}>
+        <InvoiceNotice invoice={invoice} />
+        <Refunds refunds={invoice.refunds} />
+        <details class="more">
+          <summary>How it was paid and made</summary>
+          <Progress invoice={invoice} />
+        </details>
+        <Price invoice={invoice} />
+      </div>
+    );
   return (
-    <div class="stack" data-invoice={invoice.detail}>
-      <p class="row">
-        <strong>
-          <Foreign text={invoice.name ?? ''} />
-        </strong>
+    <div key="order" class="stack" data-invoice={invoice.detail}>
+      <h2 class="minor">
+        <Foreign text={invoice.name ?? ''} />{' '}
         <span class="fine">
           <Foreign text={invoice.symbol ?? ''} />
         </span>
-      </p>
+      </h2>
       <div class="invoice">
         <div class="stack">
           {open ? <WhatToPay invoice={invoice} /> : null}
           <InvoiceNotice invoice={invoice} />
           <Refunds refunds={invoice.refunds} />
         </div>
-        <div role="status">
-          <Steps label="What happens to the invoice" steps={invoiceSteps(invoice)} />
-        </div>
+        <Progress invoice={invoice} />
       </div>
-      <details>
-        <summary>What the price is made of</summary>
-        <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
-        <p class="fine">
-          A refund returns the whole amount; the reserve pays its network fee. A late payment is returned too.
-        </p>
-      </details>
+      <Price invoice={invoice} />
       {open ? <ReportPayment id={invoice.invoice_id} /> : null}
     </div>
   );

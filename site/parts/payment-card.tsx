@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { parseAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { useNow } from './clock.ts';
-import { CopyButton } from './copyable.tsx';
+import { CopyButton, Whole } from './copyable.tsx';
 import { clock, grouped } from './format.ts';
 import { Moment } from './freshness.tsx';
+import { InDollars } from './in-dollars.tsx';
 import { Notice } from './notice.tsx';
 import { useHasWallet, useIsPhone } from './phone.ts';
 import { QrCode } from './qr-code.tsx';
@@ -124,19 +125,12 @@ const Code = ({ payment: { url, amount, currency } }: { payment: Payment }) => (
   </div>
 );
 
-const Whole = ({ text, label }: { text: string; label: string }) => (
-  <span class="identifier whole">
-    <code>{text}</code>
-    <CopyButton text={text} label={label} />
-  </span>
-);
-
 /** Amount, address and memo in full, to copy or to compare with the wallet. */
 const ByHand = ({ payment: { amount, currency, address, memo } }: { payment: Payment }) => (
   <>
     <dt>Amount</dt>
     <dd>
-      <Whole text={amount} label="the amount" /> {currency}
+      <Whole text={amount} label="the amount" unit={currency} />
     </dd>
     <dt>To</dt>
     <dd>
@@ -194,8 +188,11 @@ export function PaymentTerms({ left, ...props }: PaymentProps & { left: number |
   return (
     <div class="payment">
       <div class="stack">
-        <p class="tile-value number">
-          {grouped(payment.amount)} {payment.currency}
+        <p class="sum">
+          <span class="tile-value number">
+            {grouped(payment.amount)} {payment.currency}
+          </span>
+          <InDollars amount={payment.amount} currency={payment.currency} />
         </p>
         <PayByWallet {...props} />
         <dl class="facts">

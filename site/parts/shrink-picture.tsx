@@ -50,8 +50,9 @@ export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
 }
 
 const WhereToPutIt = ({ url, name, sidePx, bytes }: Facts) => (
-  <div class="stack picture-file">
+  <div class="stack hosting">
     <p class="row">
+      <img src={url} alt="" width="56" height="56" />
       <a class="button quiet" href={url} download={name}>
         Save the small picture
       </a>
@@ -60,13 +61,9 @@ const WhereToPutIt = ({ url, name, sidePx, bytes }: Facts) => (
       </span>
     </p>
     <p class="fine">
-      This service stores no pictures. Put the saved file where anyone can load it for years, and enter its
-      address as the link:
+      Sluice stores no pictures. Upload the saved file to a public GitHub repository (“Add file”, “Upload
+      files”), open it there, press “Raw”, and copy the address of that page into the link below. Your own web
+      site or an IPFS pinning service will do as well.
     </p>
-    <ul class="fine">
-      <li>your own web site</li>
-      <li>a public repository, such as GitHub: the address of the raw file</li>
-      <li>a pinning service for IPFS or Arweave: the https address that it shows</li>
-    </ul>
   </div>
 );

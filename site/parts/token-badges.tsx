@@ -17,8 +17,10 @@ const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
   );
 };
 
-export const ListedMark = ({ at }: { at: string | null }) =>
-  at === null ? <span class="mark">not listed</span> : <span class="mark good">listed</span>;
+/** Neutral: a listing is bought. */
+export const ListedMark = ({ at }: { at: string | null }) => (
+  <span class="mark">{at === null ? 'not listed' : 'listed'}</span>
+);
 
 type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;
 

@@ -1,19 +1,16 @@
 import { useState } from 'hono/jsx';
-import type { TokenRecord } from '../../packages/client/src/index.ts';
-import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import type { Listing, TokenRecord } from '../../packages/client/src/index.ts';
+import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
-import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
+import { sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
-import { PoolPrice } from './pool-price.tsx';
-import { ShareButton } from './share-button.tsx';
 import { Folded } from './table.tsx';
-import { tokenUrl } from './token-url.ts';
-import { SupplyTile, TokenView } from './token-view.tsx';
+import { TokenCard } from './token-card.tsx';
 
 /** Holder of an authority on the chain: an address, none, or currently unreadable. */
 const Authority = ({
@@ -39,67 +36,6 @@ const OTHER_MINTER = 'An address other than the reserve can mint more.';
 /** Who can mint an official token. */
 const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>
   official?.minter ? <span class="fine">{MINTERS[official.minter] ?? OTHER_MINTER}</span> : null;
-
-/** Whether each ABSR is covered, and where a visitor checks it. */
-function Coverage() {
-  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
-  const covered = coverageOf(summary);
-  if (summary.value === null && summary.failure === null) return null;
-  return (
-    <>
-      <p class={`verdict-line ${coverageKind(covered)}`}>
-        <strong>{coverageText(covered)}</strong>
-      </p>
-      <a class="button start" href="/reserves#verify">
-        Check it yourself
-      </a>
-    </>
-  );
-}
-
-/** What an official token is for. */
-const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
-  if (official?.asset === 'ABSR')
-    return (
-      <>
-        <Coverage />
-        <p>
-          The service mints one for each sat of the reserve, so that programs on Solana can read them.{' '}
-          <a href="/trust#redemption">Sluice redeems none</a>.
-        </p>
-      </>
-    );
-  if (official?.asset === 'ASRY')
-    return (
-      <p>
-        It rewards those who fund the service: <a href="/asry">how to earn it</a>. It is no claim on the
-        reserve.
-      </p>
-    );
-  return null;
-};
-
-/** Wallets list a token by its mint address; each wallet shows a token automatically once it holds some of it. */
-function AddToWallet({ mint }: { mint: string }) {
-  const [isCopied, setCopied] = useState<boolean | null>(null);
-  const copy = (): Promise<void> =>
-    navigator.clipboard.writeText(mint).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
-  return (
-    <>
-      <button type="button" class="quiet" onClick={copy}>
-        Add to wallet
-      </button>
-      <span class="fine" role="status">
-        {isCopied === null
-          ? ''
-          : `${isCopied ? 'The mint address is copied' : 'Copy the mint address below'}. Paste it into the token search of your wallet. A token that you hold appears by itself.`}
-      </span>
-    </>
-  );
-}
 
 const Rights = ({ token: { as_of: at, ...token } }: { token: TokenRecord }) => (
   <>
@@ -171,24 +107,10 @@ const Origin = ({ token }: { token: TokenRecord }) => (
 export const TokenFacts = ({ token }: { token: TokenRecord }) => (
   <div class="split">
     <div class="stack">
-      <TokenView token={token}>
-        <div class="tiles">
-          <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
-          <PoolPrice mint={token.mint_address} />
-        </div>
-        <Purpose official={token.official} />
-        <p class="row">
-          <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
-          <AddToWallet mint={token.mint_address} />
-        </p>
-      </TokenView>
+      <TokenCard token={token} />
     </div>
     <div class="stack">
       <dl class="facts">
-        <dt>Mint address</dt>
-        <dd>
-          <Identifier text={token.mint_address} label="mint address" />
-        </dd>
         <Rights token={token} />
       </dl>
       <AsOf at={token.as_of} stale={token.stale} />
@@ -219,7 +141,7 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
         </p>
       </Notice>
     );
-  const paid = listings.value?.listings.find(({ status }) => status === 'confirmed')?.payment_tx_signature;
+  const listing = listings.value?.listings.find(({ status }) => status === 'confirmed');
   return (
     <Loaded
       query={token}
@@ -229,7 +151,7 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
         <>
           <TokenFacts token={value} />
           {value.id === null ? null : (
-            <Listing tokenId={value.id} listedAt={value.listed_at} payment={paid ?? null} />
+            <Standing tokenId={value.id} listedAt={value.listed_at} listing={listing ?? null} />
           )}
         </>
       )}
@@ -237,35 +159,46 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
   );
 }
 
-/** @param payment signature of the listing's payment */
-const Listing = ({
-  tokenId,
-  listedAt,
-  payment,
-}: {
-  tokenId: number;
-  listedAt: string | null;
-  payment: string | null;
-}) => (
+type StandingProps = {
+  readonly tokenId: number;
+  readonly listedAt: string | null;
+  /** The paid request; null while it is not known. */
+  readonly listing: Listing | null;
+};
+
+/** What was paid for a listing, and when: a token that was created here is listed with its creation. */
+const Paid = ({ at, listing }: { at: string; listing: Listing | null }) => (
+  <p>
+    <strong>Listed</strong> on <Moment iso={at} />
+    {listing === null ? null : (
+      <>
+        {listing.fee_lamports === 0
+          ? ', as a part of its creation'
+          : `: paid ${sol(String(listing.fee_lamports))} SOL`}
+        {listing.payment_tx_signature === null ? null : (
+          <>
+            {' '}
+            (<SolanaTransaction signature={listing.payment_tx_signature} />)
+          </>
+        )}
+      </>
+    )}
+    . This is no recommendation: anyone can buy a listing, and wallets may show the token as unverified.
+  </p>
+);
+
+const Standing = ({ tokenId, listedAt, listing }: StandingProps) => (
   <section>
     <h2>Listing</h2>
     {listedAt === null ? (
-      <div class="card">
-        <ListingRequest tokenId={tokenId} />
-      </div>
+      <>
+        <p>Not listed: the search of this site does not find it. A listing is no recommendation.</p>
+        <div class="card">
+          <ListingRequest tokenId={tokenId} />
+        </div>
+      </>
     ) : (
-      <p>
-        Found by search.{' '}
-        {payment === null ? null : (
-          <span>
-            Paid by <SolanaTransaction signature={payment} />
-          </span>
-        )}
-      </p>
+      <Paid at={listedAt} listing={listing} />
     )}
-    <p class="fine">
-      A listed token is paid for and found by search. Listing is not an endorsement, and wallets may still
-      show the token as unverified.
-    </p>
   </section>
 );

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { Check, Choice, Field } from './field.tsx';
-import { PictureFile } from './picture-file.tsx';
+import { type Picked, PictureFile } from './picture-file.tsx';
 import type { DraftFaults, TokenDraft } from './token-draft.ts';
 import { ConnectWallet } from './wallet.tsx';
 
@@ -16,11 +16,12 @@ type TokenFieldsProps = {
   readonly faults: DraftFaults;
   /** Whether the form was submitted; until then, an empty field is not marked. */
   readonly tried: boolean;
-  /** Called with the `data:` URL of a picture of this device, null without one. */
-  readonly pictured: (url: string | null) => void;
+  /** A picture of this device. */
+  readonly picked: Picked;
+  readonly pick: (picked: Picked) => void;
 };
 
-export function TokenFields({ draft, setDraft, faults, tried, pictured }: TokenFieldsProps) {
+export function TokenFields({ draft, setDraft, faults, tried, picked, pick }: TokenFieldsProps) {
   const entry = (name: Text) => ({
     id: `token-${name}`,
     value: draft[name],
@@ -33,15 +34,22 @@ export function TokenFields({ draft, setDraft, faults, tried, pictured }: TokenF
         <Field {...entry('name')} label="Name" hint="Up to 32 letters; an emoji counts as four" />
         <Field {...entry('symbol')} label="Symbol" hint="Up to 10 letters; an emoji counts as four" />
       </div>
-      <fieldset>
-        <legend>Picture (optional)</legend>
-        <div class="pair">
-          <Field {...entry('image')} label="A link" keys="url" hint="An https address that wallets load" />
-          <PictureFile made={pictured} />
-        </div>
+      <fieldset class="framed">
+        <legend>Picture</legend>
+        <PictureFile picked={picked} set={pick} />
+        <Field
+          {...entry('image')}
+          label="Link to the picture"
+          keys="url"
+          hint="The https address from which wallets load it"
+        />
       </fieldset>
       <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
-      <ConnectWallet label="Fill in from my wallet" quiet />
+      <ConnectWallet
+        label="Fill in from my wallet"
+        quiet
+        otherwise="Copy your address in the wallet app and paste it below. You can pay with any wallet in the next step."
+      />
       <Field {...entry('creator')} label="Your wallet" hint="Receives the supply and the rights you keep" />
       <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
         <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />

@@ -10,6 +10,7 @@ import { Age } from './freshness.tsx';
 import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
+import type { Picked } from './picture-file.tsx';
 import { Tile } from './tile.tsx';
 import {
   decimalsOf,
@@ -55,8 +56,8 @@ export const TokenPreview = ({ draft, file }: { draft: TokenDraft; file: string 
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, as you type</p>
-      <TokenView token={drafted(draft)} isPreview file={file}>
-        <div class="tiles">
+      <TokenView token={drafted(draft)} isPart file={file}>
+        <div class="tiles two">
           <SupplyTile supply={formatAmount(atoms, decimals)} decimals={decimals} />
           <Tile name="All of it goes to" value={creator === '' ? 'your wallet' : shortened(creator, 4)} />
         </div>
@@ -77,70 +78,97 @@ function useWalletAddress(fill: (address: string) => void): void {
 /** Waits for the rendering that opens "Advanced". */
 const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
-export function TokenCreator() {
-  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', EMPTY_DRAFT);
-  const [tried, setTried] = useState(false);
-  const { busy, failure, attempt } = useAttempt<'price'>();
-  const [invoice, setInvoice] = useState<string | null>(null);
-  const [file, setFile] = useState<string | null>(null);
-  const order = useOpenOrder();
-  const quote = useTokenQuote(draft);
-  useEffect(() => setInvoice(fromAddressBar('invoice')), []);
-  useWalletAddress((creator) => setDraft({ ...draft, creator }));
+/** Whether a creator wants no picture: asked once, when the order would have none. */
+type Pictureless = 'unasked' | 'asked' | 'wanted';
 
+/** The entries stay until their token exists. @param open shows the order's page */
+function useOrder(draft: TokenDraft, open: (id: string) => void) {
+  const [tried, setTried] = useState(false);
+  const [pictureless, setPictureless] = useState<Pictureless>('unasked');
+  const { busy, failure, attempt } = useAttempt<'price'>();
   const faults = draftFaults(draft);
-  const open = (id: string): void => {
+  const send = () =>
+    attempt('price', async () => {
+      const { value } = await call('createInvoice', invoiceBody(draft));
+      noteOrder(value.invoice_id, draft.name);
+      open(value.invoice_id);
+    });
+  const submit = (): void => {
+    setTried(true);
+    const first = Object.keys(faults)[0];
+    if (first !== undefined) focusSoon(`token-${first}`);
+    else if (draft.image.trim() !== '' || pictureless === 'wanted') void send();
+    else {
+      setPictureless('asked');
+      focusSoon('token-pictureless');
+    }
+  };
+  return {
+    tried,
+    faults,
+    busy,
+    failure,
+    submit,
+    isAsked: pictureless === 'asked' && draft.image.trim() === '',
+    withoutPicture(): void {
+      setPictureless('wanted');
+      void send();
+    },
+    addPicture(): void {
+      setPictureless('unasked');
+      focusSoon('token-file');
+    },
+  };
+}
+
+export function TokenCreator() {
+  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', EMPTY_DRAFT, 'browser');
+  const [invoice, setInvoice] = useState<string | null>(null);
+  const [picked, pick] = useState<Picked>('none');
+  const open = useOpenOrder();
+  const quote = useTokenQuote(draft);
+  const show = (id: string | null): void => {
     toAddressBar('invoice', id);
     setInvoice(id);
     scrollTo({ top: 0 });
   };
-  const submit = async (): Promise<void> => {
-    setTried(true);
-    const first = Object.keys(faults)[0];
-    if (first !== undefined) return focusSoon(`token-${first}`);
-    await attempt('price', async () => {
-      const { value } = await call('createInvoice', invoiceBody(draft));
-      forget();
-      noteOrder(value.invoice_id, draft.name);
-      open(value.invoice_id);
-    });
-  };
-  const begin = (): void => {
-    toAddressBar('invoice', null);
-    setInvoice(null);
-    setTried(false);
-    setDraft({ ...EMPTY_DRAFT, creator: draft.creator });
+  const order = useOrder(draft, show);
+  useEffect(() => setInvoice(fromAddressBar('invoice')), []);
+  useWalletAddress((creator) => setDraft({ ...draft, creator }));
+  const leave = (isCreated: boolean): void => {
+    show(null);
+    if (isCreated) setDraft({ ...EMPTY_DRAFT, creator: draft.creator });
   };
 
-  if (invoice !== null) return <Ordered id={invoice} another={begin} />;
+  if (invoice !== null)
+    return (
+      <div class="card" data-ordered>
+        <InvoicePanel id={invoice} created={forget} leave={leave} />
+      </div>
+    );
   return (
     <>
-      {order === null ? null : <ResumeOrder order={order} resume={() => open(order.id)} />}
+      {open === null ? null : <ResumeOrder order={open} resume={() => show(open.id)} />}
       <div class="split maker">
-        <Form id="token-form" label="New token" submit={submit}>
-          <TokenFields draft={draft} setDraft={setDraft} faults={faults} tried={tried} pictured={setFile} />
+        <Form id="token-form" label="New token" submit={order.submit}>
+          <TokenFields {...{ draft, setDraft, picked, pick }} faults={order.faults} tried={order.tried} />
         </Form>
         <div class="stack">
-          <TokenPreview draft={draft} file={file} />
+          <TokenPreview draft={draft} file={typeof picked === 'string' ? null : picked.url} />
           <TokenPrice quote={quote}>
-            <OrderBar quote={quote.value} disabled={busy !== null} />
+            {order.isAsked ? (
+              <AskPicture draft={draft} hasFile={typeof picked !== 'string'} order={order} />
+            ) : (
+              <OrderBar quote={quote.value} disabled={order.busy !== null} />
+            )}
           </TokenPrice>
-          {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-          <Failed failure={failure} />
+          {order.busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
+          <Failed failure={order.failure} />
         </div>
       </div>
     </>
   );
 }
-
-const Ordered = ({ id, another }: { id: string; another: () => void }) => (
-  <div class="card stack" data-ordered>
-    <InvoicePanel id={id} />
-    <button type="button" class="quiet start" onClick={another}>
-      Another token
-    </button>
-  </div>
-);
 
 /** Stays in reach on a phone, where the preview and the price are below the form. */
 const OrderBar = ({ quote, disabled }: { quote: TokenQuote | null; disabled: boolean }) => (
@@ -148,6 +176,30 @@ const OrderBar = ({ quote, disabled }: { quote: TokenQuote | null; disabled: boo
     <span class="ordered">{quote === null ? null : <Price quote={quote} />}</span>
     <button type="submit" form="token-form" disabled={disabled}>
       Continue to payment
+    </button>
+  </div>
+);
+
+type AskPictureProps = {
+  readonly draft: TokenDraft;
+  readonly hasFile: boolean;
+  readonly order: { withoutPicture(): void; addPicture(): void };
+};
+
+const AskPicture = ({ draft, hasFile, order }: AskPictureProps) => (
+  <div class="order-bar asking" role="alert">
+    <p>
+      <strong>Create without a picture?</strong>{' '}
+      {hasFile ? 'Yours has no link yet. ' : 'Wallets then show an empty circle. '}
+      {draft.keepEditing
+        ? 'You keep the right to add one later.'
+        : 'You give up the right to change it, so none can ever be added.'}
+    </p>
+    <button type="button" id="token-pictureless" onClick={order.withoutPicture}>
+      Without a picture
+    </button>
+    <button type="button" class="quiet" onClick={order.addPicture}>
+      Add a picture
     </button>
   </div>
 );

@@ -37,7 +37,7 @@ export function TokenPicture({ symbol, url, file }: TokenPictureProps) {
         <span class="initial">
           <img src={file} alt={symbol} />
         </span>
-        <span class="fine">Not on the token: it needs a link.</span>
+        <span class="fine">It needs a link</span>
       </span>
     );
   if (url === null) return <Initial symbol={symbol} />;

@@ -1,29 +1,30 @@
 import { type Child, useEffect, useState } from 'hono/jsx';
 import type { Answer, Input } from '../../packages/client/src/index.ts';
 import { type Query, useQuery } from '../api/query.ts';
-import { aboutUsd, sol } from './format.ts';
+import { sol } from './format.ts';
+import { InDollars } from './in-dollars.tsx';
 import { Loaded } from './loaded.tsx';
 import { draftFaults, type TokenDraft } from './token-draft.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   mintRent: 'Rent of the mint',
   metadataRent: 'Rent of the metadata',
-  metadataFee: 'Fee of the metadata program',
-  accountRent: 'Rent of your token account',
+  metadataFee: 'Fee of Metaplex',
+  accountRent: 'Rent of your account',
   networkFee: 'Network fees',
-  margin: 'Service',
+  margin: 'Sluice, listing included',
 };
 
 /** @param breakdown lamports by part */
 export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, string>> }) => (
-  <dl class="facts">
+  <dl class="receipt slim" aria-label="What the price pays for">
     {Object.entries(breakdown)
       .filter(([, lamports]) => lamports !== '0')
       .map(([part, lamports]) => (
-        <>
+        <div>
           <dt>{PARTS[part] ?? part}</dt>
           <dd>{sol(lamports)} SOL</dd>
-        </>
+        </div>
       ))}
   </dl>
 );
@@ -56,17 +57,12 @@ export function useTokenQuote(draft: TokenDraft): Query<TokenQuote> {
   return useQuery('quoteToken', asked);
 }
 
-/** The price in SOL, and in dollars at the service's own price of SOL. */
-export function Price({ quote }: { quote: TokenQuote }) {
-  const summary = useQuery('getAbsrSummary', {}).value;
-  const lamports = quote.fee_lamports.toString();
-  return (
-    <>
-      <strong class="number">{sol(lamports)} SOL</strong>
-      {aboutUsd(lamports, summary?.solPriceUsd)}
-    </>
-  );
-}
+/** The price in SOL, and about how many dollars that is. */
+export const Price = ({ quote: { amount } }: { quote: TokenQuote }) => (
+  <>
+    <strong class="number">{amount} SOL</strong> <InDollars amount={amount} currency="SOL" />
+  </>
+);
 
 /** @param children above the price: the button that orders */
 export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; children?: Child }) => (
@@ -78,13 +74,13 @@ export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; chil
       show={(value) => (
         <>
           <p>
-            <Price quote={value} />{' '}
-            <span class="fine">plus at most 0.0002 SOL, which identifies your payment</span>
+            <Price quote={value} />
           </p>
-          <details class="more">
-            <summary>What it pays for</summary>
-            <PriceParts breakdown={value.fee_breakdown} />
-          </details>
+          <PriceParts breakdown={value.fee_breakdown} />
+          <p class="fine">
+            Solana gets the rent and the network fees. Up to 0.0002 SOL more identifies your payment, and your
+            wallet adds the fee of its transfer.
+          </p>
         </>
       )}
     />

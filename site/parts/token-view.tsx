@@ -76,19 +76,22 @@ export const SupplyTile = ({ supply, decimals }: { supply: string; decimals: num
   </Tile>
 );
 
-/** @param children figures and buttons below the name */
-export const TokenView = ({
-  token,
-  isPreview = false,
-  file = null,
-  children,
-}: {
-  token: Viewed;
-  isPreview?: boolean;
+const Name = ({ name, isPart }: { name: string; isPart: boolean }) => {
+  const text = <Foreign text={name === '' ? NAMELESS : name} />;
+  return isPart ? <h2>{text}</h2> : <h1>{text}</h1>;
+};
+
+type TokenViewProps = {
+  readonly token: Viewed;
+  /** Whether the page is about more than this token: its name is not the page's heading then. */
+  readonly isPart?: boolean;
   /** Picture of this device, shown in place of an address. */
-  file?: string | null;
-  children?: Child;
-}) => (
+  readonly file?: string | null;
+  /** Figures and buttons below what the rights mean. */
+  readonly children?: Child;
+};
+
+export const TokenView = ({ token, isPart = false, file = null, children }: TokenViewProps) => (
   <>
     <div class={`token-head ${tintOf(token.symbol)}`}>
       <TokenPicture
@@ -97,15 +100,7 @@ export const TokenView = ({
         file={file}
       />
       <div>
-        {isPreview ? (
-          <h2>
-            <Foreign text={token.name === '' ? NAMELESS : token.name} />
-          </h2>
-        ) : (
-          <h1>
-            <Foreign text={token.name === '' ? NAMELESS : token.name} />
-          </h1>
-        )}
+        <Name name={token.name} isPart={isPart} />
         <span class="row">
           {token.symbol === token.name ? null : (
             <span class="soft">
@@ -116,13 +111,13 @@ export const TokenView = ({
         </span>
       </div>
     </div>
-    {children}
     {token.warning === null ? null : (
       <Notice kind="warn" title="The name or symbol resembles a well-known token.">
         <p>A creator may choose any name. Compare the mint address before you trust it.</p>
       </Notice>
     )}
     <HolderList token={token} />
+    {children}
     {token.description === '' ? null : (
       <p class="prose">
         <Foreign text={token.description} />

@@ -41,8 +41,18 @@ async function walletFailure(
     : { failed: failureFrom(thrown), isUnsent: false };
 }
 
+const OTHERWISE =
+  'Install one, such as Phantom, Solflare or Backpack, and press the button again. On a phone, open this page in the browser of the wallet app.';
+
+type ConnectWalletProps = {
+  readonly label: string;
+  readonly quiet?: boolean;
+  /** What a visitor without a wallet in this browser can do. */
+  readonly otherwise?: string;
+};
+
 /** Lists the wallets of this browser and connects one. Shows nothing once connected. */
-export function ConnectWallet({ label, quiet = false }: { label: string; quiet?: boolean }) {
+export function ConnectWallet({ label, quiet = false, otherwise = OTHERWISE }: ConnectWalletProps) {
   const connected = useConnected();
   const [wallets, setWallets] = useState<readonly Wallet[] | null>(null);
   const [busy, setBusy] = useState(false);
@@ -84,10 +94,7 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
       {busy ? <Waiting what="Waiting for the wallet. Confirm in its window." usualSeconds={null} /> : null}
       {wallets?.length === 0 && !busy ? (
         <Notice kind="info" title="No Solana wallet was found in this browser.">
-          <p>
-            Install one, such as Phantom, Solflare or Backpack, and press the button again. On a phone, open
-            this page in the browser of the wallet app.
-          </p>
+          <p>{otherwise}</p>
         </Notice>
       ) : null}
       <Failed failure={failure} />

@@ -64,12 +64,12 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
   await page.getByLabel('Decimals').fill('3');
   const preview = page.locator('.split > .stack');
   expect(await preview.innerText()).toMatch(/OTTER.*2,500\.5\s+3 decimals/s);
-  await page.getByText('What it pays for').click();
   await page.getByRole('region', { name: 'Price' }).getByText('Rent of the mint').waitFor();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.getByText(/^A Solana address of 32 to 44/).waitFor();
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
   await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.getByRole('button', { name: 'Without a picture' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   await expectAccessible(page);
   await picture(page, 'invoice');

@@ -62,6 +62,7 @@ async function order(wallet: WalletOptions, prepare?: (page: Page) => Promise<un
   await page.getByLabel('Supply').fill('1,000,000');
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
   await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.getByRole('button', { name: 'Without a picture' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
   const id = (await shownAddress(page)).searchParams.get('invoice') ?? '';
@@ -228,6 +229,7 @@ it('a phone without a wallet shows the wallet apps first and hides the QR code',
   await page.getByLabel('Symbol').fill('PHONE');
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
   await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.getByRole('button', { name: 'Without a picture' }).click();
   const phantom = page.getByRole('link', { name: 'Open in Phantom' });
   await phantom.waitFor();
   const { href } = await shownAddress(page);

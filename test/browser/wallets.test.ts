@@ -34,6 +34,7 @@ async function openInvoice(name: string): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel('Symbol').fill('GATE');
   await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.getByRole('button', { name: 'Without a picture' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
 }
 
@@ -162,16 +163,30 @@ it('offers two wallets by their names', async () => {
   await page.getByText('The wallet shared no Solana account.').waitFor();
 });
 
-it('a draft of a token survives a reload', async () => {
-  visited = await visit('/tokens/new');
+it('a draft of a token survives a reload and its order, which asks once for a missing picture', async () => {
+  const address = await withWallet('/tokens/new');
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill('Half Written');
   await page.getByText('Advanced: decimals').click();
   await page.getByLabel('Description').fill('Not done yet');
   await page.reload();
   await page.getByText('Half Written').first().waitFor();
+  await page.getByLabel('Symbol').fill('HALF');
+  await page.getByLabel('Your wallet').fill(address);
+  const order = page.getByRole('button', { name: 'Continue to payment' });
+  await order.click();
+  await page.getByText('Create without a picture?').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Add a picture' }).click();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-file');
+  await order.click();
+  await page.getByRole('button', { name: 'Without a picture' }).click();
+  await page.locator('[data-invoice="awaiting_payment"]').waitFor();
+  await page.getByRole('button', { name: 'Back to the form' }).click();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half Written');
   expect(await page.getByLabel('Description').inputValue()).toBe('Not done yet');
+  await order.click();
+  await page.locator('[data-invoice="awaiting_payment"]').waitFor();
 });
 
 const PICTURE = 'https://pictures.example/otter.png';
@@ -190,7 +205,7 @@ it.each([
 ])('loads %s only after a click, and shows what is wrong with it', async (_name, answer, text) => {
   visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
   const { page } = visited;
-  await page.getByLabel('A link').fill(PICTURE);
+  await page.getByLabel('Link to the picture').fill(PICTURE);
   const load = page.getByRole('button', { name: 'Load picture' });
   await load.waitFor();
   expect(visited.foreign).toEqual([]);
@@ -214,7 +229,7 @@ it('shrinks a picture file for the preview and for saving, and says where to hos
   ]);
   expect(saved.suggestedFilename()).toBe('token.webp');
   expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
-  await page.getByText('This service stores no pictures.').waitFor();
+  await page.getByText('Sluice stores no pictures.').waitFor();
   await expectAccessible(page);
   await page
     .getByLabel('A file on this device')

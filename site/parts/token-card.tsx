@@ -1,0 +1,89 @@
+import { useState } from 'hono/jsx';
+import type { TokenRecord } from '../../packages/client/src/index.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { Whole } from './copyable.tsx';
+import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
+import { PoolPrice } from './pool-price.tsx';
+import { ShareButton } from './share-button.tsx';
+import { tokenUrl } from './token-url.ts';
+import { SupplyTile, TokenView } from './token-view.tsx';
+
+/** Whether each ABSR is covered, and where a visitor checks it. */
+function Coverage() {
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const covered = coverageOf(summary);
+  if (summary.value === null && summary.failure === null) return null;
+  return (
+    <>
+      <p class={`verdict-line ${coverageKind(covered)}`}>
+        <strong>{coverageText(covered)}</strong>
+      </p>
+      <a class="button start" href="/reserves#verify">
+        Check it yourself
+      </a>
+    </>
+  );
+}
+
+/** What an official token is for. */
+const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
+  if (official?.asset === 'ABSR')
+    return (
+      <>
+        <Coverage />
+        <p>
+          The service mints one for each sat of the reserve, so that programs on Solana can read them.{' '}
+          <a href="/trust#redemption">Sluice redeems none</a>.
+        </p>
+      </>
+    );
+  if (official?.asset === 'ASRY')
+    return (
+      <p>
+        It rewards those who fund the service: <a href="/asry">how to earn it</a>. It is no claim on the
+        reserve.
+      </p>
+    );
+  return null;
+};
+
+/** Wallets list a token by its mint address; each wallet shows a token automatically once it holds some of it. */
+function AddToWallet({ mint }: { mint: string }) {
+  const [isCopied, setCopied] = useState<boolean | null>(null);
+  const copy = (): Promise<void> =>
+    navigator.clipboard.writeText(mint).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  return (
+    <>
+      <button type="button" class="quiet" onClick={copy}>
+        Add to wallet
+      </button>
+      <span class="fine" role="status">
+        {isCopied === null
+          ? ''
+          : `${isCopied ? 'The mint address is copied' : 'Copy the mint address below'}. Paste it into the token search of your wallet. A token that you hold appears by itself.`}
+      </span>
+    </>
+  );
+}
+
+/** What a holder sees first: on the token's page, and when it has just been created. */
+export const TokenCard = ({ token, isPart = false }: { token: TokenRecord; isPart?: boolean }) => (
+  <TokenView token={token} isPart={isPart}>
+    <div class="tiles two">
+      <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
+      <PoolPrice mint={token.mint_address} />
+    </div>
+    <Purpose official={token.official} />
+    <p class="row">
+      <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
+      <AddToWallet mint={token.mint_address} />
+    </p>
+    <p class="stacked">
+      <span class="fine">Mint address</span>
+      <Whole text={token.mint_address} label="mint address" />
+    </p>
+  </TokenView>
+);
