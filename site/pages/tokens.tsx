@@ -31,7 +31,9 @@ export const tokens: Page = {
       </section>
       <section id="list">
         <h2>List a token created elsewhere</h2>
-        <p>A listed token is found by search. Its name must be on the chain.</p>
+        <p>
+          A listed token is found by search. Its name must be on the chain. You see the price before you pay.
+        </p>
         <Live name="listing">
           <div class="card narrow">
             <ListingRequest />

@@ -116,25 +116,27 @@ const Facts = ({ draft, minutes }: { draft: Draft; minutes: string | null }) => 
 type OrderProps = {
   readonly draft: Draft;
   readonly set: SetDraft;
-  readonly estimate: ExchangeEstimate;
   readonly busy: boolean;
   readonly create: () => unknown;
 };
 
-/** The provider's estimate, both addresses, and what the visitor must know before the order. */
-function Order({ draft, set, estimate, busy, create }: OrderProps) {
+const Estimated = ({ estimate }: { estimate: ExchangeEstimate }) => (
+  <p>
+    About{' '}
+    <strong>
+      {estimate.estimatedAmountExact} {estimate.to.toUpperCase()}
+    </strong>
+    {estimate.minutes === null ? '' : `, in ${estimate.minutes} minutes`}.
+  </p>
+);
+
+/** Both addresses, and the consent of the visitor. */
+function Order({ draft, set, busy, create }: OrderProps) {
   const [agreed, setAgreed] = useState(false);
   const { from, to, payout, refund } = draft;
   const isComplete = agreed && payout.trim() !== '' && refund.trim() !== '';
   return (
     <Form label="Start the exchange" submit={create}>
-      <p>
-        About{' '}
-        <strong>
-          {estimate.estimatedAmountExact} {to.toUpperCase()}
-        </strong>
-        {estimate.minutes === null ? '' : `, in ${estimate.minutes} minutes`}.
-      </p>
       <Field
         id="exchange-payout"
         label={`Your ${to.toUpperCase()} address`}
@@ -184,20 +186,26 @@ function ExchangeForm({ created }: { created: (id: string) => void }) {
     if (name !== 'payout' && name !== 'refund') setEstimate(null);
   };
   const ready = isAmount(amount, MAX_DECIMALS, from) && from !== to && busy === null;
+  const outcome = busy === null ? <Failed failure={failure} /> : <Waiting what="Waiting for the provider." />;
   return (
-    <div class="split">
+    <div class="split exchange">
       <div class="card stack">
         <Form label="Exchange" submit={quote}>
           <Terms {...{ draft, set }} />
-          <button type="submit" disabled={!ready}>
+          <button type="submit" class={estimate === null ? '' : 'quiet'} disabled={!ready}>
             Estimate
           </button>
         </Form>
-        {busy === null ? null : <Waiting what="Waiting for the provider." />}
-        {estimate === null ? null : <Order {...{ draft, set, estimate, create }} busy={busy !== null} />}
-        <Failed failure={failure} />
+        {estimate === null ? null : <Estimated estimate={estimate} />}
+        {estimate === null ? outcome : null}
       </div>
       <Facts draft={draft} minutes={estimate?.minutes ?? null} />
+      {estimate === null ? null : (
+        <div class="card stack">
+          <Order {...{ draft, set, create }} busy={busy !== null} />
+          {outcome}
+        </div>
+      )}
     </div>
   );
 }

@@ -44,11 +44,11 @@ export const NostrPost = ({ post }: { post: Post }) => (
           <span>
             About{' '}
             <Away href={post.root.url}>
-              <Foreign text={post.root.url} />
+              <Foreign text={post.root.url.replace(/^https?:\/\//, '')} />
             </Away>
           </span>
         ) : null}
-        <Away href={`https://njump.me/${encodeURIComponent(post.nevent)}`}>Open at njump.me</Away>
+        <Away href={`https://njump.me/${encodeURIComponent(post.nevent)}`}>At njump.me</Away>
         <CopyButton text={post.nevent} label="link of the post" />
       </p>
     </article>
