@@ -10,7 +10,7 @@ import { decodeBase58 } from '../chain/solana/address.ts';
 import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { type ListingFacts, listingAccounts, listingFacts } from '../chain/solana/listed-token.ts';
 import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
-import { signedTransaction } from '../chain/solana/transaction.ts';
+import { ofTwoSigners, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { quoteBudgets } from '../core/call-limits.ts';
 import { isTimeOver } from '../core/due-time.ts';
@@ -278,12 +278,13 @@ function mintWitness(config: Wired, solana: SolanaView, reserveAddress: string):
           ? { address: multisig, witness }
           : null;
       },
-      async cosign(message, signature, witness) {
-        const { wire } = signedTransaction(message, [signature, new Uint8Array(signature.length)]);
-        const cosignature = await cosign(base64.encode(wire));
+      async cosign(transaction, witness) {
+        const cosignature = await cosign(transaction);
+        const { message, first } = ofTwoSigners(base64.decode(transaction));
         const key = await verifyingKey(decodeBase58(witness, 32) ?? new Uint8Array());
-        if (key && (await isSignedBy(key, message, cosignature))) return cosignature;
-        throw upstreamFailed('witness', 'witness_wrong_signature');
+        if (!key || !(await isSignedBy(key, message, cosignature)))
+          throw upstreamFailed('witness', 'witness_wrong_signature');
+        return base64.encode(signedTransaction(message, [first, cosignature]).wire);
       },
     },
   };

@@ -183,6 +183,13 @@ export function signedTransaction(
   };
 }
 
+/** The message and the first signature of a transaction with two signatures. */
+export function ofTwoSigners(wire: Uint8Array): { message: Uint8Array; first: Uint8Array } {
+  return wire[0] === VERSION_ONE
+    ? { message: wire.slice(0, -128), first: wire.slice(-128, -64) }
+    : { message: wire.slice(129), first: wire.slice(1, 65) };
+}
+
 /** The effects of a transaction. Balances are indexed like `accounts`. */
 export type ChainTransaction = {
   /** The first signature: the transaction's id. */

@@ -140,8 +140,9 @@ export class Executor {
   }
 
   async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    // An instance that was replaced after signing fails at this sync, so its bytes are never sent.
+    // An instance that was replaced after signing fails at this sync, so its bytes never leave it.
     await this.#ports.storage.sync();
+    if (signing.lacksSignature) return this.#complete(op, kind, signing);
     const accepted = await this.#ports.chain.send(signing.wire);
     this.#observe(op, kind, { type: 'sent', accepted });
   }
@@ -153,7 +154,7 @@ export class Executor {
     let landing: Landing | null = null;
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature, op.signer).catch(() => null);
-    } else if (verdict === 'unseen') {
+    } else if (verdict === 'unseen' && !signing.lacksSignature) {
       // The bytes are sent even when every node's view failed, because a node that cannot report may still forward
       // them.
       await chain.send(signing.wire);
@@ -162,7 +163,25 @@ export class Executor {
     if (views.length === 0) return void this.#observe(op, kind, { type: 'unreachable' });
     // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing stops.
     if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
-    this.#observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
+    const viewed = this.#observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
+    if (verdict === 'unseen' && viewed?.signing?.lacksSignature)
+      await this.#complete(viewed, kind, viewed.signing);
+  }
+
+  /** Asks the key outside of the service for its signature of a stored attempt, and stores the complete bytes. */
+  async #complete(op: Operation, kind: OperationKind, { wire }: Signing): Promise<void> {
+    const stopped = this.#ports.gate.stop(op.kind);
+    if (stopped !== undefined)
+      return void this.#observe(op, kind, { type: 'incomplete', reason: { type: 'stopped', by: stopped } });
+    if (!kind.complete || op.signer !== this.#ports.signer.address)
+      return void this.#observe(op, kind, { type: 'unreachable' });
+    try {
+      const complete = await kind.complete(op, wire);
+      this.#observe(op, kind, { type: 'completed', wire: complete });
+    } catch (error) {
+      const { reason } = this.#unread('sign_failed', op, error);
+      this.#observe(op, kind, { type: 'incomplete', reason });
+    }
   }
 
   /**
@@ -272,12 +291,15 @@ export class Executor {
     }
   }
 
-  async #sign(op: Operation, { message, cosign, signedAt }: Ready): Promise<Signing | { seen: Observation }> {
+  async #sign(
+    op: Operation,
+    { message, cosign, lacksSignature, signedAt }: Ready,
+  ): Promise<Signing | { seen: Observation }> {
     const { assemble, signer } = this.#ports;
     try {
       const own = await signer.sign(message);
       const { wire, signature } = assemble(message, own, (await cosign?.(own)) ?? []);
-      return { signature, wire, ...signedAt };
+      return { signature, wire, ...(lacksSignature && { lacksSignature }), ...signedAt };
     } catch (error) {
       // Bytes that were signed but not stored are never sent, so the next try prepares and signs a new message.
       const { reason } = this.#unread('sign_failed', op, error);

@@ -47,6 +47,9 @@ export type Observation =
       readonly plan: Facts;
       readonly cost: bigint;
     }
+  /** The key outside of the service has not signed the attempt. */
+  | { readonly type: 'incomplete'; readonly reason: Reason }
+  | { readonly type: 'completed'; readonly wire: string }
   | { readonly type: 'sent'; readonly accepted: boolean }
   /** `landing` is present with a finalized success once the node returns the transaction itself. */
   | {

@@ -24,6 +24,11 @@ export type Signing = {
   readonly signature: string;
   /** Base64 of the signed transaction. Resent unchanged, never signed again. */
   readonly wire: string;
+  /**
+   * Present while a key outside of the service has not signed. Nothing was sent, but whoever has that key can complete and
+   * send the bytes, so this is an attempt like any other.
+   */
+  readonly lacksSignature?: true;
 } & SignedAt;
 
 /** Slot and node heights when an attempt was signed. */
@@ -295,6 +300,8 @@ export type Prepared =
        * @throws AppError UPSTREAM_FAILED when a signer does not respond or refuses: nothing is stored
        */
       cosign?(signature: Uint8Array): Promise<readonly Uint8Array[]>;
+      /** Present if the kind's `complete` adds a signature. `cosign` returns a blank one. */
+      readonly lacksSignature?: true;
       /** Slot and block heights at which the message's blockhash was read. */
       readonly signedAt: SignedAt;
       readonly plan: Facts;
@@ -320,6 +327,12 @@ export type OperationKind = {
   readonly rules: KindRules;
   /** Reads and checks upstream data. Signs nothing. @throws AppError UPSTREAM_FAILED */
   prepare(operation: Operation): Promise<Prepared>;
+  /**
+   * The transaction with the signature of a key outside of the service. That key sees only stored attempts.
+   * @param wire base64
+   * @throws AppError UPSTREAM_FAILED
+   */
+  complete?(operation: Operation, wire: string): Promise<string>;
   /**
    * @param isUsed whether another operation already uses this name, such as `output:<txid>:<vout>`
    * @returns undefined for a row that this version cannot settle; it is held for the operator

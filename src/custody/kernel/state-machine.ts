@@ -152,7 +152,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
         ...op,
         state: 'signed',
         detail: 'signed',
-        reason: null,
+        reason: seen.signing.lacksSignature ? op.reason : null,
         signing: seen.signing,
         signedAt: now,
         plan: { ...op.plan, ...seen.plan },
@@ -161,6 +161,16 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
         looks: 0,
         dueAt: now,
       };
+
+    case 'incomplete':
+      if (op.state !== 'signed') return op;
+      return { ...op, ...lookAgain(op, PREPARE_MS, now), reason: seen.reason };
+
+    case 'completed': {
+      if (op.state !== 'signed' || !op.signing) return op;
+      const { lacksSignature: _, ...signing } = op.signing;
+      return { ...op, signing: { ...signing, wire: seen.wire }, reason: null, looks: 0, dueAt: now };
+    }
 
     case 'sent':
       if (op.state !== 'signed') return op;
@@ -263,25 +273,30 @@ function judged(
       return { ...op, detail: 'landed', ...watchSeen(op, seen.views, now) };
     case 'unseen': {
       // A fork undid the landing: the same bytes are resent until the outcome is final.
-      const witnessed = withLateWitnesses(signing, seen.views);
-      return { ...op, signing: witnessed, detail: 'sent', ...watchAgain(op, now) };
+      const witnessed = { ...op, signing: withLateWitnesses(signing, seen.views) };
+      const again = watchAgain(op, now);
+      return signing.lacksSignature
+        ? { ...witnessed, ...again, reason: again.reason ?? op.reason }
+        : { ...witnessed, ...again, detail: 'sent' };
     }
   }
 }
 
 /**
- * An attempt ended without moving anything. The operation is planned again, or it fails.
+ * An attempt ended without moving anything. The operation is planned again, or it fails. An attempt that nobody completed
+ * is not counted: the other key may be away for hours.
  */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
   const isRejected = reason === 'rejected';
-  const mayRepeat = op.attempt < rules.maxAttempts && !(isRejected && rules.endsWhenRejected);
+  const isCounted = !op.signing?.lacksSignature;
+  const mayRepeat = !isCounted || (op.attempt < rules.maxAttempts && !(isRejected && rules.endsWhenRejected));
   if (mayRepeat) {
     return {
       ...op,
       state: 'planned',
       detail: 'planned',
-      reason: code(reason),
-      attempt: op.attempt + 1,
+      reason: isCounted ? code(reason) : op.reason,
+      attempt: isCounted ? op.attempt + 1 : op.attempt,
       signing: null,
       unsettled: NONE,
       cost: NONE,

@@ -49,6 +49,8 @@ const ACCOUNT_RENT = 3_000_000n;
 const MINT_RESERVED = mintFee(2) + ACCOUNT_RENT;
 
 const NONE = lamports(0n);
+/** In the place of the witness's signature until the witness has signed. */
+const BLANK = new Uint8Array(64);
 
 /** Reasons for which a day's operation ends normally. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
@@ -71,10 +73,11 @@ export type WitnessPorts = {
    */
   readMultisig(): Promise<MintMultisig | null>;
   /**
-   * The witness's verified signature of a mint that the reserve has signed.
+   * A mint with the witness's signature, verified.
+   * @param transaction base64, with the reserve's signature and a blank second one
    * @throws AppError UPSTREAM_FAILED
    */
-  cosign(message: Uint8Array, signature: Uint8Array, witness: string): Promise<Uint8Array>;
+  cosign(transaction: string, witness: string): Promise<string>;
 };
 
 export type AbsrPorts = {
@@ -132,6 +135,7 @@ export class DailyMint implements CustodyModule {
     absr: {
       rules: ABSR_RULES,
       prepare: (operation) => this.#prepare(operation),
+      complete: (operation, wire) => this.#complete(operation, wire),
       settle: settlesByLanding,
     },
   };
@@ -203,17 +207,22 @@ export class DailyMint implements CustodyModule {
     const message = mintMessage({ payer, multisig, mint, program, owner, atoms, decimals, memo }, lifetime);
     return {
       ...plainlyPrepared(message, lifetime),
-      ...(witness && multisig
-        ? { cosign: async (signature) => [await witness.cosign(message, signature, multisig.witness)] }
-        : {}),
+      ...(multisig && { cosign: async () => [BLANK], lacksSignature: true }),
       plan: {
         ...figures,
         mintAtoms: atoms.toString(),
         mintSats: (atoms / 10n ** BigInt(decimals)).toString(),
         priceBtcUsd: price?.toString() ?? null,
         proofHash: proofHash ?? null,
+        ...(multisig && { witness: multisig.witness }),
       },
     };
+  }
+
+  async #complete({ plan }: Operation, wire: string): Promise<string> {
+    const { witness } = this.#ports;
+    if (!witness || typeof plan.witness !== 'string') throw upstreamFailed('witness', 'witness_unreachable');
+    return witness.cosign(wire, plan.witness);
   }
 
   /** The day's operation, if it has begun, and its id. Another one follows only if a change of the key has ended it. */

@@ -42,6 +42,14 @@ const SEEN = {
   unprepared: { type: 'unprepared', reason: upstream('timeout'), waiting: 1 },
   unsigned: { type: 'unsigned', reason: upstream('timeout') },
   signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
+  unfinished: {
+    type: 'signed',
+    signing: { ...signingOf('two'), lacksSignature: true },
+    plan: {},
+    cost: 0n,
+  },
+  incomplete: { type: 'incomplete', reason: upstream('witness_unreachable') },
+  completed: { type: 'completed', wire: 'complete' },
   accepted: { type: 'sent', accepted: true },
   unaccepted: { type: 'sent', accepted: false },
   nothing: viewed([view()]),
@@ -79,8 +87,8 @@ const SETTLED: Seen[] = [
   'broken',
 ];
 const TAKES: Record<Row, Seen[]> = {
-  planned: ['refused', 'found', 'unprepared', 'unsigned', 'signed'],
-  signed: ['accepted', 'unaccepted', ...WATCHED, 'unreachable'],
+  planned: ['refused', 'found', 'unprepared', 'unsigned', 'signed', 'unfinished'],
+  signed: ['incomplete', 'completed', 'accepted', 'unaccepted', ...WATCHED, 'unreachable'],
   settling: [...SETTLED, 'unreachable'],
   done: [],
   outstanding: [...SETTLED, 'unreachable'],
@@ -170,6 +178,7 @@ async function play(steps: string): Promise<void> {
     next: () => effectOf(row),
     released: () => row.releasedSlot ?? 'not',
     signature: () => row.signing?.signature ?? 'none',
+    lacks: () => (row.signing?.lacksSignature ? 'signature' : 'nothing'),
     outcome: () => JSON.stringify(row.outcome),
     plan: () => JSON.stringify(row.plan),
     landing: () => row.landing?.slot,
@@ -207,6 +216,12 @@ it.each(
       | swap planned; see signed; row = signed signed no-reason; money = SOL SOL+fee SOL 5; signature = signature-two; looks = 0; due = 0ms; plan = {"bodyHash":null,"a":"1"}; next = send
     a signed payout has no exposure, because nothing is expected in return
       | payout planned; see signed; money = SOL SOL+fee 0 5
+    an attempt that lacks a signature of another key is watched like any other, and completed after growing waits
+      | payout planned; see unfinished; row = signed signed no-reason; lacks = signature; next = send; see incomplete; row = signed signed upstream_witness_unreachable; due = 2000ms; next = watch; see nothing; row = signed signed upstream_witness_unreachable; see incomplete; due = 3380ms; see completed; row = signed signed no-reason; lacks = nothing; next = send; see accepted; row = signed sent no-reason
+    an attempt that lacks a signature ends only after a proven expiry, is not counted, and keeps its reason
+      | payout planned attempt=3; see unfinished; see incomplete; see expired; row = planned planned upstream_witness_unreachable; attempt = 3; signature = none; next = prepare; see unfinished; row = signed signed upstream_witness_unreachable
+    an attempt that the other key has completed and sent itself is done once it has landed
+      | payout planned; see unfinished; see incomplete; see landed; row = done done no-reason
     an operation with an expiring quote waits at most two minutes for its signature
       | at 119999ms; swap planned; see unsigned; row = planned planned upstream_timeout; at 2m; swap planned; see unsigned; row = failed refused upstream_timeout
     an operation without an expiring quote waits for its signature without limit, and is first retried after 2 s

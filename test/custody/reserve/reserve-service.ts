@@ -8,9 +8,10 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { WitnessPorts } from '../../../src/custody/reserve/daily-mint.ts';
+import { wallet } from '../../kit/addresses.ts';
 import { assembleTransaction, createCustodianWorld } from '../../kit/custodian.ts';
 import { BLOCKHASH, MARKET } from '../../kit/fake-bridge.ts';
-import { FEE, SIGNED_AT, view } from '../../kit/sample-operations.ts';
+import { FEE, view } from '../../kit/sample-operations.ts';
 import { readWire } from '../../simulator/transactions.ts';
 import { createBitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
 
@@ -70,7 +71,11 @@ export function createReserveService(p: {
             atoms: supplyAt(final() - lag),
             decimals: DECIMALS,
           })),
-        latestBlockhash: async () => ({ blockhash: BLOCKHASH, ...SIGNED_AT }),
+        latestBlockhash: async () => ({
+          blockhash: wallet(Number(slotNow())),
+          slot: slotNow(),
+          witnesses: [{ node: 'one', slot: slotNow(), height: slotNow() }],
+        }),
         readPrices: async () => [MARKET, { ...MARKET, source: 'two' }],
         ...(p.witness && { witness: p.witness }),
       },
@@ -112,7 +117,8 @@ export function createReserveService(p: {
       slot !== undefined && slot <= slotNow()
         ? ({ slot, failed: false, commitment, charged: null } as const)
         : null;
-    return [view({ finalizedSlot: final(), finalizedHeight: 0n, statusSlot: slotNow(), status })];
+    const finalized = { finalizedSlot: final(), finalizedHeight: final(), firstAvailableSlot: 0n };
+    return [view({ ...finalized, statusSlot: slotNow(), status })];
   };
   w.chain.landing = async (signature) => {
     const { slot = 0n } = landed.find((mint) => mint.signature === signature) ?? {};
