@@ -3,16 +3,19 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { runScript } from '../kit/run-script.ts';
-import { createBitcoinKey, createQuoteKey, createSolanaKey } from '../world/keys.ts';
+import { scenes } from '../kit/scenes.ts';
+import type { UpstreamName } from '../world/bindings.ts';
+import { createBitcoinKey, createQuoteKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
-const OTHER_QUOTE_KEY = createQuoteKey().publicKey;
+/** Nothing listens there. */
+const DEAD = 'http://127.0.0.1:9';
 
 let world: World;
 let folder: string;
@@ -24,6 +27,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
   file = join(folder, 'settings');
   healthy = world.bindings;
+  // An index may be six blocks behind.
+  await world.control.mine(6);
   await world.control.cron('* * * * *');
   await until('the service is ready', async () => ((await world.fetch('/api/ready')).ok ? true : undefined));
 });
@@ -69,178 +74,143 @@ const wranglerWith = (edit: (text: string) => string): string => {
   return path;
 };
 
-describe('on a healthy service', () => {
-  it('the doctor reports a healthy service in the terminal and ends with exit code 0', async () => {
-    write(healthy);
-    const { stdout } = await runScript('doctor', ['--settings', file, '--service', world.url]);
-    expect(stdout).toMatch(/No problem found\.\n$/);
-  });
+it('the doctor reports a healthy service in the terminal and ends with exit code 0', async () => {
+  write(healthy);
+  const { stdout } = await runScript('doctor', ['--settings', file, '--service', world.url]);
+  expect(stdout).toMatch(/No problem found\.\n$/);
 });
+/** Faults that the doctor finds by asking: the finding, a wrong setting, and an upstream with its fault. */
+const PLANTED = scenes(`
+  service-other-reserve   | RESERVE_SOLANA_ADDRESS={treasury}                                  |
+  bridge-key-unproven     | NEAR_INTENTS_QUOTE_KEY={quoteKey}                                  |
+  rpc-unreachable         | SOLANA_RPC_URL={rpc1},{dead}/key-in-path                           |
+  esplora-unreachable     | ESPLORA_API_URLS={esplora1}/api,{dead}                             |
+  price-unreachable       | PRICE_API_URLS=kraken={dead},coinbase={coinbase}                   |
+  bridge-request-rejected | NEAR_INTENTS_JWT=expired-token-of-yesterday                        |
+  mint-wrong              | ASRY_MINT_ADDRESS={reserve}                                        |
+  absr-authority-foreign  | ABSR_MINT_ADDRESS={usdc}                                           |
+  address-not-a-wallet    | TREASURY_SOLANA_ADDRESS=11111111111111111111111111111111           |
+  address-not-a-wallet    | TREASURY_SOLANA_ADDRESS={usdc}                                     |
+  ops-secret-other        | OPS_SECRET={MINT_KEY_SEED}; MINT_KEY_SEED={OPS_SECRET}             |
+  mint-seed-other         | MINT_KEY_SEED=another-seed-of-at-least-32-characters               |
+  webhook-dead            | ALARM_WEBHOOK_URL={dead}/hook                                      |
+  rpc-behind              |                                                                    | rpc2 {"kind":"lag","by":300}
+  esplora-disagree        |                                                                    | esplora2 {"kind":"wrongBalance","by":5}
+  esplora-apart           |                                                                    | esplora2 {"kind":"staleTip","by":6}
+  bridge-quote-refused    |                                                                    | oneclick {"kind":"wrongRecipient"}
+  bridge-key-unproven     |                                                                    | oneclick {"kind":"wrongSignature"}
+  bridge-fees-over-cap    |                                                                    | oneclick {"kind":"fee","by":26}
+`);
 
-type Plant = readonly [name: string, change: () => Promise<Readonly<Record<string, string | undefined>>>];
-const set = (change: Readonly<Record<string, string | undefined>>) => async () => change;
-
-const IN_SETTINGS: readonly Plant[] = [
-  ['service-other-reserve', async () => ({ RESERVE_SOLANA_ADDRESS: (await createSolanaKey()).address })],
-  ['bridge-key-unproven', set({ NEAR_INTENTS_QUOTE_KEY: OTHER_QUOTE_KEY })],
-  [
-    'rpc-unreachable',
-    async () => ({ SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/key-in-path` }),
-  ],
-  [
-    'esplora-unreachable',
-    async () => ({ ESPLORA_API_URLS: `${world.endpoints.esplora1}/api,http://127.0.0.1:9` }),
-  ],
-  [
-    'price-unreachable',
-    async () => ({ PRICE_API_URLS: `kraken=http://127.0.0.1:9,coinbase=${world.endpoints.coinbase}` }),
-  ],
-  ['bridge-request-rejected', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
-  ['mint-wrong', async () => ({ ASRY_MINT_ADDRESS: world.reserve.solana })],
-  ['absr-authority-foreign', async () => ({ ABSR_MINT_ADDRESS: world.mints.usdc })],
-  ['address-not-a-wallet', set({ TREASURY_SOLANA_ADDRESS: '11111111111111111111111111111111' })],
-  ['address-not-a-wallet', async () => ({ TREASURY_SOLANA_ADDRESS: world.mints.usdc })],
-  [
-    'ops-secret-other',
-    async () => ({ OPS_SECRET: healthy.MINT_KEY_SEED, MINT_KEY_SEED: healthy.OPS_SECRET }),
-  ],
-  ['mint-seed-other', set({ MINT_KEY_SEED: 'another-seed-of-at-least-32-characters' })],
-  ['webhook-dead', set({ ALARM_WEBHOOK_URL: 'http://127.0.0.1:9/hook' })],
-];
-
-describe('finds settings that do not fit the upstreams or the running service', () => {
-  it.each(IN_SETTINGS)('the doctor finds %s by asking upstreams and the service', async (name, change) => {
-    const planted = await change();
-    const { problems, findings, settings } = await look(planted);
+it.each(PLANTED)(
+  'the doctor finds %s by asking upstreams and the service: %s%s',
+  async (name, line, fault) => {
+    const { endpoints, mints, reserve, treasury } = world;
+    const words: Readonly<Record<string, string | undefined>> = {
+      ...{ ...healthy, ...endpoints, usdc: mints.usdc, reserve: reserve.solana, treasury },
+      ...{ quoteKey: createQuoteKey().publicKey, dead: DEAD },
+    };
+    const filled = (line ?? '').replaceAll(/\{(\w+)\}/g, (_, word: string) => String(words[word]));
+    const change = filled.split('; ').map((setting) => setting.split(/=(.*)/).slice(0, 2));
+    const [upstream, form] = (fault ?? '').split(' ');
+    if (upstream && form) world.faults.set(upstream as UpstreamName, JSON.parse(form));
+    const { problems, findings, settings } = await look(line ? Object.fromEntries(change) : {});
     expect(problems).toContain(name);
     const text = JSON.stringify(findings);
     for (const secret of SECRETS) if (settings[secret]) expect(text).not.toContain(settings[secret]);
     for (const finding of findings) expect(finding.fix).toMatch(/\S{3}/);
-  });
-});
+  },
+);
 
 it('the doctor reports unreachable price venues, and no divergence', async () => {
-  const dead = 'http://127.0.0.1:9';
   const { problems } = await look({
-    PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${dead}/${name}`).join(','),
+    PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${DEAD}/${name}`).join(','),
   });
   expect(problems).toEqual(VENUE_NAMES.map(() => 'price-unreachable'));
 });
 
-describe('finds faults planted in the files', () => {
-  it.each([
-    ['cron-not-set', (text: string) => text.replace('"* * * * *", ', '')],
-    ['secret-in-vars', (text: string) => `${text}\n[vars]\nOPS_SECRET = "0123456789"\n`],
-  ])('the doctor finds %s in the files', async (name, edit) => {
-    expect((await look({}, wranglerWith(edit))).problems).toEqual([name]);
-  });
-
-  it('the doctor finds a settings file that is readable by others, tracked by git, or missing', async () => {
-    const settings = healthy;
-    const check = async (path: string) =>
-      (await examine({ settings, files: { settings: path }, offline: true })).map(({ name }) => name);
-    write(settings);
-    chmodSync(file, 0o644);
-    expect(await check(file)).toContain('settings-readable');
-    expect(await check('schema.sql')).toContain('settings-tracked');
-    expect(await check(join(folder, 'nothing'))).toContain('settings-missing');
-  });
+it.each([
+  ['cron-not-set', (text: string) => text.replace('"* * * * *", ', '')],
+  ['secret-in-vars', (text: string) => `${text}\n[vars]\nOPS_SECRET = "0123456789"\n`],
+])('the doctor finds %s in the files', async (name, edit) => {
+  expect((await look({}, wranglerWith(edit))).problems).toEqual([name]);
 });
 
-describe('finds what goes wrong outside', () => {
-  it.each([
-    ['rpc-behind', () => world.faults.set('rpc2', { kind: 'lag', by: 300 })],
-    ['esplora-disagree', () => world.faults.set('esplora2', { kind: 'wrongBalance', by: 5 })],
-    ['bridge-quote-refused', () => world.faults.set('oneclick', { kind: 'wrongRecipient' })],
-    ['bridge-key-unproven', () => world.faults.set('oneclick', { kind: 'wrongSignature' })],
-    ['bridge-fees-over-cap', () => world.faults.set('oneclick', { kind: 'fee', by: 26 })],
-  ] as const)('the doctor finds %s at an upstream', async (name, plant) => {
-    plant();
-    expect((await look()).problems).toContain(name);
-  });
-
-  it('the doctor notes the bridge fee without NEAR_INTENTS_JWT, and a bridge that returns no quote', async () => {
-    const noted = async (change: Readonly<Record<string, string | undefined>> = {}) =>
-      (await look(change)).findings.filter(({ level }) => level === 'note').map(({ name }) => name);
-    expect(await noted()).not.toContain('bridge-keyless');
-    expect(await noted({ NEAR_INTENTS_JWT: undefined })).toContain('bridge-keyless');
-    world.faults.set('oneclick', { kind: 'refusal' });
-    expect(await noted()).toContain('bridge-no-route');
-    expect((await look()).problems).toEqual([]);
-  });
-
-  it('the doctor finds esplora-apart when the block heights of two indexes differ', async () => {
-    await world.control.mine(6);
-    world.faults.set('esplora2', { kind: 'staleTip', by: 6 });
-    expect((await look()).problems).toContain('esplora-apart');
-  });
-
-  it('the doctor finds price-divergent when the venues contradict each other', async () => {
-    for (const [at, venue] of VENUE_NAMES.entries()) world.prices.set({ SOL: String(50 + 50 * at) }, venue);
-    expect((await look()).problems).toContain('price-divergent');
-    world.prices.set({ SOL: '100' });
-  });
+it('the doctor finds a settings file that is readable by others, tracked by git, or missing', async () => {
+  const settings = healthy;
+  const check = async (path: string) =>
+    (await examine({ settings, files: { settings: path }, offline: true })).map(({ name }) => name);
+  write(settings);
+  chmodSync(file, 0o644);
+  expect(await check(file)).toContain('settings-readable');
+  expect(await check('schema.sql')).toContain('settings-tracked');
+  expect(await check(join(folder, 'nothing'))).toContain('settings-missing');
+});
+it('the doctor notes the bridge fee without NEAR_INTENTS_JWT, and a bridge that returns no quote', async () => {
+  const noted = async (change: Readonly<Record<string, string | undefined>> = {}) =>
+    (await look(change)).findings.filter(({ level }) => level === 'note').map(({ name }) => name);
+  expect(await noted()).not.toContain('bridge-keyless');
+  expect(await noted({ NEAR_INTENTS_JWT: undefined })).toContain('bridge-keyless');
+  world.faults.set('oneclick', { kind: 'refusal' });
+  expect(await noted()).toContain('bridge-no-route');
+  expect((await look()).problems).toEqual([]);
 });
 
-describe('finds faults of the running service', () => {
-  it('the doctor finds schema-outdated when the database has another column', async () => {
-    await world.worker.query('ALTER TABLE mirror_marks ADD COLUMN planted TEXT');
-    await until('the status knows', async () =>
-      (await look()).problems.includes('schema-outdated') ? true : undefined,
-    );
-    await world.worker.query('ALTER TABLE mirror_marks DROP COLUMN planted');
+it('the doctor finds price-divergent when the venues contradict each other', async () => {
+  for (const [at, venue] of VENUE_NAMES.entries()) world.prices.set({ SOL: String(50 + 50 * at) }, venue);
+  expect((await look()).problems).toContain('price-divergent');
+  world.prices.set({ SOL: '100' });
+});
+it('the doctor finds schema-outdated when the database has another column', async () => {
+  await world.worker.query('ALTER TABLE mirror_marks ADD COLUMN planted TEXT');
+  await until('the status knows', async () =>
+    (await look()).problems.includes('schema-outdated') ? true : undefined,
+  );
+  await world.worker.query('ALTER TABLE mirror_marks DROP COLUMN planted');
+});
+it('the doctor finds sol-low, cron-late and service-not-ready when SOL, triggers and secrets are missing', async () => {
+  const poor = await startWorld({
+    cron: false,
+    reserveLamports: 50_000_000n,
+    vars: { PUBLIC_BASE_URL: undefined },
   });
+  try {
+    const findings = await examine({ settings: poor.bindings, files: {}, service: poor.url });
+    const names = findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['sol-low', 'cron-late', 'service-not-ready']));
+  } finally {
+    await poor.stop();
+  }
+});
+it('the doctor prints each problem with its fix, prints no secret, and ends with exit code 1', async () => {
+  const planted = {
+    ...healthy,
+    RESERVE_FLOOR_SOL: '0',
+    SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/v2/secret-node-key?token=abcdef123`,
+    ALARM_WEBHOOK_URL: 'https://hooks.example.com/services/T000/B000/very-secret-hook',
+    BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif,
+  };
+  write(planted);
+  const failed = await runScript('doctor', ['--settings', file, '--service', world.url]);
+  expect(failed.code).toBe(1);
+  const said = `${failed.stdout}${failed.stderr}`;
+  for (const name of ['floor-low', 'rpc-unreachable', 'btc-key-mismatch'])
+    expect(said).toMatch(new RegExp(`PROBLEM ${name}: .+\\n {8}\\S.+`));
+  for (const secret of SECRETS) {
+    const value = Reflect.get(planted, secret);
+    if (typeof value === 'string') expect(said).not.toContain(value);
+  }
+  for (const part of ['secret-node-key', 'abcdef123', 'very-secret-hook']) expect(said).not.toContain(part);
 });
 
-describe('when SOL, triggers and secrets are missing', () => {
-  it('the doctor finds sol-low, cron-late and service-not-ready when SOL, triggers and secrets are missing', async () => {
-    const poor = await startWorld({
-      cron: false,
-      reserveLamports: 50_000_000n,
-      vars: { PUBLIC_BASE_URL: undefined },
-    });
-    try {
-      const findings = await examine({ settings: poor.bindings, files: {}, service: poor.url });
-      const names = findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
-      expect(names).toEqual(expect.arrayContaining(['sol-low', 'cron-late', 'service-not-ready']));
-    } finally {
-      await poor.stop();
-    }
+it('the doctor prints the same findings as JSON', async () => {
+  write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
+  const { stdout } = await runScript('doctor', ['--settings', file, '--offline', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: false,
+    findings: [{ name: 'floor-low', level: 'problem' }],
   });
 });
-
-describe('from a terminal', () => {
-  it('the doctor prints each problem with its fix, prints no secret, and ends with exit code 1', async () => {
-    const planted = {
-      ...healthy,
-      RESERVE_FLOOR_SOL: '0',
-      SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/v2/secret-node-key?token=abcdef123`,
-      ALARM_WEBHOOK_URL: 'https://hooks.example.com/services/T000/B000/very-secret-hook',
-      BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif,
-    };
-    write(planted);
-    const failed = await runScript('doctor', ['--settings', file, '--service', world.url]);
-    expect(failed.code).toBe(1);
-    const said = `${failed.stdout}${failed.stderr}`;
-    for (const name of ['floor-low', 'rpc-unreachable', 'btc-key-mismatch'])
-      expect(said).toMatch(new RegExp(`PROBLEM ${name}: .+\\n {8}\\S.+`));
-    for (const secret of SECRETS) {
-      const value = Reflect.get(planted, secret);
-      if (typeof value === 'string') expect(said).not.toContain(value);
-    }
-    for (const part of ['secret-node-key', 'abcdef123', 'very-secret-hook']) expect(said).not.toContain(part);
-  });
-
-  it('the doctor prints the same findings as JSON', async () => {
-    write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
-    const { stdout } = await runScript('doctor', ['--settings', file, '--offline', '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({
-      ok: false,
-      findings: [{ name: 'floor-low', level: 'problem' }],
-    });
-  });
-});
-
 it('the doctor hides secrets in every text', () => {
   const settings = { OPS_SECRET: 'abcdefghij', SOLANA_RPC_URL: 'https://node.test/v2/key123?x=1' };
   expect(hideSecrets('a abcdefghij b v2/key123?x=1 c', settings)).toBe('a [hidden] b [hidden] c');
