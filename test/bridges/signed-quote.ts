@@ -10,8 +10,8 @@ import {
 import { createQuoteKey } from '../world/keys.ts';
 import { answerOf, echoOf, quoteOf } from '../world/one-click-swap.ts';
 
-const KEY = createQuoteKey(new Uint8Array(32).fill(5));
-export const QUOTE_KEY = KEY.publicKey;
+export const SIGNING_KEY = createQuoteKey(new Uint8Array(32).fill(5));
+export const QUOTE_KEY = SIGNING_KEY.publicKey;
 export const isSigned = (quote: OneClickQuote) => isSignedQuote(quote, QUOTE_KEY);
 
 export const NOW = Date.parse('2026-11-20T10:00:02.000Z');
@@ -66,7 +66,7 @@ export function answerTo(
     quoteRequest: { ...echo, ...change.quoteRequest } as typeof echo,
     quote: { ...quote, ...change.quote },
     timestamp: '2026-11-20T10:00:01.104Z',
-    key: KEY,
+    key: SIGNING_KEY,
     number: 1,
   }) as unknown as OneClickQuote;
 }

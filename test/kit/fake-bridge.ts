@@ -11,7 +11,7 @@ import { SwapQuotes } from '../../src/custody/swap/swap-quotes.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
-import { createOneClick, depositAddress } from '../world/one-click-model.ts';
+import { createOneClick, depositAddress, type OneClickOptions } from '../world/one-click-model.ts';
 import { RESERVE } from './addresses.ts';
 import { historyOf } from './history.ts';
 import { NOW, SIGNED_AT, SOL } from './sample-operations.ts';
@@ -30,10 +30,10 @@ const fairOutput = (amount: bigint) => ({
   minAmountOut: (fair(amount) * 990n) / 1_000n,
 });
 
-/** 1Click at a fair price, behind its client. */
-function oneClickRoute(): SwapRoute {
+/** 1Click at a fair price. */
+export function fairOneClick(change: Partial<OneClickOptions> = {}) {
   let opened = 0;
-  const model = createOneClick({
+  return createOneClick({
     now: () => NOW,
     key: { publicKey: '', sign: () => 'ed25519:1' },
     deposit: () => depositAddress(opened++),
@@ -46,15 +46,19 @@ function oneClickRoute(): SwapRoute {
       refundFee: 10_000n,
       withdrawFee: 0n,
     }),
+    ...change,
   });
-  return createNearIntentsRoute({
-    provider: createNearIntents({ baseUrl: 'https://1click.test', fetch: transport(model.handle) }),
+}
+
+/** It behind its client. */
+const oneClickRoute = (): SwapRoute =>
+  createNearIntentsRoute({
+    provider: createNearIntents({ baseUrl: 'https://1click.test', fetch: transport(fairOneClick().handle) }),
     isSigned: async () => true,
     reserveAddress: RESERVE,
     bitcoinAddress: BTC_ADDRESS,
     now: () => NOW,
   });
-}
 
 const sample = await oneClickRoute().quote({ amount: lamports(SOL), dry: true });
 

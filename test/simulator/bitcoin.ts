@@ -1,19 +1,15 @@
 /**
- * The Bitcoin chain and its two indexes: late, failing, or lying about the balance.
+ * The Bitcoin chain and its indexes in virtual time: late, failing, or lying about the balance. The production client reads
+ * their bodies.
  * @module
  */
-import { sats } from '../../src/core/amount.ts';
-import type { BitcoinTx, Esplora } from '../../src/providers/esplora.ts';
+import type { Esplora } from '../../src/providers/esplora.ts';
+import { type ChainTx, createBitcoinChain } from '../kit/bitcoin-chain.ts';
+import { transport } from '../kit/transport.ts';
+import { esploraAnswer } from '../world/esplora-model.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
-
-type Payment = {
-  readonly txid: string;
-  readonly outputs: readonly { readonly address: string; readonly value: bigint }[];
-  readonly seenAt: number;
-  confirmedAt: number;
-};
 
 export type BitcoinFaults = {
   readonly failing: number;
@@ -25,7 +21,8 @@ export type BitcoinFaults = {
 export type Bitcoin = ReturnType<typeof createBitcoin>;
 
 const BLOCK_MS = 30_000;
-const FIRST_HEIGHT = 800_000;
+/** When the first sats of the reserve were confirmed. */
+const LONG_AGO = -1_000 * BLOCK_MS;
 
 export function createBitcoin(p: {
   scheduler: Scheduler;
@@ -40,44 +37,17 @@ export function createBitcoin(p: {
   faults: () => BitcoinFaults;
 }) {
   const { scheduler, random, production, reserveAddress } = p;
-  const payments = new Map<string, Payment>();
-  let reorgs = 0;
+  const chain = createBitcoinChain({ blockMs: BLOCK_MS, timeOf: p.timeOf });
+  const { heightAt } = chain;
+  const first = { address: reserveAddress, value: p.startSats };
+  chain.add({ outputs: [first], seenAt: LONG_AGO, confirmedAt: LONG_AGO });
 
-  const heightAt = (time: number): number => FIRST_HEIGHT + Math.floor(time / BLOCK_MS);
-  const paidBy = ({ outputs }: Payment): bigint =>
-    outputs.reduce((sum, { address, value }) => (address === reserveAddress ? sum + value : sum), 0n);
-  /** Sats of the reserve in blocks up to a time. */
-  const confirmed = (time: number): bigint =>
-    [...payments.values()].reduce(
-      (sum, one) => (one.confirmedAt <= time ? sum + paidBy(one) : sum),
-      p.startSats,
-    );
-  /** A block's hash depends on its payments, so a payment that confirms within a block's time replaces the tip. */
-  const hashAt = (time: number): string => {
-    const included = [...payments.values()].filter(({ confirmedAt }) => confirmedAt <= time).length;
-    return `${heightAt(time)}${reorgs}${included.toString().padStart(4, '0')}`.padStart(64, '0');
-  };
-
-  function pay(outputs: Payment['outputs'], confirmsInMs: number): Payment {
-    const seenAt = scheduler.now();
-    const txid = (payments.size + 1).toString(16).padStart(64, 'b');
-    const payment = { txid, outputs, seenAt, confirmedAt: seenAt + confirmsInMs };
-    payments.set(txid, payment);
-    return payment;
-  }
-
-  function shown(payment: Payment, known: number): BitcoinTx {
-    const { txid, outputs, confirmedAt } = payment;
-    return {
-      txid,
-      inputs: [],
-      outputs: outputs.map(({ address, value }) => ({ address, value: sats(value) })),
-      block:
-        confirmedAt <= known
-          ? { height: heightAt(confirmedAt), time: Math.floor(p.timeOf(confirmedAt) / 1_000) }
-          : null,
-    };
-  }
+  /** Sats of the reserve in transactions that meet a condition. */
+  const paid = (meets: (tx: ChainTx) => boolean): bigint =>
+    [...chain.txs.values()]
+      .filter(meets)
+      .flatMap(({ outputs }) => outputs)
+      .reduce((sum, { address, value }) => (address === reserveAddress ? sum + value : sum), 0n);
 
   /** One index as called by one instance of the custodian. */
   function indexOver(
@@ -85,77 +55,49 @@ export function createBitcoin(p: {
     traced: (label: string) => <T>(ask: () => Promise<T>) => Promise<T>,
   ): Esplora {
     const name = `esplora-${index + 1}`;
-    const ask = <T>(method: string, read: (known: number) => T): Promise<T> =>
-      traced(`${name}.${method}`)(async () => {
-        const { failing, lagMs } = p.faults();
-        if (random.chance(failing)) throw production.upstreamFailed(name, 'unreachable');
-        return read(scheduler.now() - (index === 0 ? 0 : lagMs));
-      });
-    const bare = production.createEsplora({
-      baseUrl: `https://${name}`,
-      name,
-      fetch: () => Promise.reject(new Error('not modelled')),
+    const fetch = transport((request) => {
+      const known = scheduler.now() - (index === 0 ? 0 : p.faults().lagMs);
+      const isBalance = /^\/address\/[^/]+$/.test(request.path);
+      const isLie = isBalance && index === p.liar && random.chance(p.faults().lying);
+      const extra = isLie ? 9n * paid(({ confirmedAt }) => confirmedAt <= known) : 0n;
+      return esploraAnswer(chain.viewAt(known, extra), request);
     });
-    return {
-      ...bare,
-      tipHash: () => ask('tipHash', hashAt),
-      tipHeight: () => ask('tipHeight', heightAt),
-      balance: () =>
-        ask('balance', (known) => {
-          const truth = confirmed(known);
-          const isLie = index === p.liar && random.chance(p.faults().lying);
-          return {
-            confirmed: sats(isLie ? truth * 10n : truth),
-            confirmedTxs: [...payments.values()].filter((one) => one.confirmedAt <= known && paidBy(one) > 0n)
-              .length,
-            pendingDelta: sats(0n),
-            pendingSpent: sats(0n),
-            pendingTxs: 0,
-          };
-        }),
-      chainTxs: (_address, after) =>
-        ask('chainTxs', (known) => {
-          const list = [...payments.values()]
-            .filter((one) => one.confirmedAt <= known && paidBy(one) > 0n)
-            .toSorted((a, b) => b.confirmedAt - a.confirmedAt);
-          const from = list.findIndex(({ txid }) => txid === after) + 1;
-          return list.slice(from, from + 25).map((one) => shown(one, known));
-        }),
-      tx: (txid) =>
-        ask('tx', (known) => {
-          const payment = payments.get(txid);
-          return payment && payment.seenAt <= known ? shown(payment, known) : null;
-        }),
-    };
+    const client = production.createEsplora({ baseUrl: `https://${name}`, name, fetch });
+    const ask = (method: string, read: () => Promise<unknown>) =>
+      traced(`${name}.${method}`)(async () => {
+        if (random.chance(p.faults().failing)) throw production.upstreamFailed(name, 'unreachable');
+        return read();
+      });
+    const calls = Object.entries(client).map(([method, call]) => [
+      method,
+      typeof call === 'string'
+        ? call
+        : (...given: never[]) => ask(method, () => Reflect.apply(call, null, given)),
+    ]);
+    return Object.fromEntries(calls) as Esplora;
   }
 
   return {
-    pay,
     indexOver,
     heightAt: () => heightAt(scheduler.now()),
+    pay(outputs: ChainTx['outputs'], confirmsInMs: number): ChainTx {
+      const seenAt = scheduler.now();
+      return chain.add({ outputs, seenAt, confirmedAt: seenAt + confirmsInMs });
+    },
     /** Sats of the reserve in blocks of at least this depth; the newest block has depth 1. */
     settled: (depth: number): bigint =>
-      [...payments.values()].reduce(
-        (sum, one) =>
-          heightAt(scheduler.now()) - heightAt(one.confirmedAt) + 1 >= depth ? sum + paidBy(one) : sum,
-        p.startSats,
-      ),
+      paid(({ confirmedAt }) => heightAt(scheduler.now()) - heightAt(confirmedAt) + 1 >= depth),
 
     /** Replaces the newest blocks; their transactions confirm later. */
     reorg(depth: number): void {
-      reorgs++;
       const now = scheduler.now();
-      for (const payment of payments.values()) {
-        const isYoung =
-          payment.confirmedAt <= now && heightAt(now) - heightAt(payment.confirmedAt) + 1 <= depth;
-        if (isYoung) payment.confirmedAt = now + random.between(1_000, 4 * BLOCK_MS);
-      }
+      chain.reorg(depth, now, () => now + random.between(1_000, 4 * BLOCK_MS));
     },
 
     /** The true output once it is in a block. */
-    confirmed(txid: string, vout: number): { address: string; value: bigint } | undefined {
-      const payment = payments.get(txid);
-      return payment && payment.confirmedAt <= scheduler.now() ? payment.outputs[vout] : undefined;
+    confirmed(txid: string, vout: number): ChainTx['outputs'][number] | undefined {
+      const tx = chain.txs.get(txid);
+      return tx && tx.confirmedAt <= scheduler.now() ? tx.outputs[vout] : undefined;
     },
   };
 }

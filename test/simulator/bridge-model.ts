@@ -54,6 +54,8 @@ export type BridgeModel = ReturnType<typeof createBridgeModel>;
 
 /** What signs a quote here. Virtual time can't wait for real signatures. */
 const SIGNATURE = 'ed25519:1';
+/** Where the change of a payment goes. */
+const CHANGE = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 /** A refusal of the bridge that names no amount. */
 const REFUSAL = 'Amount is too low for bridge';
 /** Lamports of a refund that returns almost nothing. */
@@ -226,7 +228,7 @@ export function createBridgeModel(p: {
           ? (minAmountOut * BigInt(random.between(10, 99))) / 100n
           : minAmountOut + ((amountOut - minAmountOut) * BigInt(random.between(0, 100))) / 100n,
     }));
-    if (random.chance(0.3)) outputs.push({ address: 'bc1qchange', value: 5_000n });
+    if (random.chance(0.3)) outputs.push({ address: CHANGE, value: 5_000n });
     const confirmsInMs = random.chance(0.05) ? random.between(60_000, 3_600_000) : random.between(100, 5_000);
     const payment = bitcoin.pay(outputs, confirmsInMs);
     for (const [vout, one] of order.entries()) {

@@ -8,6 +8,9 @@ import { mintMessage } from '../../src/chain/solana/token-messages.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import worker, { WitnessObject } from '../../src/witness/worker.ts';
+import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
+import { transport } from '../kit/transport.ts';
+import { esploraAnswer } from '../world/esplora-model.ts';
 
 vi.mock('cloudflare:workers', () => ({
   DurableObject: class {
@@ -61,16 +64,9 @@ const RPC: Record<string, unknown> = {
   getMultipleAccounts: { context: { slot: 500 }, value: [{ ...ACCOUNT, rentEpoch: 0 }] },
   isBlockhashValid: { context: { slot: 500 }, value: true },
 };
-const NONE = { funded_txo_sum: 0, spent_txo_sum: 0, tx_count: 0 };
-const ESPLORA: Record<string, string> = {
-  '/blocks/tip/hash': 'a'.repeat(64),
-  '/blocks/tip/height': '900',
-  [`/address/${BITCOIN}`]: JSON.stringify({
-    chain_stats: { ...NONE, funded_txo_sum: 100 },
-    mempool_stats: NONE,
-  }),
-  [`/address/${BITCOIN}/txs/chain`]: '[]',
-};
+const chain = createBitcoinChain({ blockMs: 600_000, timeOf: (time) => time });
+chain.add({ outputs: [{ address: BITCOIN, value: 100n }], seenAt: 0, confirmedAt: 0 });
+const askIndex = transport((request) => esploraAnswer(chain.viewAt(TIME), request));
 
 /** The upstreams of a reserve of 100 sats and a supply of 30, and the witness in front of them. */
 function start(settings: Partial<Record<keyof typeof SETTINGS, string>> = {}) {
@@ -79,9 +75,8 @@ function start(settings: Partial<Record<keyof typeof SETTINGS, string>> = {}) {
   const asked: string[] = [];
   vi.spyOn(Date, 'now').mockReturnValue(TIME);
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-    const { hostname, pathname } = new URL(String(input));
-    asked.push(hostname);
-    if (init?.method !== 'POST') return new Response(ESPLORA[pathname] ?? '', { status: 200 });
+    asked.push(new URL(String(input)).hostname);
+    if (init?.method !== 'POST') return askIndex(String(input), init);
     const { method } = JSON.parse(String(init.body)) as { method: string };
     return Response.json({ jsonrpc: '2.0', id: 1, result: RPC[method] });
   });

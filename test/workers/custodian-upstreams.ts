@@ -1,7 +1,12 @@
 /** Every upstream of the custodian behind one fetch: two nodes of one chain, 1Click, three venues, two indexes. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
-import { answerTo } from '../bridges/signed-quote.ts';
+import { SIGNING_KEY } from '../bridges/signed-quote.ts';
+import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
+import { fairOneClick } from '../kit/fake-bridge.ts';
+import { transport } from '../kit/transport.ts';
+import { esploraAnswer } from '../world/esplora-model.ts';
+import { createPriceBook, venueFetch } from '../world/price-venues.ts';
 
 export const RESERVE_SEED = new Uint8Array(32).fill(11);
 export const RESERVE = base58.encode(ed25519.getPublicKey(RESERVE_SEED));
@@ -19,7 +24,22 @@ export type Upstreams = ReturnType<typeof createUpstreams>;
 export function createUpstreams() {
   const sent = new Set<string>();
   const sends: string[] = [];
-  const counts = { quotes: 0, statuses: 0, balances: 0 };
+  const counts = { quotes: 0, balances: 0 };
+  const oneClick = fairOneClick({ now: Date.now, key: SIGNING_KEY });
+  const readVenue = venueFetch(createPriceBook({ BTC: '80000', SOL: '100' }));
+  const bitcoin = createBitcoinChain({ blockMs: 600_000, timeOf: (time) => time });
+  const [seenAt, outputs] = [Date.now(), [{ address: BITCOIN, value: 124_375n }]];
+  bitcoin.add({ txid: TXID, outputs, seenAt, confirmedAt: seenAt });
+
+  /** The bridge shows what the test has set. */
+  const askBridge = transport((request) => {
+    if (request.path === '/v0/quote') counts.quotes++;
+    for (const swap of oneClick.swaps.values())
+      Object.assign(swap, { status: world.bridgeStatus, paidHashes: [TXID] });
+    return oneClick.handle(request);
+  });
+  const askIndex = transport((request) => esploraAnswer(bitcoin.viewAt(Date.now()), request));
+
   const world = {
     sent,
     sends,
@@ -33,79 +53,23 @@ export function createUpstreams() {
     fetch: async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
       const url = String(input instanceof Request ? input.url : input);
       const body = typeof init?.body === 'string' ? (JSON.parse(init.body) as Json) : undefined;
-      return world.fault(url, body) ?? Response.json(answer(new URL(url), body));
+      return world.fault(url, body) ?? answer(url, init, body);
     },
   };
 
-  function answer(url: URL, body: Json | undefined): unknown {
-    if (url.hostname.startsWith('rpc')) {
-      return { jsonrpc: '2.0', id: 1, result: rpc(String(body?.method), body?.params as unknown[]) };
+  async function answer(
+    url: string,
+    init: RequestInit | undefined,
+    body: Json | undefined,
+  ): Promise<Response> {
+    const { hostname } = new URL(url);
+    if (hostname.startsWith('rpc')) {
+      const result = rpc(String(body?.method), body?.params as unknown[]);
+      return Response.json({ jsonrpc: '2.0', id: 1, result });
     }
-    if (url.pathname === '/v0/quote') return quote(body ?? {});
-    if (url.pathname === '/v0/status') return status(url.searchParams.get('depositAddress') ?? '');
-    if (url.pathname === '/info') return { BTC: '80000', SOL: '100' };
-    if (url.pathname.startsWith('/v2/prices/BTC')) return { data: { amount: '80000' } };
-    if (url.pathname.startsWith('/v2/prices/SOL')) return { data: { amount: '100' } };
-    if (url.pathname === '/0/public/Ticker') {
-      return { error: [], result: { XXBTZUSD: { c: ['80000'] }, SOLUSD: { c: ['100'] } } };
-    }
-    if (url.pathname === `/tx/${TXID}`) return bitcoinTransaction();
-    throw new Error(`nothing answers ${url}`);
+    if (hostname.includes('1click')) return askBridge(url, init);
+    return hostname.startsWith('esplora') ? askIndex(url, init) : readVenue(url, init);
   }
-
-  const quote = (asked: Json) => {
-    counts.quotes++;
-    const request = {
-      dry: asked.dry === true,
-      originAsset: String(asked.originAsset),
-      destinationAsset: String(asked.destinationAsset),
-      amount: BigInt(String(asked.amount)),
-      slippageBps: Number(asked.slippageTolerance),
-      refundTo: String(asked.refundTo),
-      recipient: String(asked.recipient),
-      deadline: String(asked.deadline),
-    };
-    const ends = new Date(Date.now() + 86_400_000).toISOString();
-    const sats = (request.amount * 125_000n) / SOL;
-    return answerTo(request, base58.encode(ed25519.getPublicKey(new Uint8Array(32).fill(counts.quotes))), {
-      quote: {
-        amountOut: ((sats * 995n) / 1_000n).toString(),
-        minAmountOut: ((sats * 990n) / 1_000n).toString(),
-        ...(request.dry ? {} : { deadline: ends, timeWhenInactive: ends }),
-      },
-    });
-  };
-
-  const status = (depositAddress: string) => {
-    counts.statuses++;
-    const asked = {
-      dry: false,
-      originAsset: 'a',
-      destinationAsset: 'b',
-      amount: SOL,
-      slippageBps: 50,
-      refundTo: RESERVE,
-      recipient: BITCOIN,
-      deadline: 'x',
-    };
-    return {
-      status: world.bridgeStatus,
-      quoteResponse: answerTo(asked, depositAddress),
-      swapDetails: { destinationChainTxHashes: [{ hash: TXID }] },
-    };
-  };
-
-  const bitcoinTransaction = () => ({
-    txid: TXID,
-    vin: [],
-    vout: [{ scriptpubkey_address: BITCOIN, value: 124_375 }],
-    status: {
-      confirmed: true,
-      block_height: 900_000,
-      block_hash: 'b'.repeat(64),
-      block_time: Math.floor(Date.now() / 1_000),
-    },
-  });
 
   const inContext = (value: unknown) => ({ context: { slot: 500 }, value });
 

@@ -35,19 +35,23 @@ export interface IndexedTx {
   readonly block: BlockPlace | null;
 }
 
-/** All transactions of the chain and the memory pool, found by id, script and spent output. */
-export interface BitcoinIndex {
+/** Transactions of a chain and its memory pool, by id, script and spent output. */
+export interface TransactionIndex {
+  get(txid: string): IndexedTx | null;
+  /** Transactions that fund or spend the script, unconfirmed first, then newest first. */
+  byScript(script: string): readonly IndexedTx[];
+  /** The output that an input spends; null for a coinbase. */
+  prevout(input: IndexedInput): IndexedOutput | null;
+}
+
+/** All transactions of the node. */
+export interface BitcoinIndex extends TransactionIndex {
   connect(entry: Entry, block: Block): void;
   disconnect(block: Block): void;
   /** Adds an unconfirmed transaction. */
   add(tx: Tx): void;
   /** Removes unconfirmed transactions that are no longer in the pool. */
   prune(pooled: (txid: string) => boolean): void;
-  get(txid: string): IndexedTx | null;
-  /** Transactions that fund or spend the script, unconfirmed first, then newest first. */
-  byScript(script: string): readonly IndexedTx[];
-  /** The output that an input spends; null for a coinbase. */
-  prevout(input: IndexedInput): IndexedOutput | null;
   /** The input that spends an output. */
   spender(txid: string, vout: number): { readonly tx: IndexedTx; readonly vin: number } | null;
 }

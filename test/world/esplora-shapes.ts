@@ -1,6 +1,6 @@
 import { hex } from '@scure/base';
 import { Address, NETWORK, OutScript } from '@scure/btc-signer';
-import type { BitcoinIndex, IndexedOutput, IndexedTx } from './bitcoin-index.ts';
+import type { IndexedOutput, IndexedTx, TransactionIndex } from './bitcoin-index.ts';
 
 const TYPES: Record<string, string> = {
   pk: 'p2pk',
@@ -11,19 +11,22 @@ const TYPES: Record<string, string> = {
   tr: 'v1_p2tr',
 };
 
+const places = new Map<string, Record<string, unknown>>();
+
 /** An output with its script; the address, in mainnet text, is absent where the script has none. */
 function showOutput({ script, sats }: IndexedOutput): Record<string, unknown> {
-  const shown = { scriptpubkey: script };
-  if (script.startsWith('6a')) return { ...shown, scriptpubkey_type: 'op_return', value: sats };
+  const place = places.get(script) ?? placeOf(script);
+  places.set(script, place);
+  return { ...place, value: sats };
+}
+
+function placeOf(script: string): Record<string, unknown> {
+  if (script.startsWith('6a')) return { scriptpubkey: script, scriptpubkey_type: 'op_return' };
   const out = OutScript.decode(hex.decode(script));
   const type = TYPES[out.type] ?? 'unknown';
-  if (type === 'unknown' || type === 'p2pk') return { ...shown, scriptpubkey_type: type, value: sats };
-  return {
-    ...shown,
-    scriptpubkey_type: type,
-    scriptpubkey_address: Address(NETWORK).encode(out),
-    value: sats,
-  };
+  const shown = { scriptpubkey: script, scriptpubkey_type: type };
+  if (type === 'unknown' || type === 'p2pk') return shown;
+  return { ...shown, scriptpubkey_address: Address(NETWORK).encode(out) };
 }
 
 /** `status` of a transaction: the block keys are absent, not null, while it is unconfirmed. */
@@ -33,7 +36,7 @@ function showStatus(tx: IndexedTx): Record<string, unknown> {
   return { confirmed: true, block_height: height, block_hash: hash, block_time: time };
 }
 
-export function showTransaction(index: BitcoinIndex, tx: IndexedTx): Record<string, unknown> {
+export function showTransaction(index: TransactionIndex, tx: IndexedTx): Record<string, unknown> {
   const spent = tx.inputs.map((input) => index.prevout(input));
   const paidIn = spent.reduce((sum, output) => sum + (output?.sats ?? 0), 0);
   const paidOut = tx.outputs.reduce((sum, output) => sum + output.sats, 0);
@@ -63,7 +66,7 @@ export function showTransaction(index: BitcoinIndex, tx: IndexedTx): Record<stri
 
 /** The two counters of `/address/:address` over these transactions. */
 export function addressStats(
-  index: BitcoinIndex,
+  index: TransactionIndex,
   txs: readonly IndexedTx[],
   script: string,
 ): Record<string, number> {

@@ -1,6 +1,9 @@
-/** A Bitcoin chain of changes of the reserve, as two indexes show it with every kind of failure. */
-import { sats } from '../../../src/core/amount.ts';
-import type { ReserveView } from '../../../src/custody/reserve/reserve-views.ts';
+/** A Bitcoin chain that a test mines, as two indexes with their real clients show it with every kind of failure. */
+import { type ReserveView, reserveViews } from '../../../src/custody/reserve/reserve-views.ts';
+import { createEsplora } from '../../../src/providers/esplora.ts';
+import { createBitcoinChain } from '../../kit/bitcoin-chain.ts';
+import { text, transport } from '../../kit/transport.ts';
+import { esploraAnswer } from '../../world/esplora-model.ts';
 
 /** The P2WPKH address of BIP-173's examples, whose secret key is 1. */
 export const RESERVE_BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
@@ -12,55 +15,54 @@ type IndexFault =
   /** Counts this number of sats that do not exist. */
   | { readonly kind: 'wrong'; readonly by: bigint };
 
-const FIRST_HEIGHT = 800_000;
-
 export function createBitcoinModel() {
-  /** The change of the reserve in each block, in sats; the last one is unconfirmed. */
-  const changes = [0n];
+  // The clock counts blocks.
+  let now = 0;
   let onCall: () => void = () => undefined;
-  const height = (): number => FIRST_HEIGHT + changes.length - 1;
+  const chain = createBitcoinChain({ blockMs: 1, timeOf: (block) => block * 600_000 });
 
-  function index(source: string) {
+  function index(name: string) {
     let fault: IndexFault | null = null;
     let staleAt = 0;
+    const fetch = transport((request) => {
+      if (fault?.kind === 'down') return text(500, 'down');
+      const view = chain.viewAt(
+        fault?.kind === 'stale' ? staleAt : now,
+        fault?.kind === 'wrong' ? fault.by : 0n,
+      );
+      return esploraAnswer(view, request);
+    });
     return {
       set(next: IndexFault | null): void {
         fault = next;
-        staleAt = height();
+        staleAt = now;
       },
-      /** Nothing while the index is down. */
-      view(depth: number): ReserveView[] {
-        onCall();
-        if (fault?.kind === 'down') return [];
-        const tip = fault?.kind === 'stale' ? staleAt : height();
-        const blocks = changes.slice(0, tip - FIRST_HEIGHT);
-        const pending = changes.at(-1) ?? 0n;
-        const sum = blocks.reduce((total, net) => total + net, fault?.kind === 'wrong' ? fault.by : 0n);
-        const young = blocks.map((net, at) => ({ height: FIRST_HEIGHT + 1 + at, net: sats(net) }));
-        return [
-          {
-            source,
-            tip: { height: tip, hash: tip.toString(16).padStart(64, '0') },
-            confirmed: sats(sum),
-            pendingSpent: sats(pending < 0n ? -pending : 0n),
-            young: young.filter(({ height, net }) => net !== 0n && depth > 0 && height >= tip - depth),
-          },
-        ];
-      },
+      client: createEsplora({ baseUrl: `https://${name}.test`, name, fetch }),
     };
   }
   const indexes = [index('one'), index('two')] as const;
+  const sources = {
+    indexes: indexes.map(({ client }) => client),
+    nodes: [],
+    bitcoinAddress: RESERVE_BTC,
+    solanaAddress: '',
+    absrMint: null,
+  };
 
   return {
     indexes,
-    height,
-    views: async (depth: number) => indexes.flatMap((each) => each.view(depth)),
-    mine: (): void => void changes.push(0n),
+    height: () => chain.heightAt(now),
+    views(depth: number): Promise<ReserveView[]> {
+      for (const _index of indexes) onCall();
+      return reserveViews(sources, depth);
+    },
+    mine: (): void => void now++,
     /** An unconfirmed transaction that changes the reserve by this number of sats. */
     move(net: bigint): void {
-      changes.push((changes.pop() ?? 0n) + net);
+      if (net < 0n) chain.spend(RESERVE_BTC, -net, now, now + 1);
+      else chain.add({ outputs: [{ address: RESERVE_BTC, value: net }], seenAt: now, confirmedAt: now + 1 });
     },
-    /** Called before every response of an index, because the chain may change during a read. */
+    /** Called before every view of an index, because the chain may change between two. */
     set onCall(listener: () => void) {
       onCall = listener;
     },
