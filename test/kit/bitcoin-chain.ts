@@ -17,13 +17,6 @@ const FIRST_HEIGHT = 800_000;
 /** Money from outside, as the reward of a block is. */
 const COINBASE: IndexedInput = { previous: null, script: '', witness: [], sequence: 0xffffffff };
 
-const scripts = new Map<string, string>();
-function cachedScript(address: string): string {
-  const script = scripts.get(address) ?? scriptOf(address);
-  scripts.set(address, script);
-  return script;
-}
-
 export type BitcoinChain = ReturnType<typeof createBitcoinChain>;
 
 /** @param timeOf Unix milliseconds of a time of the clock */
@@ -40,7 +33,7 @@ export function createBitcoinChain({
   const heightAt = (time: number): number => FIRST_HEIGHT + Math.floor(time / blockMs);
   function prevout({ previous }: IndexedInput): IndexedOutput | null {
     const output = previous === null ? undefined : txs.get(previous.txid)?.outputs[previous.vout];
-    return output ? { script: cachedScript(output.address), sats: Number(output.value) } : null;
+    return output ? { script: scriptOf(output.address), sats: Number(output.value) } : null;
   }
   const isSpent = (txid: string, vout: number): boolean =>
     [...txs.values()].some(({ inputs }) =>
@@ -72,7 +65,7 @@ export function createBitcoinChain({
       size: 222,
       weight: 561,
       inputs,
-      outputs: outputs.map(({ address, value }) => ({ script: cachedScript(address), sats: Number(value) })),
+      outputs: outputs.map(({ address, value }) => ({ script: scriptOf(address), sats: Number(value) })),
       block: isConfirmed
         ? { height, hash: hashOf(height, time), time: Math.floor(timeOf(confirmedAt) / 1_000), position: 0 }
         : null,

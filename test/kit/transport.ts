@@ -36,7 +36,8 @@ export const transport =
   async (url, init) => {
     const { pathname: path, searchParams: query } = new URL(url);
     const method = init?.method ?? 'GET';
-    const headers = Object.fromEntries(new Headers(init?.headers));
+    // The clients give their headers as an object with names in lower case.
+    const headers = { ...init?.headers } as IncomingHttpHeaders;
     const label = `${method} ${path}`;
     const answer = await handle({ method, path, query, headers, body: String(init?.body ?? ''), label });
     return new Response(answer.body, answer);

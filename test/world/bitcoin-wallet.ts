@@ -14,9 +14,14 @@ export interface Payment {
   readonly sats: bigint;
 }
 
+const scripts = new Map<string, string>();
+
 /** The output script of a mainnet address, hex; throws for any other text. */
-export const scriptOf = (address: string): string =>
-  hex.encode(OutScript.encode(Address(NETWORK).decode(address)));
+export function scriptOf(address: string): string {
+  const script = scripts.get(address) ?? hex.encode(OutScript.encode(Address(NETWORK).decode(address)));
+  scripts.set(address, script);
+  return script;
+}
 
 interface Coin {
   readonly txid: string;

@@ -1,8 +1,8 @@
 /** Esplora's HTTP API with mainnet address text, over what an index shows at one moment. */
-import { hex } from '@scure/base';
-import { Address, NETWORK, OutScript, TEST_NETWORK } from '@scure/btc-signer';
+import { Address, TEST_NETWORK } from '@scure/btc-signer';
 import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts';
 import type { IndexedTx, TransactionIndex } from './bitcoin-index.ts';
+import { scriptOf } from './bitcoin-wallet.ts';
 import { addressStats, showTransaction } from './esplora-shapes.ts';
 
 export interface IndexView extends TransactionIndex {
@@ -27,7 +27,7 @@ class Refusal extends Error {
 
 function scriptOfParam(param: string): string {
   try {
-    return hex.encode(OutScript.encode(Address(NETWORK).decode(param)));
+    return scriptOf(param);
   } catch {
     let foreign = param.startsWith('bcrt1');
     try {
