@@ -138,6 +138,9 @@ function createCall(url: string, name: string, fetch: Fetch) {
   };
 }
 
+/** Callers name accounts, and one can have 10 MB. A hundred of this length fit into one response. */
+const MOST_ACCOUNT_BYTES = 12 * 1024;
+
 /** Blocks, balances and accounts. */
 const stateReads = (name: string, call: Call) => ({
   /** Lamports of an account and the slot of that view, not older than `minContextSlot`. */
@@ -175,12 +178,18 @@ const stateReads = (name: string, call: Call) => ({
 
   firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
 
-  /** Accounts of one slot, in the given order, null if absent; at most 100 addresses per call. */
-  async accounts(addresses: readonly string[], commitment: Commitment) {
-    const options = { encoding: 'base64', commitment };
+  /**
+   * Accounts of one slot, in the given order, null if absent; at most 100 addresses per call.
+   * @param bytes the data of an account that has as many or more is left empty, because the node sends only these
+   */
+  async accounts(addresses: readonly string[], commitment: Commitment, bytes = MOST_ACCOUNT_BYTES) {
+    const options = { encoding: 'base64', commitment, dataSlice: { offset: 0, length: bytes } };
     const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
     if (value.length !== addresses.length) throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
-    return { slot: context.slot, accounts: value };
+    const accounts = value.map((account) =>
+      account && account.data.length >= bytes ? { ...account, data: new Uint8Array() } : account,
+    );
+    return { slot: context.slot, accounts };
   },
 
   /** Lamports that exempt an account of this size in bytes from rent. */

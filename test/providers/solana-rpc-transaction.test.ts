@@ -1,3 +1,4 @@
+import { base64 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import {
   ANY_VERSION,
@@ -241,6 +242,16 @@ describe('accounts and supplies', () => {
     expect(slot).toBe(8n);
     expect(accounts[0]).toMatchObject({ owner: 'system', lamports: 7n, data: Uint8Array.of(1, 2, 3) });
     expect(accounts[1]).toBeNull();
+  });
+
+  it('asks for the beginning of accounts, and leaves the data of one that may be longer empty', async () => {
+    const data = (bytes: number) => ({ ...account, data: [base64.encode(new Uint8Array(bytes)), 'base64'] });
+    const { node, requests } = nodeWith({ getMultipleAccounts: inContext([data(12_287), data(12_288)]) });
+    const { accounts } = await node.accounts(['a', 'b'], 'finalized');
+    expect(accounts.map((each) => each?.data.length)).toEqual([12_287, 0]);
+    expect(requests[0]?.body).toMatchObject({
+      params: [['a', 'b'], { dataSlice: { offset: 0, length: 12_288 } }],
+    });
   });
 
   it('an account whose rentEpoch is the maximum of u64 is read without an error', async () => {

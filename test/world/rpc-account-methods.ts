@@ -20,12 +20,15 @@ function checkAddress(text: string): string {
   throw invalidParams('Invalid param: WrongSize');
 }
 
+/** The part of an account's data that a node sends; `space` stays the size of all of it. */
+type DataSlice = { readonly offset: number; readonly length: number };
+
 // rentEpoch: every real account has u64::MAX. The server writes that literal, which no JavaScript number can
 // represent.
-function show(account: AccountState | null): unknown {
+function show(account: AccountState | null, { offset, length }: DataSlice): unknown {
   if (account === null || account.lamports === 0) return null;
   return {
-    data: [base64.encode(account.data), 'base64'],
+    data: [base64.encode(account.data.slice(offset, offset + length)), 'base64'],
     executable: account.executable,
     lamports: account.lamports,
     owner: account.owner,
@@ -45,7 +48,11 @@ async function multipleAccounts(call: RpcCall): Promise<unknown> {
   if (config.encoding !== 'base64') throw invalidParams('the world encodes accounts as base64 only');
   const slot = slotOf(call, config);
   const accounts = await Promise.all(addresses.map((address) => read(call, String(address), slot)));
-  return withContext(slot, accounts.map(show));
+  const { dataSlice: slice = { offset: 0, length: Number.POSITIVE_INFINITY } } = config;
+  return withContext(
+    slot,
+    accounts.map((account) => show(account, slice as DataSlice)),
+  );
 }
 
 async function tokenSupply(call: RpcCall): Promise<unknown> {
