@@ -235,7 +235,7 @@ export const VARIABLES = {
     default: '40',
     areas: ['custody'],
     about:
-      'Requests per second that each node of `SOLANA_RPC_URL` serves. Callers together may use a quarter of it.',
+      'Requests per second that each node of `SOLANA_RPC_URL` and `SOLANA_READ_RPC_URL` serves. Callers together may use a quarter of it.',
   },
   SOLANA_READ_RPC_URL: {
     schema: urlList,

@@ -12,7 +12,7 @@ export const REQUESTS_PER_MINUTE = 600;
 export const BUDGETS = {
   /** Exchanges opened at the exchange provider, in one isolate. */
   exchanges_per_hour: { total: 800, windowMs: HOUR_MS },
-  /** Calls of the callers of one isolate to one upstream. */
+  /** Calls of the callers of one isolate to one upstream that has no node's rate. */
   upstream_calls: { total: 4_800, windowMs: 60_000 },
   /** Requests that await payment. Beyond `fair`, a client may have two. */
   open_requests: { total: 2_000, fair: 500, most: 10 },
@@ -23,6 +23,7 @@ export const BUDGETS = {
 /** Callers together may use this part of a node's rate. The rest is left for the service's own work. */
 const CALLERS_PART = 1 / 4;
 const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
 
 /**
  * The calls that all callers together may cause at one of the custodian's nodes. A third of them are kept for the
@@ -37,6 +38,24 @@ export function nodeCalls(rate: number): BudgetTerms {
     kept: Math.max(Math.floor(total / 3), 1),
     windowMs: Math.max(SECOND_MS, Math.ceil((total / perSecond) * SECOND_MS)),
   };
+}
+
+/** The nodes of the API: for what it shows, and for what it checks before it opens an invoice or a listing. */
+export const READ_NODE = 'solana-read';
+export const SALE_NODE = 'solana-sale';
+
+/**
+ * The calls that the callers of one isolate of the API may cause at each upstream, by its name. Checks before a sale have
+ * calls of their own, which no other read can use up. Their shares last a minute, so that clients of many networks leave
+ * two calls to each new one.
+ * @param rate requests that a node serves per second
+ */
+export function upstreamCalls(rate: number): (name: string) => BudgetTerms {
+  const { kept: _kept, ...reads } = nodeCalls(rate);
+  const total = Math.ceil((reads.total * MINUTE_MS) / (reads.windowMs ?? SECOND_MS));
+  const sales = { total, fair: Math.ceil(total / 4), windowMs: MINUTE_MS };
+  const known: Readonly<Record<string, BudgetTerms>> = { [READ_NODE]: reads, [SALE_NODE]: sales };
+  return (name) => known[name.replace(/-\d+$/, '')] ?? BUDGETS.upstream_calls;
 }
 
 /** The window in which the bridge counts our quotes. */

@@ -21,6 +21,7 @@ import { readDocument } from '../features/openapi/routes.ts';
 import { createSwapStore } from '../features/swap/swap-store.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
+import { atPriority } from '../providers/admission.ts';
 import { relaysOf } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { opsDeps, statusDeps } from './oversight.ts';
@@ -54,7 +55,7 @@ function asryDeps(sources: Sources): Deps['asry'] {
     ...(asry && source && reserve
       ? {
           async readAllowance() {
-            const [account] = (await accountReader(sources)([source])).accounts;
+            const [account] = (await accountReader(sources.rpc)([source])).accounts;
             return account ? movableAtoms(account.owner, account.data, asry, reserve) : 0n;
           },
         }
@@ -102,7 +103,7 @@ function poolsDeps(sources: Sources): Deps['pools'] {
   const { config, orca, log, cache, memory } = sources;
   return {
     orca,
-    readAccounts: accountReader(sources),
+    readAccounts: accountReader(sources.rpc),
     addresses: config.POOL_ADDRESSES ?? {},
     cache,
     memory,
@@ -127,41 +128,44 @@ function swapDeps(sources: Sources): Deps['swap'] {
   };
 }
 
-/** Rents and programs change rarely. A creation that costs more than its invoice has reserved is not signed. */
+/**
+ * Rents and programs change rarely, and all callers share them, so no client pays for their reads. A creation that costs
+ * more than its invoice has reserved is not signed.
+ */
 const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
+/** Bytes of each account beside its data. Rent is in proportion to all its bytes. */
+const ACCOUNT_OVERHEAD = 128n;
 
 function tokensDeps(sources: Sources): Deps['tokens'] {
-  const { env, config, custody, memory, treasuryAddress, rpc } = sources;
-  const readAccounts = accountReader(sources);
+  const { env, config, custody, memory, treasuryAddress, saleRpc } = sources;
+  const readAccounts = accountReader(saleRpc);
+  const exists = async (address: string) => (await readAccounts([address], 0)).accounts[0] !== null;
   const tokens = createTokenStore(sources.reads, env.DB);
   return {
     custody,
     contact: config.SECURITY_CONTACT,
     tokens,
-    facts: { memory: sources.facts, readAccounts },
+    facts: { memory: sources.facts, readAccounts: accountReader(sources.rpc) },
     officialMints: officialMints(config),
     search: createSearchStore(sources.reads),
     readAccounts,
-    rentExemption: async (bytes) =>
-      BigInt(
-        (
-          await memory.read(`rent:${bytes}`, RENT_POLICY, () =>
-            rpc.first((node) => node.rentExemption(bytes)),
-          )
-        ).value,
-      ),
+    rentExemption: async (bytes) => {
+      const read = () => atPriority('own', () => saleRpc.first((node) => node.rentExemption(0)));
+      const { value } = await memory.read('rent', RENT_POLICY, read);
+      return (BigInt(value) * (ACCOUNT_OVERHEAD + BigInt(bytes))) / ACCOUNT_OVERHEAD;
+    },
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message) => {
       const blank = new Uint8Array(64);
       const { wire } = signedTransaction(message, [blank, blank]);
-      const err = await rpc.first((node) => node.simulate(base64.encode(wire)));
+      const err = await saleRpc.first((node) => node.simulate(base64.encode(wire)));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
-    ownerOf: async (address) => (await readAccounts([address])).accounts[0]?.owner ?? null,
+    ownerOf: async (address) => (await readAccounts([address], 0)).accounts[0]?.owner ?? null,
     ownAddresses: ownAddresses(sources),
     isProgram: async (address) =>
-      (await memory.read(`program:${address}`, RENT_POLICY, () => readAccounts([address]))).value
-        .accounts[0] !== null,
+      (await memory.read(`program:${address}`, RENT_POLICY, () => atPriority('own', () => exists(address))))
+        .value,
     randomAddress: () => encodeBase58(crypto.getRandomValues(new Uint8Array(32))),
     reserve: sources.reserve,
     invoiceMargin: config.PRICES_SOL.creation,

@@ -57,7 +57,7 @@ async function showState(sources: Sources): Promise<OpsReport> {
     treasuryAddress: sources.treasuryAddress,
     knownMints: knownMints(config),
     bitcoinSources: sources.esploras,
-    readAccounts: accountReader(sources),
+    readAccounts: accountReader(sources.rpc),
   };
   const state = await readOperatorState({
     readBalances: () => listBalances(balances),

@@ -6,18 +6,18 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import type { Config } from '../config.ts';
 import { Budget } from '../core/budget.ts';
-import { BUDGETS } from '../core/call-limits.ts';
+import { BUDGETS, READ_NODE, SALE_NODE } from '../core/call-limits.ts';
 import { AppError } from '../core/errors.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
 import { createAbsrStore, createProofStore, readLastChange } from '../features/reserves/reserves-store.ts';
 import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
-import { createSolanaRpc } from '../providers/solana-rpc.ts';
+import { createSolanaRpc, type SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
 import { missingFor } from './missing-settings.ts';
-import { fetchFor, log, wired } from './telemetry.ts';
+import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 export type Sources = ReturnType<typeof sourcesOf>;
 
 /** The platform, the configuration and the upstreams' clients, built once and passed to the features. */
@@ -50,12 +50,8 @@ export function sourcesOf(env: Env) {
     takeExchange: exchangeBudget(),
     sleep,
     ...clients(config),
-    /** Not the custodian's nodes, so no read of a caller uses up their rate. */
-    rpc: createSolanaRpc({
-      urls: config.SOLANA_READ_RPC_URL,
-      fetch: fetchFor(config, 'SOLANA_READ_RPC_URL'),
-      name: 'solana-read',
-    }),
+    rpc: readNodes(config, READ_NODE),
+    saleRpc: readNodes(config, SALE_NODE),
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
     custody: new CustodianClient({
@@ -67,6 +63,14 @@ export function sourcesOf(env: Env) {
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
   };
 }
+
+/** Not the custodian's nodes, so no read of a caller uses up their rate. @param name the budget of the calls */
+const readNodes = (config: Wired, name: string): SolanaRpc =>
+  createSolanaRpc({
+    urls: config.SOLANA_READ_RPC_URL,
+    fetch: fetchFor(config, 'SOLANA_READ_RPC_URL'),
+    name,
+  });
 
 /** Counts the exchanges that the requests of one isolate open. */
 function exchangeBudget(): (client: string) => void {
@@ -114,7 +118,5 @@ export const knownMints = (config: Config) =>
   }).flatMap(([asset, mint]) => (mint === undefined ? [] : [{ asset, mint }]));
 
 /** @returns the accounts at `confirmed`, from the first node that responds */
-export const accountReader =
-  ({ rpc }: Sources) =>
-  (addresses: readonly string[]) =>
-    rpc.first((node) => node.accounts(addresses, 'confirmed'));
+export const accountReader = (rpc: SolanaRpc) => (addresses: readonly string[], bytes?: number) =>
+  rpc.first((node) => node.accounts(addresses, 'confirmed', bytes));

@@ -3,7 +3,7 @@
  * @module
  */
 import { type Config, readConfig } from '../config.ts';
-import { BUDGETS, nodeCalls } from '../core/call-limits.ts';
+import { nodeCalls, upstreamCalls } from '../core/call-limits.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { Admission } from '../providers/admission.ts';
@@ -29,13 +29,13 @@ export function log(line: Line): void {
     console.log(stringifyJson({ ...line, requests: REQUESTS_PER_LINE }));
 }
 
-/** The configuration of an environment, for one isolate. */
-export const wired = (env: Env): Required<Wired> => ({
-  ...readConfig(env),
-  admission: new Admission(() => BUDGETS.upstream_calls),
-});
+/** The configuration of an environment, for one isolate. Callers never use more than their part of a node's rate. */
+export function wired(env: Env): Required<Wired> {
+  const config = readConfig(env);
+  return { ...config, admission: new Admission(upstreamCalls(config.SOLANA_RPC_RATE)) };
+}
 
-/** The same for the custodian. Callers never use more than their part of a node's rate. */
+/** The same for the custodian. */
 export function wiredCustodian(env: Env): Required<Wired> {
   const config = readConfig(env);
   const terms = nodeCalls(config.SOLANA_RPC_RATE);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BudgetTerms } from '../../src/core/budget.ts';
-import { nodeCalls } from '../../src/core/call-limits.ts';
+import { nodeCalls, upstreamCalls } from '../../src/core/call-limits.ts';
 import {
   Admission,
   atPriority,
@@ -172,6 +172,25 @@ describe('the budget of callers', () => {
     expect(callsOf('own')).toBe(30);
     expect(new Set(await settled(Promise.all(own)))).toEqual(new Set(['ok']));
     expect(await settled(Promise.all(calls))).toContain('upstream_calls');
+  });
+
+  it('reads of the API use a quarter of the rate, and leave each new client the two checks of a sale', async () => {
+    const { read, asked } = upstreams(() => 5, upstreamCalls(rate));
+    const callOf = (name: string, path: string, client: string) => forCaller(client, () => read(name, path));
+    const sales: string[] = [];
+    for (let second = 0; second < 30; second++) {
+      for (let network = 0; network < 100; network++) {
+        void callOf('solana-read-1', 'read', `10.${network}.0.1`);
+        void callOf('solana-sale-1', 'flood', `10.${network}.0.1`);
+      }
+      for (const check of [1, 2])
+        sales.push(await settled(callOf('solana-sale-1', `check ${check}`, `192.${second}.0.1`), 10));
+      await vi.advanceTimersByTimeAsync(SECOND - 20);
+    }
+    const reads = asked.filter((path) => path === 'read').length;
+    expect(reads).toBeGreaterThan(200);
+    expect(reads).toBeLessThanOrEqual(30 * (rate / 4));
+    expect(new Set(sales)).toEqual(new Set(['ok']));
   });
 
   it('each client network gets two calls a second while others flood', async () => {
