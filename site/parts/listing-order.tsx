@@ -6,6 +6,7 @@ import { Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetPayment } from './own-payment.ts';
 import { solPayment } from './payment-card.tsx';
+import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
 const POLL_MS = 2000;
@@ -39,6 +40,14 @@ export function ListingOrder({ request }: { request: ListingRequested }) {
     );
   return (
     <>
+      {token.value === null ? null : (
+        <p>
+          The listing of{' '}
+          <strong>
+            <Foreign text={token.value.name} />
+          </strong>
+        </p>
+      )}
       <OrderPayment
         id={request.listing_request_id}
         payment={solPayment(request)}

@@ -58,6 +58,8 @@ function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string |
   return `${amountOf(Math.round(cost).toString(), 'sat')}, ${((100 * cost) / market).toFixed(2)} %`;
 }
 
+const ROUTES: Readonly<Record<string, string>> = { 'near-intents': '1Click of NEAR Intents' };
+
 const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrSummary | null }) => {
   const cost = costText(estimate, summary);
   return (
@@ -96,7 +98,7 @@ const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrS
       </div>
       <div>
         <dt>Route</dt>
-        <dd>{estimate.source}</dd>
+        <dd>{ROUTES[estimate.source] ?? estimate.source}</dd>
       </div>
     </dl>
   );

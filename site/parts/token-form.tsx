@@ -135,6 +135,10 @@ export function TokenCreator() {
   const order = useOrder(draft, show);
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
   useWalletAddress((creator) => setDraft({ ...draft, creator }));
+  const created = (): void => {
+    forget();
+    scrollTo({ top: 0 });
+  };
   const leave = (isCreated: boolean): void => {
     show(null);
     if (isCreated) setDraft({ ...EMPTY_DRAFT, creator: draft.creator });
@@ -143,7 +147,7 @@ export function TokenCreator() {
   if (invoice !== null)
     return (
       <div class="card" data-ordered>
-        <InvoicePanel id={invoice} created={forget} leave={leave} />
+        <InvoicePanel id={invoice} created={created} leave={leave} />
       </div>
     );
   return (
