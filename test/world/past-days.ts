@@ -1,4 +1,5 @@
 import { mintOfTheDay } from './mint-of-the-day.ts';
+import { createPastToken, PAST_TOKENS } from './past-tokens.ts';
 import type { World } from './world.ts';
 
 /** Satoshis that arrive one after the other. */
@@ -11,7 +12,7 @@ const DEPTH = 6;
 
 /**
  * Lets a world that began in the past live until today. All clocks show the past day, and the service itself mints what has
- * arrived and signs each day's proof.
+ * arrived, signs each day's proof and creates the tokens that users order.
  */
 export async function livePastDays({ world, days }: { world: World; days: number }): Promise<void> {
   const { control, reserve } = world;
@@ -23,6 +24,8 @@ export async function livePastDays({ world, days }: { world: World; days: number
       await control.sendBitcoin(reserve.bitcoin, arrival);
       await control.mine(DEPTH);
     }
+    const token = PAST_TOKENS[day];
+    if (token !== undefined) await createPastToken(world, token);
     await control.passDay();
   }
   await mintOfTheDay(world, newest);

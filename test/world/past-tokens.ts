@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_MS } from '../patience.ts';
+import type { World } from './world.ts';
+
+const PAUSE_MS = 250;
+
+type PastToken = {
+  readonly name: string;
+  readonly symbol: string;
+  readonly supply: string;
+  readonly description: string;
+  /** Whether its creator keeps the right to mint more. */
+  readonly grows?: boolean;
+};
+
+/** Tokens that users have created, by the day of the world's past. */
+export const PAST_TOKENS: Readonly<Record<number, PastToken>> = {
+  9: {
+    name: 'Alpine Hut Nights',
+    symbol: 'HUT',
+    supply: '1200000000',
+    description: 'One token is one night in the huts of our club. The club burns it at the door.',
+  },
+  18: {
+    name: 'Second Harvest',
+    symbol: 'CROP',
+    supply: '50000000000',
+    description:
+      'Points of the neighbourhood garden: one for an hour of work, and ten for a box of vegetables.',
+    grows: true,
+  },
+  27: {
+    name: 'Night Bus Poems',
+    symbol: 'POEM',
+    supply: '365000000',
+    description: 'A poem on each night of the year. Who holds one token chooses the next poem.',
+  },
+};
+
+type Order = {
+  readonly invoice_id: string;
+  readonly status: string;
+  readonly treasury_address: string;
+  readonly reference: string;
+  readonly fee_lamports: number;
+};
+
+/** Orders a token as a user of the world, pays for it and waits until it exists. */
+export async function createPastToken(world: World, { grows = false, ...token }: PastToken): Promise<void> {
+  const [creator] = world.users;
+  if (creator === undefined) throw new Error('no user');
+  const response = await world.fetch('/api/invoices', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...token,
+      decimals: 6,
+      creator_address: creator.address,
+      revoke_mint_authority: !grows,
+      revoke_freeze_authority: true,
+    }),
+  });
+  if (!response.ok) throw new Error(`no invoice: ${await response.text()}`);
+  const order = (await response.json()) as Order;
+  await world.control.transfer({
+    from: creator,
+    to: order.treasury_address,
+    asset: 'sol',
+    amount: BigInt(order.fee_lamports),
+    references: [order.reference],
+  });
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(PAUSE_MS)) {
+    await world.control.cron();
+    const now = (await (await world.fetch(`/api/invoices/${order.invoice_id}`)).json()) as Order;
+    if (now.status === 'completed') return;
+  }
+  throw new Error(`no token ${token.symbol}`);
+}
