@@ -22,7 +22,11 @@ export const testsOf = ({ files, also }: Area): string[] => [
 export const AREAS: readonly Area[] = [
   {
     name: 'state machine',
-    files: ['src/custody/kernel/state-machine.ts', 'src/custody/kernel/observation.ts'],
+    files: [
+      'src/custody/kernel/state-machine.ts',
+      'src/custody/kernel/observation.ts',
+      'src/custody/kernel/ended-attempt.ts',
+    ],
     also: [],
   },
   {

@@ -22,13 +22,16 @@ afterAll(async () => {
 /** Vitest reads each export through a function like this, so the use of a constant runs one. */
 const EXPORTED = /^\(\) => \{ try \{ return \w+ \} catch \{\} \}$/;
 
-/** Files of `src` of which a function has run since the last call. */
+/** What composes the object, and the clients of its upstreams, whose calls wait in `admission`. */
+const BELOW = /^(?:wiring|bridges|providers(?!\/admission))\//;
+
+/** Files of the custodian of which a function has run since the last call. */
 async function filesEntered(): Promise<string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const files: string[] = [];
   for (const { url, scriptId, functions } of result) {
     const [, file] = /(?<!node_modules.*)\/src\/(.*)$/.exec(url) ?? [];
-    if (file === undefined) continue;
+    if (file === undefined || BELOW.test(file)) continue;
     const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId });
     const hasRun = functions.some(({ ranges: [whole] }) =>
       Boolean(whole?.count && !EXPORTED.test(scriptSource.slice(whole.startOffset, whole.endOffset))),

@@ -1,6 +1,6 @@
 /** What D1 shows of the rows that a lost journal wrote, after the journal began anew. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { columnsOf } from '../../src/custody/kernel/operation.ts';
+import { columnsOf } from '../../src/custody/kernel/mirror-queue.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorBirth, MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';

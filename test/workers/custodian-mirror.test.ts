@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { columnsOf, decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
+import { columnsOf } from '../../src/custody/kernel/mirror-queue.ts';
+import { decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';

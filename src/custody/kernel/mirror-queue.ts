@@ -5,8 +5,9 @@
  */
 import { numberOf } from '../row-store.ts';
 import { ALARM_FAILURES, planWork } from './agenda.ts';
-import { columnsOf, decodeOperation } from './operation.ts';
+import { decodeOperation, encodeOperation, mirrorStatus, type Operation, textOf } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
+import { reasonText } from './reason.ts';
 
 const SCHEMA = `CREATE TABLE IF NOT EXISTS outbox (
     entity TEXT NOT NULL,
@@ -24,6 +25,27 @@ export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): st
 const REFUSAL = `LEFT JOIN agenda r ON r.name = '${REFUSED_ROW}' AND r.id = o.entity || ':' || o.id`;
 const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
   LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
+
+/** All of D1's columns of an operation except `id` and `revision`. */
+export function columnsOf(op: Operation): Columns {
+  return {
+    seq: op.seq,
+    kind: op.kind,
+    status: mirrorStatus(op),
+    detail: op.detail,
+    reason: reasonText(op.reason),
+    signature: op.signing?.signature ?? null,
+    amount_lamports: textOf(op.plan.askedLamports) ?? op.amount.toString(),
+    expected_sats: textOf(op.plan.expectedSats),
+    btc_sats: textOf(op.outcome.btcSats),
+    btc_txid: textOf(op.outcome.btcTxid),
+    landed_slot: op.landing ? Number(op.landing.slot) : null,
+    block_time: op.landing?.blockTime ?? null,
+    created_at: new Date(op.createdAt).toISOString(),
+    updated_at: new Date(op.updatedAt).toISOString(),
+    journal: encodeOperation(op),
+  };
+}
 
 const mirrorRowOf = (row: SqlRow): MirrorRow => ({
   entity: row.entity as Entity,

@@ -62,15 +62,6 @@ export type Observation =
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable' };
 
-/** The slots of the largest group of nodes that show the same charged failure. One node's slot is no evidence. */
-export function rejectionSlots(views: readonly NodeView[]): readonly bigint[] {
-  const slots = views.flatMap(({ status }) =>
-    status?.commitment === 'finalized' && status.failed && status.charged === true ? [status.slot] : [],
-  );
-  const groups = slots.map((slot) => slots.filter((other) => other === slot));
-  return groups.reduce((largest, group) => (group.length > largest.length ? group : largest), []);
-}
-
 /**
  * Nodes that can no longer prove the outcome of an attempt: it has expired, and their history begins after the signing.
  * Their missing status proves nothing.

@@ -5,7 +5,6 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { stringifyJson } from '../../core/json.ts';
-import type { Columns } from './ports.ts';
 import { parseReason, type Reason, reasonText } from './reason.ts';
 
 /** Name of an operation kind; each module declares its own. */
@@ -225,27 +224,6 @@ export function mirrorStatus(operation: Operation): 'waiting' | 'finished' | 'fa
 }
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-/** All of D1's columns of an operation except `id` and `revision`. */
-export function columnsOf(op: Operation): Columns {
-  return {
-    seq: op.seq,
-    kind: op.kind,
-    status: mirrorStatus(op),
-    detail: op.detail,
-    reason: reasonText(op.reason),
-    signature: op.signing?.signature ?? null,
-    amount_lamports: textOf(op.plan.askedLamports) ?? op.amount.toString(),
-    expected_sats: textOf(op.plan.expectedSats),
-    btc_sats: textOf(op.outcome.btcSats),
-    btc_txid: textOf(op.outcome.btcTxid),
-    landed_slot: op.landing ? Number(op.landing.slot) : null,
-    block_time: op.landing?.blockTime ?? null,
-    created_at: new Date(op.createdAt).toISOString(),
-    updated_at: new Date(op.updatedAt).toISOString(),
-    journal: encodeOperation(op),
-  };
-}
 
 /** The state of an operation after its landing. For a swap: what the bridge and the Bitcoin chain report. */
 export type Settlement =

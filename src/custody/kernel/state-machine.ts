@@ -8,8 +8,9 @@
  * @module
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
-import { type Lamports, lamports } from '../../core/amount.ts';
-import { type NodeView, type Observation, rejectionSlots, withLateWitnesses } from './observation.ts';
+import { lamports } from '../../core/amount.ts';
+import { ended, nothingLeft } from './ended-attempt.ts';
+import { type NodeView, type Observation, withLateWitnesses } from './observation.ts';
 import type { KindRules, Operation, Settlement, Signing } from './operation.ts';
 import { code, held, isHeld } from './reason.ts';
 
@@ -57,7 +58,15 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
   return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';
 }
 
-/** The next step of the executor for an operation. */
+/** The slots of the largest group of nodes that show the same charged failure. One node's slot is no evidence. */
+function rejectionSlots(views: readonly NodeView[]): readonly bigint[] {
+  const slots = views.flatMap(({ status }) =>
+    status?.commitment === 'finalized' && status.failed && status.charged === true ? [status.slot] : [],
+  );
+  const groups = [...Map.groupBy(slots, (slot) => slot).values()];
+  return groups.toSorted((one, other) => other.length - one.length)[0] ?? [];
+}
+
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
 /** The first and the longest interval between checks, in milliseconds, and the factor by which the interval grows. */
@@ -87,20 +96,17 @@ const UNSIGNED_MS = 2 * 60_000;
 const OUTSTANDING_MS = 3_600_000;
 /** Number of frequent checks of an attempt. They take about five minutes; a blockhash lives for less than two. */
 const QUICK_LOOKS = 150;
-/**
- * After this number of checks without a proven outcome, about six hours, the operator is alerted. The checks continue.
- */
+/** After this many checks without a proven outcome, about six hours, the operator is alerted; the checks continue. */
 const UNPROVEN_LOOKS = 500;
 /** After this time without a settlement the operator is alerted; the checks continue. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
+const NONE = lamports(0n);
 
 /** The shortest and longest wait between two preparations. */
 function preparedAmong(waiting: number): Spacing {
   const [first, most] = PREPARE_MS;
   return [first, Math.min(Math.max(most, waiting * WAITING_SHARE_MS), RAREST_PREPARE_MS)];
 }
-
-const NONE = lamports(0n);
 
 /** The effect that an operation's row requires. After a crash the row is the only input. */
 export function effectOf(operation: Operation): Effect {
@@ -203,19 +209,6 @@ const foundDone = (op: Operation, outcome: Operation['outcome']): Operation => (
 /** The operation failed, but the counterpart of the sent payment may still arrive. */
 const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
 
-/** The operation ended before anything left the reserve, so nothing stays reserved or counted. */
-const nothingLeft = (op: Operation): Operation => ({
-  ...op,
-  state: 'failed',
-  detail: 'refused',
-  reserved: NONE,
-  unsettled: NONE,
-  cost: NONE,
-  amount: NONE,
-  dueAt: null,
-  plan: { ...op.plan, askedLamports: op.amount.toString() },
-});
-
 const lookAgain = ({ looks }: Pick<Operation, 'looks'>, spacing: Spacing, now: number) => ({
   looks: looks + 1,
   dueAt: now + spaced(looks, spacing),
@@ -230,11 +223,9 @@ const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
 function watchSeen(op: Operation, views: readonly NodeView[], now: number): Partial<Operation> {
   const again = watchAgain(op, now);
   const missing = views.flatMap(({ status, finalizedSlot }) => (status ? [status.slot - finalizedSlot] : []));
-  const [first, ...others] = missing;
-  if (first === undefined || op.looks >= QUICK_LOOKS) return again;
-  const least = others.reduce((low, slots) => (slots < low ? slots : low), first);
-  // The slot is final, but too few nodes show it.
-  if (least <= 0n) return again;
+  const [least] = missing.toSorted((one, other) => (one < other ? -1 : 1));
+  // No slot is missing if the slot is final, but too few nodes show it.
+  if (least === undefined || least <= 0n || op.looks >= QUICK_LOOKS) return again;
   const [near, most] = WATCH_MS;
   return { ...again, dueAt: now + Math.min(Math.max(Number(least * MISSING_SLOT_MS), near), most) };
 }
@@ -280,43 +271,6 @@ function judged(
         : { ...witnessed, ...again, detail: 'sent' };
     }
   }
-}
-
-/**
- * An attempt ended without moving anything. The operation is planned again, or it fails. An attempt that nobody completed
- * is not counted: the other key may be away for hours.
- */
-function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
-  const isRejected = reason === 'rejected';
-  const isCounted = !op.signing?.lacksSignature;
-  const mayRepeat = !isCounted || (op.attempt < rules.maxAttempts && !(isRejected && rules.endsWhenRejected));
-  if (mayRepeat) {
-    return {
-      ...op,
-      state: 'planned',
-      detail: 'planned',
-      reason: isCounted ? code(reason) : op.reason,
-      attempt: isCounted ? op.attempt + 1 : op.attempt,
-      signing: null,
-      unsettled: NONE,
-      cost: NONE,
-      looks: 0,
-      dueAt: now,
-    };
-  }
-  return {
-    ...nothingLeft(op),
-    detail: reason,
-    reason: code(reason),
-    releasedSlot: slot,
-    cost: isRejected ? lostFee(op) : NONE,
-  };
-}
-
-/** The network keeps the fee of a transaction that failed on the chain. */
-function lostFee({ cost, reserved, amount }: Operation): Lamports {
-  const fee = lamports(reserved - amount);
-  return fee < cost ? fee : cost;
 }
 
 function settled(op: Operation, settlement: Settlement, now: number): Operation {

@@ -3,9 +3,8 @@
  * @module
  */
 
-import { REFUSED_ROW } from '../kernel/mirror-queue.ts';
+import { columnsOf, REFUSED_ROW } from '../kernel/mirror-queue.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
-import { columnsOf } from '../kernel/operation.ts';
 import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
 import type { Columns, Entity, Mirror } from '../kernel/ports.ts';
 import type { OpsAnswer } from '../operator-api.ts';
