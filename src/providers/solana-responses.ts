@@ -24,12 +24,16 @@ const blockTime = z
   .nullable()
   .default(null)
   .transform((time) => time || null);
-export const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
+const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
 
 const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
 export const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
 /** The body of a refused call. */
 export const ErrorEnvelope = z.object({ error: RpcError });
+// A schema is compiled when it is made, so none is made at a call.
+export const Unparsed = z.unknown();
+export const SentSignature = z.string();
+export const Balance = withContext(uint);
 export const Blockhash = withContext(z.object({ blockhash: z.string() }));
 export const Validity = withContext(z.boolean());
 export const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
@@ -128,4 +132,5 @@ export const Transaction = z
       preTokens: tokens(meta.preTokenBalances),
       postTokens: tokens(meta.postTokenBalances),
     };
-  });
+  })
+  .nullable();

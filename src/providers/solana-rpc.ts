@@ -7,7 +7,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { failureReason, UpstreamRefusal, upstreamFailed } from '../core/errors.ts';
 import { tryJson } from '../core/json.ts';
@@ -15,19 +15,21 @@ import { ask, type Fetch, hedged, shaped, type UpstreamResponse } from './http.t
 import {
   type Account,
   Accounts,
+  Balance,
   Blockhash,
   Envelope,
   EpochInfo,
   ErrorEnvelope,
+  SentSignature,
   Signatures,
   Simulation,
   Statuses,
   TokenAmount,
   Transaction,
+  Unparsed,
   uint,
   Validity,
   Version,
-  withContext,
 } from './solana-responses.ts';
 
 export type { ChainTransaction, TokenRow } from '../chain/solana/transaction.ts';
@@ -90,7 +92,10 @@ const CUSTODY_NODE = 'solana-rpc';
 export const isCustodyNode = (name: string): boolean => name.startsWith(`${CUSTODY_NODE}-`);
 
 export function createSolanaRpc({ urls, fetch, name = CUSTODY_NODE }: RpcOptions) {
-  const nodes = urls.map((url, index) => createNode(url, `${name}-${index + 1}`, fetch));
+  const nodes = urls.map((url, index) => {
+    const node = `${name}-${index + 1}`;
+    return createNode(url, node, exchangeOver(url, node, fetch));
+  });
 
   /** The response of the first node that returns one. @throws the first node's failure if all fail */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
@@ -103,8 +108,11 @@ export function createSolanaRpc({ urls, fetch, name = CUSTODY_NODE }: RpcOptions
   return { nodes, first };
 }
 
-function createNode(url: string, name: string, fetch: Fetch) {
-  const call = createCall(url, name, fetch);
+/** Sends one JSON-RPC request to a node, and returns the members of its response. */
+type Exchange = (method: string, params: unknown[]) => Promise<z.infer<typeof Envelope>>;
+
+export function createNode(url: string, name: string, exchange: Exchange) {
+  const call = createCall(name, exchange);
   return {
     name,
     /**
@@ -119,18 +127,21 @@ function createNode(url: string, name: string, fetch: Fetch) {
   };
 }
 
-type Call = ReturnType<typeof createCall>;
-
-function createCall(url: string, name: string, fetch: Fetch) {
-  return async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
+const exchangeOver =
+  (url: string, name: string, fetch: Fetch): Exchange =>
+  async (method, params) => {
     const body = { jsonrpc: '2.0', id: 1, method, params };
     // Anyone may add transactions with long memos to a list.
     const shortens = method === 'getSignaturesForAddress';
     const answer = await ask({ fetch, upstream: name, url, method: 'POST', body, shortens });
-    const refused = refusalUnderHttpError(answer);
-    const { error, result: value } = refused
-      ? { ...refused, result: undefined }
-      : shaped(name, answer, Envelope);
+    return refusalUnderHttpError(answer) ?? shaped(name, answer, Envelope);
+  };
+
+type Call = ReturnType<typeof createCall>;
+
+function createCall(name: string, exchange: Exchange) {
+  return async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
+    const { error, result: value } = await exchange(method, params);
     if (error) throw new RpcRefusal(error.code, error.message, error.data);
     const parsed = result.safeParse(value);
     if (!parsed.success) throw upstreamFailed(name, `unexpected_shape_${method}`, parsed.error);
@@ -146,7 +157,7 @@ const stateReads = (name: string, call: Call) => ({
   /** Lamports of an account and the slot of that view, not older than `minContextSlot`. */
   async balance(address: string, commitment: Commitment, minContextSlot?: bigint) {
     const options = { commitment, ...(minContextSlot ? { minContextSlot: Number(minContextSlot) } : {}) };
-    const { context, value } = await call('getBalance', [address, options], withContext(uint));
+    const { context, value } = await call('getBalance', [address, options], Balance);
     return { lamports: lamports(value), slot: context.slot };
   },
 
@@ -169,7 +180,7 @@ const stateReads = (name: string, call: Call) => ({
 
   async consensus(): Promise<Consensus> {
     try {
-      return (await call('getAgGenesisCert', [], z.unknown())) === null ? 'towerbft' : 'alpenglow';
+      return (await call('getAgGenesisCert', [], Unparsed)) === null ? 'towerbft' : 'alpenglow';
     } catch (error) {
       if (error instanceof RpcRefusal && error.code === METHOD_NOT_FOUND) return 'unknown';
       throw error;
@@ -228,10 +239,10 @@ const transactionReads = (name: string, call: Call) => ({
    */
   async transaction(signature: string, commitment: 'confirmed' | 'finalized', newest = NEWEST_VERSION) {
     const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: newest };
-    const shown = await call('getTransaction', [signature, options], z.unknown());
+    const shown = await call('getTransaction', [signature, options], Unparsed);
     const version = Version.safeParse(shown).data?.version ?? 'legacy';
     const number = version === 'legacy' ? 0 : version;
-    const parsed = Transaction.nullable().safeParse(shown);
+    const parsed = Transaction.safeParse(shown);
     const isKnown = typeof number === 'number' && number <= (parsed.success ? newest : NEWEST_VERSION);
     if (!isKnown)
       throw new RpcRefusal(UNSUPPORTED_VERSION, 'transaction version is not supported', undefined);
@@ -254,7 +265,7 @@ const sends = (call: Call) => ({
         wireBase64,
         { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 },
       ],
-      z.string(),
+      SentSignature,
     ),
 
   /** Simulates a message without signatures. Returns the node's error, or null on success. */
