@@ -39,7 +39,7 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
   const succeeded = final.some(({ failed }) => !failed);
-  const rejections = rejectionSlots(views).length;
+  const rejections = final.some(({ failed }) => failed) ? rejectionSlots(views).length : 0;
   // If nodes contradict each other about finalized data, nothing is decided. A no-op before a landing is not a
   // contradiction.
   if (rejections >= quorum && !succeeded) return 'rejected';
