@@ -49,7 +49,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 const TAGS: Readonly<Record<string, string>> = {
   status: 'What works, what is paused, which limits are used up.',
   reserves: 'Balances, transactions and the signed ownership proof of the reserve.',
-  absr: 'ABSR, the token that the reserve backs: prices, supply and mints.',
+  absr: 'ABSR, the token that counts the sats of the reserve: prices, supply and mints.',
   swap: 'Swaps of reserve SOL into BTC. The service signs; the caller only names an amount.',
   tokens: 'Token creations and listings, each paid in SOL, and the tokens.',
   exchange: 'Exchanges between currencies by a provider.',

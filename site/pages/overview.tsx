@@ -33,11 +33,11 @@ const Build = () => (
       <li class="absr">
         <h3>Create a token of your own</h3>
         <p>Your name, symbol and picture. The whole supply in your wallet, no right over it for Sluice.</p>
-        <p class="live" data-island="price">
-          <UsualPrice />
-        </p>
         <p>
-          <a href="/tokens/new">Create a token</a>
+          <a href="/tokens/new">Create a token</a>{' '}
+          <span class="live" data-island="price">
+            <UsualPrice />
+          </span>
         </p>
       </li>
       <li class="asry">

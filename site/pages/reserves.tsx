@@ -71,10 +71,13 @@ export const reserves: Page = {
       <Live name="wallets" json="/api/reserves">
         <Wallets />
       </Live>
-      <Live name="mints" json="/api/arbitrage/summary">
-        <OfficialMints />
-      </Live>
-      <AbsrHolders />
+      <section>
+        <h2>The tokens, and who holds them</h2>
+        <Live name="mints" json="/api/arbitrage/summary">
+          <OfficialMints />
+        </Live>
+        <AbsrHolders />
+      </section>
       <Terminal source={assets.release.source} />
       <section id="signed">
         <h2>What was signed</h2>

@@ -82,6 +82,35 @@ const Basin = ({ asset, name, figure, children }: BasinProps) => (
 const figureOf = <T,>({ value, failure }: Query<T>, show: (value: T) => string | null) =>
   value === null ? (failure === null ? undefined : null) : show(value);
 
+const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<AbsrSummary> }) => (
+  <dl class="basin-names">
+    <Basin
+      asset="sol"
+      name="1. SOL comes in"
+      figure={figureOf(reserves, ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`)}
+    >
+      Fees and payments on Solana. A bridge turns them into BTC, if its signed quote holds. SOL does not back
+      ABSR.
+    </Basin>
+    <Basin
+      asset="btc"
+      name="2. BTC stays"
+      figure={figureOf(reserves, ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'))}
+    >
+      At one address{reserves.value === null ? '' : `: ${bitcoinSources(reserves.value.bitcoin)}`}.
+    </Basin>
+    <Basin
+      asset="absr"
+      name="3. ABSR counts it"
+      figure={figureOf(absr, ({ coverage }) =>
+        coverage.supplySatoshis === null ? null : `${sats(coverage.supplySatoshis)} ABSR`,
+      )}
+    >
+      Once a day the service mints one ABSR for each confirmed sat that has none.
+    </Basin>
+  </dl>
+);
+
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply, with water at the height of each figure. */
 export function Flow() {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
@@ -111,39 +140,7 @@ export function Flow() {
         <strong>Mint BTC → ABSR</strong> <MintGate events={events.value} />
       </p>
       <Canal view={view} />
-      <dl class="basin-names">
-        <Basin
-          asset="sol"
-          name="1. SOL comes in"
-          figure={figureOf(
-            reserves,
-            ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`,
-          )}
-        >
-          Fees and payments on Solana. A bridge turns them into BTC, if its signed quote holds. SOL does not
-          back ABSR.
-        </Basin>
-        <Basin
-          asset="btc"
-          name="2. BTC stays"
-          figure={figureOf(
-            reserves,
-            ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'),
-          )}
-        >
-          At one address, which anybody can look up
-          {reserves.value === null ? '' : `: ${bitcoinSources(reserves.value.bitcoin)}`}.
-        </Basin>
-        <Basin
-          asset="absr"
-          name="3. ABSR counts it"
-          figure={figureOf(absr, ({ coverage }) =>
-            coverage.supplySatoshis === null ? null : `${sats(coverage.supplySatoshis)} ABSR`,
-          )}
-        >
-          Once a day the service mints one ABSR for each confirmed sat that has none.
-        </Basin>
-      </dl>
+      <Basins reserves={reserves} absr={absr} />
     </div>
   );
 }

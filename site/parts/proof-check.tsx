@@ -9,7 +9,7 @@ import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
 import { PUBLIC_SOURCES, type Sources } from '../build/host-files.ts';
 import { CopyButton } from './copyable.tsx';
 import { Away, solanaAddressUrl } from './explorer-links.tsx';
-import { instant } from './format.ts';
+import { instant, shortened } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Failed } from './notice.tsx';
 
@@ -68,42 +68,42 @@ const LINES: readonly Line[] = [
     asked: 'Signature of the Bitcoin key',
     title: 'The Bitcoin key signed these figures',
     failed: 'The Bitcoin key did NOT sign these figures',
-    how: 'Verified by this page itself.',
+    how: 'Verified by this page itself',
   },
   {
     name: 'solana_signature',
     asked: 'Signature of the Solana key',
     title: 'The Solana key signed these figures',
     failed: 'The Solana key did NOT sign these figures',
-    how: 'Verified by this page itself.',
+    how: 'Verified by this page itself',
   },
   {
     name: 'reserve',
     asked: 'BTC at the address',
     title: 'The signed BTC is there',
     failed: 'The BTC is NOT as signed',
-    how: 'Compared with both Bitcoin explorers.',
+    how: 'Compared with both Bitcoin explorers',
   },
   {
     name: 'supply',
     asked: 'Sats for every ABSR',
     title: 'Every ABSR is covered',
     failed: 'The ABSR supply is NOT as signed, or not covered',
-    how: 'Compared with a Solana node and the explorers.',
+    how: 'Compared with a Solana node and the explorers',
   },
   {
     name: 'minting',
     asked: 'Who can mint ABSR',
     title: 'Who can mint ABSR',
     failed: 'Keys other than those of the reserve can mint ABSR',
-    how: 'Read from the token at a Solana node.',
+    how: 'Read from the token at a Solana node',
   },
   {
     name: 'freshness',
     asked: 'Age and site of the proof',
     title: 'Signed for this site',
     failed: 'NOT a current proof of this site',
-    how: 'Its block is compared with both explorers.',
+    how: 'Its block is compared with both explorers',
   },
 ];
 
@@ -146,9 +146,9 @@ function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof,
   }
 }
 
-/** The finding as a sentence, for its place before another one. */
-const sentence = (text: string): string =>
-  text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.');
+/** The finding for a reader: addresses are shortened unless something is wrong with one. */
+const plain = ({ text, result }: CheckLine): string =>
+  result === 'contradicted' ? text : text.replace(/\b[0-9A-Za-z]{26,}\b/g, shortened);
 
 const isSignature = (name: CheckLine['name']): boolean => name.endsWith('_signature');
 
@@ -180,7 +180,7 @@ export function CheckList({ state }: { state: CheckState }) {
               </strong>
               <span class="unseen">: {said}</span>
               <span class="detail">
-                {line === undefined ? how : `${sentence(line.text)} ${how}`}
+                {line === undefined ? `${how}.` : `${how}: ${plain(line)}`}
                 {line === undefined || proof === null || sources === null ? null : (
                   <span class="evidence">
                     {isSignature(name) ? <a href="/reserves#signed">What was signed</a> : null}

@@ -13,6 +13,9 @@ import { Tile } from './tile.tsx';
 
 const POLL_MS = 15_000;
 
+const signingText = ({ frozen, paused }: NonNullable<Status['custody']>): string =>
+  frozen ? 'frozen' : paused && paused !== 'disabled' ? 'paused' : 'open';
+
 const Well = ({ ok, yes = 'ok', no = 'down' }: { ok: boolean; yes?: string; no?: string }) => (
   <span class={`mark ${ok ? 'good' : 'bad'}`}>{ok ? yes : no}</span>
 );
@@ -28,6 +31,13 @@ function share(limit: Limit): number {
 function limitText({ unit, used, maximum, left }: Limit): string {
   const amount = (atoms: string): string => (unit === 'lamports' ? sol(atoms) : sats(atoms));
   return `${amount(used)} of ${amount(maximum)}${unit === 'lamports' ? ' SOL' : ''} used, ${amount(left)} left`;
+}
+
+function limitsText(limits: readonly Limit[]): string {
+  const full = limits.filter(({ left }) => left === '0').length;
+  return full === 0
+    ? 'No limit is used up.'
+    : `${count(full)} of ${count(limits.length)} limits are used up.`;
 }
 
 const Limits = ({ limits }: { limits: readonly Limit[] }) => (
@@ -47,6 +57,8 @@ const Limits = ({ limits }: { limits: readonly Limit[] }) => (
   </dl>
 );
 
+type Operation = NonNullable<Status['operations']>[number];
+
 const KIND_NAMES: Readonly<Record<string, string>> = {
   swap: 'swap',
   token: 'creation of a token',
@@ -56,9 +68,9 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The labels of swap details mention BTC; other kinds show the detail unchanged. */
-const operationText = ({ kind, detail }: { kind: string; detail: string }): string => {
+const operationText = ({ kind, detail, reason }: Operation): string => {
   if (detail === 'done') return '';
-  return kind === 'swap' ? detailText(detail) : detail.replaceAll('_', ' ');
+  return kind === 'swap' ? detailText(detail) : (reason ?? detail).replaceAll('_', ' ');
 };
 
 /** Swaps can be disabled separately; every other stop applies to everything that the custodian signs. */
@@ -81,25 +93,6 @@ const COVERED_TEXTS: Readonly<Record<Status['backing']['state'], string | null>>
   no_token: 'none exists',
   short: 'NO',
   unknown: null,
-};
-
-const ownParts = ({
-  custody,
-  backing,
-  database,
-}: Status): readonly (readonly [name: string, ok: boolean | null])[] => [
-  [
-    'custody',
-    custody !== null && custody.frozen === null && custody.paused === null && custody.heldOperations === 0,
-  ],
-  ['backing', backing.state === 'unknown' ? null : backing.ok],
-  ['database', database !== null],
-];
-
-const PART_NAMES: Readonly<Record<string, string>> = {
-  custody: 'Signing',
-  backing: 'Reserve covers ABSR',
-  database: 'Database',
 };
 
 /** Each open alarm by its name, with a link to what the operator does about it. */
@@ -148,33 +141,25 @@ const Covered = ({ backing }: Pick<Status, 'backing'>) => (
   </Tile>
 );
 
-const Tiles = ({ status: { backing, custody } }: { status: Status }) => (
+/** What the parts of the service itself do now. */
+const Tiles = ({ status: { backing, custody, database } }: { status: Status }) => (
   <div class="tiles">
     <Covered backing={backing} />
-    <Tile name="Swaps" value={custody ? swapsText(custody) : null}>
+    <Tile name="Signing" value={custody && signingText(custody)}>
       {custody
         ? `${custody.openOperations} under way, ${custody.heldOperations} awaiting the operator`
         : 'the custodian does not respond'}
     </Tile>
+    <Tile name="Swaps" value={custody && swapsText(custody)}>
+      SOL of the reserve into BTC
+    </Tile>
     <Tile name="Mint of today" value={custody?.mint ? custody.mint.state.replaceAll('_', ' ') : null}>
-      {custody?.mint?.reason ?? custody?.mint?.day ?? ''}
+      {custody?.mint?.reason?.replaceAll('_', ' ') ?? custody?.mint?.day ?? ''}
+    </Tile>
+    <Tile name="Database" value={database && 'responds'}>
+      records and lists, not money
     </Tile>
   </div>
-);
-
-const Parts = ({ status }: { status: Status }) => (
-  <section>
-    <h2>Parts</h2>
-    <Table
-      label="Parts of the service"
-      columns={[{ name: 'Part' }, { name: 'State' }]}
-      rows={ownParts(status).map(([name, ok]) => [
-        PART_NAMES[name],
-        ok === null ? <span class="mark warn">not known</span> : <Well ok={ok} />,
-      ])}
-      empty="Not known."
-    />
-  </section>
 );
 
 const Sources = ({ status }: { status: Status }) => (
@@ -223,6 +208,21 @@ const Schedule = ({ cron }: Pick<Status, 'cron'>) => (
 
 const OPERATION_MARKS: Readonly<Record<string, string>> = { finished: 'good', failed: 'bad' };
 
+/** A mint ends like this on each day without new sats: nothing was signed and nothing is wrong. */
+const NOT_NEEDED = 'nothing_to_mint';
+
+const Outcome = ({ operation }: { operation: Operation }) =>
+  operation.reason === NOT_NEEDED ? (
+    <span>
+      <span class="mark">not needed</span> no new sats
+    </span>
+  ) : (
+    <span>
+      <span class={`mark ${OPERATION_MARKS[operation.status] ?? 'warn'}`}>{operation.status}</span>{' '}
+      {operationText(operation)}
+    </span>
+  );
+
 const Operations = ({ operations }: Pick<Status, 'operations'>) => (
   <section>
     <h2>Last operations</h2>
@@ -239,12 +239,9 @@ const Operations = ({ operations }: Pick<Status, 'operations'>) => (
         rows={(operations ?? []).map((operation) => [
           <Moment iso={operation.createdAt} />,
           KIND_NAMES[operation.kind] ?? operation.kind,
-          <span>
-            <span class={`mark ${OPERATION_MARKS[operation.status] ?? 'warn'}`}>{operation.status}</span>{' '}
-            {operationText(operation)}
-          </span>,
+          <Outcome operation={operation} />,
           sol(operation.amountLamports ?? '0'),
-          operation.signature === null ? 'none yet' : <SolanaTransaction signature={operation.signature} />,
+          operation.signature === null ? 'none' : <SolanaTransaction signature={operation.signature} />,
         ])}
         empty="None yet."
       />
@@ -267,13 +264,14 @@ export function StatusReport({ status }: { status: Status }) {
       {custody?.frozen || custody?.paused ? (
         <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
-      <Parts status={status} />
       <Sources status={status} />
       <section>
         <h2>Limits</h2>
         <p>They limit what a mistake could cost.</p>
         {custody?.limits ? (
-          <Limits limits={custody.limits} />
+          <Folded summary={limitsText(custody.limits)}>
+            <Limits limits={custody.limits} />
+          </Folded>
         ) : (
           <p class="card empty">The custodian does not respond.</p>
         )}

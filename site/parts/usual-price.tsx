@@ -11,9 +11,7 @@ export function UsualPrice() {
   const lamports = value?.fee_lamports.toString();
   return (
     <span class="soft number">
-      {lamports === undefined
-        ? ''
-        : `A token costs ${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}.`}
+      {lamports === undefined ? '' : `for ${sol(lamports)} SOL${aboutUsd(lamports, summary?.solPriceUsd)}`}
     </span>
   );
 }
