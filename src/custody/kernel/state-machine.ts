@@ -153,20 +153,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
     }
 
     case 'signed':
-      if (op.state !== 'planned') return op;
-      return {
-        ...op,
-        state: 'signed',
-        detail: 'signed',
-        reason: seen.signing.lacksSignature ? op.reason : null,
-        signing: seen.signing,
-        signedAt: now,
-        plan: { ...op.plan, ...seen.plan },
-        cost: lamports(seen.cost),
-        unsettled: rules.settles ? op.amount : NONE,
-        looks: 0,
-        dueAt: now,
-      };
+      return op.state === 'planned' ? signed(op, seen, rules, now) : op;
 
     case 'incomplete':
       if (op.state !== 'signed') return op;
@@ -194,6 +181,25 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       return isOutstanding(op) ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
   }
 }
+
+const signed = (
+  op: Operation,
+  { signing, plan, cost }: Extract<Observation, { type: 'signed' }>,
+  rules: KindRules,
+  now: number,
+): Operation => ({
+  ...op,
+  state: 'signed',
+  detail: 'signed',
+  reason: signing.lacksSignature ? op.reason : null,
+  signing,
+  signedAt: now,
+  plan: { ...op.plan, ...plan },
+  cost: lamports(cost),
+  unsettled: rules.settles ? op.amount : NONE,
+  looks: 0,
+  dueAt: now,
+});
 
 /** The result that the operation should have produced already exists. */
 const foundDone = (op: Operation, outcome: Operation['outcome']): Operation => ({
