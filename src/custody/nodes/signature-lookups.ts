@@ -65,7 +65,7 @@ const MAX_PAYERS = 4;
 /** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
 /** Maximum remembered transactions. A decoded one can have 90 KB, and the object has 128 MB of memory. */
-const MAX_TRANSACTIONS = 200;
+const MAX_TRANSACTIONS = 400;
 
 /** The known state of a signature. Times in Unix milliseconds. */
 type Known = {
