@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withAnswers } from '../../site/api/query.ts';
 import { InvoiceNotice, invoiceSteps, restOf } from '../../site/parts/invoice-panel.tsx';
 import { PaymentCard, PaymentTerms, solPayment } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
@@ -53,6 +54,20 @@ it('does not offer payment by hand if only the reference identifies the payment'
   expect(String(PaymentTerms({ lock: 'x', payment, left: 60 }))).toMatch(
     /Copy the amount.*the address to pay/s,
   );
+});
+
+it('shows dollars beside SOL, with the time of the price, only while a price is known', () => {
+  const payment = solPayment(exampleOf('createInvoice'));
+  const shown = (solPriceUsd: number | null, at: string | null): string => {
+    const summary = { ...exampleOf('getAbsrSummary'), solPriceUsd, price_as_of: at };
+    return withAnswers({ 'getAbsrSummary {}': summary }, () =>
+      String(PaymentTerms({ lock: 'x', payment, left: 60 })),
+    );
+  };
+  expect(shown(100, '2026-11-27T20:26:00.000Z')).toMatch(
+    /about \$[\d.]+.*1 SOL was \$100\.00.*2026-11-27 20:26 UTC/s,
+  );
+  expect(shown(null, null)).not.toContain('$');
 });
 
 describe('an invoice on its page', () => {
