@@ -148,7 +148,7 @@ function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof,
 
 /** The finding for a reader: addresses are shortened unless something is wrong with one. */
 const plain = ({ text, result }: CheckLine): string =>
-  result === 'contradicted' ? text : text.replace(/\b[0-9A-Za-z]{26,}\b/g, shortened);
+  result === 'contradicted' ? text : text.replace(/\b[0-9A-Za-z]{26,}\b/g, (address) => shortened(address));
 
 const isSignature = (name: CheckLine['name']): boolean => name.endsWith('_signature');
 

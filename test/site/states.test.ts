@@ -8,6 +8,7 @@ import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
+import { CheckList } from '../../site/parts/proof-check.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
@@ -291,6 +292,20 @@ const covering = {
   },
   failure: null,
 };
+
+it('a passed check shortens its addresses, and a failed one shows each in full', () => {
+  const address = 'bc1qsixty4characters0of0an0address0here';
+  const shown = (result: CheckLine['result']): string => {
+    const lines: CheckLine[] = [{ name: 'bitcoin_signature', result, text: `${address} signed` }];
+    return String(
+      CheckList({
+        state: { type: 'done', at: '2026-11-20T12:00:00.000Z', proof: null, sources: null, lines },
+      }),
+    );
+  };
+  expect(shown('confirmed')).toContain(': bc1qsi…s0here signed');
+  expect(shown('contradicted')).toContain(address);
+});
 
 describe('the verdict of the overview', () => {
   const IDLE = { type: 'idle' } as const;
