@@ -7,9 +7,8 @@
  *    {@link PaymentCase} and `writeRows` writes the rows of this case.
  * 3. `endWork` ends the request in the storage transaction that ends its operation.
  *
- * Each stored request, refund and operation queues its row for D1 in the same storage transaction. A crash loses nothing:
- * before it no row exists, and the caller or a search books the payment again; after it the executor continues the
- * operation from its row.
+ * Each stored row queues its change for D1 in the same storage transaction. A crash before the rows are durable leaves none
+ * of them, and the payment is booked again. After it the executor continues the operation from its row.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -45,24 +44,23 @@ import { mayBeReturnedNow, type NoMatch, reportUnmatched } from './unmatched.ts'
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
-/** Maximum reads of a purchase. */
+/** Maximum checks, for one booking, whether the purchase is still for sale. */
 const MAX_SALE_READS = 3;
 /** A block's time may be earlier than its request by this much. */
 const CLOCK_SKEW_MS = 30_000;
-/** Maximum payments towards one fee, so that a request's row stays small. */
+/** A request with so many parts accepts only a part that completes its fee, so that its row stays small. */
 const MAX_PARTS = 50;
 /** Reads for a payment that has arrived come before all other calls of callers. */
 const isAlwaysFirst = (): boolean => true;
 
 /**
- * What a final transaction does, and the rows that it writes. "Used" stands for two rows: in `once`, the name
- * `payment:<signature>` belongs to this request for ever; `treasury_payments` shows the same. Of 10,000 lamports or less,
- * no refund is recorded.
+ * What a final transaction does, and the rows that it writes. "Used" stands for two rows, `once` (`payment:<signature>`
+ * belongs to this request for ever) and `treasury_payments`. No refund of 10,000 lamports or less is recorded.
  */
 type PaymentCase =
   /** An earlier call has booked it. No rows. */
   | { readonly type: 'booked' }
-  /** It may be money that a bridge returned, which is known once the swap has settled. No rows. */
+  /** It matches a request by its amount only, and a bridge may have returned it. Booked once the swap settles. No rows. */
   | { readonly type: 'may_be_returned' }
   /** It completes the fee, but the chain must show first whether the purchase is still for sale. No rows. */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
@@ -70,16 +68,16 @@ type PaymentCase =
   | { readonly type: 'no_payment' }
   /** It is for no request, and the operator may return it. Row: treasury_payments, used by nothing. */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
-  /** Its request has closed (`late`), is paid (`double`), or takes no further part. Rows: used, a refund of all of it. */
+  /** Paid after its request had closed (`late`), was paid (`double`), or was full. Rows: used, a refund of all of it. */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
   /** The request waits for the rest, until `expire.ts` owes its payments back. Rows: used, request. */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** What the request buys is not for sale any more. Rows: used, request, a refund of each of its payments. */
+  /** What the request buys is not for sale any more: it ends without delivery. Rows: used, request, a refund of each part. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
   /** The fee is paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
-/** `underpaid`: the request has its most parts, and is still short. */
+/** `underpaid`: the request has `MAX_PARTS` parts, and this one does not complete its fee. Only this one is owed back. */
 type OwedBack = 'late' | 'double' | 'underpaid';
 /** What the chain showed about a request's purchase before the booking of its payment. */
 type SaleRead = Checked & { readonly requestId: string };
@@ -95,7 +93,7 @@ export async function confirmPayment(
     return refused(lostRequestRefusal(journal, asked.id, contact) ?? NOT_FOUND);
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
   const user = journal.userOf(`payment:${asked.signature}`);
-  // Another request, a reward or a swap's refund has used it.
+  // Used by another request, a reward or a swap's refund.
   if (user !== undefined && user !== nameOf(request)) return refused(usedElsewhere(context, user));
   // A payment is booked once it is final, so the payment of a paid request needs no further read.
   const isBooked = user !== undefined && (request.state === 'paid' || request.state === 'completed');
@@ -108,8 +106,8 @@ export async function confirmPayment(
 }
 
 /**
- * The response to a payment that its request has used. It depends on the request's state: a double payment of a completed
- * request is confirmed too, and the request shows its refund.
+ * The response to a payment that its request has used. It depends on the request's state: a late or double payment of a
+ * completed request is confirmed too, and the request shows its refund.
  */
 async function answer(context: PaymentContext, { id, signature }: ConfirmRequest): Promise<PaymentConfirmed> {
   const request = context.requests.get(id);
@@ -162,7 +160,7 @@ async function bookNamed(
   return user === nameOf(request) ? undefined : notForRequest(context, signature, user);
 }
 
-/** Waits for a payment to be final. Once it is confirmed, an open request shows it, so that nobody is asked to pay again. */
+/** Once a payment is confirmed, an open request shows it, so that nobody is asked to pay again. */
 async function awaitFinal(
   context: PaymentContext,
   request: PaymentRequest,
@@ -183,7 +181,7 @@ async function awaitFinal(
   return leftMs > 0 ? lookUp({ ...asked, waitMs: leftMs, until: 'final' }) : found;
 }
 
-/** Why a payment is not booked yet. `request_changed`: while the purchase was read, it came to match another request. */
+/** `request_changed`: after the check of the sale, the payment matches another request. */
 export type Undecided = 'may_be_returned' | 'request_changed';
 
 /** Books one final transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
@@ -252,7 +250,7 @@ function decide(
 
 /** Writes the rows of a case. Call inside the storage transaction of its decision. */
 function writeRows(context: PaymentContext, payment: TreasuryPayment, found: PaymentCase): void {
-  const paid = { paymentSignature: payment.signature, paidAt: context.now() };
+  const last = { paymentSignature: payment.signature, paidAt: context.now() };
   switch (found.type) {
     case 'booked':
     case 'may_be_returned':
@@ -276,12 +274,12 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, found: Pay
     case 'not_for_sale': {
       usePayment(context, payment, found.request);
       const { request, reason } = found;
-      oweParts(context, saveRequest(context, { ...request, ...paid, state: 'expired', reason }), 'failed');
+      oweParts(context, saveRequest(context, { ...request, ...last, state: 'expired', reason }), 'failed');
       return;
     }
     case 'fee_paid': {
       usePayment(context, payment, found.request);
-      const request = saveRequest(context, { ...found.request, ...paid, state: 'paid' });
+      const request = saveRequest(context, { ...found.request, ...last, state: 'paid' });
       if (found.excess > 0n) oweRefund(context, request.id, payment, found.excess, 'overpaid');
       beginWork(context, request);
     }
@@ -295,8 +293,8 @@ function usePayment(context: PaymentContext, payment: TreasuryPayment, request: 
 }
 
 /**
- * The request whose reference a transaction contains. Without a reference, the only request that was open at that time
- * with exactly this fee: such a payment is never short, too much, late or double.
+ * The request whose reference a transaction contains. Without a reference, the only request that is still open, was open
+ * at that time, and has exactly this fee: such a payment is never short, late or double.
  */
 function matchRequest(
   { now, requests }: PaymentContext,
@@ -341,10 +339,12 @@ export const endWork =
     const request = context.requests.get(String(plan.invoiceId));
     if (request?.state !== 'paid' || workId(request) !== id) return;
     if (state === 'done') deliver(context, request);
+    // Another key signs for the reserve now: the work begins anew, as another operation.
     else if (isRotated(reason))
       beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
     else {
       const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
+      // Less what is owed of them already, as `overpaid`.
       oweParts(context, failed, 'failed');
     }
   };
