@@ -121,7 +121,7 @@ it('the page keeps its figures while the Worker is down, and later shows which u
   await page.getByRole('button', { name: 'Try again' }).click();
   press();
   await page.locator('.notice.bad').waitFor({ state: 'detached' });
-  const row = page.getByRole('row', { name: /kraken/ });
+  const row = page.getByRole('row', { name: /Kraken/ });
   await row.getByText('down', { exact: true }).waitFor();
   await control('DELETE /faults');
   await control('POST /worker/kill');
