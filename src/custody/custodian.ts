@@ -192,7 +192,7 @@ export class Custodian implements CustodianApi {
 
   readonly findRequest: CustodianApi['findRequest'] = async (id) => {
     const payments = this.#configuredPayments();
-    if (payments.askFor(id)) await this.#background.rearm();
+    if (this.#kernel.gate.isVerified() && payments.askFor(id)) await this.#background.rearm();
     const found = payments.find(id);
     // The caller reads the token from D1 next, so the outbox is flushed first.
     if (found?.status === 'completed' && this.#kernel.tools.journal.queue.undeliveredSince() !== undefined)
@@ -221,7 +221,11 @@ export class Custodian implements CustodianApi {
     this.#asry ? findClaim(this.#asry.context, signature) : null;
 
   readonly listAsryEpochs: CustodianApi['listAsryEpochs'] = (limit) =>
-    this.#background.working(async () => (await this.#asry?.epochs(limit)) ?? []);
+    this.#background.working(async () => {
+      // An unverified journal may lack epochs that D1 has. One that a read opened anew would replace them.
+      if (this.#kernel.gate.isVerified()) await this.#asry?.onCron();
+      return this.#asry?.epochs(limit) ?? [];
+    });
 
   readonly previewMint: CustodianApi['previewMint'] = async () =>
     configured(this.#mints, 'ABSR_MINT_ADDRESS').preview();

@@ -169,7 +169,7 @@ export class AsryStore {
   #putEpoch(epoch: Epoch): void {
     this.#exec(
       `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
-       ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
+       ON CONFLICT (number) DO UPDATE SET starts_at = excluded.starts_at, ends_at = excluded.ends_at, row = excluded.row`,
       epoch.number,
       epoch.startsAt,
       epoch.endsAt,

@@ -38,8 +38,7 @@ export class Asry implements CustodyModule {
     this.mirrored = store.mirrored();
   }
 
-  async epochs(limit: number): Promise<AsryEpochView[]> {
-    await openEpochs(this.context);
+  epochs(limit: number): AsryEpochView[] {
     return this.context.store.epochs(limit).map(epochView);
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tokenTransferFee } from '../../../src/chain/solana/token-messages.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
+import { stringifyJson } from '../../../src/core/json.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
 import { AsryStore } from '../../../src/custody/asry/asry-store.ts';
 import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
@@ -204,6 +205,16 @@ describe('epochs', () => {
     expect(run.claims()).toMatchObject([{ epoch: 0, entitlementAtoms: reward(late.atoms) }]);
   });
 
+  it('an epoch that a new journal takes from D1 also replaces the times of a stored epoch', async () => {
+    const w = createStoredClaims();
+    await w.claims.onCron();
+    const store = new AsryStore(w);
+    const [epoch] = w.claims.context.store.epochs(1);
+    const [start = 0, end = 0] = [epoch?.startsAt, epoch?.endsAt].map((time) => (time ?? 0) - 100);
+    store.mirrored()[0]?.adopt?.(stringifyJson({ epoch: { ...epoch, startsAt: start, endsAt: end } }));
+    expect([store.epochAt(start)?.number, store.lastEnd()]).toEqual([epoch?.number, end]);
+  });
+
   it('the first epoch starts once the decimals of the mint are known; until then claims are refused', async () => {
     const one = deposit(1n * DOLLAR);
     const w = createStoredClaims({ readMint: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')) });
@@ -211,7 +222,7 @@ describe('epochs', () => {
       type: 'refused',
       refusal: { code: 'UPSTREAM_FAILED', details: { reason: 'timeout' } },
     });
-    await expect(w.claims.epochs(1)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(w.claims.onCron()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
     expect(new AsryStore(w).claim(one.signature)).toBeUndefined();
     const run = start([one], { mintDecimals: 2 });
     await run.ask({ signature: one.signature });

@@ -179,3 +179,26 @@ describe('payments after a journal began anew', () => {
     expect(run.landed()).toHaveLength(2);
   });
 });
+
+it('a read of the epochs while a journal begins anew changes no epoch of the lost journal', async () => {
+  const w = simulateCustodian({ nodeCount: 3 });
+  const epochs = () => w.host.disk.exec('SELECT * FROM asry_epochs ORDER BY number', []);
+  await w.pass(3 * MINUTE);
+  w.skip(31 * 24 * HOUR);
+  await w.pass(3 * MINUTE);
+  const before = epochs();
+  expect(before).toHaveLength(2);
+  w.loseJournal();
+  await w.pass(12 * MINUTE);
+  let isOver = false;
+  const read = (): void => {
+    if (isOver) return;
+    void w.ask((custody) => custody.listAsryEpochs(5));
+    w.scheduler.after(20, read);
+  };
+  read();
+  await w.beginAnew();
+  isOver = true;
+  await w.pass(3 * MINUTE);
+  expect(epochs()).toEqual(before);
+});
