@@ -2,7 +2,9 @@
  * Notices when Solana finalizes no slots: a halt of the chain, or nodes that follow another cluster.
  * @module
  */
-import type { Consensus } from '../../providers/solana-rpc.ts';
+import type { Consensus, SolanaNode } from '../../providers/solana-rpc.ts';
+import type { Within } from '../kernel/ports.ts';
+import { type Quorum, quorumMissing, settled, valuesOf } from './quorum.ts';
 
 export type Finality = {
   /** When the current finalized slot was first seen, in Unix milliseconds; null while slots advance. */
@@ -30,4 +32,54 @@ export function noteSlot(memory: FinalityMemory, slot: string, now: number): Fin
   // The clock may have gone back since the note.
   const seenAt = Math.min(known.seenAt, now);
   return { ...known, seenAt, stalledSince: now - seenAt > STALLED_MS ? seenAt : null };
+}
+
+type FinalityPorts = {
+  readonly nodes: readonly SolanaNode[];
+  readonly now: () => number;
+  readonly within: Within;
+};
+
+export class FinalityWatch {
+  known = NO_SLOT;
+  readonly #ports: FinalityPorts;
+  readonly #questions: Quorum<SolanaNode>;
+
+  constructor(ports: FinalityPorts, questions: Quorum<SolanaNode>) {
+    this.#ports = ports;
+    this.#questions = questions;
+  }
+
+  /**
+   * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
+   * chain is noticed even without operations.
+   * @returns the newest slot that a quorum has finalized
+   * @throws AppError UPSTREAM_FAILED
+   */
+  async check(): Promise<bigint> {
+    const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
+    const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
+      const covered = this.#questions.covered(given.map(({ value }) => value));
+      // A single stalled node must not make the whole chain look stalled.
+      const isEnough = covered !== undefined && (isComplete || covered > BigInt(this.known.slot));
+      return isEnough ? { agreed: covered } : undefined;
+    });
+    if (!answer) throw quorumMissing();
+    this.known = noteSlot(this.known, String(answer.agreed), this.#ports.now());
+    if (this.known.stalledSince !== null) {
+      const consensus = await this.#consensus();
+      this.known = { ...this.known, consensus };
+    }
+    return answer.agreed;
+  }
+
+  async #consensus(): Promise<Consensus> {
+    const { nodes, within } = this.#ports;
+    const asked = nodes.map((node) => node.consensus());
+    const given = valuesOf(await settled(asked, this.#questions.size, within));
+    const agreed = (['towerbft', 'alpenglow'] as const).find(
+      (consensus) => given.filter((each) => each === consensus).length >= this.#questions.size,
+    );
+    return agreed ?? 'unknown';
+  }
 }

@@ -12,6 +12,8 @@ import type { Log, Within } from '../kernel/ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
+export const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
+
 /** One node's response. */
 export type Given<T> = { readonly node: string; readonly value: T };
 
@@ -136,6 +138,11 @@ export class Quorum<N extends { readonly name: string }> {
     if (contradicted) throw upstreamFailed('solana-rpc', 'nodes_disagree');
     if (given.length < this.size) throw upstreamFailed('solana-rpc', 'quorum_missing');
     return undefined;
+  }
+
+  /** The highest of these figures that a quorum has reached. */
+  covered(figures: readonly bigint[]): bigint | undefined {
+    return figures.toSorted((a, b) => (a > b ? -1 : 1))[this.size - 1];
   }
 
   agreement(): NodeAgreement {

@@ -11,7 +11,6 @@ import {
   ANY_VERSION,
   asUpstreamFailure,
   type ChainTransaction,
-  type Consensus,
   isAlreadyProcessed,
   type SolanaNode,
 } from '../../providers/solana-rpc.ts';
@@ -20,13 +19,14 @@ import type { Landing, SignedAt, Signing, Witness } from '../kernel/operation.ts
 import type { Log, Within } from '../kernel/ports.ts';
 import type { Balance } from '../kernel/spending-limits.ts';
 import { expiryHeight } from '../kernel/state-machine.ts';
-import { type Finality, type FinalityMemory, NO_SLOT, noteSlot } from './finality.ts';
+import { type Finality, type FinalityMemory, FinalityWatch } from './finality.ts';
 import { type History, historyOf } from './history.ts';
 import {
   decideTransaction,
   type NodeAgreement,
   Quorum,
   type QuorumMemory,
+  quorumMissing,
   sameByKey,
   settled,
   transactionsDiffer,
@@ -63,7 +63,7 @@ export class SolanaView {
   readonly quorum: number;
   readonly #ports: SolanaViewPorts;
   readonly #questions: Quorum<SolanaNode>;
-  #finality = NO_SLOT;
+  readonly #finality: FinalityWatch;
   #turn = 0;
 
   constructor(ports: SolanaViewPorts) {
@@ -73,6 +73,7 @@ export class SolanaView {
     this.#ports = { ...ports, nodes };
     this.#questions = new Quorum(this.#ports);
     this.quorum = this.#questions.size;
+    this.#finality = new FinalityWatch(this.#ports, this.#questions);
   }
 
   /** The transactions of an address that is or was the reserve's. */
@@ -82,55 +83,24 @@ export class SolanaView {
 
   /** Quorum size, the newest disagreement of the nodes, and whether the chain has stalled. */
   agreement(): NodeAgreement & Finality {
-    const { stalledSince, consensus } = this.#finality;
+    const { stalledSince, consensus } = this.#finality.known;
     return { ...this.#questions.agreement(), stalledSince, consensus };
   }
 
   /** What the next instance must know about the nodes' agreement and about the chain; JSON. */
   memory(): string {
-    return JSON.stringify({ ...this.#questions.memory(), finality: this.#finality } satisfies Memory);
+    return JSON.stringify({ ...this.#questions.memory(), finality: this.#finality.known } satisfies Memory);
   }
 
   recall(text: string): void {
     const { finality, ...memory } = JSON.parse(text) as Memory;
     this.#questions.recall(memory);
-    this.#finality = finality;
+    this.#finality.known = finality;
   }
 
-  /**
-   * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
-   * chain is noticed even without operations.
-   * @returns the newest slot that a quorum has finalized
-   * @throws AppError UPSTREAM_FAILED
-   */
-  async checkFinality(): Promise<bigint> {
-    const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
-    const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
-      const covered = this.#covered(given.map(({ value }) => value));
-      // A single stalled node must not make the whole chain look stalled.
-      const isEnough = covered !== undefined && (isComplete || covered > BigInt(this.#finality.slot));
-      return isEnough ? { agreed: covered } : undefined;
-    });
-    if (!answer) throw quorumMissing();
-    this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#ports.now());
-    if (this.#finality.stalledSince !== null) {
-      const consensus = await this.#consensus();
-      this.#finality = { ...this.#finality, consensus };
-    }
-    return answer.agreed;
-  }
-
-  async #consensus(): Promise<Consensus> {
-    const given = valuesOf(await this.#fromMost((node) => node.consensus()));
-    const agreed = (['towerbft', 'alpenglow'] as const).find(
-      (consensus) => given.filter((each) => each === consensus).length >= this.quorum,
-    );
-    return agreed ?? 'unknown';
-  }
-
-  /** The highest of these figures that a quorum has reached. */
-  #covered(figures: readonly bigint[]): bigint | undefined {
-    return figures.toSorted((a, b) => (a > b ? -1 : 1))[this.quorum - 1];
+  /** The newest slot that a quorum has finalized. @throws AppError UPSTREAM_FAILED */
+  checkFinality(): Promise<bigint> {
+    return this.#finality.check();
   }
 
   /**
@@ -154,7 +124,7 @@ export class SolanaView {
     };
     const answer = await this.#questions.ask(`balance ${address}`, read, (given) => {
       // Each node of a quorum shows at least this balance, so a single node can neither raise nor lower it.
-      const covered = this.#covered(given.map(({ value }) => value.lamports));
+      const covered = this.#questions.covered(given.map(({ value }) => value.lamports));
       if (covered === undefined) return undefined;
       const slots = given.map(({ value }) => value.slot).toSorted((a, b) => (a < b ? -1 : 1));
       return { agreed: { lamports: lamports(covered), slot: slots[0] ?? 0n } };
@@ -285,8 +255,6 @@ export class SolanaView {
     return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
   }
 }
-
-const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
 
 /**
  * Slots by which a node's height may be older than its view of the blockhash: one URL may be served by two
