@@ -5,6 +5,7 @@
  */
 import { upstreamFailed } from '../../core/errors.ts';
 import { isUnsupportedVersion, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
+import { MAX_NODE_LAG } from './finality.ts';
 import { quorumOf, succeeded, valuesOf } from './quorum.ts';
 
 /** A part of a list, newest first. */
@@ -34,9 +35,6 @@ export const historyOf = (nodes: readonly SolanaNode[], address: string): Histor
   })),
   isAbsent: (entry) => isAbsentFrom(nodes, entry),
 });
-
-/** Slots by which a working node may lag behind another: more than an hour. */
-const MAX_NODE_LAG = 10_000n;
 
 /**
  * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized

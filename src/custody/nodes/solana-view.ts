@@ -215,12 +215,14 @@ export class SolanaView {
     }));
     const found = valuesOf(tips);
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
+    const isPossible = await this.#finality.bound();
     for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
       const shownAt = new Map(
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
       );
       const seen = valuesOf(await this.#fromMost((node) => witnessOf(node, blockhash, shownAt.get(node.id))));
-      const witnesses = seen.filter((witness) => witness !== undefined);
+      // The slot is stored. After a slot that no node has, a node that joins later could never prove the attempt's end.
+      const witnesses = seen.filter((witness) => witness !== undefined).filter(isPossible);
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
       const slot = witnesses.reduce((low, witness) => (witness.slot < low ? witness.slot : low), first.slot);

@@ -441,4 +441,28 @@ describe('a blockhash', () => {
     );
     expect(await chain.latestBlockhash()).toMatchObject({ blockhash: 'a', slot: 100n });
   });
+
+  it.each([
+    [499, 'quorum_missing'],
+    [500, 500n],
+    [10_500, 500n],
+    [10_501, 'quorum_missing'],
+  ])(
+    'while slot 500 is final, a node that has seen the blockhash at slot %i gives %s',
+    async (shown, expected) => {
+      const honest = { getLatestBlockhash: tip('a', 500), ...witness(true, 500, 471) };
+      const { chain } = setUp(honest, honest);
+      await chain.checkFinality();
+      const later = setUp(honest, {
+        getLatestBlockhash: tip('a', shown),
+        ...witness(true, shown, 471),
+      }).chain;
+      later.recall(chain.memory());
+      const slot = later.latestBlockhash().then(
+        (found) => found.slot,
+        ({ details }) => details.reason,
+      );
+      expect(await slot).toBe(expected);
+    },
+  );
 });
