@@ -216,7 +216,7 @@ export class SolanaView {
     const found = valuesOf(tips);
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
     const isPossible = await this.#finality.bound();
-    for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
+    for (const blockhash of this.#byTrust(found)) {
       const shownAt = new Map(
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
       );
@@ -229,6 +229,20 @@ export class SolanaView {
       return { blockhash, version: this.#ports.messageVersion ?? 0, slot, witnesses };
     }
     throw quorumMissing();
+  }
+
+  /**
+   * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest:
+   * one node can neither raise its slot nor lower it below the slots of all others. A node may show a blockhash that
+   * expires in seconds as its newest.
+   */
+  #byTrust(tips: readonly { readonly blockhash: string; readonly slot: bigint }[]): ReadonlySet<string> {
+    const newest = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1));
+    const tried = [...newest.slice(this.quorum - 1), ...newest.slice(0, this.quorum - 1)].map(
+      (tip) => tip.blockhash,
+    );
+    const shown = (blockhash: string) => tried.filter((other) => other === blockhash).length;
+    return new Set(tried.toSorted((a, b) => shown(b) - shown(a)));
   }
 
   /** Sends to every node; true when at least one accepted it. */

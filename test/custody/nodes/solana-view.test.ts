@@ -394,7 +394,7 @@ describe('a blockhash', () => {
     );
     expect(await chain.latestBlockhash()).toEqual({
       version: 0,
-      blockhash: 'b',
+      blockhash: 'a',
       slot: 101n,
       witnesses: [
         { node: ids[0], slot: 101n, height: 71n },
