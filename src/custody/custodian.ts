@@ -64,6 +64,7 @@ function openKernel(platform: Storage, deps: CustodyDeps) {
     history: deps.swap.historyOf(signer.address),
     transaction: deps.effects,
     balance: async () => (await chain.balance(0n)).lamports,
+    height: (commitment) => chain.height(commitment),
     isChainStalled: () => chain.agreement().stalledSince !== null,
     isNewerStorage: newerStorage !== undefined,
     hasLimits: areLimits(deps.limits) && typeof deps.swapsDisabled === 'boolean',

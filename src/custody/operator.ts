@@ -139,6 +139,7 @@ export class Operator {
           ...tools,
           ...spendPortsOf(deps),
           mirror,
+          chain,
           historyOf: deps.swap.historyOf,
           decided: this.#decided,
         }),

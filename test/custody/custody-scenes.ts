@@ -72,6 +72,11 @@ function createStage(w: CustodianWorld) {
       return (await Promise.all(calls)).filter(({ type }) => type === 'created').length;
     },
     land: () => land(w.chain),
+    /** Solana makes no more blocks. */
+    async halt() {
+      const height = await w.chain.height('finalized');
+      w.chain.height = async () => height;
+    },
     deliver: () => deliver(w),
     fail: () => Object.assign(w.bridge, { nextReport: () => ({ state: 'failed', reason: 'bridge_failed' }) }),
     refuse: (reason?: string) =>

@@ -14,7 +14,6 @@ import { createAsryStage } from './asry-stage.ts';
 import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
-const MINUTE = 60_000;
 const NETWORK_FEE = 5_000n;
 
 let world: World;
@@ -198,8 +197,10 @@ it('after a lost journal has begun anew, older debts pay nothing, and new swaps 
     return checks.some(({ reason }) => reason === 'signing is frozen: journal_behind_mirror') || undefined;
   });
   expect(await ops('begin-anew')).toMatchObject({ code: 1, stdout: expect.stringContaining('Retry in') });
-  await world.control.cron(undefined, Date.now() + 11 * MINUTE);
-  const code = /--confirm (\w+)/.exec(await typed('begin-anew'))?.[1] ?? '';
+  const code = await until(
+    'the blocks after the loss',
+    async () => /--confirm (\w+)/.exec((await ops('begin-anew')).stdout)?.[1],
+  );
   expect(await typed('begin-anew', '--confirm', code)).toContain('begun anew');
   expect(await typed('resume')).toContain('Resumed');
   world.faults.clear();

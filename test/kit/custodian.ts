@@ -39,7 +39,7 @@ export const lookUpOf =
 /** Every dependency of a custodian, and the custodian that has them over any storage. */
 export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
   const clock = { now: NOW };
-  const chain = createFakeChain();
+  const chain = createFakeChain(() => clock.now);
   const bridge = createFakeBridge();
   const mirror = createFakeMirror();
   const swap = createSwapPorts(bridge);

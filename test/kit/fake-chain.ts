@@ -30,13 +30,15 @@ export const AGREEMENT = {
   consensus: 'unknown',
 } as const;
 
-export function createFakeChain(): FakeChain {
+/** @param now moves the block height: 400 ms a block */
+export function createFakeChain(now: () => number = () => 0): FakeChain {
   const chain: FakeChain = {
     quorum: 1,
     sent: [],
     signers: new Set(),
     agreement: () => AGREEMENT,
     checkFinality: async () => 940n,
+    height: async () => BigInt(Math.floor(now() / 400)),
     memory: () => '',
     recall: () => undefined,
     reads: { balance: 0, views: 0, landing: 0 },

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { atPriority } from '../../providers/admission.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import { type History, type HistoryNode, orUnreadable, readLists, unionOf } from '../nodes/history.ts';
@@ -24,6 +25,8 @@ export type JournalCheckPorts = {
   ): Promise<Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'> | null>;
   /** Finalized lamports of the reserve. @throws AppError UPSTREAM_FAILED */
   balance(): Promise<bigint>;
+  /** Block height of a quorum of nodes. @throws AppError UPSTREAM_FAILED */
+  height(commitment: 'confirmed' | 'finalized'): Promise<bigint>;
   readonly reserveAddress: string;
   readonly now: () => number;
 };
@@ -33,11 +36,10 @@ const FROZEN = 'frozen';
 const INITIALISED = 'begun';
 /** When this journal first became suspect, Unix milliseconds. */
 const SUSPECT_SINCE = 'doubted_at';
-/**
- * After this time every transaction signed by a lost instance is final or expired: a blockhash lives for less
- * than two minutes.
- */
-const SETTLED_MS = 10 * 60_000;
+/** Confirmed block height at that time; empty until a quorum of nodes has shown it. */
+const SUSPECT_HEIGHT = 'doubted_height';
+/** Usual milliseconds between two blocks. */
+const BLOCK_MS = 400;
 /** Entries of each node's list that are searched for a transaction signed by the reserve. */
 const HISTORY_SEARCH = 50;
 
@@ -82,22 +84,35 @@ export function isSuspect(journal: Journal): boolean {
 export const suspectSince = (journal: Journal): number => journal.getTime(SUSPECT_SINCE);
 
 /** Keys of `meta` that survive when a lost journal is emptied, so its freeze continues. */
-export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_SINCE] as const;
+export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_SINCE, SUSPECT_HEIGHT] as const;
 
 /**
- * Milliseconds until the operator may resolve a loss; 0 when it may be resolved now. Before that, a transaction that only
- * the lost journal recorded may still land.
+ * Why the operator cannot resolve a loss yet; undefined when it may be resolved now. A transaction that only the lost
+ * journal recorded may land until its blockhash has expired. Blocks show that and no clock does: the chain may halt.
+ * @throws AppError UPSTREAM_FAILED
  */
-export function settlesIn(journal: Journal, now: number): number {
-  const since = Number(journal.getMeta(SUSPECT_SINCE) ?? 0);
-  if (!isSuspect(journal) || since === 0) return 0;
-  // The clock has gone back since, so the wait begins again.
-  if (since > now) journal.setMeta(SUSPECT_SINCE, String(now));
-  return Math.max(Math.min(since, now) + SETTLED_MS - now, 0);
+export async function tooEarly(
+  journal: Journal,
+  chain: { height(commitment: 'confirmed' | 'finalized'): Promise<bigint> },
+): Promise<string | undefined> {
+  if (!isSuspect(journal)) return undefined;
+  await noteHeight(journal, chain);
+  const left =
+    BigInt(journal.getMeta(SUSPECT_HEIGHT) ?? 0) + EXPIRY_BLOCKS - (await chain.height('finalized'));
+  if (left < 0n) return undefined;
+  const seconds = Math.ceil((Number(left + 1n) * BLOCK_MS) / 1_000);
+  return `A transaction signed before the loss may still land. Solana needs ${left + 1n} more blocks. Retry in ${seconds} seconds.`;
 }
 
-export const tooEarly = (ms: number): string =>
-  `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
+/** Stores the height of a loss once. A quorum that shows it later only prolongs the wait. */
+async function noteHeight(
+  journal: Journal,
+  chain: { height(commitment: 'confirmed'): Promise<bigint> },
+): Promise<void> {
+  if (journal.getMeta(SUSPECT_HEIGHT)) return;
+  const height = await chain.height('confirmed');
+  if (!journal.getMeta(SUSPECT_HEIGHT)) journal.setMeta(SUSPECT_HEIGHT, height.toString());
+}
 
 /**
  * Compares the journal with D1 and, if it is empty, with the chain. A journal that has lost rows is frozen.
@@ -105,7 +120,7 @@ export const tooEarly = (ms: number): string =>
  * @throws when the mirror or the chain cannot be read
  */
 export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
-  if (isSuspect(ports.journal)) return false;
+  if (isSuspect(ports.journal)) return noteHeight(ports.journal, ports).then(() => false);
   const mirrored = await ports.mirror.mark();
   // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
   // revisions, so its current one would later exceed the mirror's and hide the loss.
@@ -117,9 +132,11 @@ export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
   return true;
 }
 
-function frozenFor(ports: JournalCheckPorts, reason: Loss): false {
+async function frozenFor(ports: JournalCheckPorts, reason: Loss): Promise<false> {
   freeze(ports.journal, reason, ports.log);
   ports.journal.setMeta(SUSPECT_SINCE, String(ports.now()));
+  ports.journal.setMeta(SUSPECT_HEIGHT, '');
+  await noteHeight(ports.journal, ports);
   return false;
 }
 

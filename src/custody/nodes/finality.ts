@@ -86,6 +86,17 @@ export class FinalityWatch {
     return (shown) => shown.slot >= final && shown.slot <= final + MAX_NODE_LAG;
   }
 
+  /** The block height that a quorum has reached. It waits for every node, so that one can neither raise nor lower it. */
+  async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
+    const read = async (node: SolanaNode) => (await node.epochInfo(commitment)).blockHeight;
+    const answer = await this.#questions.ask(`${commitment} height`, read, (given, isComplete) => {
+      const covered = this.#questions.covered(given.map(({ value }) => value));
+      return isComplete && covered !== undefined ? { agreed: covered } : undefined;
+    });
+    if (!answer) throw quorumMissing();
+    return answer.agreed;
+  }
+
   async #consensus(): Promise<Consensus> {
     const { nodes, within } = this.#ports;
     const asked = nodes.map((node) => node.consensus());

@@ -36,7 +36,16 @@ import {
 /** The chain reads and writes of the state machine. */
 export type ChainPort = Pick<
   SolanaView,
-  'quorum' | 'balance' | 'send' | 'views' | 'landing' | 'checkFinality' | 'agreement' | 'memory' | 'recall'
+  | 'quorum'
+  | 'balance'
+  | 'send'
+  | 'views'
+  | 'landing'
+  | 'checkFinality'
+  | 'height'
+  | 'agreement'
+  | 'memory'
+  | 'recall'
 >;
 
 /** The most advanced status that any node shows. */
@@ -101,6 +110,11 @@ export class SolanaView {
   /** The newest slot that a quorum has finalized. @throws AppError UPSTREAM_FAILED */
   checkFinality(): Promise<bigint> {
     return this.#finality.check();
+  }
+
+  /** The block height that a quorum of nodes has reached. @throws AppError UPSTREAM_FAILED */
+  height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
+    return this.#finality.height(commitment);
   }
 
   /**

@@ -12,7 +12,6 @@ import {
   frozenReason,
   isSuspect,
   KEPT_WHEN_EMPTIED,
-  settlesIn,
   suspectSince,
   tooEarly,
   unfreeze,
@@ -25,7 +24,7 @@ import type { OpsAnswer } from '../operator-api.ts';
 
 export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter' | 'apply'>;
-  readonly chain: Pick<ChainPort, 'checkFinality' | 'agreement'>;
+  readonly chain: Pick<ChainPort, 'checkFinality' | 'height' | 'agreement'>;
   readonly sources: readonly MirrorSource[];
 };
 
@@ -34,18 +33,18 @@ const PAGE = 200;
 
 /** @param code the confirmation; empty to see what the command would do */
 export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<OpsAnswer> {
-  const { journal, now } = ports;
+  const { journal, chain } = ports;
   if (!isSuspect(journal)) return { ok: false, message: 'The journal has lost nothing.' };
-  const left = settlesIn(journal, now());
-  if (left > 0) return { ok: false, message: tooEarly(left) };
   try {
+    const early = await tooEarly(journal, chain);
+    if (early) return { ok: false, message: early };
     const mark = await ports.mirror.mark();
     const expected = codeOf(frozenReason(journal), suspectSince(journal), mark);
     if (code === '') return { ok: true, message: `${PLAN} ${expected}\`.` };
     if (code !== expected)
       return { ok: false, message: 'This is not the code of this loss. Nothing was changed.' };
-    const slot = await ports.chain.checkFinality();
-    if (ports.chain.agreement().stalledSince !== null)
+    const slot = await chain.checkFinality();
+    if (chain.agreement().stalledSince !== null)
       return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
     await replace(ports, mark, slot);
     return { ok: true, message: DONE };

@@ -4,17 +4,19 @@
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
-import { frozenReason, isSuspect, settlesIn, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
+import { frozenReason, isSuspect, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { History } from '../nodes/history.ts';
+import type { ChainPort } from '../nodes/solana-view.ts';
 import type { OpsAnswer } from '../operator-api.ts';
 import { type SpendPorts, type UnexplainedSpend, unexplainedSpends } from './unexplained-spends.ts';
 
-export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> &
+export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage'> &
   Pick<SpendPorts, 'reserveAddress' | 'transaction'> & {
     historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
+    readonly chain: Pick<ChainPort, 'height'>;
     /**
      * Signatures of each address that earlier calls have decided. Anyone can name the reserve in thousands of
      * transactions, and a caller may not wait until all of them are read.
@@ -45,11 +47,11 @@ export async function endFreeze(ports: UnfreezePorts): Promise<OpsAnswer> {
 
 /** What the journal lacks; undefined if it has every row of D1 and every transaction of the reserve. */
 async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' | 'rows'> | undefined> {
-  const { journal, mirror, now } = ports;
+  const { journal, mirror, chain } = ports;
   if (journal.isEmpty())
     return { message: 'The journal is empty. Run `ops restore-storage` or `ops begin-anew`.' };
-  const left = settlesIn(journal, now());
-  if (left > 0) return { message: tooEarly(left) };
+  const early = await tooEarly(journal, chain);
+  if (early) return { message: early };
   if ((await mirror.newestRevision()) > journal.queue.revision())
     return {
       message:

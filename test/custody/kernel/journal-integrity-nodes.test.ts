@@ -66,6 +66,7 @@ function setUp(...fakes: Fake[]) {
   const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };
   const checked = async () => {
     const isComplete = await checkJournal({
+      height: async () => 1n,
       ...shared,
       history: view.historyOf(RESERVE),
       log: () => undefined,

@@ -6,7 +6,7 @@ import {
   freeze,
   frozenReason,
   type JournalCheckPorts,
-  settlesIn,
+  tooEarly,
   unfreeze,
 } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
@@ -33,6 +33,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
   const mirror = createFakeMirror();
   const logged: string[] = [];
   const asked: string[] = [];
+  const heights = { now: 1_000n };
   const ports: JournalCheckPorts = {
     journal,
     mirror,
@@ -44,6 +45,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
       async () => firstBlock,
     ),
     balance: async () => balance,
+    height: async () => heights.now,
     async transaction(signature) {
       asked.push(signature);
       if (signature === 'newer') throw upstreamFailed('solana-rpc', 'rpc_-32015');
@@ -56,7 +58,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
     const mark = storage.transaction(() => journal.queue.takeMark());
     await mirror.apply(journal.queue.waiting(99), mark, undefined);
   };
-  return { journal, mirror, ports, logged, asked, write, deliver };
+  return { journal, mirror, ports, heights, logged, asked, write, deliver };
 }
 /** The journal in its state before some rows, over a mirror that has them. */
 async function restored() {
@@ -156,24 +158,38 @@ describe('frozen', () => {
     expect(await checkJournal(w.ports)).toBe(true);
   });
 
-  it('transactions from before a loss may land for ten minutes, which restart if the clock is set back', async () => {
-    const MINUTE = 60_000;
-    const { journal, ports } = await restored();
-    expect(settlesIn(journal, NOW)).toBe(0);
+  it('a loss is resolved once 183 blocks have followed its first check, and later checks do not prolong that', async () => {
+    const { journal, ports, heights } = await restored();
+    const isEarly = async () => (await tooEarly(journal, ports)) !== undefined;
+    expect(await isEarly()).toBe(false);
     await checkJournal(ports);
-    expect(settlesIn(journal, NOW)).toBe(10 * MINUTE);
-    expect(settlesIn(journal, NOW + 9 * MINUTE)).toBe(MINUTE);
-    await checkJournal({ ...ports, now: () => NOW + 9 * MINUTE });
-    expect(settlesIn(journal, NOW + 10 * MINUTE)).toBe(0);
-    expect(settlesIn(journal, NOW - 60 * MINUTE)).toBe(10 * MINUTE);
-    expect(settlesIn(journal, NOW - 50 * MINUTE)).toBe(0);
-    unfreeze(journal);
-    expect(settlesIn(journal, NOW - 55 * MINUTE)).toBe(0);
+    expect(await tooEarly(journal, ports)).toContain('183 more blocks. Retry in 74 seconds');
+    heights.now = 1_182n;
+    await checkJournal(ports);
+    expect(await isEarly()).toBe(true);
+    heights.now = 1_183n;
+    expect(await isEarly()).toBe(false);
   });
 
-  it('a freeze for another reason than a lost journal is lifted at once', () => {
-    const { journal } = setUp();
+  it('the wait after a loss begins when nodes first show the height, and anew with each loss', async () => {
+    const { journal, ports, heights } = await restored();
+    const { height } = ports;
+    const down = { ...ports, height: () => Promise.reject(new Error('no node')) };
+    await expect(checkJournal(down)).rejects.toThrow('no node');
+    expect(frozenReason(journal)).toBe('journal_behind_mirror');
+    for (const at of [5_000n, 9_000n]) {
+      heights.now = at;
+      await checkJournal({ ...ports, height });
+      expect(await tooEarly(journal, ports)).toContain('183 more blocks');
+      heights.now += 183n;
+      expect(await tooEarly(journal, ports)).toBeUndefined();
+      journal.setMeta('frozen', '');
+    }
+  });
+
+  it('a freeze for another reason than a lost journal is lifted at once', async () => {
+    const { journal, ports } = setUp();
     freeze(journal, 'unexpected_debit', () => {});
-    expect(settlesIn(journal, NOW)).toBe(0);
+    expect(await tooEarly(journal, ports)).toBeUndefined();
   });
 });

@@ -35,8 +35,8 @@ describe('the command begin-anew', () => {
     scenes(`
       the command begin-anew refuses a journal that has lost nothing
         | ops begin-anew = refused
-      the command begin-anew waits for ten minutes after a loss, then shows a code, and changes nothing without it
-        | swap old; lose-journal; fire; ops begin-anew = refused; wait 10m; ops begin-anew = ok; ops begin-anew deadbeef = refused; born = false; frozen = journal_behind_mirror
+      the command begin-anew waits for 183 blocks after a loss, then shows a code, and changes nothing without it
+        | swap old; lose-journal; fire; ops begin-anew = refused; wait 2m; ops begin-anew = ok; ops begin-anew deadbeef = refused; born = false; frozen = journal_behind_mirror
     `),
   )('%s', (_title, steps = '') => playCustody(steps));
 

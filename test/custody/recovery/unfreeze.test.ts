@@ -35,8 +35,10 @@ it.each(
       | ${RESTORED}; sign-unknown; ops unfreeze = refused; frozen = journal_behind_mirror
     a restored journal stays frozen if D1 does not respond
       | ${RESTORED}; d1 down; ops unfreeze = refused; d1 up; frozen = journal_behind_mirror
-    a restored journal stays frozen if ten minutes have not passed
-      | ${RESTORED}; wait -5m; ops unfreeze = refused; frozen = journal_behind_mirror
+    a restored journal stays frozen until Solana has made 183 blocks, here in 73.2 seconds
+      | ${RESTORED}; wait -527s; ops unfreeze = refused; frozen = journal_behind_mirror; wait 1s; ops unfreeze = ok
+    a restored journal stays frozen while Solana makes no blocks, however much time passes
+      | swap a; land; pass 2m; raise-mark; restart; halt; fire; wait 1d; ops unfreeze = refused; frozen = journal_behind_mirror
     an empty journal stays frozen, because it has lost every row
       | ${RESTORED}; lose-journal; fire; wait 10m; ops unfreeze = refused; empty = true
   `),
