@@ -80,7 +80,12 @@ type Known = {
   reads: number;
   readAt: number;
   /** The read that is running, the clients that may pay for it, and the failure of the last one. */
-  reading?: { readonly payers: Set<string>; readonly found: Promise<ChainTransaction | null> };
+  reading?: {
+    readonly payers: Set<string>;
+    readonly found: Promise<ChainTransaction | null>;
+    /** Whether a quorum is read. The state may become final while one node is read. */
+    readonly isFinal: boolean;
+  };
   failure?: unknown;
 };
 
@@ -184,8 +189,7 @@ export class SignatureLookups {
       }
       known.reading = this.#begin(signature, client, known);
     }
-    const isFinal = known.state === 'final';
-    const { payers, found } = known.reading;
+    const { payers, found, isFinal } = known.reading;
     if (payers.size < MAX_PAYERS) payers.add(client);
     const transaction = await found;
     return isFinal && transaction ? { type: 'final', transaction } : shown();
@@ -193,22 +197,22 @@ export class SignatureLookups {
 
   #begin(signature: string, client: string, known: Known): NonNullable<Known['reading']> {
     const payers = new Set([client]);
+    const isFinal = known.state === 'final';
     const isPayment = () => this.#payments.has(signature);
     if (++this.#reads > CROWD)
       this.#listing ??= forCaller(null, () => this.#list()).finally(() => {
         this.#listing = undefined;
       });
-    const found = forCaller(payers, () => this.#read(signature, known), isPayment).finally(() => {
+    const found = forCaller(payers, () => this.#read(signature, known, isFinal), isPayment).finally(() => {
       delete known.reading;
       this.#reads--;
     });
-    return { payers, found };
+    return { payers, found, isFinal };
   }
 
   /** Callers of one signature share a read. @throws AppError UPSTREAM_FAILED */
-  async #read(signature: string, known: Known): Promise<ChainTransaction | null> {
+  async #read(signature: string, known: Known, isFinal: boolean): Promise<ChainTransaction | null> {
     const { chain, now } = this.#ports;
-    const isFinal = known.state === 'final';
     known.readAt = now() + backoff(++known.reads, CHECKS);
     delete known.failure;
     const transaction = await (isFinal

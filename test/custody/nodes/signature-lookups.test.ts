@@ -9,6 +9,8 @@ import { msOf, playSteps, scenes } from '../../kit/scenes.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
 
 const SECOND = 1_000;
+/** What one node shows, unlike the quorum. */
+const ONE_NODES_FEE = 666n;
 const OWN = '203.0.113.7';
 const OTHER = '198.51.100.9';
 
@@ -34,6 +36,7 @@ function setUp(terms?: BudgetTerms) {
     down: false,
     quorum: true,
     spent: false,
+    oneNodeMs: 0,
     polls: [] as (readonly string[])[],
     reads: [] as string[],
     /** What the node lists for each payee, and the payees whose list was read. */
@@ -63,7 +66,10 @@ function setUp(terms?: BudgetTerms) {
         end(false);
         return states.get(signature) === 'final' && state.quorum ? transactionOf(signature) : null;
       },
-      confirmedTransaction: async (signature) => transactionOf(signature),
+      async confirmedTransaction(signature) {
+        await scheduler.sleep(state.oneNodeMs);
+        return { ...transactionOf(signature), fee: ONE_NODES_FEE };
+      },
       async newestOf(payee) {
         state.lists.push(payee);
         await scheduler.sleep(100);
@@ -94,7 +100,7 @@ function setUp(terms?: BudgetTerms) {
         : 'failed',
     );
   }
-  return { scheduler, lookups, states, state, find };
+  return { scheduler, slots, lookups, states, state, find };
 }
 
 /** Plays the lookups of callers. `find` gives the distinct results; `took` is the time of the last one. */
@@ -256,4 +262,22 @@ it('gives node calls for our own operations priority over lookups for callers', 
   for (const entered of busy) if ('leave' in entered) entered.leave();
   await work;
   expect(order).toEqual(['own', 'lookup']);
+});
+
+it('gives nobody the read of one node as final, also if the state becomes final during this read', async () => {
+  const { scheduler, slots, lookups, states, state } = setUp();
+  state.oneNodeMs = 5 * SECOND;
+  states.set('one', 'confirmed');
+  scheduler.after(SECOND, () => void states.set('one', 'final'));
+  const lookup = { signature: 'one', waitMs: 20 * SECOND, unknownMs: SECOND } as const;
+  const ask = (client: string, until: 'confirmed' | 'final') =>
+    slots.run('own', () => lookups.find({ ...lookup, client, until }));
+  const found: Awaited<ReturnType<typeof ask>>[] = [];
+  void ask(OWN, 'confirmed').then((result) => found.push(result));
+  scheduler.after(2 * SECOND, () => void ask(OTHER, 'final').then((result) => found.push(result)));
+  await scheduler.run(scheduler.now() + 30 * SECOND, () => found.length === 2);
+  const fees = found.flatMap((result) => (result.type === 'final' ? [result.transaction.fee] : []));
+  expect(found).toHaveLength(2);
+  expect(fees.length).toBeGreaterThan(0);
+  expect(fees).not.toContain(ONE_NODES_FEE);
 });
