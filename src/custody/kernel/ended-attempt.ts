@@ -33,7 +33,7 @@ export function ended(
   now: number,
 ): Operation {
   const isRejected = reason === 'rejected';
-  const isCounted = !op.signing?.lacksSignature;
+  const isCounted = isRejected || !op.signing?.lacksSignature;
   const mayRepeat = !isCounted || (op.attempt < rules.maxAttempts && !(isRejected && rules.endsWhenRejected));
   if (mayRepeat) {
     return {

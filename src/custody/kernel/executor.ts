@@ -154,10 +154,10 @@ export class Executor {
     let landing: Landing | null = null;
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature, op.signer).catch(() => null);
-    } else if (verdict === 'unseen' && !signing.lacksSignature) {
+    } else if (verdict === 'unseen') {
       // The bytes are sent even when every node's view failed, because a node that cannot report may still forward
       // them.
-      await chain.send(signing.wire);
+      if (!signing.lacksSignature) await chain.send(signing.wire);
       this.#reportPruned(op.id, signing, views);
     }
     if (views.length === 0) return void this.#observe(op, kind, { type: 'unreachable' });
@@ -170,14 +170,18 @@ export class Executor {
 
   /** Asks the key outside of the service for its signature of a stored attempt, and stores the complete bytes. */
   async #complete(op: Operation, kind: OperationKind, { wire }: Signing): Promise<void> {
-    const stopped = this.#ports.gate.stop(op.kind);
-    if (stopped !== undefined)
-      return void this.#observe(op, kind, { type: 'incomplete', reason: { type: 'stopped', by: stopped } });
     if (!kind.complete || op.signer !== this.#ports.signer.address)
       return void this.#observe(op, kind, { type: 'unreachable' });
+    const isStopped = (): boolean => {
+      const by = this.#ports.gate.stop(op.kind);
+      if (by !== undefined) this.#observe(op, kind, { type: 'incomplete', reason: { type: 'stopped', by } });
+      return by !== undefined;
+    };
+    if (isStopped()) return;
     try {
       const complete = await kind.complete(op, wire);
-      this.#observe(op, kind, { type: 'completed', wire: complete });
+      // Signing may have been stopped in the meantime.
+      if (!isStopped()) this.#observe(op, kind, { type: 'completed', wire: complete });
     } catch (error) {
       const { reason } = this.#unread('sign_failed', op, error);
       this.#observe(op, kind, { type: 'incomplete', reason });

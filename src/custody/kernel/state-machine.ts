@@ -157,7 +157,11 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 
     case 'incomplete':
       if (op.state !== 'signed') return op;
-      return { ...op, ...lookAgain(op, PREPARE_MS, now), reason: seen.reason };
+      return {
+        ...op,
+        ...lookAgain(op, PREPARE_MS, now),
+        reason: isHeld(op.reason) ? op.reason : seen.reason,
+      };
 
     case 'completed': {
       if (op.state !== 'signed' || !op.signing) return op;

@@ -220,6 +220,10 @@ it.each(
       | payout planned; see unfinished; row = signed signed no-reason; lacks = signature; next = send; see incomplete; row = signed signed upstream_witness_unreachable; due = 2000ms; next = watch; see nothing; row = signed signed upstream_witness_unreachable; see incomplete; due = 3380ms; see completed; row = signed signed no-reason; lacks = nothing; next = send; see accepted; row = signed sent no-reason
     an attempt that lacks a signature ends only after a proven expiry, is not counted, and keeps its reason
       | payout planned attempt=3; see unfinished; see incomplete; see expired; row = planned planned upstream_witness_unreachable; attempt = 3; signature = none; next = prepare; see unfinished; row = signed signed upstream_witness_unreachable
+    an attempt that lacks a signature and that nobody proves ended stays with the operator
+      | payout planned; see unfinished; see nothing 501; row = signed signed held_unproven; see incomplete; row = signed signed held_unproven
+    a failure on the chain proves that the other key has signed, so the attempt is counted
+      | payout planned attempt=3; see unfinished; see rejected; row = failed rejected rejected
     an attempt that the other key has completed and sent itself is done once it has landed
       | payout planned; see unfinished; see incomplete; see landed; row = done done no-reason
     an operation with an expiring quote waits at most two minutes for its signature
