@@ -25,8 +25,8 @@ export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: nu
 /** A longer time without a new finalized slot is a stall. Alpenglow finalizes within a second; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
 
-/** The cron reads the finalized slot each minute. An older one is read again before it bounds other slots. */
-const KNOWN_MS = 10 * 60_000;
+/** The cron reads the finalized slot each minute. An older one bounds no other slots. */
+export const FINALITY_KNOWN_MS = 10 * 60_000;
 /** Slots by which a working node may lag behind another: more than an hour. */
 export const MAX_NODE_LAG = 10_000n;
 
@@ -76,14 +76,6 @@ export class FinalityWatch {
       this.known = { ...this.known, consensus };
     }
     return answer.agreed;
-  }
-
-  /** Whether a slot can be a working node's newest; each is possible before the first check. @throws AppError UPSTREAM_FAILED */
-  async bound(): Promise<(shown: { readonly slot: bigint }) => boolean> {
-    const { slot, seenAt } = this.known;
-    if (slot === NO_SLOT.slot) return () => true;
-    const final = this.#ports.now() - seenAt < KNOWN_MS ? BigInt(slot) : await this.check();
-    return (shown) => shown.slot >= final && shown.slot <= final + MAX_NODE_LAG;
   }
 
   /** The block height that a quorum has reached. It waits for every node, so that one can neither raise nor lower it. */

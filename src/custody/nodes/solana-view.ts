@@ -19,7 +19,13 @@ import type { Landing, SignedAt, Signing, Witness } from '../kernel/operation.ts
 import type { Log, Within } from '../kernel/ports.ts';
 import type { Balance } from '../kernel/spending-limits.ts';
 import { expiryHeight } from '../kernel/state-machine.ts';
-import { type Finality, type FinalityMemory, FinalityWatch } from './finality.ts';
+import {
+  FINALITY_KNOWN_MS,
+  type Finality,
+  type FinalityMemory,
+  FinalityWatch,
+  MAX_NODE_LAG,
+} from './finality.ts';
 import { type History, historyOf } from './history.ts';
 import {
   decideTransaction,
@@ -229,7 +235,10 @@ export class SolanaView {
     }));
     const found = valuesOf(tips);
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
-    const isPossible = await this.#finality.bound();
+    const { slot: final, seenAt } = this.#finality.known;
+    const isBounded = this.#ports.now() - seenAt < FINALITY_KNOWN_MS;
+    const isPossible = ({ slot }: Witness) =>
+      !isBounded || (slot >= BigInt(final) && slot <= BigInt(final) + MAX_NODE_LAG);
     for (const blockhash of this.#byTrust(found)) {
       const shownAt = new Map(
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
