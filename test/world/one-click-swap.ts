@@ -1,9 +1,7 @@
-import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
-import { quoteHashText } from '../../src/bridges/near-intents-signature.ts';
-import type { OneClickQuote } from '../../src/providers/near-intents.ts';
 import { scriptOf } from './bitcoin-wallet.ts';
 import type { QuoteKey } from './keys.ts';
+import { quoteMessage } from './quote-signature.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
 /** The id of BTC in echoes and signatures. */
@@ -183,10 +181,7 @@ export const answerOf = ({
 }): QuoteAnswer => ({
   quote,
   quoteRequest,
-  // Recorded signatures of production prove this text.
-  signature: key.sign(
-    utf8ToBytes(quoteHashText({ quoteRequest, quote, timestamp } as unknown as OneClickQuote)),
-  ),
+  signature: key.sign(quoteMessage(quoteRequest, quote, timestamp)),
   timestamp,
   correlationId: `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`,
 });
