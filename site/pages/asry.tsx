@@ -10,7 +10,7 @@ const Holders = () => (
       <li class="good">
         A token in the paying wallet: keep it, send it, or trade it with anybody who wants it.
       </li>
-      <li class="good">A limit: the service gives out at most the cap of the epoch.</li>
+      <li class="warn">A cap for each epoch, and none for all epochs together.</li>
       <li class="warn">
         No claim: nothing here redeems ASRY, it has no share of the reserve, and the payment is not returned.
       </li>
@@ -29,7 +29,7 @@ export const asry: Page = {
     <>
       <Title name="ASRY rewards">
         ASRY thanks those who fund this service: pay USDC or USDT and receive the token, the earlier the more.
-        It is no share of the reserve and no interest, and the payment is not returned.
+        The payment goes to the operator's treasury, not into the reserve, and is not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />

@@ -86,8 +86,8 @@ export const overview: Page = {
         <div class="hero-text">
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
-            Most reserves ask you to believe a statement. Sluice swaps its SOL into BTC in public, signs the
-            balance with both keys, and counts each sat on Solana as one ABSR.
+            Sluice swaps its SOL into BTC in public, signs the balance with both keys, and counts each sat on
+            Solana as one ABSR. The operator could move the coins: you would see it, not prevent it.
           </p>
         </div>
         <div class="hero-check">

@@ -80,7 +80,10 @@ const Dangers = () => (
           <li>
             <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
           </li>
-          <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
+          <li>
+            Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page, unless the
+            operator changed the pages.
+          </li>
           <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
           <li>
             Pause swaps, token creations and claims. Payments that were received are then owed, not lost.

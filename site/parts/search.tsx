@@ -143,6 +143,7 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly hasFai
 }
 
 const LABEL = 'Search pages, tokens, addresses and operations';
+const HINT = 'Name, symbol or address';
 
 function Search({ close }: { close: () => void }) {
   const [text, setText] = useState('');
@@ -173,7 +174,7 @@ function Search({ close }: { close: () => void }) {
         role="combobox"
         autocomplete="off"
         spellcheck={false}
-        placeholder={LABEL}
+        placeholder={HINT}
         aria-expanded="true"
         aria-controls="search-hits"
         aria-activedescendant={hits.length === 0 ? undefined : hitId(current)}

@@ -32,8 +32,9 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
       <>
         <Coverage />
         <p>
-          The service mints one for each sat of the reserve, so that programs on Solana can read them.{' '}
-          <a href="/trust#redemption">Sluice redeems none</a>.
+          The service mints one for each sat of the reserve, to the operator's treasury, so that programs on
+          Solana can read them. It is a count, not a claim: <a href="/trust#redemption">nobody redeems it</a>,
+          and the operator can move the BTC.
         </p>
       </>
     );
