@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 /** Satoshis that arrive one after the other. */
 const ARRIVALS = [42_000n, 18_500n, 31_000n, 7_500n, 56_000n, 24_000n, 12_500n, 38_000n, 15_000n, 61_000n];
-const DAYS_BETWEEN = 3;
+const DAYS_BETWEEN = 4;
 /** The swap of today, which is under way when the world is ready. */
 const LAST_SWAP_SOL = 0.5;
 /** The depth at which a mint counts a payment. */

@@ -17,7 +17,7 @@ import { startWorld, type World } from './world.ts';
 
 const USAGE = `npm start [-- --watch]
   --watch   rebuilds and restarts the Worker when a file under src/ or site/ changes
-Variables: PORT (8787), WORLD_SLOT_MS (100), WORLD_BLOCK_MS (3000), WORLD_SETTLE_MS (2000), WORLD_DAYS (30),
+Variables: PORT (8787), WORLD_SLOT_MS (100), WORLD_BLOCK_MS (3000), WORLD_SETTLE_MS (2000), WORLD_DAYS (7),
 WORLD_LOG=1, WORLD_FAULTS=upstream:kind[:detail],... as docs/build/world.md describes`;
 /** One save of an editor changes several files. */
 const SETTLED_MS = 300;
@@ -42,7 +42,7 @@ const settings = {
   slotMs: number('WORLD_SLOT_MS', 100),
   blockMs: number('WORLD_BLOCK_MS', 3000),
   settleDelayMs: number('WORLD_SETTLE_MS', 2000),
-  pastDays: number('WORLD_DAYS', 30),
+  pastDays: number('WORLD_DAYS', 7),
   mcp: true,
   nodeRate: 50,
   witness: true,
