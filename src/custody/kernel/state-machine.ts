@@ -87,6 +87,8 @@ const MISSING_SLOT_MS = 100n;
 /** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;
 const PREPARE_MS: Spacing = [2_000, 60_000];
+/** The holder of another key refuses a blockhash that its nodes have not seen. After this time they have. */
+const OTHERS_SEE_MS = 2_000;
 /** Added to the interval for each waiting operation of the kind, so the total rate of preparations stays bounded. */
 const WAITING_SHARE_MS = 10_000;
 const RAREST_PREPARE_MS = 3_600_000;
@@ -202,7 +204,7 @@ const signed = (
   cost: lamports(cost),
   unsettled: rules.settles ? op.amount : NONE,
   looks: 0,
-  dueAt: now,
+  dueAt: signing.lacksSignature ? now + OTHERS_SEE_MS : now,
 });
 
 /** The result that the operation should have produced already exists. */

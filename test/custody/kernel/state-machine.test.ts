@@ -217,7 +217,7 @@ it.each(
     a signed payout has no exposure, because nothing is expected in return
       | payout planned; see signed; money = SOL SOL+fee 0 5
     an attempt that lacks a signature of another key is watched like any other, and completed after growing waits
-      | payout planned; see unfinished; row = signed signed no-reason; lacks = signature; next = send; see incomplete; row = signed signed upstream_witness_unreachable; due = 2000ms; next = watch; see nothing; row = signed signed upstream_witness_unreachable; see incomplete; due = 3380ms; see completed; row = signed signed no-reason; lacks = nothing; next = send; see accepted; row = signed sent no-reason
+      | payout planned; see unfinished; row = signed signed no-reason; lacks = signature; due = 2000ms; next = send; see incomplete; row = signed signed upstream_witness_unreachable; due = 2000ms; next = watch; see nothing; row = signed signed upstream_witness_unreachable; see incomplete; due = 3380ms; see completed; row = signed signed no-reason; lacks = nothing; next = send; see accepted; row = signed sent no-reason
     an attempt that lacks a signature ends only after a proven expiry, is not counted, and keeps its reason
       | payout planned attempt=3; see unfinished; see incomplete; see expired; row = planned planned upstream_witness_unreachable; attempt = 3; signature = none; next = prepare; see unfinished; row = signed signed upstream_witness_unreachable
     an attempt that lacks a signature and that nobody proves ended stays with the operator
