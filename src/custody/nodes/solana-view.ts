@@ -237,8 +237,9 @@ export class SolanaView {
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
     const { slot: final, seenAt } = this.#finality.known;
     const isBounded = this.#ports.now() - seenAt < FINALITY_KNOWN_MS;
+    // A slot below the finalized one is possible too: the node lags, or its response came after a newer check.
     const isPossible = ({ slot }: Witness) =>
-      !isBounded || (slot >= BigInt(final) && slot <= BigInt(final) + MAX_NODE_LAG);
+      !isBounded || (slot + MAX_NODE_LAG >= BigInt(final) && slot <= BigInt(final) + MAX_NODE_LAG);
     for (const blockhash of this.#byTrust(found)) {
       const shownAt = new Map(
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
