@@ -3,7 +3,7 @@ import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
-import { UsualPrice } from '../parts/usual-price.tsx';
+import { CreationPrice } from '../parts/token-price.tsx';
 import { mount } from './mount.tsx';
 
 mount({
@@ -12,5 +12,5 @@ mount({
   flow: Flow,
   chart: ReserveHistory,
   events: RecentEvents,
-  price: UsualPrice,
+  price: CreationPrice,
 });

@@ -5,7 +5,7 @@ import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
 import { ReserveHistory } from '../parts/reserve-history.tsx';
-import { UsualPrice } from '../parts/usual-price.tsx';
+import { CreationPrice } from '../parts/token-price.tsx';
 
 const History = () => (
   <div class="split">
@@ -36,7 +36,7 @@ const Build = () => (
         <p>
           <a href="/tokens/new">Create a token</a>{' '}
           <span class="live" data-island="price">
-            <UsualPrice />
+            <CreationPrice />
           </span>
         </p>
       </li>

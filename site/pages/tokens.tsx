@@ -4,6 +4,7 @@ import { TokenDetail } from '../parts/token-detail.tsx';
 import { TokenCreator } from '../parts/token-form.tsx';
 import { TokenBrowser } from '../parts/token-list.tsx';
 import { TokenOffer } from '../parts/token-offer.tsx';
+import { CreationPrice } from '../parts/token-price.tsx';
 
 export const tokens: Page = {
   path: '/tokens',
@@ -24,6 +25,9 @@ export const tokens: Page = {
           List yours
         </a>
       </p>
+      <p class="live" data-island="price">
+        <CreationPrice />
+      </p>
       <section>
         <Live name="browser" json="/api/tokens">
           <TokenBrowser />
@@ -32,7 +36,8 @@ export const tokens: Page = {
       <section id="list">
         <h2>List a token created elsewhere</h2>
         <p>
-          A listed token is found by search. Its name must be on the chain. You see the price before you pay.
+          A listed token is found by search. Its name must be on the chain. A listing is paid once, in the
+          next step.
         </p>
         <Live name="listing">
           <div class="card narrow">

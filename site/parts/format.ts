@@ -48,10 +48,6 @@ export const usd = (amount: number): string =>
 export const worthText = (satoshis: string | null, price: number | null): string =>
   satoshis === null || price === null ? 'price unknown' : usd((Number(satoshis) / 1e8) * price);
 
-/** ` (about $1.59)` for lamports; empty without a price of SOL. */
-export const aboutUsd = (lamports: string, solPriceUsd: number | null | undefined): string =>
-  solPriceUsd ? ` (about ${usd((Number(lamports) / 1e9) * solPriceUsd)})` : '';
-
 export const count = (value: number): string => value.toLocaleString('en-US');
 
 /** Digits kept after the point, so that this many significant ones remain. */

@@ -14,12 +14,12 @@ export function InDollars({ amount, currency }: { amount: string; currency: stri
   const dollars = Number(amount) * (price ?? 0);
   if (!price || !value?.price_as_of || Number.isNaN(dollars)) return null;
   return (
-    <span class="fine dollars">
-      about {usd(dollars)}
-      <span class="rate">
-        {' '}
-        (1 {currency} was {usd(price)} <Age iso={value.price_as_of} />)
+    <>
+      {' · about '}
+      {usd(dollars)}
+      <span class="fine rate">
+        1 {currency} was {usd(price)} <Age iso={value.price_as_of} />
       </span>
-    </span>
+    </>
   );
 }

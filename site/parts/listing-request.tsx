@@ -4,6 +4,7 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { later } from './later.tsx';
 import { Failed, Waiting } from './notice.tsx';
+import { ListingPrice } from './token-price.tsx';
 import { useDraft } from './use-draft.ts';
 
 const ListingOrder = later(async () => (await import('./listing-order.tsx')).ListingOrder);
@@ -48,13 +49,16 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
           hint="Name and symbol are read from the chain."
         />
       ) : null}
-      <button
-        type="submit"
-        class="start"
-        disabled={busy !== null || (tokenId === undefined && mint.trim() === '')}
-      >
-        Request listing
-      </button>
+      <div class="row">
+        <button
+          type="submit"
+          class="start"
+          disabled={busy !== null || (tokenId === undefined && mint.trim() === '')}
+        >
+          Request listing
+        </button>
+        <ListingPrice />
+      </div>
       {busy === null ? null : <Waiting what="Reading the token from the chain." />}
       <Failed failure={failure} />
     </Form>

@@ -188,10 +188,8 @@ export function PaymentTerms({ left, ...props }: PaymentProps & { left: number |
   return (
     <div class="payment">
       <div class="stack">
-        <p class="sum">
-          <span class="tile-value number">
-            {grouped(payment.amount)} {payment.currency}
-          </span>
+        <p class="sum price number">
+          {grouped(payment.amount)} {payment.currency}
           <InDollars amount={payment.amount} currency={payment.currency} />
         </p>
         <PayByWallet {...props} />

@@ -21,7 +21,7 @@ import {
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
-import { Price, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
+import { AtMost, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
@@ -126,7 +126,7 @@ export function TokenCreator() {
   const [invoice, setInvoice] = useState<string | null>(null);
   const [picked, pick] = useState<Picked>('none');
   const open = useOpenOrder();
-  const quote = useTokenQuote(draft);
+  const quote = useTokenQuote(draft.program);
   const show = (id: string | null): void => {
     toAddressBar('invoice', id);
     setInvoice(id);
@@ -177,7 +177,9 @@ export function TokenCreator() {
 /** Stays in reach on a phone, where the preview and the price are below the form. */
 const OrderBar = ({ quote, disabled }: { quote: TokenQuote | null; disabled: boolean }) => (
   <div class="order-bar">
-    <span class="ordered">{quote === null ? null : <Price quote={quote} />}</span>
+    <span class="ordered">
+      <AtMost lamports={quote?.max_lamports} />
+    </span>
     <button type="submit" form="token-form" disabled={disabled}>
       Continue to payment
     </button>

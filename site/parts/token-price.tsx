@@ -1,10 +1,11 @@
-import { type Child, useEffect, useState } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
 import type { Answer, Input } from '../../packages/client/src/index.ts';
+import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { type Query, useQuery } from '../api/query.ts';
-import { sol } from './format.ts';
+import { roundedUp, sol } from './format.ts';
 import { InDollars } from './in-dollars.tsx';
 import { Loaded } from './loaded.tsx';
-import { draftFaults, type TokenDraft } from './token-draft.ts';
+import type { TokenDraft } from './token-draft.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   mintRent: 'Rent of the mint',
@@ -13,6 +14,7 @@ const PARTS: Readonly<Record<string, string>> = {
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
   margin: 'Sluice, listing included',
+  digits: 'To tell payments apart, at most',
 };
 
 /** @param breakdown lamports by part */
@@ -31,37 +33,46 @@ export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, s
 
 export type TokenQuote = Answer<'quoteToken'>;
 
-/** The service charges by the byte; names of usual length are used until the form has its own. */
-const USUAL = { name: 'New Token', symbol: 'TOKEN' };
-const TYPING_MS = 400;
+/** Name and symbol of the most bytes. The service charges by the byte, so no token of the same kind costs more. */
+const LONGEST = { name: 'N'.repeat(32), symbol: 'S'.repeat(10) };
+const ORDERS: Readonly<Record<TokenDraft['program'], Input<'quoteToken'>>> = {
+  'token-2022': { ...LONGEST, token_program: 'token-2022', metaplex_metadata: 'false' },
+  token: { ...LONGEST, token_program: 'token', metaplex_metadata: 'true' },
+};
 
-function orderOf(draft: TokenDraft): Input<'quoteToken'> {
-  const faults = draftFaults(draft);
-  return {
-    name: faults.name === undefined ? draft.name : USUAL.name,
-    symbol: faults.symbol === undefined ? draft.symbol : USUAL.symbol,
-    token_program: draft.program,
-    metaplex_metadata: draft.program === 'token' ? 'true' : 'false',
-  };
+/** What any token of a kind costs at most, and a listing. */
+export const useTokenQuote = (program: TokenDraft['program'] = 'token-2022'): Query<TokenQuote> =>
+  useQuery('quoteToken', ORDERS[program]);
+
+/** Digits of a highest price. */
+const DIGITS = 3;
+
+type AtMostProps = {
+  /** Undefined until it is read. */
+  readonly lamports: number | undefined;
+  readonly what?: string;
+};
+
+/** The most that an order asks for, in SOL and in dollars. */
+export function AtMost({ lamports, what = 'At most' }: AtMostProps) {
+  if (lamports === undefined) return <span class="price" />;
+  const amount = roundedUp(formatAmount(BigInt(lamports), SOL_DECIMALS), DIGITS);
+  return (
+    <span class="price number">
+      {what} {amount} SOL
+      <InDollars amount={amount} currency="SOL" />
+    </span>
+  );
 }
 
-/** The price of a draft before anything is ordered; updates after a pause in typing. */
-export function useTokenQuote(draft: TokenDraft): Query<TokenQuote> {
-  const order = orderOf(draft);
-  const wanted = JSON.stringify(order);
-  const [asked, setAsked] = useState<Input<'quoteToken'> | null>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(order), asked === null ? 0 : TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [wanted]);
-  return useQuery('quoteToken', asked);
-}
+/** The price of a token before its form is opened. */
+export const CreationPrice = () => (
+  <AtMost what="A token costs at most" lamports={useTokenQuote().value?.max_lamports} />
+);
 
-/** The price in SOL, and about how many dollars that is. */
-export const Price = ({ quote: { amount } }: { quote: TokenQuote }) => (
-  <>
-    <strong class="number">{amount} SOL</strong> <InDollars amount={amount} currency="SOL" />
-  </>
+/** The price of listing a token that was created elsewhere. */
+export const ListingPrice = () => (
+  <AtMost what="A listing costs at most" lamports={useTokenQuote().value?.listing_max_lamports} />
 );
 
 /** @param children above the price: the button that orders */
@@ -71,15 +82,13 @@ export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; chil
     <Loaded
       query={quote}
       waiting="Reading the price."
-      show={(value) => (
+      show={({ max_lamports: most, fee_lamports: fee, fee_breakdown: parts }) => (
         <>
-          <p>
-            <Price quote={value} />
-          </p>
-          <PriceParts breakdown={value.fee_breakdown} />
+          <AtMost lamports={most} />
+          <PriceParts breakdown={{ ...parts, digits: String(most - fee) }} />
           <p class="fine">
-            Solana gets the rent and the network fees. Up to 0.0002 SOL more identifies your payment, and your
-            wallet adds the fee of its transfer.
+            With the longest name; the next step shows the exact price. Solana gets the rent and the network
+            fees. Your wallet adds the fee of its transfer.
           </p>
         </>
       )}

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { highestFee } from '../../src/custody/payments/open.ts';
 import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import { tokenRoutes } from '../../src/features/tokens/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -8,6 +9,7 @@ import { CREATOR, invoiceDeps, newTokenService } from './token-service.ts';
 function service() {
   const deps = {
     ...invoiceDeps(newTokenService()),
+    listingFee: 20_000_000n,
     memory: new Cache({ now: () => 0, defer: () => undefined }),
   };
   const request = routerOver(
@@ -48,6 +50,8 @@ it.each([
   expect(body).toEqual({
     fee_sol: Number(chargedFee(fee)) / 1e9,
     fee_lamports: Number(chargedFee(fee)),
+    max_lamports: Number(highestFee(chargedFee(fee))),
+    listing_max_lamports: 20_099_990,
     amount: expect.stringMatching(/^0\.\d+$/),
     currency: 'SOL',
     fee_breakdown: Object.fromEntries(Object.entries(fee).map(([part, cost]) => [part, cost.toString()])),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
 import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
-import { aboutUsd, worthText } from '../../site/parts/format.ts';
+import { worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
 import { MintLine } from '../../site/parts/official-mints.tsx';
 import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
@@ -261,11 +261,6 @@ it.each([
   const at = when === 'after' ? '2026-11-27T10:00:01.000Z' : '2026-11-27T09:59:59.000Z';
   const { bitcoin } = exampleOf('getReserves');
   expect(changeSince(proof, { ...bitcoin, balanceSatoshis: sum, as_of: at })).toBe(text);
-});
-
-it('adds dollars to an amount of SOL only while the price is known', () => {
-  expect(aboutUsd('15923040', 100)).toBe(' (about $1.59)');
-  expect([aboutUsd('15923040', null), aboutUsd('15923040', undefined)]).toEqual(['', '']);
 });
 
 it('says that there is no swap only if the history was read and is empty', () => {

@@ -22,7 +22,7 @@ const COINS = [
 type Coin = (typeof COINS)[number];
 
 const MIN_USD = 5;
-const MAX_USD = 20_000_000_000;
+const MAX_USD = 2_000_000;
 /** The provider's fee, as a share. */
 const FEE = 0.005;
 

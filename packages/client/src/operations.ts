@@ -448,6 +448,8 @@ export type InvoiceConfirm = {
 export type TokenQuote = {
   fee_sol: number;
   /** An invoice adds less than 200,000 lamports, which identify it */ fee_lamports: number;
+  /** No invoice for this token asks for more */ max_lamports: number;
+  /** No listing of a token made elsewhere asks for more */ listing_max_lamports: number;
   /** The same SOL as text */ amount: string;
   currency: 'SOL';
   /** Lamports by part */ fee_breakdown: Record<string, string>;

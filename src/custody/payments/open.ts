@@ -108,6 +108,11 @@ const STEP = 10n;
 
 const TRIES = 50;
 
+const wholeFee = (base: bigint): bigint => ((base + DIGITS - 1n) / DIGITS) * DIGITS;
+
+/** The most that a request of this base fee asks for. */
+export const highestFee = (base: bigint): bigint => wholeFee(base) + DIGITS - STEP;
+
 /**
  * The base fee rounded up to a multiple of 100,000 lamports, plus a number below 100,000 that makes it unique. It
  * is a multiple of ten lamports.
@@ -119,10 +124,10 @@ export function ownFee(
     readonly isTaken: (lamports: string) => boolean;
   },
 ): bigint | undefined {
-  const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
+  const whole = wholeFee(base);
   for (let tries = 0; tries < TRIES; tries++) {
     const drawn = draw.randomBytes(2).reduce((number, byte) => number * 256 + byte, 0);
-    const fee = round + ((BigInt(drawn) % (DIGITS / STEP - 1n)) + 1n) * STEP;
+    const fee = whole + ((BigInt(drawn) % (DIGITS / STEP - 1n)) + 1n) * STEP;
     if (!draw.isTaken(fee.toString())) return fee;
   }
   return undefined;

@@ -13,6 +13,7 @@ import {
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { OfficialAsset, OfficialMints } from '../../core/official-tokens.ts';
+import { highestFee } from '../../custody/payments/open.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
@@ -36,6 +37,7 @@ export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin
   readonly facts: TokenFactsDeps;
   readonly officialMints: OfficialMints;
   readonly reserve: { readonly solanaAddress: string | null };
+  readonly listingFee: bigint;
   /** This isolate's memory only. */
   readonly memory: Cache;
   /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
@@ -237,6 +239,8 @@ const quoteRoute = createRoute({
       component('TokenQuote', {
         fee_sol: z.number(),
         fee_lamports: z.int().describe('An invoice adds less than 200,000 lamports, which identify it'),
+        max_lamports: z.int().describe('No invoice for this token asks for more'),
+        listing_max_lamports: z.int().describe('No listing of a token made elsewhere asks for more'),
         amount: z.string().describe('The same SOL as text'),
         currency: z.literal('SOL'),
         fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
@@ -359,6 +363,8 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
     return c.json(
       {
         ...priceOf(chargedFee(fee)),
+        max_lamports: Number(highestFee(chargedFee(fee))),
+        listing_max_lamports: Number(highestFee(deps.listingFee)),
         fee_breakdown: feeParts(fee),
       },
       200,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { usedElsewhere } from '../../../src/custody/payments/confirm-refusals.ts';
-import { ownFee } from '../../../src/custody/payments/open.ts';
+import { highestFee, ownFee } from '../../../src/custody/payments/open.ts';
 import { createPaymentWorld } from './payment-world.ts';
 
 const drawn = (...pairs: readonly (readonly [number, number])[]) => {
@@ -22,6 +22,7 @@ describe('a unique fee', () => {
     'a unique fee for %d lamports is the next multiple of 100,000 plus ten times the drawn digits (%j)',
     (base, bytes, fee) => {
       expect(ownFee(base, { randomBytes: drawn(bytes), isTaken: free })).toBe(fee);
+      expect(fee <= highestFee(base)).toBe(true);
     },
   );
 
