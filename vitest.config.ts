@@ -21,9 +21,9 @@ const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter
 
 /** Files of the world project that take longest, longest first. One of them that started last would run alone. */
 const LONGEST = [
-  ...['contract', 'ops', 'hanging-nodes', 'attacks', 'openapi-contract', 'start', 'remote-key'],
-  ...['version-one', 'upgrade', 'swap-faults', 'tokens', 'absr', 'asry', 'status', 'mixed-releases'],
-  ...['api-guide'],
+  ...['contract', 'ops', 'route-flood', 'attacks', 'openapi-contract', 'start', 'remote-key'],
+  ...['hanging-nodes', 'version-one', 'upgrade', 'swap-faults', 'tokens', 'absr', 'asry', 'status'],
+  ...['alarms', 'swap-kill', 'mixed-releases', 'api-guide'],
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
