@@ -14,7 +14,9 @@ import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
 import { StatusLive } from './parts/status-live.tsx';
 import { TokenDetail } from './parts/token-detail.tsx';
 import { TokenBrowser } from './parts/token-list.tsx';
-import { TrustKeys, TrustSources, TrustTiles } from './parts/trust-facts.tsx';
+import { TrustDangers } from './parts/trust-dangers.tsx';
+import { TrustSources, TrustTiles } from './parts/trust-facts.tsx';
+import { TrustKeys } from './parts/trust-keys.tsx';
 import { VerifyPanel } from './parts/verify-panel.tsx';
 
 type Island = (props: { readonly id?: string | undefined }) => JSX.Element | null;
@@ -36,6 +38,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
   },
   '/trust': {
     facts: ['getAbsrSummary', TrustTiles],
+    dangers: ['getReserves', TrustDangers],
     keys: ['getReserves', TrustKeys],
     sources: ['getReserves', TrustSources],
     mints: ['getAbsrSummary', OfficialMints],

@@ -16,17 +16,26 @@ const WAIT_MS = 500;
 /** A preview of a link shows the token's name, so the token's page waits longer. */
 const TOKEN_WAIT_MS = 5_000;
 
+/** Paths by operation and input. */
 type Reads = Readonly<Record<string, string>>;
-const SUMMARY: Reads = { getAbsrSummary: '/api/arbitrage/summary' };
-const RESERVE: Reads = { getReserves: '/api/reserves', getProof: '/api/proof', ...SUMMARY };
-/** Operations without input that each page shows first. The banner of every page needs the summary. */
-const PAGES: Readonly<Record<string, Reads>> = {
-  '/': RESERVE,
-  '/reserves': RESERVE,
-  '/status': { getStatus: '/api/status', ...SUMMARY },
-  '/tokens': { listTokens: '/api/tokens', ...SUMMARY },
-  '/trust': RESERVE,
-  '/asry': { getAsryEpoch: '/api/asry/epoch', ...SUMMARY },
+const SUMMARY: Reads = { 'getAbsrSummary {}': '/api/arbitrage/summary' };
+const RESERVE: Reads = { 'getReserves {}': '/api/reserves', 'getProof {}': '/api/proof', ...SUMMARY };
+const EPOCH: Reads = { 'getAsryEpoch {}': '/api/asry/epoch' };
+const tokenKey = (id: string): string => `getToken ${JSON.stringify({ id })}`;
+const TRUST: Reads = {
+  ...RESERVE,
+  ...EPOCH,
+  'getStatus {}': '/api/status',
+  'getTreasury {}': '/api/explorer/treasury',
+};
+/** What each page shows first. The banner of every page needs the summary. */
+const PAGES: Readonly<Record<string, (asryMint: string | null) => Reads>> = {
+  '/': () => RESERVE,
+  '/reserves': () => RESERVE,
+  '/status': () => ({ 'getStatus {}': '/api/status', ...SUMMARY }),
+  '/tokens': () => ({ 'listTokens {}': '/api/tokens', ...SUMMARY }),
+  '/trust': (asry) => (asry === null ? TRUST : { ...TRUST, [tokenKey(asry)]: `/api/tokens/${asry}` }),
+  '/asry': () => ({ ...EPOCH, ...SUMMARY }),
 };
 const TOKEN_PATH = '/token/';
 
@@ -40,6 +49,8 @@ export type PageDeps = {
   readonly renderIslands: (page: string, answers: Answers, id?: string) => Readonly<Record<string, string>>;
   /** If it is empty, the origin of each request is used. */
   readonly publicBaseUrl: string;
+  /** Null without an ASRY mint. */
+  readonly asryMint: string | null;
 };
 type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
 type PageContext = Context<PageEnv>;
@@ -60,9 +71,9 @@ async function ask(
 
 /** Responses by operation. A late or failed response is absent. */
 async function readFirst(c: PageContext, service: Service, reads: Reads): Promise<Answers> {
-  const read = async ([name, path]: readonly [string, string]) => {
+  const read = async ([key, path]: readonly [string, string]) => {
     const response = await ask(c, service, path, WAIT_MS).catch(() => undefined);
-    return response?.ok ? [[`${name} {}`, await response.json()] as const] : [];
+    return response?.ok ? [[key, await response.json()] as const] : [];
   };
   return Object.fromEntries((await Promise.all(Object.entries(reads).map(read))).flat());
 }
@@ -127,9 +138,10 @@ async function sitePage(assets: Built, path: string, content: Content | Promise<
   return rewriter.transform(new Response(built.body, { status, headers }));
 }
 
-async function contentOf(c: PageContext, service: Service, page: string, reads: Reads): Promise<Content> {
-  const answers = await readFirst(c, service, reads);
-  return { answers, islands: c.var.deps.pages.renderIslands(page, answers) };
+async function contentOf(c: PageContext, service: Service, page: string): Promise<Content> {
+  const { renderIslands, asryMint } = c.var.deps.pages;
+  const answers = await readFirst(c, service, PAGES[page]?.(asryMint) ?? {});
+  return { answers, islands: renderIslands(page, answers) };
 }
 
 /** `/token/{mint}`. A numeric id is redirected there. Deeper paths are unknown, like every path without a page. */
@@ -145,7 +157,7 @@ async function tokenPage(c: PageContext, service: Service): Promise<Response> {
   if (!response?.ok) return sitePage(assets, '/token', { status: 503 });
   const token: z.infer<typeof TokenRecord> = await response.json();
   if (id !== token.mint_address) return c.redirect(TOKEN_PATH + token.mint_address);
-  const answers = { [`getToken ${JSON.stringify({ id })}`]: token, ...summary };
+  const answers = { [tokenKey(id)]: token, ...summary };
   return sitePage(assets, '/token', {
     head: tokenHead(token, publicBaseUrl || new URL(c.req.url).origin),
     islands: renderIslands('/token', answers, id),
@@ -156,7 +168,7 @@ async function tokenPage(c: PageContext, service: Service): Promise<Response> {
 /** @param service the whole API, whose responses the pages show */
 export function sitePages(service: Service): Hono<PageEnv> {
   const router = new Hono<PageEnv>();
-  for (const [page, reads] of Object.entries(PAGES))
-    router.get(page, (c) => sitePage(c.var.deps.pages.assets, page, contentOf(c, service, page, reads)));
+  for (const page of Object.keys(PAGES))
+    router.get(page, (c) => sitePage(c.var.deps.pages.assets, page, contentOf(c, service, page)));
   return router.get(`${TOKEN_PATH}*`, (c) => tokenPage(c, service));
 }

@@ -59,9 +59,8 @@ export const reserves: Page = {
   Content: ({ assets }) => (
     <>
       <Title name="Reserves and proof">
-        ABSR is a token on Solana, minted one for each sat of the reserve. Both reserve keys sign the figures:
-        the service each hour, or the operator offline. Your browser can check both, and what the explorers
-        show.
+        ABSR is a token on Solana, minted one for each sat of the reserve. Both reserve keys sign the figures.
+        Your browser can check both signatures, and what the explorers show.
       </Title>
       <section id="verify" class="card first-check">
         <Live name="verify" json="/api/proof">

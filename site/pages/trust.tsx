@@ -1,26 +1,8 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
-import { Folded, Table } from '../parts/table.tsx';
-import { TrustKeys, TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
-
-/** The assets of docs/use/threat-model.md. */
-const LOSSES = [
-  [
-    'SOL of the reserve',
-    'A thief of the Solana key, or of the right to deploy code: all of it. An attacker who passes every check without the key: the daily limit that the status page shows.',
-  ],
-  [
-    'BTC of the reserve',
-    'A thief of the Bitcoin key: all of it. If that key signs proofs in the service, the right to deploy code reaches it too. If it is offline, breaking into the service is not enough.',
-  ],
-  [
-    'ABSR',
-    'With a witness (see the keys above): at most the sats above the supply, to the treasury, unless the thief has both keys. Without a witness, a thief of the Solana key mints any amount. Every page then shows a red bar.',
-  ],
-  ['ASRY', 'A thief of the Solana key: the rewards of an epoch.'],
-  ['Your payment for a token', 'The refunds that are owed at that moment.'],
-  ['Your privacy', 'A reader of the database: network addresses of the last 30 days.'],
-] as const;
+import { TrustDangers } from '../parts/trust-dangers.tsx';
+import { TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
+import { TrustKeys } from '../parts/trust-keys.tsx';
 
 const Redemption = () => (
   <section id="redemption">
@@ -63,57 +45,16 @@ const Operator = () => (
     <Live name="operator">
       <TrustOperator />
     </Live>
-    <p>
-      The operator has all keys, except that of the witness if another person runs it. Report to this contact
-      whatever looks wrong, and ask there about a payment.
-    </p>
+    <p>Report to this contact whatever looks wrong, and ask there about a payment.</p>
   </section>
 );
 
 const Dangers = () => (
   <section id="wrong">
     <h2>What can go wrong</h2>
-    <div class="columns">
-      <div>
-        <h3>The operator could</h3>
-        <ul class="holders">
-          <li>
-            <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
-          </li>
-          <li>
-            Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page, unless the
-            operator changed the pages.
-          </li>
-          <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
-          <li>
-            Pause swaps, token creations and claims. Payments that were received are then owed, not lost.
-          </li>
-        </ul>
-      </div>
-      <div>
-        <h3>The proof does not show</h3>
-        <ul class="holders">
-          <li>
-            That the keys are still in the same hands: a signature proves control at its time, not later.
-          </li>
-          <li>That the BTC is free of debts or promises made elsewhere.</li>
-          <li>
-            Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
-          </li>
-          <li>That the service keeps running, or that ABSR has a price.</li>
-        </ul>
-      </div>
-    </div>
-    <h3>A thief could take</h3>
-    <Folded summary="The worst loss of each thing">
-      <Table
-        label="What a thief could take"
-        columns={[{ name: 'What' }, { name: 'Worst loss' }]}
-        rows={LOSSES}
-        empty=""
-        isProse
-      />
-    </Folded>
+    <Live name="dangers" json="/api/reserves">
+      <TrustDangers />
+    </Live>
   </section>
 );
 

@@ -1,4 +1,5 @@
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
+import { type Minter, minterOf } from '../../src/chain/solana/mint-keys.ts';
 import type { Query } from '../api/query.ts';
 import { amountOf, sats } from './format.ts';
 
@@ -31,6 +32,10 @@ export function coverageText(covered: Covered | null): string {
   if (supply === 0n) return 'No ABSR exists yet, so nothing is owed.';
   return `${isShort(covered) ? 'Not covered' : 'Covered'}: ${amountOf(reserve, 'sat')} for ${sats(supply.toString())} ABSR.`;
 }
+
+/** Who can mint ABSR, as the chain shows it; null while it is not known. */
+export const absrMinter = (solana: Reserves['solana'] | null): Minter | null =>
+  solana?.minting ? minterOf(solana.minting, solana.address) : null;
 
 /** How many sources show the reserve, and whether they agree. */
 export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string {

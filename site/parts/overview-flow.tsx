@@ -7,9 +7,10 @@ import type {
 } from '../../packages/client/src/index.ts';
 import { announceChange, FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Canal, type CanalView } from './canal.tsx';
-import { bitcoinSources } from './coverage.tsx';
+import { absrMinter, bitcoinSources } from './coverage.tsx';
 import { amountOf, fromUnixSeconds, sats, shortSol, sol } from './format.ts';
 import { Age } from './freshness.tsx';
+import { mintRhythm } from './rhythm.ts';
 
 /** A mint shows as flowing water for this long after its block. */
 const RECENT_SECONDS = 90;
@@ -106,7 +107,7 @@ const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<Abs
         coverage.supplySatoshis === null ? null : `${sats(coverage.supplySatoshis)} ABSR`,
       )}
     >
-      Once a day the service mints one ABSR for each confirmed sat that has none.
+      {mintRhythm(absrMinter(reserves.value?.solana ?? null), absr.value?.coverage ?? null)}
     </Basin>
   </dl>
 );

@@ -12,6 +12,7 @@ import {
 import { amountOf, btc, fromUnixSeconds, sats, sol, units, worthText } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
+import { proofRhythm } from './rhythm.ts';
 import { Table } from './table.tsx';
 
 const POLL_MS = 30_000;
@@ -178,7 +179,7 @@ const Signed = ({ proof: { message, bitcoin, solana, exclusions, timestamp } }: 
     <dl class="facts">
       <dt>Signed</dt>
       <dd>
-        <Moment iso={timestamp} />
+        <Moment iso={timestamp} />, {proofRhythm(bitcoin.offline)}
       </dd>
       <dt>Bitcoin signature</dt>
       <dd>

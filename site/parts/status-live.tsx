@@ -6,6 +6,7 @@ import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { waitingText } from './rhythm.ts';
 import { sourcesText, statusKind, statusSentence, swapsText } from './status-sentence.ts';
 import { detailText } from './swap-progress.tsx';
 import { Folded, Table } from './table.tsx';
@@ -141,6 +142,25 @@ const Covered = ({ backing }: Pick<Status, 'backing'>) => (
   </Tile>
 );
 
+/** A mint ends like this on each day without new sats: nothing was signed and nothing is wrong. */
+const NOT_NEEDED = 'nothing_to_mint';
+
+type MintFacts = {
+  readonly mint: NonNullable<Status['custody']>['mint'];
+  readonly backing: Status['backing'];
+};
+
+/** The day's mint, and the sats that came after it. */
+const MintTile = ({ mint, backing }: MintFacts) => {
+  const isNeeded = mint?.reason !== NOT_NEEDED;
+  return (
+    <Tile name="Mint of today" value={mint && (isNeeded ? mint.state : 'not needed')}>
+      {isNeeded && mint?.reason ? `${mint.reason.replaceAll('_', ' ')}. ` : ''}
+      {mint?.ok ? waitingText(backing) : ''}
+    </Tile>
+  );
+};
+
 /** What the parts of the service itself do now. */
 const Tiles = ({ status: { backing, custody, database } }: { status: Status }) => (
   <div class="tiles">
@@ -153,9 +173,7 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
     <Tile name="Swaps" value={custody && swapsText(custody)}>
       SOL of the reserve into BTC
     </Tile>
-    <Tile name="Mint of today" value={custody?.mint ? custody.mint.state.replaceAll('_', ' ') : null}>
-      {custody?.mint?.reason?.replaceAll('_', ' ') ?? custody?.mint?.day ?? ''}
-    </Tile>
+    <MintTile mint={custody?.mint ?? null} backing={backing} />
     <Tile name="Database" value={database && 'responds'}>
       records and lists, not money
     </Tile>
@@ -193,7 +211,7 @@ const Schedule = ({ cron }: Pick<Status, 'cron'>) => (
       label="Scheduled work"
       columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
       rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
-        trigger === 'minute' ? 'every minute' : 'daily',
+        trigger === 'minute' ? 'every minute: money, alarms, figures' : 'every day: old unpaid orders',
         lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
         lastRunAt === null ? (
           <span class="mark">due at its time</span>
@@ -207,9 +225,6 @@ const Schedule = ({ cron }: Pick<Status, 'cron'>) => (
 );
 
 const OPERATION_MARKS: Readonly<Record<string, string>> = { finished: 'good', failed: 'bad' };
-
-/** A mint ends like this on each day without new sats: nothing was signed and nothing is wrong. */
-const NOT_NEEDED = 'nothing_to_mint';
 
 const Outcome = ({ operation }: { operation: Operation }) =>
   operation.reason === NOT_NEEDED ? (

@@ -221,7 +221,12 @@ const depsOf = (sources: Sources): Deps => ({
   openapi: openApiDeps(sources),
   ops: opsDeps(sources),
   pools: poolsDeps(sources),
-  pages: { assets: sources.env.ASSETS, renderIslands, publicBaseUrl: sources.publicBaseUrl },
+  pages: {
+    assets: sources.env.ASSETS,
+    renderIslands,
+    publicBaseUrl: sources.publicBaseUrl,
+    asryMint: sources.config.ASRY_MINT_ADDRESS ?? null,
+  },
   reserves: reservesDeps(sources),
   status: statusDeps(sources),
   swap: swapDeps(sources),

@@ -9,16 +9,20 @@ import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { CheckList } from '../../site/parts/proof-check.tsx';
+import { waitingText } from '../../site/parts/rhythm.ts';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
-import { keyRows, operatorOf, witnessOf } from '../../site/parts/trust-facts.tsx';
+import { lossesOf } from '../../site/parts/trust-dangers.tsx';
+import { operatorOf } from '../../site/parts/trust-facts.tsx';
+import { keyRows, witnessOf } from '../../site/parts/trust-keys.tsx';
 import { changeSince, VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { exampleOf } from '../kit/example.ts';
+import { scenes } from '../kit/scenes.ts';
 
 it.each([
   ['waiting', 'waiting', true],
@@ -183,15 +187,100 @@ describe('the coverage of the overview', () => {
   });
 });
 
-it.each([
-  [true, 'watch-only'],
-  [false, 'In the service (hot)'],
-  [null, 'Not known right now'],
-])('for a Bitcoin key whose watch-only state is %s, the trust page says: %s', (watchOnly, text) => {
-  const example = exampleOf('getReserves');
-  const reserves = { ...example, bitcoin: { ...example.bitcoin, watchOnly } };
-  expect(keyRows({ reserves, proof: null, treasury: null })[1]?.[2]).toContain(text);
+describe('the trust page speaks of this instance', () => {
+  const { solana, bitcoin, ...figures } = exampleOf('getReserves');
+  const status = exampleOf('getStatus');
+  const dayLimit = { ...status.custody.limits[0], name: 'day', maximum: '10000000000' };
+  const MINTING: Readonly<Record<string, object | null>> = {
+    two_keys: { authority: 'pair', required: 2, signers: [solana.address, 'witness'] },
+    one_of_two: { authority: 'pair', required: 1, signers: [solana.address, 'witness'] },
+    reserve: { authority: solana.address, required: 1, signers: [solana.address] },
+    nobody: { authority: null, required: 0, signers: [] },
+    unread: null,
+  };
+  const reservesOf = (minter: string, watchOnly: string) => ({
+    ...figures,
+    bitcoin: { ...bitcoin, watchOnly: { yes: true, no: false }[watchOnly] ?? null },
+    solana: { ...solana, minting: MINTING[minter] },
+  });
+
+  it.each(
+    scenes(`
+    two_keys   | yes     | other    | Bitcoin key of the reserve | Offline, with the operator
+    two_keys   | yes     | other    | Bitcoin key of the reserve | when the operator signs offline
+    two_keys   | no      | other    | Bitcoin key of the reserve | In the service (hot)
+    two_keys   | no      | other    | Bitcoin key of the reserve | once an hour and after each mint
+    two_keys   | unknown | other    | Bitcoin key of the reserve | Not known right now
+    two_keys   | no      | other    | Mint authority of ABSR     | the Solana key and the witness must both sign
+    one_of_two | no      | other    | Mint authority of ABSR     | Another authority than that of this service
+    reserve    | no      | other    | Mint authority of ABSR     | The Solana key of the reserve, alone
+    nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can exist
+    unread     | no      | other    | Mint authority of ABSR     | Not known right now
+    two_keys   | no      | other    | Mint authority of ASRY     | Another authority than that of this service
+    two_keys   | no      | reserve  | Mint authority of ASRY     | The Solana key of the reserve, alone
+    two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can exist
+    two_keys   | no      | unread   | Mint authority of ASRY     | Not known right now
+    two_keys   | no      | other    | Treasury                   | Outside the service: another key`),
+  )(
+    'with ABSR minted by %s, an offline Bitcoin key: %s, and ASRY minted by %s, the row "%s" says: %s',
+    (...scene) => {
+      const [absr = '', watchOnly = '', minter = '', name, text] = scene;
+      const token = { ...exampleOf('getToken'), official: { asset: 'ASRY', minter } };
+      const asry =
+        minter === 'unread' ? null : { ...token, mint_authority: minter === 'nobody' ? null : 'key' };
+      const shown = keyRows({ reserves: reservesOf(absr, watchOnly), proof: null, treasury: 'other', asry });
+      expect(String(shown.find(([key]) => key === name))).toContain(text);
+    },
+  );
+
+  it('the trust page says that a treasury with the address of the reserve is the reserve', () => {
+    const reserves = reservesOf('two_keys', 'no');
+    const facts = { reserves, proof: null, asry: null, status: null, epochs: null, treasury: solana.address };
+    expect(String(keyRows(facts).at(-1))).toContain("The reserve's own Solana key");
+    expect(String(lossesOf(facts))).toContain('all payments, because the treasury is the reserve itself');
+  });
+
+  it.each(
+    scenes(`
+    two_keys   | yes     | null       | BTC of the reserve | breaking into the service takes nothing
+    two_keys   | no      | null       | BTC of the reserve | which is in the service
+    two_keys   | unknown | null       | BTC of the reserve | not known right now
+    two_keys   | no      | null       | ABSR               | A thief of both keys: any amount
+    one_of_two | no      | null       | ABSR               | A thief of the mint authority
+    reserve    | no      | null       | ABSR               | A thief of the Solana key mints any amount
+    nobody     | no      | null       | ABSR               | nobody can mint
+    unread     | no      | null       | ABSR               | not known right now
+    two_keys   | no      | null       | ASRY               | all ASRY that this key may pay out
+    two_keys   | no      | 2500000000 | ASRY               | the 2.5 ASRY that a cold account still allows
+    two_keys   | no      | null       | SOL of the reserve | at most 10 SOL a day`),
+  )(
+    'with ABSR minted by %s, an offline Bitcoin key: %s, and an ASRY allowance of %s, a thief of "%s": %s',
+    (...scene) => {
+      const [absr = '', watchOnly = '', allowed = '', name, text] = scene;
+      const shown = lossesOf({
+        reserves: reservesOf(absr, watchOnly),
+        treasury: null,
+        status: { ...status, custody: { ...status.custody, limits: [dayLimit] } },
+        epochs: { ...exampleOf('getAsryEpoch'), allowanceAtomic: allowed === 'null' ? null : allowed },
+      });
+      expect(shown.find(([what]) => what === name)?.[1]).toContain(text);
+    },
+  );
 });
+
+it.each(
+  scenes(`
+  covered | 61975 | 61,975 sats wait for the next daily mint.
+  covered | 1     | 1 sat waits for the next daily mint.
+  covered | 0     |
+  short   | -5    |
+  unknown | 5     |`),
+)(
+  'of a reserve that is %s with a gap of %s sats, this waits: %j',
+  (state = '', gapSatoshis = '', text = '') => {
+    expect(waitingText({ state, gapSatoshis })).toBe(text);
+  },
+);
 
 describe('the witness of mints on the trust page', () => {
   const { solana } = exampleOf('getReserves');
@@ -219,18 +308,6 @@ describe('the witness of mints on the trust page', () => {
     for (const part of [null, { ...solana, minting: null }])
       expect(witnessOf(part)).toMatchObject({ key: undefined, where: 'Not known right now' });
   });
-});
-
-it.each([
-  ['two keys', { authority: 'pair', required: 2, signers: ['a', 'b'] }, '2 of 2 keys must sign'],
-  ['one key', { authority: 'a', required: 1, signers: ['a'] }, 'one key signs'],
-  ['nobody', { authority: null, required: 0, signers: [] }, 'Nobody can mint'],
-  ['keys that were not read', null, 'Not known right now'],
-] as const)('the trust page says of a mint authority of %s where it is', (_, minting, where) => {
-  const reserves = exampleOf('getReserves');
-  const solana = { ...reserves.solana, minting: minting && { ...minting, signers: [...minting.signers] } };
-  const rows = keyRows({ reserves: { ...reserves, solana }, proof: null, treasury: null });
-  expect(rows[3]?.slice(2, 3)).toEqual([expect.stringContaining(where)]);
 });
 
 it.each([

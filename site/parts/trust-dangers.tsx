@@ -1,0 +1,140 @@
+/**
+ * What can go wrong on this instance: each sentence is chosen by the fact it speaks of, and says so while that fact is not known.
+ * @module
+ */
+import type { AsryEpochs, Reserves, Status } from '../../packages/client/src/index.ts';
+import type { Minter } from '../../src/chain/solana/mint-keys.ts';
+import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
+import { absrMinter } from './coverage.tsx';
+import { amountOf, grouped, rounded, sol, units } from './format.ts';
+import { Folded, Table } from './table.tsx';
+
+export type DangerFacts = {
+  readonly reserves: Reserves | null;
+  /** Null while it is not known. */
+  readonly treasury: string | null;
+  readonly status: Status | null;
+  readonly epochs: AsryEpochs | null;
+};
+
+const RED_BAR = 'The chain shows it, and so does a red bar on every page that the operator did not change.';
+
+const OPERATOR_MINTS: Readonly<Record<Minter, string>> = {
+  two_keys: `Mint ABSR beyond the reserve only with the witness's key as well. Who has that key is not shown by the chain: it may be the operator. ${RED_BAR}`,
+  reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
+  nobody: 'Mint no ABSR: its mint has no authority any more.',
+  other: `Mint ABSR beyond the reserve if the mint authority is in its hands: the service does not use that authority, and the chain does not show who has it. ${RED_BAR}`,
+};
+
+const THIEF_MINTS: Readonly<Record<Minter, string>> = {
+  two_keys:
+    'A thief of the Solana key: the sats above the supply, as ABSR, to the treasury. A thief of both keys: any amount, shown as a red bar.',
+  reserve: 'A thief of the Solana key mints any amount. Every page then shows a red bar.',
+  nobody: 'Nothing: nobody can mint.',
+  other: 'A thief of the mint authority, which is not that of the service: any amount, shown as a red bar.',
+};
+
+const MINTER_UNKNOWN = 'Who can mint ABSR is not known right now.';
+
+const BITCOIN_LOSSES = {
+  true: 'A thief of the Bitcoin key: all of it. The key is offline, so breaking into the service takes nothing.',
+  false: 'A thief of the Bitcoin key, which is in the service, or of the right to deploy code: all of it.',
+  null: 'A thief of the Bitcoin key: all of it. Whether that key is in the service is not known right now.',
+} as const;
+
+/** What the daily limit leaves to an attacker who passes every check. */
+function solLoss({ reserves, status }: DangerFacts): string {
+  const held = reserves?.solana.balanceLamports ?? null;
+  const limit = status?.custody?.limits.find(({ name }) => name === 'day')?.maximum ?? null;
+  return [
+    `A thief of the Solana key, or of the right to deploy code: all of it${held === null ? '' : `, ${sol(held)} SOL now`}.`,
+    `An attacker who passes every check without the key: ${limit === null ? 'the limit of a day, which is not known right now' : `at most ${sol(limit)} SOL a day`}.`,
+  ].join(' ');
+}
+
+function asryLoss({ epochs }: DangerFacts): string {
+  const { allowanceAtomic: allowed = null, current = null } = epochs ?? {};
+  if (allowed === null || current === null)
+    return 'A thief of the Solana key: all ASRY that this key may pay out.';
+  const amount = grouped(rounded(units(allowed, current.asryDecimals), 2));
+  return `A thief of the Solana key: the ${amount} ASRY that a cold account still allows it.`;
+}
+
+function paymentLoss({ treasury, reserves }: DangerFacts): string {
+  const reserve = reserves?.solana.address ?? null;
+  if (treasury === null || reserve === null) return 'Where payments go is not known right now.';
+  return treasury === reserve
+    ? 'A thief of the Solana key: all payments, because the treasury is the reserve itself.'
+    : 'No payment: the treasury has another key. A thief of the Solana key takes the SOL for refunds that are owed at that moment.';
+}
+
+export function lossesOf(facts: DangerFacts): readonly (readonly [what: string, loss: string])[] {
+  const minter = absrMinter(facts.reserves?.solana ?? null);
+  return [
+    ['SOL of the reserve', solLoss(facts)],
+    ['BTC of the reserve', BITCOIN_LOSSES[`${facts.reserves?.bitcoin.watchOnly ?? null}`]],
+    ['ABSR', minter === null ? MINTER_UNKNOWN : THIEF_MINTS[minter]],
+    ['ASRY', asryLoss(facts)],
+    ['Your payment', paymentLoss(facts)],
+    ['Your privacy', 'A reader of the database: network addresses of the last 30 days.'],
+  ];
+}
+
+/** What the operator of this instance could do with its keys. */
+const OperatorCould = ({ reserves }: { reserves: Reserves | null }) => {
+  const minter = absrMinter(reserves?.solana ?? null);
+  const held = reserves?.bitcoin.balanceSatoshis ?? null;
+  return (
+    <ul class="holders">
+      <li>
+        <strong>
+          Move the SOL and the BTC of the reserve with the keys, at any time
+          {held === null ? '' : `: ${amountOf(held, 'sat')} now`}.
+        </strong>
+      </li>
+      <li>{minter === null ? MINTER_UNKNOWN : OPERATOR_MINTS[minter]}</li>
+      <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
+      <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
+    </ul>
+  );
+};
+
+const NotShown = () => (
+  <ul class="holders">
+    <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
+    <li>That the BTC is free of debts or promises made elsewhere.</li>
+    <li>Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.</li>
+    <li>That the service keeps running, or that ABSR has a price.</li>
+  </ul>
+);
+
+export function TrustDangers() {
+  const reserves = useQuery('getReserves', {}, PROOF_POLL_MS).value;
+  const treasury = useQuery('getTreasury', {}).value?.treasury_address ?? null;
+  const status = useQuery('getStatus', {}).value;
+  const epochs = useQuery('getAsryEpoch', {}).value;
+  return (
+    <>
+      <div class="columns">
+        <div>
+          <h3>The operator could</h3>
+          <OperatorCould reserves={reserves} />
+        </div>
+        <div>
+          <h3>The proof does not show</h3>
+          <NotShown />
+        </div>
+      </div>
+      <h3>A thief could take</h3>
+      <Folded summary="The worst loss of each thing">
+        <Table
+          label="What a thief could take"
+          columns={[{ name: 'What' }, { name: 'Worst loss' }]}
+          rows={lossesOf({ reserves, treasury, status, epochs })}
+          empty=""
+          isProse
+        />
+      </Folded>
+    </>
+  );
+}
