@@ -11,7 +11,10 @@ const History = () => (
   <div class="split">
     <section>
       <h2>Reserve against supply</h2>
-      <p>As both reserve keys signed them. The reserve must never fall below the supply.</p>
+      <p>
+        Headroom is the sats above the ABSR supply, as both reserve keys signed them. It must never be below
+        zero.
+      </p>
       <Live name="chart" json="/api/proof/history">
         <ReserveHistory />
       </Live>

@@ -23,6 +23,8 @@ export type ChartProps = {
   readonly stepped?: boolean;
   /** Whether the axis covers only the range of the values, so that small changes are seen. */
   readonly isZoomed?: boolean;
+  /** What the last point is, before its time in the legend. */
+  readonly present?: string;
   /** What one point means. */
   readonly note?: string;
   /** A vertical line at the present value. */
@@ -233,8 +235,16 @@ function valueText({ show }: ChartProps, { values }: Line, at: number): string {
   return value === null || value === undefined ? 'none' : show(value);
 }
 
-/** The name of each line with its value at `at`, and that place on the x axis. */
-const Legend = ({ chart, at }: { chart: ChartProps; at: number }) => {
+type LegendProps = {
+  readonly chart: ChartProps;
+  /** Null unless the visitor points at a value. */
+  readonly pointed: number | null;
+  readonly present: number;
+};
+
+/** The name of each line with its value at one place, and that place on the x axis. */
+const Legend = ({ chart, pointed, present }: LegendProps) => {
+  const at = Math.min(pointed ?? present, chart.x.length - 1);
   const shownX = chart.x[at];
   return (
     <figcaption class="legend">
@@ -244,7 +254,10 @@ const Legend = ({ chart, at }: { chart: ChartProps; at: number }) => {
           {line.name} <strong class="number">{valueText(chart, line, at)}</strong>
         </span>
       ))}
-      <span class="number">{shownX === undefined ? '' : chart.showX(shownX)}</span>
+      <span class="number">
+        {pointed === null ? chart.present : ''}
+        {shownX === undefined ? '' : chart.showX(shownX)}
+      </span>
     </figcaption>
   );
 };
@@ -280,7 +293,7 @@ export function Chart(chart: ChartProps) {
   };
   return (
     <figure class="chart awaited">
-      <Legend chart={chart} at={Math.min(pointed ?? present, x.length - 1)} />
+      <Legend chart={chart} pointed={pointed} present={present} />
       <div
         class="plot"
         ref={place}

@@ -36,11 +36,25 @@ const Relays = ({ relays }: { relays: Page['relay_status'] }) => (
   </details>
 );
 
+/** The service's own posts, whose response also names its key. */
+const OWN = { limit: 5 };
+
 type Feed =
   | { readonly name: 'getNostrFeed'; readonly input: Input<'getNostrFeed'> }
   | { readonly name: 'getNostrPosts'; readonly input: Input<'getNostrPosts'> };
 
+/** The newest of all posts with one author and text: some authors send a text several times. */
+export function withoutRepeats(posts: readonly Post[]): Post[] {
+  const found = new Map<string, Post>();
+  for (const post of posts) {
+    const key = `${post.pubkey} ${post.content}`;
+    if (!found.has(key)) found.set(key, post);
+  }
+  return [...found.values()];
+}
+
 function Posts({ feed: { name, input } }: { feed: Feed }) {
+  const own = useQuery('getNostrPosts', OWN).value?.pubkey ?? null;
   const of = JSON.stringify(input);
   const first = useQuery<Feed['name']>(name, input);
   const [more, setMore] = useState<{
@@ -65,7 +79,7 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
   const show = (page: Page) => {
     if (!page.ok) return <Notice kind="info" title={page.error ?? 'No posts can be shown.'} />;
     const cursor = extra ? extra.next : page.next_cursor;
-    const posts = [...page.posts, ...(extra?.posts ?? [])];
+    const posts = withoutRepeats([...page.posts, ...(extra?.posts ?? [])]);
     return (
       <>
         {posts.length === 0 ? (
@@ -73,7 +87,7 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
         ) : (
           <ul class="posts" aria-label="Posts">
             {posts.map((post) => (
-              <NostrPost post={post} />
+              <NostrPost post={post} isOwn={post.pubkey === own} />
             ))}
           </ul>
         )}
@@ -129,4 +143,4 @@ export function NostrFeedView() {
   );
 }
 
-export const OwnPosts = () => <Posts feed={{ name: 'getNostrPosts', input: { limit: 5 } }} />;
+export const OwnPosts = () => <Posts feed={{ name: 'getNostrPosts', input: OWN }} />;

@@ -17,10 +17,17 @@ const Words = ({ text }: { text: string }) => (
   </p>
 );
 
-export const NostrPost = ({ post }: { post: Post }) => (
+type NostrPostProps = {
+  readonly post: Post;
+  /** Whether this service wrote it. */
+  readonly isOwn: boolean;
+};
+
+export const NostrPost = ({ post, isOwn }: NostrPostProps) => (
   <li>
     <article class="stack post">
       <p class="row fine">
+        {isOwn ? <strong class="mark good">this service</strong> : null}
         <Identifier text={npubOf(post.pubkey)} label="the author’s key" ends={9} />
         <Age iso={fromUnixSeconds(post.created_at)} />
         {post.labels.map((label) => (

@@ -3,17 +3,22 @@ import type { ProofHistory } from '../../packages/client/src/index.ts';
 import { allProofs } from '../api/proofs.ts';
 import { useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
+import { Choices } from './choices.tsx';
 import { count, counted, fromUnixSeconds, instant } from './format.ts';
 import { Loaded } from './loaded.tsx';
-import { Periods } from './periods.tsx';
 
 type Proofs = ProofHistory['proofs'];
 type Period = 'day' | 'month' | 'all';
+type View = 'headroom' | 'both';
 
 const PERIODS = [
   ['day', '24 hours'],
   ['month', '30 days'],
   ['all', 'All'],
+] as const;
+const VIEWS = [
+  ['headroom', 'Headroom'],
+  ['both', 'Both'],
 ] as const;
 const POLL_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -47,6 +52,7 @@ function ReserveChart({
     show: count,
     showX: (at: number) => instant(fromUnixSeconds(at)),
     stepped: true,
+    present: 'at the last proof, ',
     note: `${counted(rows.length, 'signed proof')}, ${isHourly ? 'at most one an hour' : 'the last of each day'}; times in UTC.`,
   } as const;
   if (isHeadroom)
@@ -56,7 +62,7 @@ function ReserveChart({
         title="Sats above the ABSR supply at each signed proof"
         lines={[
           {
-            name: 'Sats above the supply',
+            name: 'Sats above the ABSR supply',
             asset: 'btc',
             values: rows.map((row) => reserveOf(row) - (supplyOf(row) ?? 0)),
           },
@@ -99,7 +105,7 @@ const NoChart = ({ proofs }: { proofs: Proofs }) => (
 /** @param newest the newest proofs, one per hour */
 function History({ newest }: { newest: Proofs }) {
   const [period, setPeriod] = useState<Period>('month');
-  const [isHeadroom, setHeadroom] = useState(false);
+  const [view, setView] = useState<View>('headroom');
   const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
   const all = useAllDays(period === 'all') ?? month;
   const [first] = newest;
@@ -112,17 +118,10 @@ function History({ newest }: { newest: Proofs }) {
   return (
     <div class="stack">
       <div class="row">
-        <Periods choices={PERIODS} value={period} set={setPeriod} />
-        <button
-          type="button"
-          class="quiet small toggle"
-          aria-pressed={isHeadroom ? 'true' : 'false'}
-          onClick={() => setHeadroom(!isHeadroom)}
-        >
-          Headroom
-        </button>
+        <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />
+        <Choices legend="Lines" choices={VIEWS} value={view} set={setView} />
       </div>
-      <ReserveChart proofs={shown} isHeadroom={isHeadroom} isHourly={isHourly} />
+      <ReserveChart proofs={shown} isHeadroom={view === 'headroom'} isHourly={isHourly} />
     </div>
   );
 }

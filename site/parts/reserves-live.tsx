@@ -1,4 +1,9 @@
-import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
+import type {
+  AbsrSummary,
+  BitcoinTransactions,
+  CurrentProof,
+  Reserves,
+} from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import { bitcoinSources } from './coverage.tsx';
@@ -203,7 +208,22 @@ const Signed = ({ proof: { message, bitcoin, solana, exclusions, timestamp } }: 
   </div>
 );
 
+/**
+ * How the sats came or went: a swap of the service delivered them, or nobody knows who sent them.
+ * @param delivered txids of the service's finished swaps; null while they are not known
+ */
+export function flowOf(
+  { txid, netSatoshis }: BitcoinTransactions['transactions'][number],
+  delivered: ReadonlySet<string> | null,
+): string {
+  if (netSatoshis.startsWith('-')) return 'sent';
+  if (delivered === null) return 'not known';
+  return delivered.has(txid) ? 'swap' : 'received';
+}
+
 export function ChainTransactions() {
+  const swaps = useQuery('listSwaps', { limit: 100 }).value;
+  const delivered = swaps && new Set(swaps.transactions.flatMap(({ txId }) => txId ?? []));
   const bitcoin = useQuery('listBitcoinTransactions', {}, POLL_MS);
   const solana = useQuery('listSolanaTransactions', {}, POLL_MS);
   return (
@@ -216,12 +236,18 @@ export function ChainTransactions() {
           show={({ transactions }) => (
             <Table
               label="Bitcoin transactions of the reserve"
-              columns={[{ name: 'When' }, { name: 'Sats', right: true }, { name: 'Transaction' }]}
+              columns={[
+                { name: 'When' },
+                { name: 'Sats', right: true },
+                { name: 'By' },
+                { name: 'Transaction' },
+              ]}
               rows={transactions
                 .slice(0, SHOWN_TRANSACTIONS)
                 .map((tx) => [
                   tx.blockTime === null ? 'not confirmed' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
                   `${tx.netSatoshis.startsWith('-') ? '' : '+'}${sats(tx.netSatoshis)}`,
+                  flowOf(tx, delivered),
                   <BitcoinTransaction txid={tx.txid} />,
                 ])}
               empty="No transaction yet."

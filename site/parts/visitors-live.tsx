@@ -2,9 +2,9 @@ import { useState } from 'hono/jsx';
 import type { AnalyticsStats } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
+import { Choices } from './choices.tsx';
 import { count, fromUnixSeconds, instant } from './format.ts';
 import { Loaded } from './loaded.tsx';
-import { Periods } from './periods.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 import { Foreign } from './token-text.tsx';
@@ -28,7 +28,7 @@ function Views({ stats: { series, series_hourly: hourly } }: { stats: AnalyticsS
     ({ name: 'Page views', asset: 'absr', values: rows.map(({ pageviews }) => pageviews) }) as const;
   return (
     <div class="stack">
-      <Periods choices={PERIODS} value={period} set={setPeriod} />
+      <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />
       {period === 'day' ? (
         <Chart
           title="Page views by hour"

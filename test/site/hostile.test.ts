@@ -105,7 +105,7 @@ const failure = (text: string) =>
 
 /** Every part of the site that shows texts of unknown authors. */
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
-  ['a post', (text) => NostrPost({ post: post(text) })],
+  ['a post', (text) => NostrPost({ post: post(text), isOwn: false })],
   ['a token in a list', (text) => TokenRow({ token: token(text) })],
   ['a token on its page', (text) => TokenFacts({ token: { ...token(text), official: null } })],
   [

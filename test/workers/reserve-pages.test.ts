@@ -71,7 +71,11 @@ function service(world: World) {
     now: () => world.now,
   };
   const assets = { fetch: async () => new Response(BUILT, { headers: { 'Content-Type': 'text/html' } }) };
-  const deps = { log: () => undefined, pages: { assets, renderIslands, publicBaseUrl: '', asryMint: ASRY }, reserves };
+  const deps = {
+    log: () => undefined,
+    pages: { assets, renderIslands, publicBaseUrl: '', asryMint: ASRY },
+    reserves,
+  };
   const app = createApp(() => deps as object as Deps);
   return async (path: string) => {
     const response = await app.request(path, {}, {}, createExecutionContext());
