@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { highestFee } from '../../src/custody/payments/open.ts';
+import { highestFee } from '../../src/core/own-fee.ts';
 import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import { tokenRoutes } from '../../src/features/tokens/routes.ts';
 import { Cache } from '../../src/http/cached.ts';

@@ -6,6 +6,7 @@ import { encodeBase58 } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
+import { ownFee } from '../../core/own-fee.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
 import type { Balance } from '../kernel/spending-limits.ts';
@@ -101,34 +102,3 @@ const tooManyOpen = (message: string): Refusal => ({
  * else.
  */
 const FEE_KEPT_MS = 2 * HOUR_MS;
-/** The last five digits of a fee identify the request. */
-const DIGITS = 100_000n;
-/** Exchanges pay in steps of ten lamports. */
-const STEP = 10n;
-
-const TRIES = 50;
-
-const wholeFee = (base: bigint): bigint => ((base + DIGITS - 1n) / DIGITS) * DIGITS;
-
-/** The most that a request of this base fee asks for. */
-export const highestFee = (base: bigint): bigint => wholeFee(base) + DIGITS - STEP;
-
-/**
- * The base fee rounded up to a multiple of 100,000 lamports, plus a number below 100,000 that makes it unique. It
- * is a multiple of ten lamports.
- */
-export function ownFee(
-  base: bigint,
-  draw: {
-    readonly randomBytes: (length: number) => Uint8Array;
-    readonly isTaken: (lamports: string) => boolean;
-  },
-): bigint | undefined {
-  const whole = wholeFee(base);
-  for (let tries = 0; tries < TRIES; tries++) {
-    const drawn = draw.randomBytes(2).reduce((number, byte) => number * 256 + byte, 0);
-    const fee = whole + ((BigInt(drawn) % (DIGITS / STEP - 1n)) + 1n) * STEP;
-    if (!draw.isTaken(fee.toString())) return fee;
-  }
-  return undefined;
-}

@@ -13,7 +13,7 @@ import {
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { OfficialAsset, OfficialMints } from '../../core/official-tokens.ts';
-import { highestFee } from '../../custody/payments/open.ts';
+import { highestFee } from '../../core/own-fee.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
