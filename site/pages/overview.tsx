@@ -11,10 +11,7 @@ const History = () => (
   <div class="split">
     <section>
       <h2>Reserve against supply</h2>
-      <p>
-        Headroom is the sats above the ABSR supply, as both reserve keys signed them. It must never be below
-        zero.
-      </p>
+      <p>Sats above the ABSR supply, as both keys signed them. Below zero would be a shortfall.</p>
       <Live name="chart" json="/api/proof/history">
         <ReserveHistory />
       </Live>
@@ -67,10 +64,7 @@ const Build = () => (
 const Mints = () => (
   <section>
     <h2>The two tokens of the reserve</h2>
-    <p>
-      ABSR counts the sats of the reserve. ASRY thanks those who fund the service. Names can be copied: only
-      these mints are real.
-    </p>
+    <p>Names can be copied: only these mints are real.</p>
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
     </Live>

@@ -27,7 +27,7 @@ export function timelineOf(
       // ABSR has no price: it is a count of sats, not a claim on them.
       amount:
         row.type === 'mint'
-          ? `${sats(row.amountSatoshis)} ABSR, one for each confirmed sat`
+          ? `${sats(row.amountSatoshis)} ABSR`
           : [
               amountOf(row.amountSatoshis, 'sat'),
               ...(row.amountUsd === null ? [] : [usd(row.amountUsd)]),

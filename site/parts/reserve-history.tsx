@@ -12,7 +12,7 @@ type Period = 'day' | 'month' | 'all';
 type View = 'headroom' | 'both';
 
 const PERIODS = [
-  ['day', '24 hours'],
+  ['day', '24 h'],
   ['month', '30 days'],
   ['all', 'All'],
 ] as const;
@@ -34,15 +34,21 @@ const supplyOf = ({ figures }: Proofs[number]): number | null =>
     ? null
     : Number(figures.absrSupplyAtoms) / 10 ** (figures.absrDecimals ?? 0);
 
+/** Null before the first ABSR. */
+function headroomOf(proof: Proofs[number]): number | null {
+  const supply = supplyOf(proof);
+  return supply ? reserveOf(proof) - supply : null;
+}
+
 /** Reserve and supply as signed in each proof, or the sats above the supply. */
 function ReserveChart({
   proofs,
   isHeadroom,
-  isHourly,
+  isDaily,
 }: {
   proofs: Proofs;
   isHeadroom: boolean;
-  isHourly: boolean;
+  isDaily: boolean;
 }) {
   const rows = [...proofs].reverse();
   const shared = {
@@ -53,7 +59,7 @@ function ReserveChart({
     showX: (at: number) => instant(fromUnixSeconds(at)),
     stepped: true,
     present: 'at the last proof, ',
-    note: `${counted(rows.length, 'signed proof')}, ${isHourly ? 'at most one an hour' : 'the last of each day'}; times in UTC.`,
+    note: `${counted(rows.length, 'signed proof')}${isDaily ? ', the last of each day' : ''}; times in UTC.`,
   } as const;
   if (isHeadroom)
     return (
@@ -64,7 +70,7 @@ function ReserveChart({
           {
             name: 'Sats above the ABSR supply',
             asset: 'btc',
-            values: rows.map((row) => reserveOf(row) - (supplyOf(row) ?? 0)),
+            values: rows.map(headroomOf),
           },
         ]}
       />
@@ -111,17 +117,17 @@ function History({ newest }: { newest: Proofs }) {
   const [first] = newest;
   if (first === undefined || newest.length < FEWEST) return <NoChart proofs={newest} />;
   const days = period === 'all' ? all : month;
-  // A young reserve has only hourly points.
-  const isHourly = period === 'day' || days.length < FEWEST;
+  // The newest proofs of a young reserve are all of them.
+  const isDaily = period !== 'day' && newest.length >= HOURS && days.length >= FEWEST;
   const since = period === 'all' ? 0 : Date.parse(first.timestamp) - (period === 'day' ? 1 : 30) * DAY_MS;
-  const shown = (isHourly ? newest : days).filter(({ timestamp }) => Date.parse(timestamp) >= since);
+  const shown = (isDaily ? days : newest).filter(({ timestamp }) => Date.parse(timestamp) >= since);
   return (
     <div class="stack">
       <div class="row">
         <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />
         <Choices legend="Lines" choices={VIEWS} value={view} set={setView} />
       </div>
-      <ReserveChart proofs={shown} isHeadroom={view === 'headroom'} isHourly={isHourly} />
+      <ReserveChart proofs={shown} isHeadroom={view === 'headroom'} isDaily={isDaily} />
     </div>
   );
 }

@@ -17,7 +17,7 @@ type Gap = { readonly state: string; readonly gapSatoshis: string | null };
 /** The confirmed sats without an ABSR; empty if there are none, or if it is not known. */
 export function waitingText({ state, gapSatoshis: gap }: Gap): string {
   if (state !== 'covered' || gap === null || gap === '0') return '';
-  return `${amountOf(gap, 'sat')} ${gap === '1' ? 'waits' : 'wait'} for the next daily mint.`;
+  return `${amountOf(gap, 'sat')} ${gap === '1' ? 'waits' : 'wait'} for the next mint.`;
 }
 
 /**
@@ -33,6 +33,6 @@ export function mintRhythm(minter: Minter | null, gap: Gap | null): string {
     case 'other':
       return 'This service does not mint ABSR: another authority can.';
     default:
-      return `Once a day the service mints one ABSR for each confirmed sat that has none. ${gap === null ? '' : waitingText(gap)}`;
+      return `One for each confirmed sat, minted once a day. ${gap === null ? '' : waitingText(gap)}`;
   }
 }

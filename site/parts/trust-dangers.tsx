@@ -6,7 +6,7 @@ import type { AsryEpochs, Reserves, Status } from '../../packages/client/src/ind
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { absrMinter } from './coverage.tsx';
-import { amountOf, grouped, rounded, sol, units } from './format.ts';
+import { amountOf, grouped, rounded, shortSol, sol, units } from './format.ts';
 import { Folded, Table } from './table.tsx';
 
 export type DangerFacts = {
@@ -47,7 +47,7 @@ function solLoss({ reserves, status }: DangerFacts): string {
   const held = reserves?.solana.balanceLamports ?? null;
   const limit = status?.custody?.limits.find(({ name }) => name === 'day')?.maximum ?? null;
   return [
-    `A thief of the Solana key, or of the right to deploy code: all of it${held === null ? '' : `, ${sol(held)} SOL now`}.`,
+    `A thief of the Solana key, or of the right to deploy code: all of it${held === null ? '' : `, ${shortSol(held)} SOL now`}.`,
     `An attacker who passes every check without the key: ${limit === null ? 'the limit of a day, which is not known right now' : `at most ${sol(limit)} SOL a day`}.`,
   ].join(' ');
 }

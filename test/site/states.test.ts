@@ -272,8 +272,8 @@ describe('the trust page speaks of this instance', () => {
 
 it.each(
   scenes(`
-  covered | 61975 | 61,975 sats wait for the next daily mint.
-  covered | 1     | 1 sat waits for the next daily mint.
+  covered | 61975 | 61,975 sats wait for the next mint.
+  covered | 1     | 1 sat waits for the next mint.
   covered | 0     |
   short   | -5    |
   unknown | 5     |`),
