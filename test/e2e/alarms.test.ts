@@ -4,16 +4,14 @@
  *
  * @module-tag deep
  */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { base58 } from '@scure/base';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ALARMS } from '../../src/features/status/alarm-rules.ts';
 import type { AlarmMessage } from '../../src/features/status/check-alarms.ts';
 import { playSteps, scenes } from '../kit/scenes.ts';
+import { startWebhook } from '../kit/serve.ts';
 import type { UpstreamName } from '../world/bindings.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
 import { createSwapCaller, mintEnds } from './swap-caller.ts';
@@ -23,52 +21,40 @@ const MINUTE = '* * * * *';
 const DAILY = '5 0 * * *';
 const SOL = 1_000_000_000n;
 
-const sent: string[] = [];
-const webhook = createServer((request, response) => {
-  let body = '';
-  request.on('data', (part: Buffer) => {
-    body += part.toString();
-  });
-  request.on('end', () => {
-    const { alarms } = JSON.parse(body) as AlarmMessage;
-    sent.push(...alarms.map(({ name, change }) => `${change} ${name}`));
-    response.end('ok');
-  });
-});
-
-let world: World;
+let webhook: Awaited<ReturnType<typeof startWebhook>>;
 let liar: LyingNode;
-let caller: ReturnType<typeof createTokenCaller>;
 let now = Date.now();
+/** The first message that belongs to the scene. */
+let first = 0;
+const sent = (): string[] =>
+  webhook.messages
+    .slice(first)
+    .flatMap((text) =>
+      (JSON.parse(text) as AlarmMessage).alarms.map(({ name, change }) => `${change} ${name}`),
+    );
 
-beforeAll(async () => {
-  webhook.listen(0, '127.0.0.1');
-  await once(webhook, 'listening');
-  const hook = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}`;
-  liar = await startLyingNode();
-  world = await startWorld({
-    cron: false,
-    blockMs: 0,
-    slotMs: 20,
-    settleDelayMs: 100,
-    vars: ({ SOLANA_RPC_URL: nodes = '' }) => ({
-      ALARM_WEBHOOK_URL: hook,
-      SOLANA_RPC_URL: [nodes.split(',')[0], liar.url].join(','),
-    }),
-  });
-  liar.forwardTo(world.endpoints.rpc2);
-  caller = createTokenCaller(world);
-  now = Date.now();
-  await cron();
-  await mintEnds(world);
-  await caller.finality();
-});
-afterAll(async () => {
-  await world?.stop();
-  await liar?.stop();
-  webhook.closeAllConnections();
-  webhook.close();
-});
+afterAll(() => Promise.all([liar?.stop(), webhook?.stop()]));
+const world = useWorld(
+  async () => {
+    webhook = await startWebhook();
+    liar = await startLyingNode();
+    return {
+      ...{ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 100 },
+      vars: ({ SOLANA_RPC_URL: nodes = '' }) => ({
+        ALARM_WEBHOOK_URL: webhook.url,
+        SOLANA_RPC_URL: [nodes.split(',')[0], liar.url].join(','),
+      }),
+    };
+  },
+  async (world) => {
+    liar.forwardTo(world.endpoints.rpc2);
+    now = Date.now();
+    await cron();
+    await mintEnds(world);
+    await caller.finality();
+  },
+);
+const caller = lazy(() => createTokenCaller(world));
 
 async function cron(minutes = 1, trigger = MINUTE): Promise<void> {
   now += minutes * 60_000;
@@ -77,8 +63,8 @@ async function cron(minutes = 1, trigger = MINUTE): Promise<void> {
 
 /** A cron each minute until the message was sent. */
 async function until(message: string, minutes: number): Promise<void> {
-  for (let minute = 0; minute < minutes && !sent.includes(message); minute++) await cron();
-  expect(sent, message).toContain(message);
+  for (let minute = 0; minute < minutes && !sent().includes(message); minute++) await cron();
+  expect(sent(), message).toContain(message);
 }
 
 /** The second node lists, for an address, what `change` makes of its list. */
@@ -244,7 +230,7 @@ it('every alarm has a scene, except one that needs more payments than a test can
 it.each(SCENES)(
   'the alarm %s is sent when its cause begins on the world, and cleared when it is over',
   async (name, begin, end) => {
-    sent.length = 0;
+    first = webhook.messages.length;
     await play(begin);
     await until(`raised ${name}`, 14);
     await play(end);

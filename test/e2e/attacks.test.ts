@@ -5,17 +5,18 @@
  */
 import { address } from '@solana/web3.js';
 import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { callRpc } from '../world/json-rpc.ts';
 import { landTransaction, transferSol } from '../world/solana-wallet.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
+import { startWorld } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
-import { createSwapCaller, type SwapCaller } from './swap-caller.ts';
-import { type Body, createTokenCaller } from './token-caller.ts';
+import { createSwapCaller } from './swap-caller.ts';
+import { type Body, createTokenCaller, orderOf } from './token-caller.ts';
 
 const SOL = 1_000_000_000n;
 /** Up to 190 transactions and 500 calls: only a hanging test takes so long. */
@@ -25,46 +26,36 @@ const FLOAT = SOL / 25n;
 
 let liar: LyingNode;
 let honest: LyingNode;
-let world: World;
-let caller: ReturnType<typeof createTokenCaller>;
-let stage: ReturnType<typeof createAsryStage>;
-let swaps: SwapCaller;
-
-beforeAll(async () => {
-  liar = await startLyingNode();
-  honest = await startLyingNode();
-  world = await startWorld({
-    cron: false,
-    blockMs: 500,
-    settleDelayMs: 500,
-    vars: {
-      SOLANA_RPC_URL: `${liar.url},${honest.url}`,
-      ABSR_MINT_ADDRESS: undefined,
-      ASRY_PRICE_USD: '0.25',
-      RESERVE_FLOOR_SOL: '0.1',
-      OPERATING_FLOAT_SOL: '0.04',
-      SWAP_MAX_SOL_HOUR: '100',
-      SWAP_MAX_SOL_DAY: '100',
-      SWAP_MAX_UNSETTLED_SOL: '100',
-      SWAP_MAX_COST_SOL_DAY: '10',
-      DAILY_LIMITS: 'refunds_day=5',
-    },
-  });
-  liar.forwardTo(world.endpoints.rpc1);
-  honest.forwardTo(world.endpoints.rpc2);
-  caller = createTokenCaller(world);
-  stage = createAsryStage(world);
-  swaps = createSwapCaller(world);
-  await world.control.cron();
-});
-afterEach(() => {
-  liar.tell(undefined);
-  world.faults.clear();
-});
-afterAll(async () => {
-  await world?.stop();
-  await Promise.all([liar?.stop(), honest?.stop()]);
-});
+afterEach(() => liar.tell(undefined));
+afterAll(() => Promise.all([liar?.stop(), honest?.stop()]));
+const world = useWorld(
+  async () => {
+    [liar, honest] = await Promise.all([startLyingNode(), startLyingNode()]);
+    return {
+      ...{ cron: false, blockMs: 500, settleDelayMs: 500 },
+      vars: {
+        SOLANA_RPC_URL: `${liar.url},${honest.url}`,
+        ABSR_MINT_ADDRESS: undefined,
+        ASRY_PRICE_USD: '0.25',
+        RESERVE_FLOOR_SOL: '0.1',
+        OPERATING_FLOAT_SOL: '0.04',
+        SWAP_MAX_SOL_HOUR: '100',
+        SWAP_MAX_SOL_DAY: '100',
+        SWAP_MAX_UNSETTLED_SOL: '100',
+        SWAP_MAX_COST_SOL_DAY: '10',
+        DAILY_LIMITS: 'refunds_day=5',
+      },
+    };
+  },
+  async (world) => {
+    liar.forwardTo(world.endpoints.rpc1);
+    honest.forwardTo(world.endpoints.rpc2);
+    await world.control.cron();
+  },
+);
+const caller = lazy(() => createTokenCaller(world));
+const stage = lazy(() => createAsryStage(world));
+const swaps = lazy(() => createSwapCaller(world));
 
 const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
 const completed = (body: Body) =>
@@ -401,7 +392,7 @@ describe('a reserve that runs out of SOL', () => {
       await stage.paid(deposit);
       await caller.until(
         async () => {
-          const answer = await caller.call('/api/invoices', INVOICE(), caller.freshIp());
+          const answer = await caller.call('/api/invoices', orderOf(caller.user().address), caller.freshIp());
           if (answer.status !== 200) return answer.body;
           await caller.pay(answer.body);
           expect((await completed(answer.body)).body.refunds).toEqual([]);
@@ -419,7 +410,7 @@ describe('a reserve that runs out of SOL', () => {
     await caller.finality();
     // The custodian may still use a balance that it read up to a second ago.
     const first = await caller.until(
-      () => caller.call('/api/invoices', INVOICE(), caller.freshIp()),
+      () => caller.call('/api/invoices', orderOf(caller.user().address), caller.freshIp()),
       ({ status }) => status === 200,
     );
     const invoices: Body[] = [first.body];
@@ -462,12 +453,4 @@ describe('one client with many addresses', () => {
     for (const ip of ['203.0.113.1', '203.0.114.1', '203.0.115.1']) expect(await ask(0.7, ip)).toBe(200);
     expect((await swaps.create(0.35, { ip: '203.0.113.1' })).status).toBe(200);
   });
-});
-
-const INVOICE = (): Body => ({
-  name: 'Moon Cat',
-  symbol: 'MCAT',
-  decimals: 6,
-  supply: '5000000',
-  creator_address: caller.user().address,
 });

@@ -1,33 +1,24 @@
 /** @module-tag deep */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { kindOf } from '../docs/command-kinds.ts';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { writeSettings } from '../kit/settings-file.ts';
+import { useFolder } from '../kit/use-folder.ts';
+import { useWorld } from '../world/use-world.ts';
 import { mintEnds, until } from './swap-caller.ts';
 
 const run = promisify(execFile);
 type Json = Record<string, unknown>;
 
-let world: World;
-let folder: string;
-beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200 });
+const folder = useFolder('sluice-docs-');
+const world = useWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200 }, async (world) => {
   await world.control.cron('* * * * *');
   await mintEnds(world);
-  folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
-  const settings = Object.entries(world.bindings);
-  writeFileSync(join(folder, 'live.vars'), settings.map(([name, value]) => `${name}=${value}\n`).join(''), {
-    mode: 0o600,
-  });
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await world?.stop();
+  writeSettings(folder, 'live.vars', world.bindings);
 });
 
 interface Said {

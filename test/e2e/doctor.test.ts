@@ -1,57 +1,36 @@
 /** @module-tag deep */
 
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { runScript } from '../kit/run-script.ts';
 import { scenes } from '../kit/scenes.ts';
+import { writeSettings } from '../kit/settings-file.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { createBitcoinKey, createQuoteKey } from '../world/keys.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 import { until } from './swap-caller.ts';
 
 /** Nothing listens there. */
 const DEAD = 'http://127.0.0.1:9';
 
-let world: World;
-let folder: string;
-let file: string;
-let healthy: Settings;
-
-beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0, slotMs: 20 });
-  folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
-  file = join(folder, 'settings');
-  healthy = world.bindings;
+const folder = useFolder('sluice-doctor-');
+const world = useWorld({ cron: false, blockMs: 0, slotMs: 20 }, async (world) => {
   // An index may be six blocks behind.
   await world.control.mine(6);
   await world.control.cron('* * * * *');
   await until('the service is ready', async () => ((await world.fetch('/api/ready')).ok ? true : undefined));
 });
-afterEach(() => world.faults.clear());
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await world?.stop();
-});
-
-/** The text of settings as an operator writes them. */
-function write(settings: Settings): void {
-  writeFileSync(
-    file,
-    Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  );
-  chmodSync(file, 0o600);
-}
+const file = join(folder, 'settings');
+const write = (settings: Settings) => writeSettings(folder, 'settings', settings);
 
 async function look(change: Readonly<Record<string, string | undefined>> = {}, wrangler?: string) {
   const settings = Object.fromEntries(
-    Object.entries({ ...healthy, ...change }).flatMap(([name, value]) =>
+    Object.entries({ ...world.bindings, ...change }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
     ),
   );
@@ -75,7 +54,7 @@ const wranglerWith = (edit: (text: string) => string): string => {
 };
 
 it('the doctor reports a healthy service in the terminal and ends with exit code 0', async () => {
-  write(healthy);
+  write(world.bindings);
   const { stdout } = await runScript('doctor', ['--settings', file, '--service', world.url]);
   expect(stdout).toMatch(/No problem found\.\n$/);
 });
@@ -107,7 +86,7 @@ it.each(PLANTED)(
   async (name, line, fault) => {
     const { endpoints, mints, reserve, treasury } = world;
     const words: Readonly<Record<string, string | undefined>> = {
-      ...{ ...healthy, ...endpoints, usdc: mints.usdc, reserve: reserve.solana, treasury },
+      ...{ ...world.bindings, ...endpoints, usdc: mints.usdc, reserve: reserve.solana, treasury },
       ...{ quoteKey: createQuoteKey().publicKey, dead: DEAD },
     };
     const filled = (line ?? '').replaceAll(/\{(\w+)\}/g, (_, word: string) => String(words[word]));
@@ -137,7 +116,7 @@ it.each([
 });
 
 it('the doctor finds a settings file that is readable by others, tracked by git, or missing', async () => {
-  const settings = healthy;
+  const settings = world.bindings;
   const check = async (path: string) =>
     (await examine({ settings, files: { settings: path }, offline: true })).map(({ name }) => name);
   write(settings);
@@ -168,23 +147,9 @@ it('the doctor finds schema-outdated when the database has another column', asyn
   );
   await world.worker.query('ALTER TABLE mirror_marks DROP COLUMN planted');
 });
-it('the doctor finds sol-low, cron-late and service-not-ready when SOL, triggers and secrets are missing', async () => {
-  const poor = await startWorld({
-    cron: false,
-    reserveLamports: 50_000_000n,
-    vars: { PUBLIC_BASE_URL: undefined },
-  });
-  try {
-    const findings = await examine({ settings: poor.bindings, files: {}, service: poor.url });
-    const names = findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['sol-low', 'cron-late', 'service-not-ready']));
-  } finally {
-    await poor.stop();
-  }
-});
 it('the doctor prints each problem with its fix, prints no secret, and ends with exit code 1', async () => {
   const planted = {
-    ...healthy,
+    ...world.bindings,
     RESERVE_FLOOR_SOL: '0',
     SOLANA_RPC_URL: `${world.endpoints.rpc1},http://127.0.0.1:9/v2/secret-node-key?token=abcdef123`,
     ALARM_WEBHOOK_URL: 'https://hooks.example.com/services/T000/B000/very-secret-hook',
@@ -204,7 +169,7 @@ it('the doctor prints each problem with its fix, prints no secret, and ends with
 });
 
 it('the doctor prints the same findings as JSON', async () => {
-  write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
+  write({ ...world.bindings, RESERVE_FLOOR_SOL: '0' });
   const { stdout } = await runScript('doctor', ['--settings', file, '--offline', '--json']);
   expect(JSON.parse(stdout)).toMatchObject({
     ok: false,

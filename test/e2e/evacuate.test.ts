@@ -1,14 +1,14 @@
 /** @module-tag deep */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { runScript } from '../kit/run-script.ts';
+import { writeSettings } from '../kit/settings-file.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { createSolanaKey } from '../world/keys.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 
 const { address: cold } = await createSolanaKey();
 
@@ -16,29 +16,14 @@ describe.each([
   ['one key', false],
   ['two keys', true],
 ])('an evacuation after the theft of the key, with a mint authority of %s', (_keys, witness) => {
-  let world: World;
-  let folder: string;
-  beforeAll(async () => {
-    world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, witness });
-    folder = mkdtempSync(join(tmpdir(), 'sluice-evacuate-'));
-    const { SOLANA_PRIVATE_KEY, SOLANA_RPC_URL, ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS } = world.bindings;
+  const folder = useFolder('sluice-evacuate-');
+  const world = useWorld({ cron: false, blockMs: 0, slotMs: 20, witness }, ({ bindings, solana }) => {
+    const { SOLANA_PRIVATE_KEY, SOLANA_RPC_URL, ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS } = bindings;
     const settings = { SOLANA_PRIVATE_KEY, SOLANA_RPC_URL, ABSR_MINT_ADDRESS, ASRY_MINT_ADDRESS };
-    write('reserve.vars', { ...settings, EVACUATION_ADDRESS: cold });
-    write('without.vars', settings);
-    write('witness.vars', { WITNESS_PRIVATE_KEY: world.solana.multisig?.witness.secretKey ?? '' });
+    writeSettings(folder, 'reserve.vars', { ...settings, EVACUATION_ADDRESS: cold });
+    writeSettings(folder, 'without.vars', settings);
+    writeSettings(folder, 'witness.vars', { WITNESS_PRIVATE_KEY: solana.multisig?.witness.secretKey });
   });
-  afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
-    await world?.stop();
-  });
-
-  const write = (name: string, settings: Readonly<Record<string, string | undefined>>) =>
-    writeFileSync(
-      join(folder, name),
-      Object.entries(settings)
-        .map(([key, value]) => `${key}=${value ?? ''}\n`)
-        .join(''),
-    );
   const evacuate = (...args: string[]) =>
     runScript('ops', ['evacuate', '--settings', join(folder, 'reserve.vars'), ...args], {
       // A name in the shell decides nothing.

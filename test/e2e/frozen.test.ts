@@ -2,18 +2,18 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkService } from '../../scripts/doctor/check-service.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
+import type { World } from '../world/world.ts';
 import { createSwapCaller, until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
 
-let world: World;
 let swapId: string;
-
+const world = useWorld({ cron: false }, prepare);
 const stored = (...parts: string[]): string => join(world.folder, 'storage', ...parts);
 
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
+async function prepare(world: World): Promise<void> {
   await world.worker.kill();
   cpSync(stored('d1'), stored('d1-before'), { recursive: true });
   await world.worker.start();
@@ -22,10 +22,8 @@ beforeAll(async () => {
   swapId = String(body.id);
   await caller.settled(swapId);
   await world.worker.kill();
-  cpSync(stored('do'), stored('do-full'), { recursive: true });
-  cpSync(stored('d1'), stored('d1-full'), { recursive: true });
-});
-afterAll(() => world?.stop());
+  for (const part of ['do', 'd1']) cpSync(stored(part), stored(`${part}-full`), { recursive: true });
+}
 
 /** Starts the Worker on its storage after these changes to it. */
 async function startAfter({ object, database }: { object: 'full' | 'empty'; database: 'full' | 'before' }) {
@@ -77,14 +75,7 @@ it('the custodian is ready again after D1 was restored to an older state, and th
   };
   await until('the custodian', async () => (await isCustodyReady()) || undefined);
   await until('the row in D1', async () => {
-    await world.fetch('/api/ops', {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${world.bindings.OPS_SECRET}`,
-        'content-type': 'application/json',
-      },
-      body: '{"name":"republish"}',
-    });
+    await createTokenCaller(world).ops('republish');
     const rows = await world.worker.query('SELECT id FROM operations WHERE signature = ?', [swapId]);
     return (rows as unknown[]).length === 1 || undefined;
   });

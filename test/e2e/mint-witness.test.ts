@@ -3,15 +3,16 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 import { address } from '@solana/web3.js';
 import { AuthorityType, getSetAuthorityInstruction } from '@solana-program/token';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mintMessage } from '../../src/chain/solana/token-messages.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { runScript } from '../kit/run-script.ts';
+import { callRpc } from '../world/json-rpc.ts';
 import { createSolanaKey } from '../world/keys.ts';
 import { landTransaction, transferSol } from '../world/solana-wallet.ts';
 import { createPair } from '../world/test-tokens.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 import { until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
@@ -22,226 +23,207 @@ const post = async (url: string, body: string, headers: HeadersInit = {}) => {
   return { status: response.status, body: (await response.json()) as Json };
 };
 
-describe('a world whose mint authority needs two keys', () => {
-  let world: World;
-  let cosign: string;
-  beforeAll(async () => {
-    world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200, witness: true });
-    cosign = `${world.endpoints.witness}/cosign`;
+/** Its mint authority needs two keys. */
+const world = useWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200, witness: true });
+const witness = (path: string) => `${world.endpoints.witness}${path}`;
+const request = (body: string) => post(witness('/cosign'), body);
+const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> =>
+  (await callRpc(world.endpoints.rpc1, method, params)).result as T;
+const send = (wire: string | undefined) =>
+  rpc('sendTransaction', wire, { encoding: 'base64', skipPreflight: true });
+const newest = { commitment: 'processed' };
+const supply = async () =>
+  (await rpc<{ value: { amount: string } }>('getTokenSupply', world.mints.absr, newest)).value.amount;
+const mint = async () => {
+  const { custody } = (await (await world.fetch('/api/status')).json()) as { custody: { mint: Json } };
+  return custody.mint;
+};
+
+/** A mint as a thief of the custodian's key would ask for it. */
+async function requestOf(atoms: bigint, change: Partial<Parameters<typeof mintMessage>[0]> = {}) {
+  const { value } = await rpc<{ value: { blockhash: string } }>('getLatestBlockhash', {
+    commitment: 'confirmed',
   });
-  afterAll(() => world?.stop());
-  afterEach(() => world.faults.clear());
-
-  const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(world.endpoints.rpc1, { method: 'POST', headers, body });
-    return ((await response.json()) as { result: T }).result;
-  };
-  const supply = async () =>
-    (
-      await rpc<{ value: { amount: string } }>('getTokenSupply', world.mints.absr, {
-        commitment: 'processed',
-      })
-    ).value.amount;
-  const mint = async () => {
-    const { custody } = (await (await world.fetch('/api/status')).json()) as { custody: { mint: Json } };
-    return custody.mint;
-  };
-
-  /** A mint as a thief of the custodian's key would ask for it. */
-  async function requestOf(atoms: bigint, change: Partial<Parameters<typeof mintMessage>[0]> = {}) {
-    const { value } = await rpc<{ value: { blockhash: string } }>('getLatestBlockhash', {
-      commitment: 'confirmed',
-    });
-    const { multisig, reserve } = world.solana;
-    if (!multisig) throw new Error('a world without a witness');
-    const pair = { address: multisig.address, witness: multisig.witness.address };
-    const message = mintMessage(
-      {
-        payer: reserve.address,
-        multisig: pair,
-        owner: world.treasury,
-        mint: world.mints.absr,
-        program: TOKEN_PROGRAM,
-        atoms,
-        decimals: 0,
-        ...change,
-      },
-      { blockhash: value.blockhash },
-    );
-    const own = ed25519.sign(message, base58.decode(reserve.secretKey).slice(0, 32));
-    const wireWith = (second: Uint8Array) => base64.encode(signedTransaction(message, [own, second]).wire);
-    const body = bodyOf(wireWith(new Uint8Array(64)));
-    return { wireWith, body, message, own, blockhash: value.blockhash };
-  }
-  const bodyOf = (transaction: string) => JSON.stringify({ transaction });
-  /** The first answer that is not about the mint before. */
-  const whenOpen = (request: () => Promise<{ body: string }>) =>
-    until('the end of the blockhash of the mint before', async () => {
-      const answer = await post(cosign, (await request()).body);
-      return answer.body.error_code === 'earlier_mint_open' ? undefined : answer;
-    });
-  const isAlive = async (blockhash: string) =>
-    (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, { commitment: 'processed' })).value;
-
-  it('a new witness shows its addresses and that it has signed nothing', async () => {
-    const { multisig } = world.solana;
-    const state = await (await fetch(`${world.endpoints.witness}/`)).json();
-    expect(state).toEqual({
-      type: 'state',
-      witness: multisig?.witness.address,
-      custodian: world.reserve.solana,
-      mintAuthority: multisig?.address,
-      mint: world.mints.absr,
-      bitcoin: world.reserve.bitcoin,
+  const { multisig, reserve } = world.solana;
+  if (!multisig) throw new Error('a world without a witness');
+  const pair = { address: multisig.address, witness: multisig.witness.address };
+  const message = mintMessage(
+    {
+      payer: reserve.address,
+      multisig: pair,
       owner: world.treasury,
-      lastSigned: null,
-    });
+      mint: world.mints.absr,
+      program: TOKEN_PROGRAM,
+      atoms,
+      decimals: 0,
+      ...change,
+    },
+    { blockhash: value.blockhash },
+  );
+  const own = ed25519.sign(message, base58.decode(reserve.secretKey).slice(0, 32));
+  const wireWith = (second: Uint8Array) => base64.encode(signedTransaction(message, [own, second]).wire);
+  const body = bodyOf(wireWith(new Uint8Array(64)));
+  return { wireWith, body, message, own, blockhash: value.blockhash };
+}
+const bodyOf = (transaction: string) => JSON.stringify({ transaction });
+/** The first answer that is not about the mint before. */
+const whenOpen = (next: () => Promise<{ body: string }>) =>
+  until('the end of the blockhash of the mint before', async () => {
+    const answer = await request((await next()).body);
+    return answer.body.error_code === 'earlier_mint_open' ? undefined : answer;
   });
+const isAlive = async (blockhash: string) =>
+  (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, newest)).value;
 
-  it.each([
-    ['no JSON', '{', 400, 'invalid_body'],
-    ['another member', '{"tx":"AA=="}', 400, 'invalid_body'],
-    ['a number', '{"transaction":1}', 400, 'invalid_body'],
-    ['bytes that are no transaction', '{"transaction":"AAAA"}', 409, 'not_a_mint'],
-    ['an oversized body', JSON.stringify({ transaction: 'A'.repeat(5_000) }), 413, 'body_too_large'],
-  ])('the witness refuses %s', async (_, body, status, code) => {
-    expect(await post(cosign, body)).toMatchObject({ status, body: { error_code: code } });
+it('a new witness shows its addresses and that it has signed nothing', async () => {
+  const { multisig } = world.solana;
+  const state = await (await fetch(witness('/'))).json();
+  expect(state).toEqual({
+    type: 'state',
+    witness: multisig?.witness.address,
+    custodian: world.reserve.solana,
+    mintAuthority: multisig?.address,
+    mint: world.mints.absr,
+    bitcoin: world.reserve.bitcoin,
+    owner: world.treasury,
+    lastSigned: null,
   });
+});
 
-  it('refuses every request of a thief of the key but a covered mint', async () => {
-    const stranger = world.users[0]?.address ?? '';
-    const foreign = await requestOf(1n, { owner: stranger });
-    expect((await post(cosign, foreign.body)).body).toMatchObject({ error_code: 'not_a_mint' });
-    const alone = await requestOf(1n, { multisig: undefined });
-    expect((await post(cosign, alone.body)).body).toMatchObject({ error_code: 'not_a_mint' });
-    const above = await requestOf(1_000_001n);
-    expect((await post(cosign, above.body)).body).toMatchObject({ error_code: 'amount_above_reserve' });
-    expect(await supply()).toBe('0');
+it.each([
+  ['no JSON', '{', 400, 'invalid_body'],
+  ['another member', '{"tx":"AA=="}', 400, 'invalid_body'],
+  ['a number', '{"transaction":1}', 400, 'invalid_body'],
+  ['bytes that are no transaction', '{"transaction":"AAAA"}', 409, 'not_a_mint'],
+  ['an oversized body', JSON.stringify({ transaction: 'A'.repeat(5_000) }), 413, 'body_too_large'],
+])('the witness refuses %s', async (_, body, status, code) => {
+  expect(await request(body)).toMatchObject({ status, body: { error_code: code } });
+});
+
+it('refuses every request of a thief of the key but a covered mint', async () => {
+  const stranger = world.users[0]?.address ?? '';
+  const foreign = await requestOf(1n, { owner: stranger });
+  expect((await request(foreign.body)).body).toMatchObject({ error_code: 'not_a_mint' });
+  const alone = await requestOf(1n, { multisig: undefined });
+  expect((await request(alone.body)).body).toMatchObject({ error_code: 'not_a_mint' });
+  const above = await requestOf(1_000_001n);
+  expect((await request(above.body)).body).toMatchObject({ error_code: 'amount_above_reserve' });
+  expect(await supply()).toBe('0');
+});
+
+it('refuses a request that was altered, or whose signature is missing, foreign or in the other place', async () => {
+  const { message, own, wireWith } = await requestOf(5n);
+  const none = new Uint8Array(64);
+  const wire = (first: Uint8Array, second: Uint8Array, bytes = message) =>
+    bodyOf(base64.encode(signedTransaction(bytes, [first, second]).wire));
+  const other = await requestOf(6n);
+  const { secretKey } = world.users[0] ?? world.solana.treasury;
+  const foreign = ed25519.sign(message, base58.decode(secretKey).slice(0, 32));
+  for (const body of [wire(none, none), wire(none, own), wire(foreign, none), wire(other.own, none)])
+    expect((await request(body)).body).toMatchObject({ error_code: 'not_signed_by_custodian' });
+  // The account of the mint, and the number of its signers.
+  for (const at of [1, message.length - 1]) {
+    const altered = Uint8Array.from(message, (byte, index) => (index === at ? byte + 1 : byte));
+    expect((await request(wire(own, none, altered))).status).toBe(409);
+  }
+  const cut = bodyOf(wireWith(none).slice(0, 400));
+  expect((await request(cut)).body).toMatchObject({ error_code: 'not_a_mint' });
+  expect((await (await fetch(witness('/'))).json()) as Json).toMatchObject({
+    lastSigned: null,
   });
+});
 
-  it('refuses a request that was altered, or whose signature is missing, foreign or in the other place', async () => {
-    const { message, own, wireWith } = await requestOf(5n);
-    const none = new Uint8Array(64);
-    const wire = (first: Uint8Array, second: Uint8Array, bytes = message) =>
-      bodyOf(base64.encode(signedTransaction(bytes, [first, second]).wire));
-    const other = await requestOf(6n);
-    const { secretKey } = world.users[0] ?? world.solana.treasury;
-    const foreign = ed25519.sign(message, base58.decode(secretKey).slice(0, 32));
-    for (const body of [wire(none, none), wire(none, own), wire(foreign, none), wire(other.own, none)])
-      expect((await post(cosign, body)).body).toMatchObject({ error_code: 'not_signed_by_custodian' });
-    // The account of the mint, and the number of its signers.
-    for (const at of [1, message.length - 1]) {
-      const altered = Uint8Array.from(message, (byte, index) => (index === at ? byte + 1 : byte));
-      expect((await post(cosign, wire(own, none, altered))).status).toBe(409);
-    }
-    const cut = bodyOf(wireWith(none).slice(0, 400));
-    expect((await post(cosign, cut)).body).toMatchObject({ error_code: 'not_a_mint' });
-    expect((await (await fetch(`${world.endpoints.witness}/`)).json()) as Json).toMatchObject({
-      lastSigned: null,
-    });
+it('the chain refuses a mint with the key of the custodian alone', async () => {
+  const { wireWith } = await requestOf(5n);
+  await send(wireWith(new Uint8Array(64)));
+  const alone = await requestOf(5n, { multisig: undefined });
+  await send(alone.wireWith(new Uint8Array(64)));
+  expect(await supply()).toBe('0');
+});
+
+it('while the witness is down nothing is minted and the reason is shown; when it is back, the mint follows', async () => {
+  world.faults.set('witness', { kind: 'drop' });
+  await world.control.cron(DAILY);
+  const waiting = await until('a mint that waits for the witness', async () => {
+    const report = await mint();
+    return report.reason === 'upstream_witness_unreachable' ? report : undefined;
   });
+  expect(waiting).toMatchObject({ state: 'waiting', ok: false });
+  expect((await world.fetch('/api/reserves')).status).toBe(200);
+  expect(await supply()).toBe('0');
+  world.faults.clear();
+  await until('the mint of the day', async () => ((await supply()) === '1000000' ? true : undefined));
+  await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
+});
 
-  it('the chain refuses a mint with the key of the custodian alone', async () => {
-    const { wireWith } = await requestOf(5n);
-    await rpc('sendTransaction', wireWith(new Uint8Array(64)), { encoding: 'base64', skipPreflight: true });
-    const alone = await requestOf(5n, { multisig: undefined });
-    await rpc('sendTransaction', alone.wireWith(new Uint8Array(64)), {
-      encoding: 'base64',
-      skipPreflight: true,
-    });
-    expect(await supply()).toBe('0');
+it('the witness signs nothing above the reserve after a mint', async () => {
+  const { body } = await whenOpen(() => requestOf(1n));
+  expect(body).toMatchObject({ error_code: 'amount_above_reserve' });
+  expect(await supply()).toBe('1000000');
+});
+
+it('the witness signs one of many covered mints that a thief requests at the same time', async () => {
+  await world.control.sendBitcoin(world.reserve.bitcoin, 70_000n);
+  await world.control.mine(3);
+  const requests = await Promise.all([70_000n, 69_999n, 69_998n].map((atoms) => requestOf(atoms)));
+  const answers = await Promise.all(requests.map(({ body }) => request(body)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+  for (const [at, { body, status }] of answers.entries())
+    if (status === 200) await send(requests[at]?.wireWith(base64.decode(String(body.signature))));
+  await until('the mint of the thief', async () => ((await supply()) === '1000000' ? undefined : true));
+  expect(Number(await supply())).toBeLessThanOrEqual(1_070_000);
+});
+
+it('after a restart or a repeated request, the witness signs nothing until its last transaction can no longer land', async () => {
+  await world.control.sendBitcoin(world.reserve.bitcoin, 10_000n);
+  await world.control.mine(3);
+  let first = await requestOf(1n);
+  const signed = await whenOpen(async () => {
+    first = await requestOf(1n);
+    return first;
   });
+  expect(signed.status).toBe(200);
+  expect((await request(first.body)).status).toBe(409);
+  await world.worker.kill();
+  await world.worker.start();
+  // Nobody sends the first one, so only the end of its blockhash frees the witness.
+  const next = await whenOpen(() => requestOf(2n));
+  expect([next.status, await isAlive(first.blockhash)]).toEqual([200, false]);
+});
 
-  it('while the witness is down nothing is minted and the reason is shown; when it is back, the mint follows', async () => {
-    world.faults.set('witness', { kind: 'drop' });
-    await world.control.cron(DAILY);
-    const waiting = await until('a mint that waits for the witness', async () => {
-      const report = await mint();
-      return report.reason === 'upstream_witness_unreachable' ? report : undefined;
-    });
-    expect(waiting).toMatchObject({ state: 'waiting', ok: false });
-    expect((await world.fetch('/api/reserves')).status).toBe(200);
-    expect(await supply()).toBe('0');
-    world.faults.clear();
-    await until('the mint of the day', async () => ((await supply()) === '1000000' ? true : undefined));
-    await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
+it('after a change of both keys the new keys mint, and the witness refuses the old key', async () => {
+  const { ledger, bank, reserve, multisig } = world.solana;
+  if (!multisig) throw new Error('a world without a witness');
+  const [next, nextWitness] = [await createSolanaKey(), await createSolanaKey()];
+  const ops = (command: string) =>
+    runScript('ops', [command], { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET });
+  expect(await ops('pause')).toMatchObject({ code: 0 });
+  const pair = await createPair(ledger, bank.signer, [next.address, nextWitness.address]);
+  const handOver = getSetAuthorityInstruction({
+    owned: address(world.mints.absr),
+    owner: address(multisig.address),
+    authorityType: AuthorityType.MintTokens,
+    newAuthority: address(pair),
+    multiSigners: [reserve.signer, multisig.witness.signer],
   });
+  await landTransaction(ledger, bank.signer, [handOver]);
+  const { value: lamports } = await rpc<{ value: number }>('getBalance', reserve.address);
+  await transferSol(ledger, reserve.signer, next.address, BigInt(lamports) - 5_000n);
 
-  it('the witness signs nothing above the reserve after a mint', async () => {
-    const { body } = await whenOpen(() => requestOf(1n));
-    expect(body).toMatchObject({ error_code: 'amount_above_reserve' });
-    expect(await supply()).toBe('1000000');
+  const before = await supply();
+  await world.control.sendBitcoin(world.reserve.bitcoin, 30_000n);
+  await world.control.mine(3);
+  const keys = { RESERVE_SOLANA_ADDRESS: next.address, ABSR_MINT_AUTHORITY: pair };
+  const bindings = { ...world.bindings, ...keys, SOLANA_PRIVATE_KEY: next.secretKey };
+  await world.worker.deploy({
+    bundlePath: world.worker.bundlePath,
+    bindings,
+    witnessBindings: { ...keys, WITNESS_PRIVATE_KEY: nextWitness.secretKey },
   });
-
-  it('the witness signs one of many covered mints that a thief requests at the same time', async () => {
-    await world.control.sendBitcoin(world.reserve.bitcoin, 70_000n);
-    await world.control.mine(3);
-    const requests = await Promise.all([70_000n, 69_999n, 69_998n].map((atoms) => requestOf(atoms)));
-    const answers = await Promise.all(requests.map(({ body }) => post(cosign, body)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
-    for (const [at, { body, status }] of answers.entries())
-      if (status === 200)
-        await rpc('sendTransaction', requests[at]?.wireWith(base64.decode(String(body.signature))), {
-          encoding: 'base64',
-          skipPreflight: true,
-        });
-    await until('the mint of the thief', async () => ((await supply()) === '1000000' ? undefined : true));
-    expect(Number(await supply())).toBeLessThanOrEqual(1_070_000);
-  });
-
-  it('after a restart or a repeated request, the witness signs nothing until its last transaction can no longer land', async () => {
-    await world.control.sendBitcoin(world.reserve.bitcoin, 10_000n);
-    await world.control.mine(3);
-    let first = await requestOf(1n);
-    const signed = await whenOpen(async () => {
-      first = await requestOf(1n);
-      return first;
-    });
-    expect(signed.status).toBe(200);
-    expect((await post(cosign, first.body)).status).toBe(409);
-    await world.worker.kill();
-    await world.worker.start();
-    // Nobody sends the first one, so only the end of its blockhash frees the witness.
-    const next = await whenOpen(() => requestOf(2n));
-    expect([next.status, await isAlive(first.blockhash)]).toEqual([200, false]);
-  });
-
-  it('after a change of both keys the new keys mint, and the witness refuses the old key', async () => {
-    const { ledger, bank, reserve, multisig } = world.solana;
-    if (!multisig) throw new Error('a world without a witness');
-    const [next, nextWitness] = [await createSolanaKey(), await createSolanaKey()];
-    const ops = (command: string) =>
-      runScript('ops', [command], { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET });
-    expect(await ops('pause')).toMatchObject({ code: 0 });
-    const pair = await createPair(ledger, bank.signer, [next.address, nextWitness.address]);
-    const handOver = getSetAuthorityInstruction({
-      owned: address(world.mints.absr),
-      owner: address(multisig.address),
-      authorityType: AuthorityType.MintTokens,
-      newAuthority: address(pair),
-      multiSigners: [reserve.signer, multisig.witness.signer],
-    });
-    await landTransaction(ledger, bank.signer, [handOver]);
-    const { value: lamports } = await rpc<{ value: number }>('getBalance', reserve.address);
-    await transferSol(ledger, reserve.signer, next.address, BigInt(lamports) - 5_000n);
-
-    const before = await supply();
-    await world.control.sendBitcoin(world.reserve.bitcoin, 30_000n);
-    await world.control.mine(3);
-    const keys = { RESERVE_SOLANA_ADDRESS: next.address, ABSR_MINT_AUTHORITY: pair };
-    const bindings = { ...world.bindings, ...keys, SOLANA_PRIVATE_KEY: next.secretKey };
-    await world.worker.deploy({
-      bundlePath: world.worker.bundlePath,
-      bindings,
-      witnessBindings: { ...keys, WITNESS_PRIVATE_KEY: nextWitness.secretKey },
-    });
-    expect(await ops('resume')).toMatchObject({ code: 0 });
-    await world.control.cron(DAILY, Date.now() + 86_400_000);
-    await until('a mint by the new pair', async () => ((await supply()) === before ? undefined : true));
-    const { body } = await post(cosign, (await requestOf(1n)).body);
-    expect(body).toMatchObject({ error_code: 'not_a_mint' });
-  });
+  expect(await ops('resume')).toMatchObject({ code: 0 });
+  await world.control.cron(DAILY, Date.now() + 86_400_000);
+  await until('a mint by the new pair', async () => ((await supply()) === before ? undefined : true));
+  const { body } = await request((await requestOf(1n)).body);
+  expect(body).toMatchObject({ error_code: 'not_a_mint' });
 });

@@ -1,12 +1,13 @@
 /** @module-tag deep */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { isUpstream } from '../world/bindings.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
+import type { World } from '../world/world.ts';
 import { createDocumentChecker, type DocumentChecker } from './document-checker.ts';
 import { type ApiRequest, requestArbitraries } from './request-arbitraries.ts';
 import { knownTexts, tourService, type Visit } from './service-tour.ts';
@@ -30,7 +31,6 @@ const operations = operationsOf(apiDocument(createApp(noDeps), ERRORS, {}, '')).
 const BATCH = 24;
 const BATCHES = Math.ceil(REQUESTS / operations.length / BATCH);
 
-let world: World;
 let document: ApiDocument;
 let checker: DocumentChecker;
 let visits: Visit[];
@@ -40,13 +40,11 @@ const answered = new Map<string, Map<number, number>>();
 /** Responses of a healthy world with status 500 or above, by operation, code and reason. */
 const failed = new Map<string, number>();
 
-beforeAll(async () => {
-  // High caps, because this test checks the shape of responses and not the spending limits.
-  world = await startWorld({
-    slotMs: 50,
-    settleDelayMs: 200,
-    vars: { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', BRIDGE_QUOTES_2H: '24000' },
-  });
+// High caps, because this test checks the shape of responses and not the spending limits.
+const vars = { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', BRIDGE_QUOTES_2H: '24000' };
+const world = useWorld({ slotMs: 50, settleDelayMs: 200, vars }, prepare);
+
+async function prepare(world: World): Promise<void> {
   document = (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument;
   checker = createDocumentChecker(document);
   // A proof needs both Bitcoin indexes at one tip, which a block moves between two reads on a busy machine.
@@ -54,13 +52,9 @@ beforeAll(async () => {
   visits = await tourService(world, document);
   // KV remembers for a minute that no cron run was stored.
   await until('a service that is ready', async () => (await world.fetch('/api/ready')).ok || undefined);
-  generators = requestArbitraries(
-    document,
-    knownTexts(visits),
-    visits.filter(({ status }) => status < 400),
-  );
-});
-afterAll(() => world?.stop());
+  const successes = visits.filter(({ status }) => status < 400);
+  generators = requestArbitraries(document, knownTexts(visits), successes);
+}
 
 /** Sends a request and returns the undeclared parts of the response. */
 async function violations(request: ApiRequest): Promise<string[]> {

@@ -6,6 +6,7 @@ import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey } from '../world/keys.ts';
 import { useWorld } from '../world/use-world.ts';
 import { until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
 
 type Json = Record<string, unknown>;
 
@@ -127,27 +128,10 @@ describe('mint --dry-run', () => {
 
 it('refund-due lists payments that bought nothing, with their payers', async () => {
   expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
-  const [user] = world.users;
-  if (!user) throw new Error('the world has no user');
-  const response = await world.fetch('/api/invoices', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Twice',
-      symbol: 'TWICE',
-      decimals: 6,
-      supply: '1000',
-      creator_address: user.address,
-    }),
-  });
-  const invoice = (await response.json()) as Json;
-  await world.control.transfer({
-    from: user,
-    to: String(invoice.treasury_address),
-    asset: 'sol',
-    amount: BigInt(String(invoice.fee_lamports)) + 5_000_000n,
-    references: [String(invoice.reference)],
-  });
+  const caller = createTokenCaller(world);
+  const invoice = await caller.invoice({ symbol: 'TWICE' });
+  const lamports = BigInt(String(invoice.fee_lamports)) + 5_000_000n;
+  await caller.pay(invoice, { lamports });
   // Nothing reads or confirms this invoice, so that the search of the minute cron finds the payment.
   const [row] = await until('the overpayment is written down', async () => {
     await world.control.cron();
@@ -157,13 +141,13 @@ it('refund-due lists payments that bought nothing, with their payers', async () 
   expect(row).toMatchObject({
     request: invoice.invoice_id,
     lamports: '5000000',
-    payer: user.address,
+    payer: caller.user().address,
     reason: 'overpaid',
   });
   const { code, stdout } = await ops(['refund-due']);
   expect(code).toBe(0);
   expect(stdout).toContain('1 payments are owed back, 5000000 lamports in total (page 1).');
-  expect(stdout).toContain(user.address);
+  expect(stdout).toContain(caller.user().address);
 });
 
 it('the operator drafts and submits an offline proof, and the service checks and publishes it', async () => {

@@ -1,5 +1,5 @@
 /** @module-tag deep */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NostrEvent, verifyEvent } from 'nostr-tools/pure';
 import { expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { createEsplora } from '../../src/providers/esplora.ts';
 import { BTC_ASSET, createNearIntents, SOL_ASSET } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
 import { runScript } from '../kit/run-script.ts';
+import { writeSettings } from '../kit/settings-file.ts';
 import { useFolder } from '../kit/use-folder.ts';
 import { replay } from '../providers/replay.ts';
 import { isUpstream } from '../world/bindings.ts';
@@ -24,14 +25,8 @@ let runs = 0;
 async function probe(change: Readonly<Record<string, string>> = {}) {
   const out = join(folder, `run-${++runs}`);
   mkdirSync(out);
-  const file = join(out, 'settings.vars');
   const settings = { ...world.bindings, ...change };
-  writeFileSync(
-    file,
-    Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  );
+  const file = writeSettings(out, 'settings.vars', settings);
   const done = await runScript('probe', ['--settings', file, '--out', join(out, 'kept')]);
   const red = [...done.stdout.matchAll(/^RED {2}(\S+)/gm)].map(([, name]) => name);
   const said = `${done.stdout}${done.stderr}`;

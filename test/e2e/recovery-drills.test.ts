@@ -4,32 +4,23 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { address } from '@solana/web3.js';
 import { AuthorityType, getSetAuthorityInstruction, getTransferInstruction } from '@solana-program/token';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runScript } from '../kit/run-script.ts';
 import { createSolanaKey, type SolanaKey } from '../world/keys.ts';
 import { transferSol } from '../world/solana-wallet.ts';
 import { createTokenAccounts } from '../world/test-tokens.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
-import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { type Body, createSwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
 const NETWORK_FEE = 5_000n;
 
-let world: World;
-let swaps: SwapCaller;
-let tokens: ReturnType<typeof createTokenCaller>;
-let stage: ReturnType<typeof createAsryStage>;
-let next: SolanaKey;
-
-beforeAll(async () => {
-  world = await startWorld({ cron: false, slotMs: 20, blockMs: 300, settleDelayMs: 200 });
-  swaps = createSwapCaller(world);
-  tokens = createTokenCaller(world);
-  stage = createAsryStage(world);
-  next = await createSolanaKey();
-});
-afterAll(() => world?.stop());
+const next = await createSolanaKey();
+const world = useWorld({ cron: false, slotMs: 20, blockMs: 300, settleDelayMs: 200 });
+const swaps = lazy(() => createSwapCaller(world));
+const tokens = lazy(() => createTokenCaller(world));
+const stage = lazy(() => createAsryStage(world));
 
 const ops = (...args: string[]) =>
   runScript('ops', args, { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET });

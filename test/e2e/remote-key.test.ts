@@ -4,35 +4,30 @@
  *
  * @module-tag deep
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { base58 } from '@scure/base';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
 import { runScript } from '../kit/run-script.ts';
-import { listen } from '../world/fault-gate.ts';
+import { serve } from '../kit/serve.ts';
+import { writeSettings } from '../kit/settings-file.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { createSolanaKey } from '../world/keys.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
-import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { createSwapCaller, until } from './swap-caller.ts';
 import { type Body, createTokenCaller } from './token-caller.ts';
 
 const DAILY = '5 0 * * *';
 const AMOUNT = 300_000_000n;
 
-let vault: Awaited<ReturnType<typeof listen>>;
+let vault: Awaited<ReturnType<typeof serve>>;
 let peer: VaultPeer;
-let world: World;
-let caller: ReturnType<typeof createTokenCaller>;
-let stage: ReturnType<typeof createAsryStage>;
-let swaps: SwapCaller;
 let clients = 0;
+const folder = useFolder('sluice-evacuate-');
 
-beforeAll(async () => {
-  const server = createServer(async (request, response) => {
+const startVault = () =>
+  serve(async (request, response) => {
     try {
       const body = await readText(request);
       const { method = 'GET', headers } = request;
@@ -45,12 +40,11 @@ beforeAll(async () => {
       request.socket.destroy();
     }
   });
-  vault = await listen(server);
-  world = await startWorld({
-    cron: false,
-    blockMs: 500,
-    settleDelayMs: 500,
-    slotMs: 200,
+afterAll(() => vault?.stop());
+const world = useWorld(async () => {
+  vault = await startVault();
+  return {
+    ...{ cron: false, blockMs: 500, settleDelayMs: 500, slotMs: 200 },
     vars: (own) => {
       peer = createVaultPeer(base58.decode(String(own.SOLANA_PRIVATE_KEY)).slice(0, 32));
       return {
@@ -58,16 +52,12 @@ beforeAll(async () => {
         RESERVE_SOLANA_ADDRESS: peer.address,
       };
     },
-  });
-  caller = createTokenCaller(world);
-  stage = createAsryStage(world);
-  swaps = createSwapCaller(world);
+  };
 });
-afterAll(async () => {
-  peer?.answerWaiting();
-  await world?.stop();
-  await vault?.stop();
-});
+afterAll(() => peer?.answerWaiting());
+const caller = lazy(() => createTokenCaller(world));
+const stage = lazy(() => createAsryStage(world));
+const swaps = lazy(() => createSwapCaller(world));
 
 const landed = () =>
   world.solana.ledger
@@ -174,25 +164,14 @@ it.each([
 
 it('the operator evacuates a reserve whose key is in the Vault, with a new token', async () => {
   const { address: cold } = await createSolanaKey();
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-evacuate-'));
-  const file = join(folder, 'reserve.vars');
   peer.token = 'hvs.new';
   const { SOLANA_PRIVATE_KEY: stolen = '', ...settings } = world.bindings;
-  const own = {
+  const { RESERVE_SOLANA_ADDRESS, SOLANA_RPC_URL, ABSR_MINT_ADDRESS } = settings;
+  const file = writeSettings(folder, 'reserve.vars', {
+    ...{ RESERVE_SOLANA_ADDRESS, SOLANA_RPC_URL, ABSR_MINT_ADDRESS, EVACUATION_ADDRESS: cold },
     SOLANA_PRIVATE_KEY: stolen.replace('hvs.test', peer.token),
-    RESERVE_SOLANA_ADDRESS: settings.RESERVE_SOLANA_ADDRESS,
-    SOLANA_RPC_URL: settings.SOLANA_RPC_URL,
-    ABSR_MINT_ADDRESS: settings.ABSR_MINT_ADDRESS,
-    EVACUATION_ADDRESS: cold,
-  };
-  writeFileSync(
-    file,
-    Object.entries(own)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  );
+  });
   const { code, stdout, stderr } = await runScript('ops', ['evacuate', '--settings', file, '--send']);
-  rmSync(folder, { recursive: true });
   expect(code, stderr).toBe(0);
   expect(stdout).toMatch(/Mint authority of ABSR[\s\S]*SOL[\s\S]*Done\./);
   expect(peer.messages.length).toBeGreaterThan(0);

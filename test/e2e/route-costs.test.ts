@@ -1,34 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 /** @module-tag deep */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Call, Calls, VerbCalls } from '../../scripts/bench/counting-worker.ts';
 import { everyRead } from '../../scripts/bench/every-read.ts';
 import { ownBundle, sluiceBundle, startRuntime } from '../../scripts/bench/runtime.ts';
 import type { Cost, RouteCosts } from '../../scripts/scale-page.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
 import { until } from './swap-caller.ts';
+import { orderOf } from './token-caller.ts';
 
 /** What docs/run/scale.md is made of. After a change that is meant: run this file with `-u`, then `npm run docs`. */
 const TABLE = '../fixtures/route-costs.json';
 
-let world: World;
 let runtime: Awaited<ReturnType<typeof startRuntime>>;
 let origin: string;
 let costs: RouteCosts;
 
-beforeAll(async () => {
-  world = await startWorld({ cron: false });
-  // Only the world's upstreams are needed.
+// Only the world's upstreams are needed.
+const world = useWorld({ cron: false }, async (world) => {
   await world.worker.kill();
   sluiceBundle();
   runtime = await startRuntime({ counting: await ownBundle('counting') }, world.bindings);
   origin = runtime.url('counting');
   costs = await measure();
 });
-afterAll(async () => {
-  await runtime?.stop();
-  await world?.stop();
-});
+afterAll(() => runtime?.stop());
 
 type Asked = { readonly status: number; readonly body: string; readonly calls: Calls };
 
@@ -104,15 +100,7 @@ const createSwap = () =>
 
 const viewPage = () => post('/api/analytics/pageview', { path: '/' });
 
-async function invoice(): Promise<Asked> {
-  return post('/api/invoices', {
-    name: 'Moon Cat',
-    symbol: 'MCAT',
-    decimals: 6,
-    supply: '5000000',
-    creator_address: world.users[0]?.address,
-  });
-}
+const invoice = () => post('/api/invoices', orderOf(world.users[0]?.address));
 
 /** For this long, callers share a balance that was read, such as the one of the sale. */
 const BALANCE_SHARED_MS = 1_000;

@@ -11,7 +11,7 @@ import { useWorld } from '../world/use-world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type RouteRequest, routeRequests } from './route-requests.ts';
 import { createSwapCaller, until } from './swap-caller.ts';
-import { createTokenCaller } from './token-caller.ts';
+import { createTokenCaller, orderOf } from './token-caller.ts';
 
 const NODE_RATE = 50;
 const CLIENTS = 200;
@@ -99,18 +99,7 @@ it('swaps, sales and rewards complete during a flood of all routes', async () =>
     });
   const sale = async (n: number) => {
     const opened = await caller.until(
-      () =>
-        caller.call(
-          '/api/invoices',
-          {
-            name: 'Moon Cat',
-            symbol: 'MCAT',
-            decimals: 6,
-            supply: '5000000',
-            creator_address: caller.user().address,
-          },
-          `198.52.${n}.1`,
-        ),
+      () => caller.call('/api/invoices', orderOf(caller.user().address), `198.52.${n}.1`),
       ({ status }) => status === 200,
     );
     await caller.pay(opened.body);

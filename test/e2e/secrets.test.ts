@@ -1,15 +1,14 @@
 /** @module-tag deep */
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { base58, hex } from '@scure/base';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { decodeWif } from '../../src/chain/bitcoin/wif.ts';
+import { startWebhook } from '../kit/serve.ts';
 import { isUpstream } from '../world/bindings.ts';
-import { startWorld, type World } from '../world/world.ts';
+import { useWorld } from '../world/use-world.ts';
+import type { World } from '../world/world.ts';
 import { tourService } from './service-tour.ts';
 
 const WEBHOOK_PATH = 'hook-canary-a91f4c7d20';
@@ -19,14 +18,6 @@ const CALLER = '203.0.113.77';
 
 /** Pages, which name the world's public sources so that a browser can ask them. */
 const pages: string[] = [];
-/** Every message to the operator. */
-const sent: string[] = [];
-const webhook = createServer(async (request, response) => {
-  sent.push(await textOf(request));
-  response.end('ok');
-});
-
-let world: World;
 /** All responses to all callers. */
 const said: string[] = [];
 /**
@@ -35,10 +26,14 @@ const said: string[] = [];
  */
 let secrets: [string, string | Uint8Array][];
 
-beforeAll(async () => {
-  await new Promise<void>((done) => webhook.listen(0, '127.0.0.1', done));
-  const { port } = webhook.address() as AddressInfo;
-  world = await startWorld({ vars: { ALARM_WEBHOOK_URL: `http://127.0.0.1:${port}/${WEBHOOK_PATH}` } });
+let webhook: Awaited<ReturnType<typeof startWebhook>>;
+afterAll(() => webhook?.stop());
+const world = useWorld(async () => {
+  webhook = await startWebhook();
+  return { vars: { ALARM_WEBHOOK_URL: `${webhook.url}/${WEBHOOK_PATH}` } };
+}, prepare);
+
+async function prepare(world: World): Promise<void> {
   const { bindings } = world;
   const { relay1: _, relay2: __, ...upstreams } = world.endpoints;
   const text = (name: string): string => bindings[name] ?? '';
@@ -68,12 +63,7 @@ beforeAll(async () => {
   ))
     said.push(JSON.stringify(visit.body));
   await complain();
-});
-afterAll(async () => {
-  await world?.stop();
-  webhook.closeAllConnections();
-  webhook.close();
-});
+}
 
 /**
  * The responses of the service while every upstream fails, and to callers that send invalid values or its own
@@ -125,7 +115,7 @@ it.each<[string, () => readonly string[], string]>([
   ['response or state for the operator', () => said, '"unexplainedSpends"'],
   ['page', () => pages, 'data-island="status"'],
   ['line of the log', () => world.worker.logs(), '"level":"error"'],
-  ['message to the operator', () => sent, 'RAISED'],
+  ['message to the operator', () => webhook.messages, 'RAISED'],
 ])('no %s contains a secret or the address of a caller', (_what, texts, part) => {
   const all = Buffer.from(texts().join('\n'));
   expect(all.toString()).toContain(part);

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { AlarmMessage } from '../../src/features/status/check-alarms.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
+import { startWebhook } from '../kit/serve.ts';
 import type { UpstreamName } from '../world/bindings.ts';
-import { startWorld, type World } from '../world/world.ts';
-import { createSwapCaller, mintEnds, type SwapCaller, until } from './swap-caller.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
+import { createSwapCaller, mintEnds, until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
 interface Status extends Json {
@@ -18,41 +16,22 @@ interface Status extends Json {
 }
 
 const MINUTE = '* * * * *';
-const messages: AlarmMessage[] = [];
-const webhook = createServer((request, response) => {
-  let body = '';
-  request.on('data', (part: Buffer) => {
-    body += part.toString();
-  });
-  request.on('end', () => {
-    messages.push(JSON.parse(body));
-    response.end('ok');
-  });
-});
+let webhook: Awaited<ReturnType<typeof startWebhook>>;
+const messages = () => webhook.messages.map((text) => JSON.parse(text) as AlarmMessage);
 
-let world: World;
-let caller: SwapCaller;
-beforeAll(async () => {
-  webhook.listen(0, '127.0.0.1');
-  await once(webhook, 'listening');
-  const hook = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}/hook-secret`;
-  world = await startWorld({
-    cron: false,
-    blockMs: 0,
-    slotMs: 20,
-    settleDelayMs: 200,
-    vars: { ALARM_WEBHOOK_URL: hook },
-  });
-  caller = createSwapCaller(world);
-  await world.control.cron(MINUTE);
-  await mintEnds(world);
-});
-afterEach(() => world.faults.clear());
-afterAll(async () => {
-  await world?.stop();
-  webhook.closeAllConnections();
-  webhook.close();
-});
+afterAll(() => webhook?.stop());
+const world = useWorld(
+  async () => {
+    webhook = await startWebhook();
+    const vars = { ALARM_WEBHOOK_URL: `${webhook.url}/hook-secret` };
+    return { cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200, vars };
+  },
+  async (world) => {
+    await world.control.cron(MINUTE);
+    await mintEnds(world);
+  },
+);
+const caller = lazy(() => createSwapCaller(world));
 
 const read = async (): Promise<Status> => (await caller.get('/api/status')).body as Status;
 /** The status once the condition holds; its parts are at most a few seconds old. */
@@ -119,16 +98,16 @@ it('the status of an unsettled swap shows exposure, used limits and the operatio
 
 describe('an alarm', () => {
   it('a test alarm arrives with the name of the service and a link to the runbook', async () => {
-    const before = messages.length;
+    const before = messages().length;
     await ops('test-alarm');
-    expect(messages.slice(before)).toMatchObject([
+    expect(messages().slice(before)).toMatchObject([
       {
         service: world.url,
         active: [],
         alarms: [{ name: 'test_alarm', change: 'test' }],
       },
     ]);
-    const link = messages.at(-1)?.alarms[0]?.runbook ?? '';
+    const link = messages().at(-1)?.alarms[0]?.runbook ?? '';
     expect(link).toBe(`${world.url}/runbook#test_alarm`);
     expect(await (await fetch(link)).text()).toContain('id="test_alarm"');
   });
@@ -138,14 +117,14 @@ describe('an alarm', () => {
   it('an alarm is shown in the status, logged once and sent once, and its end is reported', async () => {
     world.faults.set('oneclick', { kind: 'refusal', value: 'recipient is not valid' });
     await world.fetch('/api/swap/estimate?amountSol=0.51');
-    const before = messages.length;
+    const before = messages().length;
     await until('the alarm', async () => {
       await world.control.cron(MINUTE);
-      return messages.length > before ? true : undefined;
+      return messages().length > before ? true : undefined;
     });
     await world.control.cron(MINUTE);
     await world.control.cron(MINUTE);
-    expect(messages.slice(before)).toMatchObject([{ alarms: [{ name, change: 'raised' }] }]);
+    expect(messages().slice(before)).toMatchObject([{ alarms: [{ name, change: 'raised' }] }]);
     expect((await shows('the alarm', ({ alarms }) => alarms.length > 0)).alarms).toEqual([name]);
     const lines = world.worker.logs().filter((line) => line.includes(name) && line.includes('"alarm"'));
     expect(lines).toHaveLength(1);
@@ -153,7 +132,7 @@ describe('an alarm', () => {
     await world.fetch('/api/swap/estimate?amountSol=0.52');
     await until('the end', async () => {
       await world.control.cron(MINUTE);
-      const [last] = messages.at(-1)?.alarms ?? [];
+      const [last] = messages().at(-1)?.alarms ?? [];
       return last?.name === name && last.change === 'cleared' ? true : undefined;
     });
     expect((await shows('no alarm', ({ alarms }) => alarms.length === 0)).alarms).toEqual([]);

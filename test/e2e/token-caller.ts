@@ -25,6 +25,12 @@ export type Answer = { readonly status: number; readonly body: Body };
 
 const LOOK_MS = 100;
 
+/** The order of a token that its creator pays for. */
+export const orderOf = (creator: string | undefined): Body => ({
+  ...{ name: 'Moon Cat', symbol: 'MCAT', decimals: 6, supply: '5000000' },
+  creator_address: creator,
+});
+
 export function createTokenCaller(world: World) {
   const { ledger } = world.solana;
   let asked = 0;
@@ -142,14 +148,11 @@ export function createTokenCaller(world: World) {
     freshIp,
 
     async invoice(over: Body = {}): Promise<Body> {
-      const asking = {
-        name: 'Moon Cat',
-        symbol: 'MCAT',
-        decimals: 6,
-        supply: '5000000',
-        creator_address: user().address,
-      };
-      const { status, body } = await call('/api/invoices', { ...asking, ...over }, freshIp());
+      const { status, body } = await call(
+        '/api/invoices',
+        { ...orderOf(user().address), ...over },
+        freshIp(),
+      );
       if (status !== 200) throw new Error(JSON.stringify(body));
       return body;
     },

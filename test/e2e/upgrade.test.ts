@@ -4,18 +4,18 @@
  * @module-tag deep
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { unstable_splitSqlQuery } from 'wrangler';
 import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
 import { checkOutLastTag } from '../kit/last-tag.ts';
+import { useFolder } from '../kit/use-folder.ts';
+import { lazy, useWorld } from '../world/use-world.ts';
 import { bundleWorker } from '../world/worker-bundle.ts';
 import type { Release } from '../world/worker-process.ts';
-import { startWorld, type World } from '../world/world.ts';
 import { tourService } from './service-tour.ts';
-import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { type Body, createSwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
 const DAILY = '5 0 * * *';
@@ -25,10 +25,7 @@ const MAY_BE_EMPTY = ['alarms', 'mirror_marks'];
 
 const statementsOf = (file: string): string[] => unstable_splitSqlQuery(readFileSync(file, 'utf8'));
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'));
-let world: World;
-let swaps: SwapCaller;
-let tokens: ReturnType<typeof createTokenCaller>;
+const folder = useFolder('sluice-upgrade-');
 /** The earlier release with its tables, and this one with its migrations. */
 let earlier: Release;
 let current: Release;
@@ -40,6 +37,22 @@ async function readEarlier(): Promise<Release> {
     schema: statementsOf(join(checkout, 'schema.sql')),
   };
 }
+
+const world = useWorld(
+  async () => {
+    earlier = await readEarlier();
+    // A block hash lives for 30 s, longer than a restart takes on all but the busiest machine.
+    return { cron: false, slotMs: 200, blockMs: 1_000, settleDelayMs: 500, release: earlier };
+  },
+  ({ worker }) => {
+    // Every migration tolerates what a database already has.
+    const migrations = readdirSync('migrations').sort();
+    const schema = migrations.flatMap((file) => statementsOf(join('migrations', file)));
+    current = { bundlePath: worker.bundlePath, schema };
+  },
+);
+const swaps = lazy(() => createSwapCaller(world));
+const tokens = lazy(() => createTokenCaller(world));
 
 const query = async (sql: string): Promise<Body[]> => (await world.worker.query(sql)) as Body[];
 
@@ -119,31 +132,6 @@ async function swapTwice(ip: string): Promise<string> {
   expect((await swaps.create(0.3, { ip, key })).body.id).toBe(body.id);
   return String(body.id);
 }
-
-beforeAll(async () => {
-  earlier = await readEarlier();
-  world = await startWorld({
-    cron: false,
-    // A block hash lives for 30 s, longer than a restart takes on all but the busiest machine.
-    slotMs: 200,
-    blockMs: 1_000,
-    settleDelayMs: 500,
-    release: earlier,
-  });
-  current = {
-    bundlePath: world.worker.bundlePath,
-    // Every migration tolerates what a database already has.
-    schema: readdirSync('migrations')
-      .sort()
-      .flatMap((file) => statementsOf(join('migrations', file))),
-  };
-  swaps = createSwapCaller(world);
-  tokens = createTokenCaller(world);
-});
-afterAll(async () => {
-  await world?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 /** The amounts that the open operations of `openOneOfEach` owe to customers. */
 type Owed = {
