@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { runScheduled } from '../../src/wiring/scheduled.ts';
 import { limitedD1 } from '../kit/platform/d1.ts';
 import { invoke } from '../kit/platform/invocation.ts';
-import { createUpstreams, RESERVE, RESERVE_SECRET } from './custodian-upstreams.ts';
+import { createUpstreams, useSettings } from './custodian-upstreams.ts';
 
 const OPERATIONS = 50_000;
 
@@ -16,21 +16,13 @@ const note = ({ meta }: D1Result): void => {
   read += meta.rows_read;
 };
 
-const SETTINGS = {
-  RESERVE_SOLANA_ADDRESS: RESERVE,
-  SOLANA_PRIVATE_KEY: RESERVE_SECRET,
-  RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+// The custodian reads through the same binding.
+useSettings({
   ABSR_MINT_ADDRESS: base58.encode(new Uint8Array(32).fill(9)),
-  PUBLIC_BASE_URL: 'https://sluice.test',
-  SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
-  SOLANA_READ_RPC_URL: 'https://rpc-read.test',
-  ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
-};
+  DB: limitedD1(database, note),
+});
 
 beforeAll(async () => {
-  for (const [name, value] of Object.entries(SETTINGS)) Reflect.set(env, name, value);
-  // The custodian reads through the same binding.
-  Reflect.set(env, 'DB', limitedD1(database, note));
   vi.stubGlobal('fetch', createUpstreams().fetch);
   vi.spyOn(console, 'log').mockImplementation(() => undefined);
   const at = new Date(Date.now() - 3_600_000).toISOString();
@@ -44,8 +36,6 @@ beforeAll(async () => {
     .run();
 });
 afterAll(() => {
-  Reflect.set(env, 'DB', database);
-  for (const name of Object.keys(SETTINGS)) Reflect.deleteProperty(env, name);
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });

@@ -213,4 +213,16 @@ describe('swaps as the routes read them', () => {
     ]);
     expect((await swaps.landed(1)).map(({ status }) => status)).toEqual(['failed']);
   });
+
+  it('a swap is final only if the custodian no longer watches it', async () => {
+    const at = (seq: number) => ({ id: `swap:${seq}`, seq, signing: signingOf(`${seq}`) });
+    await apply(
+      settling({ ...at(1), dueAt: null }),
+      done({ ...at(2), dueAt: null }),
+      outstanding({ ...at(3), dueAt: NOW }),
+      outstanding({ ...at(4), dueAt: null }),
+    );
+    const rows = await Promise.all([1, 2, 3, 4].map((seq) => swaps.bySignature(`signature-${seq}`)));
+    expect(rows.map((row) => row?.final)).toEqual([false, true, false, true]);
+  });
 });

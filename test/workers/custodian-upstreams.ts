@@ -1,6 +1,8 @@
 /** Every upstream of the custodian behind one fetch: two nodes of one chain, 1Click, three venues, two indexes. */
+import { env } from 'cloudflare:workers';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
+import { afterAll, beforeAll } from 'vitest';
 import { SIGNING_KEY } from '../bridges/signed-quote.ts';
 import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
 import { fairOneClick } from '../kit/fake-bridge.ts';
@@ -10,12 +12,32 @@ import { createPriceBook, venueFetch } from '../world/price-venues.ts';
 
 export const RESERVE_SEED = new Uint8Array(32).fill(11);
 export const RESERVE = base58.encode(ed25519.getPublicKey(RESERVE_SEED));
-export const RESERVE_SECRET = base58.encode(
+const RESERVE_SECRET = base58.encode(
   Uint8Array.from([...RESERVE_SEED, ...ed25519.getPublicKey(RESERVE_SEED)]),
 );
 export const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 export const TXID = 'a'.repeat(64);
 export const SOL = 1_000_000_000n;
+
+/** A custodian with its key, two nodes and two indexes, and these settings, during the tests of a file. */
+export function useSettings(more: Readonly<Record<string, unknown>> = {}): void {
+  const settings = {
+    RESERVE_SOLANA_ADDRESS: RESERVE,
+    SOLANA_PRIVATE_KEY: RESERVE_SECRET,
+    RESERVE_BTC_ADDRESS: BITCOIN,
+    PUBLIC_BASE_URL: 'https://sluice.test',
+    SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
+    SOLANA_READ_RPC_URL: 'https://rpc-read.test',
+    ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
+    ...more,
+  };
+  const before = Object.keys(settings).map((name) => [name, Reflect.get(env, name)] as const);
+  beforeAll(() => void Object.assign(env, settings));
+  afterAll(() => {
+    for (const [name, value] of before)
+      value === undefined ? Reflect.deleteProperty(env, name) : Reflect.set(env, name, value);
+  });
+}
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { CUSTODIAN_NAME, type SwapAnswer, type SwapRequest } from '../../src/custody/api.ts';
@@ -12,40 +12,20 @@ import { apiDeps } from '../../src/wiring/api.ts';
 import { CustodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
 import { done } from '../kit/sample-operations.ts';
-import {
-  BITCOIN,
-  createUpstreams,
-  RESERVE,
-  RESERVE_SECRET,
-  SOL,
-  type Upstreams,
-} from './custodian-upstreams.ts';
+import { createUpstreams, RESERVE, SOL, type Upstreams, useSettings } from './custodian-upstreams.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
 
-const VARIABLES = {
-  RESERVE_SOLANA_ADDRESS: RESERVE,
-  SOLANA_PRIVATE_KEY: RESERVE_SECRET,
-  RESERVE_BTC_ADDRESS: BITCOIN,
-  PUBLIC_BASE_URL: 'https://sluice.example',
-  SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
-  SOLANA_READ_RPC_URL: 'https://rpc-read.test',
+useSettings({
   NEAR_INTENTS_API_URL: 'https://1click.test',
   NEAR_INTENTS_QUOTE_KEY: QUOTE_KEY,
-  ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
   PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=https://${name}.test`).join(','),
-};
+});
 const realFetch = globalThis.fetch;
 const realTimeout = AbortSignal.timeout;
 let upstreams: Upstreams;
 
-beforeAll(() => {
-  for (const [name, value] of Object.entries(VARIABLES)) Reflect.set(env, name, value);
-});
-afterAll(() => {
-  for (const name of Object.keys(VARIABLES)) Reflect.deleteProperty(env, name);
-});
 beforeEach(() => {
   upstreams = createUpstreams();
   globalThis.fetch = upstreams.fetch;
@@ -343,7 +323,6 @@ it('the object exposes only its verbs and the alarm, so no caller can start an o
 
 describe('a custodian whose keys do not match the settings', () => {
   const others = 'US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx';
-  const client = () => clientOf();
   /** Runs `work` on an object that starts with these variables, then evicts it. */
   async function during(changed: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<void> {
     const kept = Object.keys(changed).map((name) => [name, Reflect.get(env, name)] as const);
@@ -364,32 +343,25 @@ describe('a custodian whose keys do not match the settings', () => {
   }
   const notConfigured = (...variables: string[]) => ({ code: 'NOT_CONFIGURED', details: { variables } });
 
+  const WIF = 'L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ';
   it.each<[string, Readonly<Record<string, string>>, string[]]>([
-    [
-      'the key of another address',
-      { RESERVE_SOLANA_ADDRESS: others },
-      ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS'],
-    ],
+    ['another address', { RESERVE_SOLANA_ADDRESS: others }, ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS']],
     ['no key', { SOLANA_PRIVATE_KEY: '' }, ['SOLANA_PRIVATE_KEY']],
-    [
-      'the Bitcoin key of another address',
-      { BTC_PRIVATE_KEY_WIF: 'L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ' },
-      ['BTC_PRIVATE_KEY_WIF'],
-    ],
+    ['the Bitcoin key of another address', { BTC_PRIVATE_KEY_WIF: WIF }, ['BTC_PRIVATE_KEY_WIF']],
   ])('a custodian refuses every verb and logs one alarm because of %s', async (_name, changed, variables) => {
     await during(changed, async () => {
       for (const call of [
-        () => client().report(),
-        () => client().signingState(),
-        () => client().findSwap('unknown'),
-        () => client().createSwap(request('c1')),
-        () => client().wake(),
+        () => clientOf().report(),
+        () => clientOf().signingState(),
+        () => clientOf().findSwap('unknown'),
+        () => clientOf().createSwap(request('c1')),
+        () => clientOf().wake(),
       ])
         await expect(call()).rejects.toMatchObject(notConfigured(...variables));
       await runInDurableObject(custodian(), (instance) => (instance as { alarm(): Promise<void> }).alarm());
       expect(upstreams.sent.size).toBe(0);
     });
-    expect(await client().findSwap('unknown')).toBeNull();
+    expect(await clientOf().findSwap('unknown')).toBeNull();
   });
 
   it('/api/ready names a malformed key and does not show its value', async () => {
@@ -405,7 +377,7 @@ describe('a custodian whose keys do not match the settings', () => {
   });
 
   it('refuses payment requests without MINT_KEY_SEED, but still creates swaps', async () => {
-    await expect(client().findRequest('unknown')).rejects.toMatchObject(notConfigured('MINT_KEY_SEED'));
-    expect((await client().createSwap(request('c1'))).type).toBe('created');
+    await expect(clientOf().findRequest('unknown')).rejects.toMatchObject(notConfigured('MINT_KEY_SEED'));
+    expect((await clientOf().createSwap(request('c1'))).type).toBe('created');
   });
 });

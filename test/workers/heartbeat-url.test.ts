@@ -2,26 +2,18 @@ import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { runScheduled } from '../../src/wiring/scheduled.ts';
 import { invoke } from '../kit/platform/invocation.ts';
-import { createUpstreams, RESERVE, RESERVE_SECRET } from './custodian-upstreams.ts';
+import { createUpstreams, useSettings } from './custodian-upstreams.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
 
 const MONITOR = 'https://monitor.test/secret-id';
-const SETTINGS = {
-  HEARTBEAT_URL: MONITOR,
-  RESERVE_SOLANA_ADDRESS: RESERVE,
-  SOLANA_PRIVATE_KEY: RESERVE_SECRET,
-  RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-  PUBLIC_BASE_URL: 'https://sluice.test',
-  SOLANA_RPC_URL: 'https://rpc1.test,https://rpc2.test',
-};
+useSettings({ HEARTBEAT_URL: MONITOR });
 const lines: string[] = [];
 let calls = 0;
 let status = 200;
 
 beforeAll(() => {
-  for (const [name, value] of Object.entries(SETTINGS)) Reflect.set(env, name, value);
   const upstreams = createUpstreams().fetch;
   vi.stubGlobal('fetch', async (...args: Parameters<typeof fetch>) => {
     if (String(args[0]) !== MONITOR) return upstreams(...args);
@@ -36,7 +28,6 @@ beforeEach(() => {
   lines.length = 0;
 });
 afterAll(() => {
-  for (const name of Object.keys(SETTINGS)) Reflect.deleteProperty(env, name);
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });

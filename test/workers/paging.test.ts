@@ -7,6 +7,7 @@ import { createAbsrStore, createProofStore } from '../../src/features/reserves/r
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { createSearchStore } from '../../src/features/tokens/search-store.ts';
 import { createTokenStore } from '../../src/features/tokens/token-store.ts';
+import { limitedD1 } from '../kit/platform/d1.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
@@ -15,38 +16,9 @@ freshStorageForEachTest();
 const ROWS = 2_000;
 const CREATOR = encodeBase58(new Uint8Array(32).fill(3));
 
-/** Rows that one statement has read, as D1 counts them. */
+/** Rows that D1 has read, for each statement. */
 let read: number[] = [];
-const plain = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
-const counted = new Proxy(env.DB, {
-  get(db, name) {
-    if (name === 'batch')
-      return async (statements: D1PreparedStatement[]) => {
-        const results = await db.batch(statements.map((statement) => plain.get(statement) ?? statement));
-        read.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0));
-        return results;
-      };
-    if (name !== 'prepare') return Reflect.get(db, name).bind(db);
-    return (sql: string) => {
-      const wrap = (statement: D1PreparedStatement): D1PreparedStatement => {
-        const proxy = new Proxy(statement, {
-          get(target, member) {
-            if (member === 'bind') return (...values: unknown[]) => wrap(target.bind(...values));
-            if (member !== 'all') return Reflect.get(target, member).bind(target);
-            return async () => {
-              const result = await target.all();
-              read.push(result.meta.rows_read);
-              return result;
-            };
-          },
-        });
-        plain.set(proxy, statement);
-        return proxy;
-      };
-      return wrap(db.prepare(sql));
-    };
-  },
-});
+const counted = limitedD1(env.DB, ({ meta }) => void read.push(meta.rows_read));
 
 const now = () => Date.parse('2027-01-01T00:00:00.000Z');
 const deps = {

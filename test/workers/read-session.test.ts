@@ -143,15 +143,11 @@ it('reads lists from a replica, which first reaches the bookmark if the caller s
   expect(onPrimary).toEqual([]);
 });
 
-it.each([['a read', () => request('/api/exchanges/transactions')]])(
-  '%s gets no bookmark and requests none from the primary',
-  async (_name, ask) => {
-    const response = await ask();
-    expect(response.status).toBe(200);
-    expect(response.headers.get('x-data-bookmark')).toBeNull();
-    expect(opened.map(({ from }) => from)).not.toContain('first-primary');
-  },
-);
+it('a read gets no bookmark and requests none from the primary', async () => {
+  const response = await request('/api/exchanges/transactions');
+  expect([response.status, response.headers.get('x-data-bookmark')]).toEqual([200, null]);
+  expect(opened.map(({ from }) => from)).not.toContain('first-primary');
+});
 
 it.each(['down', 'silent'] as const)(
   'returns a created swap without a bookmark when the primary is %s',
