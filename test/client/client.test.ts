@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Client,
@@ -14,6 +12,7 @@ import {
 import { OPERATIONS } from '../../packages/client/src/operations.ts';
 import { exampleOf } from '../kit/example.ts';
 import { msOf, playSteps, rows, scenes } from '../kit/scenes.ts';
+import { serve } from '../kit/serve.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
 type Reply = {
@@ -76,9 +75,7 @@ it('the client has a method for each operation and sends its request', async () 
     await method({});
   }
   expect(sent.map(({ url, init }) => `${init.method} ${new URL(url).pathname}`)).toEqual(
-    names.map(
-      (name) => `${OPERATIONS[name].method} ${OPERATIONS[name].path.replace(/\{\w+\}/, 'undefined')}`,
-    ),
+    Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/, 'undefined')}`),
   );
 });
 
@@ -102,13 +99,8 @@ describe('a request', () => {
   it('a request sends the bookmark of the last response that contained one', async () => {
     const { sluice, sent } = service({}, { headers: { 'x-data-bookmark': '0000-1' } }, {}, LOST, {});
     for (let read = 0; read < 5; read += 1) await sluice.call('getReserves', {});
-    expect(sent.map((_, at) => headerOf(sent, 'x-data-bookmark', at))).toEqual([
-      null,
-      null,
-      '0000-1',
-      '0000-1',
-      '0000-1',
-    ]);
+    const bookmarks = sent.map((_, at) => headerOf(sent, 'x-data-bookmark', at));
+    expect(bookmarks).toEqual([null, null, ...Array(3).fill('0000-1')]);
   });
 
   it('sends `Prefer: wait` only to operations that support it, and only if the caller waits', async () => {
@@ -192,13 +184,8 @@ describe('a failure is a value', () => {
     const result = await sluice.call('getSwapStatus', { id: ID });
     if (result.ok || result.failure.kind !== 'refused') throw new Error('it was not refused');
     const { failure } = result;
-    const code:
-      | 'NOT_FOUND'
-      | 'OLDER_THAN_RECORDS'
-      | 'INTERNAL'
-      | 'NOT_CONFIGURED'
-      | 'CUSTODIAN_UNAVAILABLE'
-      | 'RATE_LIMITED' = failure.error_code;
+    type Shared = 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'RATE_LIMITED';
+    const code: 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | Shared = failure.error_code;
     expect(code).toBe('NOT_FOUND');
     // @ts-expect-error: this operation never answers this code.
     expect(failure.error_code === 'SWAP_LIMIT_REACHED').toBe(false);
@@ -225,24 +212,22 @@ describe('a repeat', () => {
     expect([keyOf(sent, 1), keyOf(sent, 2)]).toEqual([keyOf(sent), keyOf(sent)]);
   });
 
+  const newKey = problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true });
+  const stopped = { signal: AbortSignal.abort() };
   it.each<[name: string, call: (sluice: Client) => Promise<unknown>, reply: Reply | Error]>([
-    ['an order without a key', (sluice) => sluice.requestListing({ token_id: 1 }), LOST],
+    ['an order without a key', (it) => it.requestListing({ token_id: 1 }), LOST],
     [
       'a refusal that asks for a new key',
-      (sluice) => sluice.createSwap({ amountSol: 1 }),
-      { status: 502, body: problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true }) },
+      (it) => it.createSwap({ amountSol: 1 }),
+      { status: 502, body: newKey },
     ],
     [
-      'a refusal that asks for more time than is left',
-      (sluice) => sluice.getReserves({}, { timeoutMs: 5_000 }),
+      'a longer wait than is left',
+      (it) => it.getReserves({}, { timeoutMs: 5_000 }),
       busy({ retry_after_s: 5 }),
     ],
-    [
-      'a call that the caller has stopped',
-      (sluice) => sluice.getReserves({}, { signal: AbortSignal.abort() }),
-      {},
-    ],
-    ['a call without retries', (sluice) => sluice.getReserves({}, { retries: 0 }), busy()],
+    ['a call that the caller has stopped', (it) => it.getReserves({}, stopped), {}],
+    ['a call without retries', (it) => it.getReserves({}, { retries: 0 }), busy()],
   ])('sends no repeat after %s', async (_name, call, reply) => {
     const { sluice, sent } = serviceFor({}, reply);
     expect(await call(sluice)).toMatchObject({ ok: false });
@@ -478,17 +463,11 @@ describe('until', () => {
 describe('a limit of 2 s', () => {
   /** A service that gives these bodies in turn, and then leaves every request without a response. */
   async function hangingAfter(...bodies: object[]) {
-    const closed: string[] = [];
-    const server = createServer((request, response) => {
+    const { url, stop } = await serve((_request, response) => {
       const body = bodies.shift();
       if (body) response.setHeader('preference-applied', 'wait=1').end(JSON.stringify(body));
-      request.once('close', () => closed.push(request.url ?? ''));
     });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const sluice = createClient({ baseUrl: `http://127.0.0.1:${port}` });
-    const stop = () => new Promise((resolve) => server.close(resolve).closeAllConnections());
-    return { sluice, closed, stop };
+    return { sluice: createClient({ baseUrl: url }), stop };
   }
 
   it('a limit of 2 s ends a read of a hanging server within 2.5 s', async () => {

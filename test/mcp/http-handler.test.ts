@@ -86,14 +86,22 @@ describe('origins', () => {
 });
 
 describe('requests', () => {
-  it.each([
-    ['GET', 405],
-    ['DELETE', 405],
-    ['PUT', 405],
-  ])('refuses %s, because the MCP endpoint has no sessions', async (method, status) => {
-    const response = await handler()(new Request(`${ORIGIN}/mcp`, { method }));
-    expect([response.status, response.headers.get('allow')]).toEqual([status, 'POST, OPTIONS']);
-  });
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'a client that initializes with protocol %s gets this protocol',
+    async (protocolVersion) => {
+      const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const response = await handler()(post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }));
+      expect(await response.text()).toContain(`"protocolVersion":"${protocolVersion}"`);
+    },
+  );
+
+  it.each(['GET', 'DELETE', 'PUT'])(
+    'refuses %s, because the MCP endpoint has no sessions',
+    async (method) => {
+      const response = await handler()(new Request(`${ORIGIN}/mcp`, { method }));
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    },
+  );
 
   it.each([
     ['not JSON', '{', 400, -32_700],
@@ -113,15 +121,9 @@ describe('requests', () => {
       fc.constantFrom('2.0', 'tools/call', 'initialize', 'swap_create'),
       fc.jsonValue(),
     );
-    const message = fc.record(
-      {
-        jsonrpc: member,
-        id: member,
-        method: member,
-        params: fc.oneof(member, fc.dictionary(fc.string(), member)),
-      },
-      { requiredKeys: [] },
-    );
+    const params = fc.oneof(member, fc.dictionary(fc.string(), member));
+    const shape = { jsonrpc: member, id: member, method: member, params };
+    const message = fc.record(shape, { requiredKeys: [] });
     await fc.assert(
       fc.asyncProperty(fc.oneof(message, fc.array(message), fc.jsonValue()), async (body) => {
         const response = await handler()(post(JSON.stringify(body)));

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
+import { serve } from '../kit/serve.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -88,9 +87,9 @@ export function strayOutput(stdout: string): string[] {
 }
 
 /** A 2025 client's first two messages. */
-export async function openLegacy(server: StdioProcess, protocolVersion = '2025-06-18'): Promise<Message> {
+export async function openLegacy(server: StdioProcess): Promise<Message> {
   const answer = await server.request('initialize', {
-    protocolVersion,
+    protocolVersion: '2025-06-18',
     capabilities: {},
     clientInfo: { name: 'test', version: '1' },
   });
@@ -99,18 +98,10 @@ export async function openLegacy(server: StdioProcess, protocolVersion = '2025-0
 }
 
 /** An HTTP service on loopback with one answer for each path; anything else is a 404 without a body. */
-export async function startApi(answers: Readonly<Record<string, { status?: number; body: unknown }>>) {
-  const server = createServer((request, response) => {
+export const startApi = (answers: Readonly<Record<string, { status?: number; body: unknown }>>) =>
+  serve((request, response) => {
     const found = answers[(request.url ?? '').split('?')[0] ?? ''];
     response.writeHead(found ? (found.status ?? 200) : 404, { 'content-type': 'application/json' });
     const body = found?.body ?? '';
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stop: () => new Promise<void>((resolve) => server.close(() => resolve()).closeAllConnections()),
-  };
-}
