@@ -47,51 +47,11 @@ async function cost(work: Work, text: string): Promise<number> {
 
 /** Pieces that fill a text, because each of them is special to some parser. */
 const PIECES = [
-  ...[
-    'a',
-    '?',
-    '&',
-    '=',
-    'a&',
-    '&a=',
-    'a=&',
-    'a=1&',
-    '%',
-    '%2',
-    '%25',
-    '%fe&',
-    '+',
-    '.',
-    '/',
-    '//',
-    ',',
-    ', ',
-    ';',
+  ...String.raw`a ? & = a& &a= a=& a=1& % %2 %25 %fe& + . / // , ; ( [ [] { " \ \" "\ "," wait=1, */*, a/b;q=1,`.split(
     ' ',
-  ],
-  ...[
-    '(',
-    '[',
-    '[]',
-    '{',
-    '"',
-    '\\',
-    '\\"',
-    '"\\',
-    '","',
-    'wait=1,',
-    '*/*,',
-    'a/b;q=1,',
-    'gzip;q=0,',
-    'W/"a",',
-    '*',
-    '-',
-    ':',
-    '::',
-    '0',
-    '1.',
-  ],
-  ...['a=b; ', 'bot', 'http', 'x+', '__proto__=1&', '%e2%82%ac'],
+  ),
+  ...'gzip;q=0, W/"a", * - : :: 0 1. bot http x+ __proto__=1& %e2%82%ac'.split(' '),
+  ...[' ', ', ', 'a=b; '],
 ];
 const filled = (piece: string, length: number): string =>
   piece.repeat(length / piece.length).slice(0, length);
@@ -109,25 +69,10 @@ const FORMS: readonly (readonly [name: string, make: (length: number) => string]
 const silent = { log: () => undefined } as unknown as Deps;
 const service = createApp(() => silent);
 const HEADERS = [
-  ...[
-    'accept',
-    'accept-encoding',
-    'authorization',
-    'cache-control',
-    'cf-connecting-ip',
-    'content-type',
-    'cookie',
-  ],
-  ...[
-    'idempotency-key',
-    'if-none-match',
-    'origin',
-    'prefer',
-    'user-agent',
-    'x-data-bookmark',
-    'x-forwarded-for',
-    'x-request-id',
-  ],
+  ...'accept accept-encoding authorization cache-control cf-connecting-ip content-type cookie origin prefer'.split(
+    ' ',
+  ),
+  ...'idempotency-key if-none-match user-agent x-data-bookmark x-forwarded-for x-request-id'.split(' '),
 ];
 
 const router = () => {
