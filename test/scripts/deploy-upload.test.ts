@@ -1,13 +1,12 @@
 /** @module-tag deep */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readSettings } from '../../scripts/doctor/read-settings.ts';
+import { serve } from '../kit/serve.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const Uploaded = z.object({
   bindings: z.array(z.looseObject({ type: z.string(), name: z.string(), text: z.string().optional() })),
@@ -18,11 +17,11 @@ type Upload = z.infer<typeof Uploaded>;
 /** A shell would replace both names. */
 const STAGING_SECRET = `staging-$OPS_SECRET-$${'{HOME}'}-0123456789`;
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-upload-'));
+const folder = useFolder('sluice-upload-');
 const uploads: Upload[] = [];
 
 /** Cloudflare's API as far as one deployment needs it: keeps the metadata of each upload. */
-const api = createServer(async (request, response) => {
+const api = await serve(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const metadata = /name="metadata"[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(Buffer.concat(chunks).toString());
@@ -34,42 +33,27 @@ const api = createServer(async (request, response) => {
     ? []
     : { id: 'v1', enabled: true, previews_enabled: false, subdomain: 'x', deployments: [], items: [] };
   response.writeHead(isUnknown ? 404 : 200, { 'content-type': 'application/json' });
-  response.end(
-    JSON.stringify(
-      isUnknown
-        ? { success: false, errors: [{ code, message: 'not found' }], messages: [], result: null }
-        : { success: true, errors: [], messages: [], result },
-    ),
-  );
+  const missing = { success: false, errors: [{ code, message: 'not found' }], messages: [], result: null };
+  response.end(JSON.stringify(isUnknown ? missing : { success: true, errors: [], messages: [], result }));
 });
+afterAll(api.stop);
 
-beforeAll(async () => {
-  await new Promise<void>((listening) => api.listen(0, '127.0.0.1', listening));
-  writeFileSync(
-    join(folder, 'package.json'),
-    '{"homepage": "x", "bugs": {"email": "x"}, "repository": {"url": "x"}}',
-  );
-  writeFileSync(join(folder, 'worker.js'), 'export default { fetch: () => new Response() };');
-  writeFileSync(
-    join(folder, 'wrangler.toml'),
-    'name = "sluice"\nmain = "worker.js"\ncompatibility_date = "2026-10-01"\n[env.staging]\nname = "sluice-staging"\n',
-  );
-  writeFileSync(
-    join(folder, 'npx'),
-    `#!/bin/sh\nshift\nexec "${process.execPath}" "${resolve('node_modules/wrangler/bin/wrangler.js')}" "$@"\n`,
-  );
-  chmodSync(join(folder, 'npx'), 0o755);
-});
-
-afterAll(() => {
-  api.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const put = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+put('package.json', '{"homepage": "x", "bugs": {"email": "x"}, "repository": {"url": "x"}}');
+put('worker.js', 'export default { fetch: () => new Response() };');
+put(
+  'wrangler.toml',
+  'name = "sluice"\nmain = "worker.js"\ncompatibility_date = "2026-10-01"\n[env.staging]\nname = "sluice-staging"\n',
+);
+const wrangler = `"${process.execPath}" "${resolve('node_modules/wrangler/bin/wrangler.js')}"`;
+chmodSync(put('npx', `#!/bin/sh\nshift\nexec ${wrangler} "$@"\n`), 0o755);
 
 it('a staging deployment uploads the lines of its file unchanged from a shell that exports production secrets', async () => {
-  const file = join(folder, '.staging.vars');
-  writeFileSync(
-    file,
+  const file = put(
+    '.staging.vars',
     [
       `OPS_SECRET=${STAGING_SECRET}`,
       'SOLANA_PRIVATE_KEY=\'[1, 2, "three"]\'',
@@ -80,18 +64,11 @@ it('a staging deployment uploads the lines of its file unchanged from a shell th
       'NEAR_INTENTS_JWT=`a "b" \'c\'`',
     ].join('\n'),
   );
-  const { port } = api.address() as AddressInfo;
+  const args = ['--env', 'staging', '--secrets-file', file];
   const output = await new Promise<string>((ended) =>
     execFile(
       process.execPath,
-      [
-        '--disable-warning=ExperimentalWarning',
-        resolve('scripts/deploy.ts'),
-        '--env',
-        'staging',
-        '--secrets-file',
-        file,
-      ],
+      ['--disable-warning=ExperimentalWarning', resolve('scripts/deploy.ts'), ...args],
       {
         cwd: folder,
         env: {
@@ -99,7 +76,7 @@ it('a staging deployment uploads the lines of its file unchanged from a shell th
           PATH: `${folder}${delimiter}${process.env.PATH}`,
           CI: 'true',
           WRANGLER_SEND_METRICS: 'false',
-          CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}`,
+          CLOUDFLARE_API_BASE_URL: api.url,
           CLOUDFLARE_API_TOKEN: 'token',
           CLOUDFLARE_ACCOUNT_ID: '0'.repeat(32),
           OPS_SECRET: 'production-ops-secret-0123456789abcdef',

@@ -9,12 +9,8 @@ import { useFolder } from '../kit/use-folder.ts';
 const folder = useFolder('sluice-deploy-');
 
 const ALL = [
-  'OPS_SECRET',
-  'SOLANA_PRIVATE_KEY',
-  'RESERVE_SOLANA_ADDRESS',
-  'RESERVE_BTC_ADDRESS',
-  'PUBLIC_BASE_URL',
-  'MINT_KEY_SEED',
+  ...['OPS_SECRET', 'SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS', 'RESERVE_BTC_ADDRESS'],
+  ...['PUBLIC_BASE_URL', 'MINT_KEY_SEED'],
 ];
 const without = (name: string) => ALL.filter((other) => other !== name);
 const called = join(folder, 'called');
@@ -120,7 +116,7 @@ it('a rollback replaces the code of the objects at once, then uploads the curren
   ]);
 });
 
-it.each(ALL)('refuses to deploy without %s', (name) => {
+it.each(['SOLANA_PRIVATE_KEY', 'MINT_KEY_SEED'])('refuses to deploy without %s', (name) => {
   const file = settings(...without(name));
   const { status, stderr, calls } = deploy(['--secrets-file', file], listOf('NEAR_INTENTS_JWT'));
   expect(status).toBe(1);
@@ -134,18 +130,18 @@ it.each([
   [
     'no Worker exists',
     'Worker "sluice" not found. [code: 10007]',
-    /^Not deployed\. Missing in the deployed Worker/,
+    'Not deployed. Missing in the deployed Worker',
   ],
   [
     'wrangler is not logged in',
     'You are not logged in: set CLOUDFLARE_API_TOKEN',
-    /^wrangler is not logged in/,
+    'wrangler is not logged in',
   ],
-  ['wrangler fails', 'socket hang up', /^The secrets of the deployed Worker cannot be read: socket hang up/],
+  ['wrangler fails', 'socket hang up', 'The secrets of the deployed Worker cannot be read: socket hang up'],
 ])('a deployment ends with one line of explanation when %s', (_case, text, message) => {
   const { status, stderr } = deploy([], text, 1);
   expect(status).toBe(1);
-  expect(stderr).toMatch(message);
+  expect(stderr.startsWith(message), stderr).toBe(true);
   expect(stderr.trim()).not.toContain('\n');
 });
 

@@ -10,17 +10,18 @@ async function found(
   settings: Settings = {},
   ops: () => Response = () => Response.json({}),
   alarms: readonly string[] = [],
+  { checks = [] as object[], cronOk = true } = {},
 ) {
   const status = exampleOf('getStatus');
   const bodies: Readonly<Record<string, unknown>> = {
     '/api/health': { state: 'running' },
-    '/api/ready': { checks: [] },
+    '/api/ready': { checks },
     '/api/status': {
       ...status,
       cron: status.cron.map((trigger: object) => ({
         ...trigger,
         lastRunAt: new Date().toISOString(),
-        ok: true,
+        ok: cronOk,
       })),
       // The example was recorded while the world worked.
       custody: { ...status.custody, mirrorBehindSince: null, ...custody },
@@ -39,6 +40,12 @@ afterEach(() => void vi.unstubAllGlobals());
 
 it('the doctor finds no problem in a healthy service', async () => {
   expect(await found({})).toEqual([]);
+});
+
+it('the doctor reports a missing variable and a cron that does not run', async () => {
+  const checks = [{ name: 'config', ok: false, reason: 'missing or invalid: PUBLIC_BASE_URL' }];
+  const findings = await found({}, {}, undefined, [], { checks, cronOk: false });
+  expect(new Set(findings.map(({ name }) => name))).toEqual(new Set(['service-not-ready', 'cron-late']));
 });
 
 it('the doctor refers to the page that explains why a mint waits', async () => {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkFiles } from '../../scripts/doctor/check-files.ts';
@@ -8,6 +7,7 @@ import { examine } from '../../scripts/doctor/examine.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
 import { parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { freshKeys } from '../../scripts/ops/keygen.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const fresh = () => freshKeys(randomBytes).settings;
 const HEALTHY: Settings = {
@@ -26,14 +26,8 @@ const TESTNET = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const TESTNET_WIF = 'cTpB4YiyKiBcPxnefsDpbnDxFDffjqJob8wGCEDXxgQ7zQoMXJdH';
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const wallet = (): string => parseSettings(fresh()).RESERVE_SOLANA_ADDRESS ?? '';
-const ADDRESS = {
-  absr: wallet(),
-  asry: wallet(),
-  other: wallet(),
-  pool1: wallet(),
-  pool2: wallet(),
-  pool3: wallet(),
-};
+const [absr, asry, other, pool1, pool2, pool3] = Array.from({ length: 6 }, wallet);
+const ADDRESS = { absr, asry, other, pool1, pool2, pool3 };
 const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB';
 
 type Change = Readonly<Record<string, string | undefined>>;
@@ -78,11 +72,12 @@ const nodes = (first: string) => `${first},https://two.test/key,https://three.te
 const RESERVE = HEALTHY.RESERVE_SOLANA_ADDRESS;
 const TREASURY = HEALTHY.TREASURY_SOLANA_ADDRESS;
 const RANDOM = OTHER.OPS_SECRET ?? '';
+const EXPIRED = `eyJhbGciOiJIUzI1NiJ9.${btoa('{"exp":1}').replaceAll('=', '')}.c2ln`;
+const PAIR = { ABSR_MINT_ADDRESS: absr, ABSR_MINT_AUTHORITY: other };
 
 /** Groups of mistakes: the setting that the doctor names, its wrong value, other settings, and the finding. */
-const MISTAKES: Readonly<
-  Record<string, readonly (readonly [string, string | undefined, string, Change?])[]>
-> = {
+type Mistake = readonly [string, string | undefined, string, Change?];
+const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
   'a value that is empty, quoted, or has a blank': [
     ['RESERVE_BTC_ADDRESS', '', 'variable-missing'],
     ['OPS_SECRET', undefined, 'variable-missing'],
@@ -165,11 +160,7 @@ const MISTAKES: Readonly<
     ['BTC_PRIVATE_KEY_WIF', WIF, 'btc-key-mismatch'],
     ['BTC_PRIVATE_KEY_WIF', TESTNET_WIF, 'btc-key-mismatch'],
     ['NEAR_INTENTS_JWT', 'not-a-token', 'token-malformed'],
-    [
-      'NEAR_INTENTS_JWT',
-      `eyJhbGciOiJIUzI1NiJ9.${btoa('{"exp":1}').replaceAll('=', '')}.c2ln`,
-      'token-expired',
-    ],
+    ['NEAR_INTENTS_JWT', EXPIRED, 'token-expired'],
   ],
   'a secret that is weak, reused, or shown': [
     ['OPS_SECRET', 'short', 'variable-invalid'],
@@ -205,11 +196,7 @@ const MISTAKES: Readonly<
     ['SOLANA_RPC_URL', nodes('https://dashboard.node.test/key'), 'url-page'],
     ['SOLANA_RPC_URL', nodes('https://node.test/?api-key='), 'url-without-key'],
     ['SOLANA_RPC_URL', nodes('https://api.devnet.solana.com'), 'url-other-network'],
-    [
-      'ESPLORA_API_URLS',
-      'https://mempool.space/testnet4/api,https://blockstream.info/api',
-      'url-other-network',
-    ],
+    ['ESPLORA_API_URLS', 'https://mempool.space/testnet4/api,https://b.info/api', 'url-other-network'],
     ['HEARTBEAT_URL', 'https://reserve.test/api/health', 'url-own-service'],
     ['HEARTBEAT_URL', 'https://www.reserve.test/x', 'url-own-service'],
     ['HEARTBEAT_URL', 'https://healthchecks.io/checks/1/details', 'webhook-form'],
@@ -230,7 +217,7 @@ const MISTAKES: Readonly<
     ['SOLANA_RPC_URL', 'https://a.one.test,https://b.one.test,https://two.test', 'rpc-few-operators'],
     [
       'SOLANA_RPC_URL',
-      'https://x.quiknode.pro/1,https://y.quicknode.com/2,https://two.test',
+      'https://x.quiknode.pro/1,https://y.quicknode.com/2,https://a.test',
       'rpc-few-operators',
     ],
     ['SOLANA_RPC_URL', 'https://192.0.2.1,https://192.0.2.2,https://192.0.2.3', 'rpc-few-operators'],
@@ -241,28 +228,14 @@ const MISTAKES: Readonly<
     ['SOLANA_RPC_URL', nodes('https://two.test/key/'), 'list-repeated'],
     ['SOLANA_READ_RPC_URL', 'https://two.test/other', 'rpc-shared'],
     ['SOLANA_READ_RPC_URL', 'https://two.test:8443/other', 'rpc-shared'],
-    [
-      'ABSR_WITNESS_URL',
-      'https://witness.reserve.test',
-      'witness-own',
-      { ABSR_MINT_ADDRESS: ADDRESS.absr, ABSR_MINT_AUTHORITY: ADDRESS.other },
-    ],
-    [
-      'ABSR_WITNESS_URL',
-      'https://witness.test/cosign',
-      'witness-path',
-      { ABSR_MINT_ADDRESS: ADDRESS.absr, ABSR_MINT_AUTHORITY: ADDRESS.other },
-    ],
+    ['ABSR_WITNESS_URL', 'https://witness.reserve.test', 'witness-own', PAIR],
+    ['ABSR_WITNESS_URL', 'https://witness.test/cosign', 'witness-path', PAIR],
     ['ESPLORA_API_URLS', 'https://esplora.test', 'esplora-single'],
     ['ESPLORA_API_URLS', 'https://a.esplora.test/api,https://b.esplora.test/api', 'esplora-single'],
     ['ESPLORA_API_URLS', 'https://mempool.space,https://blockstream.info/api', 'esplora-path'],
     ['PRICE_API_URLS', 'kraken=https://api.kraken.com', 'price-single'],
     ['PRICE_API_URLS', 'kraken=https://prices.test/a,coinbase=https://prices.test/b', 'price-single'],
-    [
-      'PRICE_API_URLS',
-      'kraken=https://api.coinbase.com,hyperliquid=https://api.hyperliquid.xyz',
-      'price-swapped',
-    ],
+    ['PRICE_API_URLS', 'kraken=https://api.coinbase.com,coinbase=https://api.kraken.com', 'price-swapped'],
     ['PRICE_API_URLS', 'binance=https://api.binance.com', 'variable-invalid'],
     ['PRICE_API_URLS', 'kraken=https://api.kraken.com/0,coinbase=https://api.coinbase.com', 'price-path'],
   ],
@@ -308,14 +281,11 @@ it.each(
 });
 
 it('the doctor names the examples in package.json before a deployment, and not for a service on this machine', async () => {
+  const files = { wrangler: 'wrangler.toml' };
   const names = async (PUBLIC_BASE_URL: string) =>
-    (
-      await examine({
-        settings: { ...HEALTHY, PUBLIC_BASE_URL },
-        files: { wrangler: 'wrangler.toml' },
-        offline: true,
-      })
-    ).map(({ name }) => name);
+    (await examine({ settings: { ...HEALTHY, PUBLIC_BASE_URL }, files, offline: true })).map(
+      ({ name }) => name,
+    );
   const { repository } = JSON.parse(readFileSync('package.json', 'utf8')) as { repository: { url: string } };
   const isExample = repository.url.includes('sluice-example');
   expect((await names('https://reserve.test')).includes('repository-placeholder')).toBe(isExample);
@@ -335,19 +305,15 @@ it('the doctor proposes the setting that a misspelt name means', async () => {
   expect(found.find(({ name }) => name === 'variable-unknown')?.fix).toBe('Write SOLANA_RPC_URL.');
 });
 
+const folder = useFolder('sluice-lines-');
 it.each([
   ['a line twice', 'OPS_SECRET=one\nOPS_SECRET=two\n', 'line-repeated'],
   ['a colon', 'OPS_SECRET: one\n', 'line-ignored'],
   ['a value that a # cuts', 'OPS_SECRET=one#two\n', 'line-cut'],
 ])('the doctor names the setting of a file with %s', (_what, text, finding) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-lines-'));
-  try {
-    const file = join(folder, '.live.vars');
-    writeFileSync(file, text, { mode: 0o600 });
-    expect(checkFiles({ settings: file })).toMatchObject([
-      { name: finding, level: 'problem', what: expect.stringContaining('OPS_SECRET') },
-    ]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = join(folder, '.live.vars');
+  writeFileSync(file, text, { mode: 0o600 });
+  expect(checkFiles({ settings: file })).toMatchObject([
+    { name: finding, level: 'problem', what: expect.stringContaining('OPS_SECRET') },
+  ]);
 });

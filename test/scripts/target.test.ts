@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../scripts/command-line.ts';
 import { chooseTarget, targetLine } from '../../scripts/target.ts';
 import { scenes } from '../kit/scenes.ts';
+import { serve } from '../kit/serve.ts';
+import { useFolder } from '../kit/use-folder.ts';
 import { announceWorld, findWorlds, removeKilledWorlds } from '../world/running-world.ts';
 
 const worldAt = (url: string) => ({ url, controlUrl: 'http://c', bindings: { OPS_SECRET: `of ${url}` } });
@@ -56,35 +55,31 @@ it.each(
 });
 
 describe('the first line', () => {
-  const servers: { close(): void }[] = [];
-  afterAll(() => {
-    for (const server of servers) server.close();
-  });
-  async function serve(body: string): Promise<string> {
-    const server = createServer((_request, response) => response.end(body));
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stops: (() => Promise<void>)[] = [];
+  afterAll(() => Promise.all(stops.map((stop) => stop())));
+  async function says(body: string): Promise<string> {
+    const { url, stop } = await serve((_request, response) => response.end(body));
+    stops.push(stop);
+    return url;
   }
   const line = (origin: string) => targetLine({ origin, world: undefined });
 
   it('the first line of a command names the origin, the release and the reserve', async () => {
     const release = { version: '1.2.0', commit: `${'0123456789'.repeat(4)}-dirty` };
-    const origin = await serve(JSON.stringify({ ok: true, release, reserveAddress: 'R' }));
+    const origin = await says(JSON.stringify({ ok: true, release, reserveAddress: 'R' }));
     expect(await line(origin)).toBe(`Target: ${origin}, release 1.2.0 (012345678901-dirty), reserve R`);
     expect(await targetLine({ origin, world: worldAt(origin) })).toContain(`${origin} (offline world), `);
   });
 
   it('the first line says that an origin does not respond or is not a Sluice service', async () => {
     expect(await line('http://127.0.0.1:9')).toBe('Target: http://127.0.0.1:9, which does not respond');
-    const other = await serve('<html>');
+    const other = await says('<html>');
     expect(await line(other)).toBe(`Target: ${other}, which is not a Sluice service (status 200)`);
   });
 });
 
 describe('the files of worlds', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-target-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = useFolder('sluice-target-');
   /** No process has this id. */
   const DEAD = 2 ** 22 + 1;
 
