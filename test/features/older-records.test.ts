@@ -70,15 +70,8 @@ const claimRow = (left: string, state: string): Omit<MirrorRow, 'revision'> => (
           blockTime: 1,
           creditedAtoms: '9',
         },
-        ...{
-          feeBps: 5,
-          feeAtoms: '1',
-          netAtoms: '8',
-          epoch: 0,
-          entitlementAtoms: '8',
-          remainingAtoms: left,
-          claimedAtMs: 1,
-        },
+        ...{ feeBps: 5, feeAtoms: '1', netAtoms: '8', epoch: 0, entitlementAtoms: '8' },
+        ...{ remainingAtoms: left, claimedAtMs: 1 },
       },
       payouts: [
         {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { apiDocument } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
+import { useFolder } from '../kit/use-folder.ts';
 
 const run = promisify(execFile);
 const noDeps = (): Deps => {
@@ -19,25 +19,20 @@ const MEANT = ['operation-2xx-response', 'operation-4xx-response'];
 
 type Report = { problems: { ruleId: string; severity: string; message: string }[] };
 
+const folder = useFolder('sluice-openapi-');
+
 async function lint(document: unknown): Promise<Report['problems']> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-openapi-'));
-  try {
-    const file = join(folder, 'openapi.json');
-    writeFileSync(file, JSON.stringify(document));
-    const cli = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js');
-    const { stdout } = await run(
-      process.execPath,
-      [cli, 'lint', file, '--format', 'json', '--max-problems', '1000'],
-      {
-        cwd: folder,
-        maxBuffer: 64 * 1024 * 1024,
-        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      },
-    ).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }));
-    return (JSON.parse(stdout.slice(stdout.indexOf('{'))) as Report).problems;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(document));
+  const cli = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js');
+  const args = [cli, 'lint', file, '--format', 'json', '--max-problems', '1000'];
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const { stdout } = await run(process.execPath, args, {
+    cwd: folder,
+    maxBuffer: 64 * 1024 * 1024,
+    env,
+  }).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }));
+  return (JSON.parse(stdout.slice(stdout.indexOf('{'))) as Report).problems;
 }
 
 it('redocly finds no error and only the two expected warnings in the OpenAPI document', async () => {

@@ -59,14 +59,8 @@ const proofOf = ({ sats: amount }: typeof BEFORE) => ({
 
 /** An epoch in which this much was deposited. */
 const epochOf = (depositsAtoms: bigint) => ({
-  ...{
-    number: 1,
-    startsAt: NOW / 1_000 - 60,
-    endsAt: NOW / 1_000 + 3_600,
-    claims: 1,
-    decimals: 9,
-    price: null,
-  },
+  ...{ number: 1, startsAt: NOW / 1_000 - 60, endsAt: NOW / 1_000 + 3_600 },
+  ...{ claims: 1, decimals: 9, price: null },
   ...{ capAtoms: 1n, depthAtoms: 1n, depositsAtoms, entitledAtoms: 1n, paidAtoms: 1n },
   ...{ nextUnitMicroAtoms: 1n, nextDollarAtoms: 1n },
 });
@@ -147,14 +141,8 @@ function isolate(world: World, kv: KVNamespace) {
       now: Date.now,
     },
     asry: {
-      ...{
-        memory,
-        custody,
-        requireAsry: () => MINT,
-        treasuryAddress: RESERVE,
-        depositMints: {},
-        now: Date.now,
-      },
+      ...{ memory, custody, requireAsry: () => MINT, treasuryAddress: RESERVE },
+      ...{ depositMints: {}, now: Date.now },
       claims: { epochs: async () => [epochOf(world.chain.sats)] },
       readAllowance: async () => world.chain.atoms,
     },
@@ -170,19 +158,19 @@ function isolate(world: World, kv: KVNamespace) {
     for (const read of [getReserves, getSummary, listBitcoin, listSolana, getProof])
       await read(reserves, true);
   };
+  const all = [
+    reservesRoutes,
+    absrRoutes,
+    proofRoutes,
+    swapQuoteRoutes,
+    tokenRoutes,
+    asryRoutes,
+    analyticsRoutes,
+  ];
   const app = routerOver(
     () => deps as unknown as Deps,
-    (app) => {
-      for (const routes of [
-        reservesRoutes,
-        absrRoutes,
-        proofRoutes,
-        swapQuoteRoutes,
-        tokenRoutes,
-        asryRoutes,
-        analyticsRoutes,
-      ])
-        app.route('/api', routes as never);
+    (router) => {
+      for (const routes of all) router.route('/api', routes as never);
     },
   );
   return { app, cron };

@@ -1,12 +1,6 @@
 /** The pool API and the chain's RPC as loopback servers, with a router of the pools feature that calls them. */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { base64 } from '@scure/base';
 import type { ConfiguredPoolDeps } from '../../src/features/pools/get-pool.ts';
 import { poolsRoutes } from '../../src/features/pools/routes.ts';
@@ -14,25 +8,14 @@ import { Cache } from '../../src/http/cached.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { routerOver } from '../kit/router.ts';
+import { serve } from '../kit/serve.ts';
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function listen(listener: RequestListener): Promise<{ server: Server; url: string }> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  return text;
-}
+export type Handler = RequestListener;
 
 export async function startPoolUpstreams() {
   const requests: string[] = [];
   let handler: Handler = (_request, response) => response.end();
-  const orca = await listen((request, response) => {
+  const orca = await serve((request, response) => {
     requests.push(`${request.headers.host}${request.url}`);
     handler(request, response);
   });
@@ -40,8 +23,8 @@ export async function startPoolUpstreams() {
   const chain = new Map<string, ChainAccount>();
   const chainReads: string[][] = [];
   let isChainDown = false;
-  const rpc = await listen(async (request, response) => {
-    const { params } = JSON.parse(await readBody(request)) as { params: [string[], unknown] };
+  const rpc = await serve(async (request, response) => {
+    const { params } = JSON.parse(await textOf(request)) as { params: [string[], unknown] };
     chainReads.push(params[0]);
     if (isChainDown) return void response.writeHead(500).end('down');
     const value = params[0].map((address) => {
@@ -101,11 +84,6 @@ export async function startPoolUpstreams() {
         ),
       };
     },
-    async stop() {
-      for (const { server } of [orca, rpc]) {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }
-    },
+    stop: () => Promise.all([orca.stop(), rpc.stop()]),
   };
 }

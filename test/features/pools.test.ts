@@ -170,22 +170,15 @@ const json = (body: string) => ({ is: 'json' as const, body });
 const nonJson = (preview: string) => ({ is: 'non-json' as const, preview });
 const silent = (reason: string) => ({ is: 'silent' as const, reason });
 
+const failed = (rest: string, code = 'UPSTREAM_FAILED') => json(`{"error_code":"${code}",${rest}}`);
+const redirected = { location: '/v2/solana/elsewhere' };
+
 /** The upstream's behaviour, and the response when the chain has no such pool. */
 const REFUSALS = [
-  [
-    '404',
-    send(404, '{"message": "unknown whirlpool"}'),
-    404,
-    json('{"error_code":"NOT_FOUND","message": "unknown whirlpool"}'),
-  ],
-  ['400', send(400, '{"error":1.50}'), 400, json('{"error_code":"UPSTREAM_FAILED","error":1.50}')],
-  [
-    '429',
-    send(429, '{"error":"slow down"}', { 'retry-after': '7' }),
-    429,
-    json('{"error_code":"UPSTREAM_FAILED","error":"slow down"}'),
-  ],
-  ['500', send(500, '{"error":"oops"}'), 500, json('{"error_code":"UPSTREAM_FAILED","error":"oops"}')],
+  ['404', send(404, '{"message": "unknown"}'), 404, failed('"message": "unknown"', 'NOT_FOUND')],
+  ['400', send(400, '{"error":1.50}'), 400, failed('"error":1.50')],
+  ['429', send(429, '{"error":"slow"}', { 'retry-after': '7' }), 429, failed('"error":"slow"')],
+  ['500', send(500, '{"error":"oops"}'), 500, failed('"error":"oops"')],
   ['404 as text', send(404, 'Not Found'), 404, nonJson('Not Found')],
   ['503 as HTML', send(503, HTML), 503, nonJson(HTML.slice(0, 500))],
   ['HTML with 200', send(200, HTML, { 'content-type': 'text/html' }), 502, nonJson(HTML.slice(0, 500))],
@@ -196,13 +189,8 @@ const REFUSALS = [
   ['a body over 2 MiB', huge, 502, silent('too_large')],
   ['no answer', NEVER, 502, silent('timeout')],
   ['a hang-up', (request) => void request.destroy(), 502, silent('unreachable')],
-  ['a redirect', send(302, '', { location: '/v2/solana/elsewhere' }), 502, nonJson('')],
-  [
-    'a redirect with JSON',
-    send(301, '{"a":1}', { location: '/x' }),
-    502,
-    json('{"error_code":"UPSTREAM_FAILED","a":1}'),
-  ],
+  ['a redirect', send(302, '', redirected), 502, nonJson('')],
+  ['a redirect with JSON', send(301, '{"a":1}', redirected), 502, failed('"a":1')],
   ['JSON without a pool', send(200, '{"data":null,"meta":{}}'), 200, json('{"data":null,"meta":{}}')],
   ['an empty object as pool', send(200, '{"data":{}}'), 200, json('{"data":{}}')],
   ['an error that has a code', send(500, '{"error_code":"X"}'), 500, json('{"error_code":"X"}')],
@@ -342,14 +330,8 @@ describe('the chain answers for the pool API', () => {
       },
     });
     expect(upstreams.chainReads).toHaveLength(2);
-    expect(upstreams.chainReads[1]).toEqual([
-      vaultA,
-      vaultB,
-      WSOL,
-      USDC,
-      metaplexAddress(WSOL),
-      metaplexAddress(USDC),
-    ]);
+    const named = [metaplexAddress(WSOL), metaplexAddress(USDC)];
+    expect(upstreams.chainReads[1]).toEqual([vaultA, vaultB, WSOL, USDC, ...named]);
   });
 
   it('the chain gives names from a Token-2022 mint and the adaptive fee from its oracle', async () => {
@@ -451,29 +433,26 @@ describe('caching of pools', () => {
 
 describe('the default pools', () => {
   const DEFAULTS = [
-    ['/api/dex/pool-default', 'default'],
-    ['/api/dex/pool-saeth-sausd-default', 'saeth-sausd'],
-    ['/api/dex/pool-sausd-usdc-default', 'sausd-usdc'],
+    ['pool-default', 'default'],
+    ['pool-saeth-sausd-default', 'saeth-sausd'],
+    ['pool-sausd-usdc-default', 'sausd-usdc'],
   ] as const;
 
-  it.each(DEFAULTS)('%s returns 307 with a relative Location', async (path, pool) => {
-    const service = upstreams.service({ addresses: { [pool]: FIXED_POOL } });
-    const response = await service.get(path);
-    expect(response.status).toBe(307);
-    expect(response.headers.get('location')).toBe(`/api/dex/pool/${FIXED_POOL}`);
-    expect(upstreams.requests).toEqual([]);
-  });
-
   it.each(DEFAULTS)(
-    '%s returns 503 naming the setting when the pool %s is not configured',
+    '%s is a redirect to its pool, or 503 with the setting that names none',
     async (path, pool) => {
-      const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, FIXED_POOL]));
-      const response = await upstreams.service({ addresses: { ...others, [pool]: undefined } }).get(path);
-      expect(response.status).toBe(503);
-      expect(await response.json()).toMatchObject({
-        error_code: 'NOT_CONFIGURED',
-        details: { variables: ['POOL_ADDRESSES'] },
-      });
+      const addresses = Object.fromEntries(DEFAULTS.map(([, name]) => [name, ADAPTIVE_POOL]));
+      const at = (address: string | undefined) =>
+        upstreams.service({ addresses: { ...addresses, [pool]: address } }).get(`/api/dex/${path}`);
+      const found = await at(FIXED_POOL);
+      expect([found.status, found.headers.get('location')]).toEqual([307, `/api/dex/pool/${FIXED_POOL}`]);
+      const unset = await at(undefined);
+      const details = { variables: ['POOL_ADDRESSES'] };
+      expect([unset.status, await unset.json()]).toMatchObject([
+        503,
+        { error_code: 'NOT_CONFIGURED', details },
+      ]);
+      expect(upstreams.requests).toEqual([]);
     },
   );
 });

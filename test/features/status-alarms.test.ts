@@ -82,24 +82,28 @@ const facts = (status: StatusReport, over: Partial<AlarmFacts> = {}): AlarmFacts
   nowMs: NOW,
   ...over,
 });
-const debt = (name: Debt['name'], awaitOperator: number, over: Partial<Debt> = {}): AlarmFacts =>
-  facts(CALM, {
-    view: {
-      ...VIEW,
-      debts: [
-        {
-          name,
-          count: awaitOperator,
-          atoms: 1_500_000_000n,
-          oldestMs: NOW - 3 * 3_600_000,
-          awaitOperator,
-          examples: [{ id: 'one', reason: 'late' }],
-          ...over,
-        },
-      ],
-    },
-  });
+const viewed = (change: Partial<OperatorView>): AlarmFacts => facts(CALM, { view: { ...VIEW, ...change } });
+const debt = (name: Debt['name'], awaitOperator: number, count = awaitOperator): AlarmFacts => {
+  const owed = {
+    atoms: 1_500_000_000n,
+    oldestMs: NOW - 3 * 3_600_000,
+    examples: [{ id: 'one', reason: 'late' }],
+  };
+  return viewed({ debts: [{ name, count, awaitOperator, ...owed }] });
+};
 const FAILING = { work: 'payout', id: 'deposit:1', failures: 4, reason: 'timeout' };
+
+const nodes = (change: object): AlarmFacts => facts(custody({ nodes: { ...NODES, ...change } }));
+const SHORT = { ...CALM.backing, ok: false, state: 'short', gapSatoshis: '-1' } as const;
+const UNCOVERED: StatusReport = { ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } };
+const LATE = { trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false } as const;
+const DOWN = { name: 'esplora-1', ok: false, needed: true, ms: 9, circuit: 'closed' } as const;
+const WALKS = [
+  'spends_unread',
+  'treasury_walk_stuck',
+  'treasury_history_pruned',
+  'treasury_walk_behind',
+] as const;
 
 const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
   ['signing_frozen', facts(custody({ frozen: 'unexpected_debit' }))],
@@ -110,32 +114,21 @@ const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
   ['database_behind', facts(custody({ mirrorBehindSince: iso(90_000) }))],
   ['database_refuses_rows', facts(custody({ mirrorRefusedRows: 1 }))],
   ['database_restored', facts(custody({ mirrorRestored: true }))],
-  [
-    'supply_above_reserve',
-    facts({ ...CALM, backing: { ...CALM.backing, ok: false, state: 'short', gapSatoshis: '-1' } }),
-  ],
+  ['supply_above_reserve', facts({ ...CALM, backing: SHORT })],
   ['sol_low', facts(CALM, { level: { ...SOL, balance: 199_999_999n } })],
   ['quote_budget_low', facts(custody({ quotes: { used: 115, maximum: 120, left: 5 } }))],
-  [
-    'cron_missing',
-    facts({ ...CALM, cron: [{ trigger: 'daily', lastRunAt: iso(30 * 3_600_000), ok: false }] }),
-  ],
+  ['cron_missing', facts({ ...CALM, cron: [LATE] })],
   ['status_unreadable', facts({ ...CALM, database: null })],
   ['status_unreadable', facts({ ...CALM, custody: null }, { view: null })],
-  [
-    'source_down',
-    facts({ ...CALM, upstreams: [{ name: 'esplora-1', ok: false, needed: true, ms: 9, circuit: 'closed' }] }),
-  ],
-  ['source_down', facts({ ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } })],
-  ['nodes_disagree', facts(custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }))],
+  ['source_down', facts({ ...CALM, upstreams: [DOWN] })],
+  ['source_down', facts(UNCOVERED)],
+  ['nodes_disagree', nodes({ disagreementAt: iso(60_000) })],
   ['bridge_fees_over_cap', facts(custody({ bridgeFault: 'fees_over_cap' }))],
   ['bridge_rejects_request', facts(custody({ bridgeFault: 'request_rejected' }))],
-  ['solana_stalled', facts(custody({ nodes: { ...NODES, stalledSince: iso(180_000) } }))],
-  ['quorum_missing', facts(custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }))],
-  ['work_failed', facts(CALM, { view: { ...VIEW, failing: [FAILING] } })],
-  ...(
-    ['spends_unread', 'treasury_walk_stuck', 'treasury_history_pruned', 'treasury_walk_behind'] as const
-  ).map((event) => [event, facts(CALM, { view: { ...VIEW, recent: [{ event, about: 'rpc-1' }] } })] as const),
+  ['solana_stalled', nodes({ stalledSince: iso(180_000) })],
+  ['quorum_missing', nodes({ quorumMissingSince: iso(900_000) })],
+  ['work_failed', viewed({ failing: [FAILING] })],
+  ...WALKS.map((event) => [event, viewed({ recent: [{ event, about: 'rpc-1' }] })] as const),
   ['refund_due', debt('refund_due', 2)],
   ['payment_unmatched', debt('payment_unmatched', 1)],
   ['payout_owed', debt('payout_owed', 1)],
@@ -144,15 +137,13 @@ const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
 const raisedBy = (given: AlarmFacts) => alarmsOf(given).raised;
 
 describe('alarms', () => {
+  const recent = { code: 'UPSTREAM_FAILED', since: iso(599_000) };
   it.each<[string, AlarmFacts]>([
     ['all is well and no daily mint has run yet', facts(CALM)],
     ['the balance is unknown', facts(CALM, { level: { ...SOL, balance: null } })],
-    [
-      'swaps are refused for less than ten minutes',
-      facts(custody({ swapsRefused: { code: 'UPSTREAM_FAILED', since: iso(599_000) } })),
-    ],
+    ['swaps are refused for less than ten minutes', facts(custody({ swapsRefused: recent }))],
     ['D1 is behind for seconds', facts(custody({ mirrorBehindSince: iso(5_000), mint: null }))],
-    ['owed rewards are paid without the operator', debt('payout_owed', 0, { count: 3 })],
+    ['owed rewards are paid without the operator', debt('payout_owed', 0, 3)],
   ])('raises no alarm while %s', (_when, given) => {
     expect(raisedBy(given)).toEqual([]);
   });
@@ -164,41 +155,25 @@ describe('alarms', () => {
     expect(alarm?.reason).not.toMatch(/null|undefined|NaN| since /);
   });
 
+  const held = {
+    ...{ id: 'swap:one', kind: 'swap', state: 'held', reason: 'held_unsettled', lamports: '2000000000' },
+    ...{ createdAtMs: NOW - 7 * 3_600_000, awaitsOperator: true },
+  } as const;
+  const disagreement = { at: NOW, question: 'q', nodes: ['rpc-1', 'rpc-2'] };
   it.each<[string, AlarmFacts, object]>([
-    [
-      'work',
-      facts(CALM, { view: { ...VIEW, failing: [FAILING] } }),
-      { work: 'payout deposit:1: 4 failures (timeout)' },
-    ],
+    ['work', viewed({ failing: [FAILING] }), { work: 'payout deposit:1: 4 failures (timeout)' }],
     ['debts', debt('refund_due', 2), { count: 2, sum: '1.5 SOL', oldest: '3 h', examples: 'one (late)' }],
     [
       'operations',
-      facts(custody({ heldOperations: 1 }), {
-        view: {
-          ...VIEW,
-          open: [
-            {
-              id: 'swap:one',
-              kind: 'swap',
-              state: 'held',
-              reason: 'held_unsettled',
-              lamports: '2000000000',
-              createdAtMs: NOW - 7 * 3_600_000,
-              awaitsOperator: true,
-            },
-          ],
-        },
-      }),
+      { ...facts(custody({ heldOperations: 1 })), view: { ...VIEW, open: [held] } },
       { held: 1, oldest: '7 h', operations: 'swap:one (held_unsettled, 2 SOL)' },
     ],
     [
       'nodes',
-      facts(custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), {
-        view: {
-          ...VIEW,
-          solana: { ...AGREEMENT, disagreement: { at: NOW, question: 'q', nodes: ['rpc-1', 'rpc-2'] } },
-        },
-      }),
+      {
+        ...nodes({ disagreementAt: iso(60_000) }),
+        view: { ...VIEW, solana: { ...AGREEMENT, disagreement } },
+      },
       { nodes: 'rpc-1, rpc-2', question: 'q' },
     ],
   ])('an alarm names the %s that it is about', (_what, given, figures) => {
@@ -249,70 +224,59 @@ function rowsInOnePlace() {
 
 describe('a change of alarms', () => {
   const reporter = { service: 'https://sluice.example' };
-  function watched(notify?: (message: AlarmMessage) => Promise<void>) {
+  /** Alarms that are checked again and again; the webhook refuses the first messages. */
+  function watched(refusals = 0) {
     const lines: Readonly<Record<string, unknown>>[] = [];
     const alarms = rowsInOnePlace();
-    const look = (status: StatusReport, at = NOW) =>
+    const messages: AlarmMessage[] = [];
+    let refused = 0;
+    const check = (given: AlarmFacts) =>
       raiseAlarms({
         reporter,
-        readFacts: async () => facts(status, { nowMs: at, view: status.custody && VIEW }),
+        readFacts: async () => given,
         alarms,
         log: (line) => lines.push(line),
-        notify,
+        async notify(message) {
+          if (refused++ < refusals) throw new Error('down');
+          messages.push(message);
+        },
       });
-    return { lines, look };
+    const look = (status: StatusReport, nowMs = NOW) =>
+      check(facts(status, { nowMs, view: status.custody && VIEW }));
+    /** Of every alarm in every message. */
+    const changes = () =>
+      messages.flatMap(({ alarms: all }) => all.map(({ name, change }) => `${change} ${name}`));
+    return { lines, messages, check, look, changes };
   }
   const frozen = custody({ frozen: 'unexpected_debit' });
 
   it.each(CASES)(
     'the alarm %s is sent when it is raised and when it is over, with its row of the runbook',
     async (name, given) => {
-      const sent: (readonly [string, string, string])[] = [];
-      const alarms = rowsInOnePlace();
-      const look = (readFacts: () => Promise<AlarmFacts>) =>
-        raiseAlarms({
-          reporter,
-          readFacts,
-          alarms,
-          log: () => undefined,
-          notify: async (message) =>
-            void sent.push(
-              ...message.alarms.map((alarm) => [alarm.name, alarm.change, alarm.runbook] as const),
-            ),
-        });
+      const { messages, check, changes } = watched();
       // Some alarms are sent once they have lasted ten minutes.
       for (const [at, shown] of [given, given, facts(CALM)].entries())
-        await look(async () => ({ ...shown, nowMs: shown.nowMs + at * 600_000 }));
-      const row = `https://sluice.example/runbook#${name}`;
-      expect(sent).toEqual([
-        [name, 'raised', row],
-        [name, 'cleared', row],
-      ]);
+        await check({ ...shown, nowMs: shown.nowMs + at * 600_000 });
+      expect(changes()).toEqual([`raised ${name}`, `cleared ${name}`]);
+      for (const { alarms } of messages)
+        expect(alarms[0]?.runbook).toBe(`https://sluice.example/runbook#${name}`);
     },
   );
 
   it('a change of alarms is logged and sent once when it begins and once when it ends', async () => {
-    const messages: AlarmMessage[] = [];
-    const { lines, look } = watched(async (message) => void messages.push(message));
+    const { lines, look, changes } = watched();
     for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
     const changed = { event: 'alarms_changed' };
     expect(lines).toEqual([
       { level: 'alarm', ...changed, raised: ['signing_frozen'], cleared: [], active: ['signing_frozen'] },
       { level: 'info', ...changed, raised: [], cleared: ['signing_frozen'], active: [] },
     ]);
-    expect(messages.map(({ alarms }) => alarms.map(({ name, change }) => [name, change]))).toEqual([
-      [['signing_frozen', 'raised']],
-      [['signing_frozen', 'cleared']],
-    ]);
+    expect(changes()).toEqual(['raised signing_frozen', 'cleared signing_frozen']);
   });
 
   it.each<[string, StatusReport, StatusReport]>([
     ['the custodian', frozen, { ...CALM, custody: null }],
-    [
-      'the reserve',
-      { ...CALM, backing: { ...CALM.backing, ok: false, state: 'short' } },
-      { ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } },
-    ],
+    ['the reserve', { ...CALM, backing: SHORT }, UNCOVERED],
   ])('does not report the end of an alarm while %s cannot be read', async (_what, raised, unreadable) => {
     const { lines, look } = watched();
     await look(raised);
@@ -324,8 +288,7 @@ describe('a change of alarms', () => {
   });
 
   it('an alarm message names the deployment, the reason, the start, the figures and the runbook section', async () => {
-    const messages: AlarmMessage[] = [];
-    const { look } = watched(async (message) => void messages.push(message));
+    const { messages, look } = watched();
     await look(frozen);
     await look(custody({ frozen: null }), NOW + 60_000);
     const runbook = 'https://sluice.example/runbook#signing_frozen';
@@ -356,54 +319,34 @@ describe('a change of alarms', () => {
     stays for two days    | [[0, 1], [23, 1], [24, 1], [47, 1], [48, 1]] | ["raised", "lasting", "lasting"]
   `),
   )('an alarm whose number %s is sent again', async (_how, steps, changes) => {
-    const messages: AlarmMessage[] = [];
-    const { look } = watched(async (message) => void messages.push(message));
+    const { messages, look, changes: sent } = watched();
     for (const [hours, held] of steps) await look(custody({ heldOperations: held }), NOW + hours * HOUR);
-    expect(messages.flatMap(({ alarms }) => alarms.map(({ change }) => change))).toEqual(changes);
-    expect(new Set(messages.flatMap(({ alarms }) => alarms.map(({ since }) => since)))).toEqual(
-      new Set([iso(0)]),
-    );
+    expect(sent()).toEqual(changes.map((change) => `${change} operation_stuck`));
+    const since = messages.flatMap(({ alarms }) => alarms.map((alarm) => alarm.since));
+    expect(new Set(since)).toEqual(new Set([iso(0)]));
   });
 
   it('an alarm that callers can make grow is sent again at most once an hour', async () => {
-    const messages: AlarmMessage[] = [];
-    const alarms = rowsInOnePlace();
+    const { check, changes } = watched();
     for (let minute = 0; minute < 120; minute++)
-      await raiseAlarms({
-        reporter,
-        readFacts: async () => ({ ...debt('payment_unmatched', minute + 1), nowMs: NOW + minute * 60_000 }),
-        alarms,
-        log: () => undefined,
-        notify: async (message) => void messages.push(message),
-      });
-    expect(messages.map((message) => message.alarms[0]?.change)).toEqual(['raised', 'grown']);
+      await check({ ...debt('payment_unmatched', minute + 1), nowMs: NOW + minute * 60_000 });
+    expect(changes()).toEqual(['raised payment_unmatched', 'grown payment_unmatched']);
   });
 
   it('an alarm about a source is sent after ten minutes, and never if the source responds before', async () => {
-    const messages: AlarmMessage[] = [];
-    const { lines, look } = watched(async (message) => void messages.push(message));
-    const down = { ...CALM, backing: { ...UNKNOWN_COVERAGE, ok: false } };
+    const { lines, messages, look, changes } = watched();
     const minutes = (minute: number) => NOW + minute * 60_000;
-    for (let minute = 0; minute < 9; minute++) await look(down, minutes(minute));
+    for (let minute = 0; minute < 9; minute++) await look(UNCOVERED, minutes(minute));
     await look(CALM, minutes(9));
     expect([messages, lines]).toEqual([[], []]);
-    for (let minute = 10; minute <= 20; minute++) await look(down, minutes(minute));
+    for (let minute = 10; minute <= 20; minute++) await look(UNCOVERED, minutes(minute));
     await look(CALM, minutes(21));
-    expect(
-      messages.flatMap(({ at, alarms }) => alarms.map(({ name, change }) => [at, name, change])),
-    ).toEqual([
-      [iso(-20 * 60_000), 'source_down', 'raised'],
-      [iso(-21 * 60_000), 'source_down', 'cleared'],
-    ]);
+    expect(changes()).toEqual(['raised source_down', 'cleared source_down']);
+    expect(messages.map(({ at }) => at)).toEqual([iso(-20 * 60_000), iso(-21 * 60_000)]);
   });
 
   it('sends a change of alarms again if the webhook did not accept it', async () => {
-    let failures = 2;
-    const messages: AlarmMessage[] = [];
-    const { look } = watched(async (message) => {
-      if (failures-- > 0) throw new Error('down');
-      messages.push(message);
-    });
+    const { messages, look } = watched(2);
     await expect(look(frozen)).rejects.toThrow('down');
     await expect(look(frozen)).rejects.toThrow('down');
     await look(frozen);

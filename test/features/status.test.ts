@@ -30,6 +30,7 @@ const COVERED = coverageOf(
   true,
 );
 
+const UP = { name: 'rpc', ok: true, needed: true, ms: 1 };
 const HEALTHY: StatusReportDeps = {
   cache: newCache(),
   memory: newCache(),
@@ -82,21 +83,22 @@ const HEALTHY: StatusReportDeps = {
     id: 'v',
     deployedAt: new Date(NOW).toISOString(),
   }),
-  probeUpstreams: async () => [{ name: 'rpc', ok: true, needed: true, ms: 1 }],
+  probeUpstreams: async () => [UP],
   openCircuits: () => [],
   now: () => NOW,
 };
-const look = (over: Partial<StatusReportDeps> = {}) =>
+type Over = Partial<StatusReportDeps>;
+/** A custodian whose report differs by this. */
+const custody = (change: object): Over => ({
+  custody: { report: async () => ({ ...(await HEALTHY.custody.report()), ...change }) },
+});
+const look = (over: Over = {}) =>
   readState({ ...HEALTHY, cache: newCache(), memory: newCache(), ...over }).then(({ status }) => status);
 
 describe('the status', () => {
   it('the status is green while every upstream that money depends on works, even if others are down', async () => {
-    const status = await look({
-      probeUpstreams: async () => [
-        { name: 'rpc', ok: true, needed: true, ms: 1 },
-        { name: 'relay-1', ok: false, needed: false, ms: 4_000 },
-      ],
-    });
+    const down = { name: 'relay-1', ok: false, needed: false, ms: 4_000 };
+    const status = await look({ probeUpstreams: async () => [UP, down] });
     expect(status).toMatchObject({
       ok: true,
       backing: { ok: true, reserveSatoshis: '55', supplyAtoms: '50', gapSatoshis: '5', ratio: 1.1 },
@@ -111,53 +113,25 @@ describe('the status', () => {
     ]);
   });
 
-  it.each<[string, Partial<StatusReportDeps>, string]>([
+  it.each<[string, Over, string]>([
     ['closed while neither the Worker nor the custodian skips the upstream', {}, 'closed'],
     ['open while the Worker skips the upstream', { openCircuits: () => ['rpc'] }, 'open'],
-    [
-      'open while the custodian skips the upstream',
-      {
-        custody: {
-          report: async () => ({ ...(await HEALTHY.custody.report()), openCircuits: ['rpc'] }),
-        },
-      },
-      'open',
-    ],
+    ['open while the custodian skips the upstream', custody({ openCircuits: ['rpc'] }), 'open'],
   ])('the status shows a circuit as %s', async (_when, over, circuit) => {
     expect((await look(over)).upstreams).toMatchObject([{ name: 'rpc', circuit }]);
   });
 
-  it.each<[string, Partial<StatusReportDeps>]>([
-    [
-      'an upstream that money needs is down',
-      { probeUpstreams: async () => [{ name: 'rpc', ok: false, needed: true, ms: 1 }] },
-    ],
+  const unset = { name: 'config', ok: false, reason: 'missing or invalid: X' };
+  const short = { ...COVERED, state: 'short' as const, gapSatoshis: '-1' };
+  it.each<[string, Over]>([
+    ['money needs an upstream that is down', { probeUpstreams: async () => [{ ...UP, ok: false }] }],
     ['the custodian does not respond', { custody: { report: broken } }],
-    [
-      'every swap is refused',
-      {
-        custody: {
-          report: async () => ({
-            ...(await HEALTHY.custody.report()),
-            swapsRefused: { code: 'SWAP_LIMIT_REACHED', sinceMs: NOW },
-          }),
-        },
-      },
-    ],
-    [
-      'a setting is missing',
-      { checkReady: async () => [{ name: 'config', ok: false, reason: 'missing or invalid: X' }] },
-    ],
-    [
-      'signing is paused',
-      { custody: { report: async () => ({ ...(await HEALTHY.custody.report()), paused: 'operator' }) } },
-    ],
+    ['every swap is refused', custody({ swapsRefused: { code: 'SWAP_LIMIT_REACHED', sinceMs: NOW } })],
+    ['a setting is missing', { checkReady: async () => [unset] }],
+    ['signing is paused', custody({ paused: 'operator' })],
     ['the database does not respond', { database: { ...HEALTHY.database, columns: broken } }],
     ['the cron cannot be read', { heartbeat: { read: broken } }],
-    [
-      'tokens are not covered',
-      { readCoverage: async () => ({ ...COVERED, state: 'short' as const, gapSatoshis: '-1' }) },
-    ],
+    ['tokens are not covered', { readCoverage: async () => short }],
     ['it is not known whether tokens are covered', { readCoverage: async () => UNKNOWN_COVERAGE }],
   ])('the status is red when %s', async (_why, over) => {
     const deps = { ...HEALTHY, cache: newCache(), memory: newCache(), ...over };
@@ -214,24 +188,20 @@ const at = (signingState: () => Promise<SigningState>) =>
     }),
     (app) => app.route('/api', statusRoutes),
   );
-it.each([
-  ['is verified', async () => ({ frozen: null, watchOnly: true }), 'running', 200, null],
+const NOT_COMPARED = 'unverified: the journal was not yet compared with the database and the chain';
+it.each<[string, string | null | undefined, string, number, string | null]>([
+  ['is verified', null, 'running', 200, null],
+  ['has not compared its journal', 'unverified', 'starting', 503, NOT_COMPARED],
   [
-    'has not compared its journal',
-    async () => ({ frozen: 'unverified', watchOnly: true }),
-    'starting',
-    503,
-    'unverified: the journal was not yet compared with the database and the chain',
-  ],
-  [
-    'found its journal incomplete',
-    async () => ({ frozen: 'journal_behind_mirror', watchOnly: true }),
+    'found its journal behind',
+    'journal_behind_mirror',
     'running',
     503,
     'signing is frozen: journal_behind_mirror',
   ],
-  ['does not respond', broken, 'starting', 503, 'does not respond'],
-])('health and readiness reflect a custodian that %s', async (_what, signingState, state, status, reason) => {
+  ['does not respond', undefined, 'starting', 503, 'does not respond'],
+])('health and readiness reflect a custodian that %s', async (_what, frozen, state, status, reason) => {
+  const signingState = frozen === undefined ? broken : async () => ({ frozen, watchOnly: true });
   const call = at(signingState);
   const health = await call('/api/health');
   expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ ok: true, state })]);

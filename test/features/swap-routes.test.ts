@@ -117,11 +117,8 @@ it.each([
 });
 
 it.each([
-  ['{"amountSol":0.5,"dry_run":true}', 'dry_run'],
   ['{"amountSol":0.5,"dry_run":false}', 'dry_run'],
-  ['{"amountSol":0.5,"dry_run":null}', 'dry_run'],
   ['{"amountSol":0.5,"dryRun":"yes"}', 'dryRun'],
-  ['{"amountSol":0.5,"dryRun":null}', 'dryRun'],
   ['{"amountSol":0.5,"DRY-RUN":1}', 'DRY-RUN'],
   ['{"amountSol":0.5,"options":{"dry_run":true}}', 'dry_run'],
   ['{"amountSol":0.5,"options":[{"dryrun":1}]}', 'dryrun'],

@@ -1,38 +1,9 @@
-import { base58 } from '@scure/base';
 import { expect, it } from 'vitest';
 import type { SwapView } from '../../src/custody/api.ts';
 import { readSwap } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
+import { row, SIGNATURE, view } from './swap-service.ts';
 
-const SOL = 1_000_000_000n;
-const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
-
-const row: SwapRow = {
-  seq: 7,
-  signature: SIGNATURE,
-  status: 'finished',
-  detail: 'done',
-  reason: null,
-  amountLamports: SOL,
-  expectedSats: 5n,
-  btcSats: 5n,
-  btcTxid: 't',
-  blockTime: 9,
-  final: true,
-  bornAt: null,
-};
-const view: SwapView = {
-  signature: SIGNATURE,
-  status: 'waiting',
-  detail: 'sent',
-  reason: null,
-  amountLamports: SOL,
-  expectedSats: 5n,
-  minimumSats: 4n,
-  btcSats: null,
-  btcTxid: null,
-  route: 'near-intents',
-};
 const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | null) => {
   const asked = { store: 0, custody: 0 };
   const deps = {
