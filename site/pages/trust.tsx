@@ -49,6 +49,17 @@ const Operator = () => (
   </section>
 );
 
+const Check = () => (
+  <section>
+    <h2>Check it yourself</h2>
+    <p>
+      <a href="/reserves#verify">Check the proof</a> against public explorers, or{' '}
+      <a href="/reserves#terminal">from a terminal</a>. The <a href="/status">status page</a> has the limits
+      and the open alarms.
+    </p>
+  </section>
+);
+
 const Dangers = () => (
   <section id="wrong">
     <h2>What can go wrong</h2>
@@ -73,11 +84,16 @@ export const trust: Page = {
       <Live name="facts" json="/api/reserves">
         <TrustTiles />
       </Live>
-      <Operator />
+      <div class="columns">
+        <Operator />
+        <Check />
+      </div>
       <Dangers />
-      <Redemption />
       <Keys />
-      <Tokens />
+      <div class="columns">
+        <Redemption />
+        <Tokens />
+      </div>
       <section>
         <h2>Whom the service asks</h2>
         <p>
@@ -87,13 +103,6 @@ export const trust: Page = {
         <Live name="sources" json="/api/reserves">
           <TrustSources />
         </Live>
-      </section>
-      <section>
-        <h2>Check it yourself</h2>
-        <p>
-          <a href="/reserves#verify">Check the proof</a> against public explorers, or from a terminal. The{' '}
-          <a href="/status">status page</a> has the limits and the open alarms.
-        </p>
       </section>
     </>
   ),

@@ -2,6 +2,7 @@ import type { Failure } from '../api/call.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
 import { Away, holdersUrl } from './explorer-links.tsx';
+import { OfficialPicture } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
 /** A mint that was not read yet is shown differently from a missing one. */
@@ -44,11 +45,15 @@ export function OfficialMints() {
   const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   return (
     <dl class="facts mints">
-      <dt>ABSR</dt>
+      <dt class="row">
+        <OfficialPicture asset="ABSR" /> ABSR
+      </dt>
       <dd>
         <MintLine asset="ABSR" mint={value?.absrMint} failure={failure} />
       </dd>
-      <dt>ASRY</dt>
+      <dt class="row">
+        <OfficialPicture asset="ASRY" /> ASRY
+      </dt>
       <dd>
         <MintLine asset="ASRY" mint={value?.asryMint} failure={failure} />
       </dd>

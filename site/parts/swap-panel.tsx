@@ -176,6 +176,11 @@ const Limits = ({ minimum }: { minimum: Query<SwapMinimum> }) => (
         show={(value) => <SwapBounds minimum={value} />}
       />
     </div>
+  </div>
+);
+
+const Before = () => (
+  <div class="stack">
     <h2 class="minor">Before you start one</h2>
     <dl class="facts">
       <dt>Who swaps</dt>
@@ -255,8 +260,11 @@ export function SwapPanel() {
   if (id === null)
     return (
       <div class="split">
-        <SwapForm minimum={minimum} started={show} />
-        <Limits minimum={minimum} />
+        <div class="stack">
+          <SwapForm minimum={minimum} started={show} />
+          <Limits minimum={minimum} />
+        </div>
+        <Before />
       </div>
     );
   return (

@@ -16,6 +16,13 @@ const TINTS = 7;
 export const tintOf = (symbol: string): string =>
   `tint-${[...symbol].reduce((sum, letter) => (sum * 3 + (letter.codePointAt(0) ?? 0)) % TINTS, 0)}`;
 
+/** The picture of a token of the reserve, which this site has itself. */
+export const OfficialPicture = ({ asset }: { asset: 'ABSR' | 'ASRY' }) => (
+  <span class="initial">
+    <img src={`/${asset.toLowerCase()}.svg`} alt="" width="88" height="88" />
+  </span>
+);
+
 /** The first letter, in place of the picture that other sites load from the creator's URL. */
 export const Initial = ({ symbol }: { symbol: string }) => (
   <span class={`initial ${tintOf(symbol)}`} aria-hidden="true">

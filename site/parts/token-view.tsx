@@ -12,7 +12,7 @@ import { Tile } from './tile.tsx';
 import { ListedMark, TokenBadges } from './token-badges.tsx';
 import { isImageUrl } from './token-draft.ts';
 import { TokenPicture } from './token-picture.tsx';
-import { Foreign, tintOf } from './token-text.tsx';
+import { Foreign, OfficialPicture, tintOf } from './token-text.tsx';
 
 export type HolderFact = { readonly isGood: boolean; readonly text: string };
 
@@ -94,11 +94,15 @@ type TokenViewProps = {
 export const TokenView = ({ token, isPart = false, file = null, children }: TokenViewProps) => (
   <>
     <div class={`token-head ${tintOf(token.symbol)}`}>
-      <TokenPicture
-        symbol={token.symbol}
-        url={token.image !== null && isImageUrl(token.image) ? token.image : null}
-        file={file}
-      />
+      {token.official === null ? (
+        <TokenPicture
+          symbol={token.symbol}
+          url={token.image !== null && isImageUrl(token.image) ? token.image : null}
+          file={file}
+        />
+      ) : (
+        <OfficialPicture asset={token.official.asset} />
+      )}
       <div>
         <Name name={token.name} isPart={isPart} />
         <span class="row">

@@ -38,7 +38,14 @@ export type KeyFacts = {
 };
 
 export function keyRows({ reserves, proof, treasury, asry }: KeyFacts): readonly (readonly Child[])[] {
-  const signed = proof === null ? 'not read' : <Moment iso={proof.timestamp} />;
+  const signed =
+    proof === null ? (
+      ''
+    ) : (
+      <>
+        , last at <Moment iso={proof.timestamp} />
+      </>
+    );
   const watchOnly = reserves?.bitcoin.watchOnly ?? null;
   const solana = reserves?.solana ?? null;
   return [
@@ -47,16 +54,17 @@ export function keyRows({ reserves, proof, treasury, asry }: KeyFacts): readonly
       <Key text={solana?.address} label="Solana address" />,
       'In the service (hot), one process at Cloudflare',
       'The operator',
-      'Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds',
-      signed,
+      <>Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds. Signs proofs{signed}</>,
     ],
     [
       'Bitcoin key of the reserve',
       <Key text={reserves?.bitcoin.address} label="Bitcoin address" />,
       BITCOIN_PLACES[`${watchOnly}`],
       'The operator',
-      `Signs proofs ${proofRhythm(watchOnly)}. No code of the service sends BTC`,
-      signed,
+      <>
+        Signs proofs {proofRhythm(watchOnly)}
+        {signed}. No code of the service sends BTC
+      </>,
     ],
     witnessRow(solana),
     mintRow('ABSR', solana?.minting ?? null, absrMinter(solana)),
@@ -74,7 +82,6 @@ function treasuryRow(treasury: string | undefined, reserve: string | null): read
     treasury === undefined || reserve === null ? UNKNOWN : place,
     'The operator',
     'Receives fees, payments for ASRY, and minted ABSR',
-    'signs no proofs',
   ];
 }
 
@@ -89,7 +96,6 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
     <>
       {use}. <a href="/reserves#verify">The check “Who can mint”</a> reads the keys from the chain
     </>,
-    key ? 'signs mints only' : 'signs no proofs',
   ];
 }
 
@@ -117,7 +123,6 @@ function mintRow(
     where,
     who,
     minter === 'nobody' ? `No more ${asset} can exist` : `Can mint any amount of ${asset}`,
-    'signs no proofs',
   ];
 }
 
@@ -175,7 +180,6 @@ export function TrustKeys() {
         { name: 'Where it is' },
         { name: 'Run by' },
         { name: 'What it is used for' },
-        { name: 'Last signed a proof' },
       ]}
       rows={keyRows({
         reserves: reserves.value,
