@@ -6,7 +6,7 @@ import type { AsryEpochs, Reserves, Status } from '../../packages/client/src/ind
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { absrMinter } from './coverage.tsx';
-import { amountOf, grouped, rounded, shortSol, sol, units } from './format.ts';
+import { sol, units } from './format.ts';
 import { Folded, Table } from './table.tsx';
 
 export type DangerFacts = {
@@ -42,21 +42,20 @@ const BITCOIN_LOSSES = {
   null: 'A thief of the Bitcoin key: all of it. Whether that key is in the service is not known right now.',
 } as const;
 
-/** What the daily limit leaves to an attacker who passes every check. */
-function solLoss({ reserves, status }: DangerFacts): string {
-  const held = reserves?.solana.balanceLamports ?? null;
-  const limit = status?.custody?.limits.find(({ name }) => name === 'day')?.maximum ?? null;
-  return [
-    `A thief of the Solana key, or of the right to deploy code: all of it${held === null ? '' : `, ${shortSol(held)} SOL now`}.`,
-    `An attacker who passes every check without the key: ${limit === null ? 'the limit of a day, which is not known right now' : `at most ${sol(limit)} SOL a day`}.`,
-  ].join(' ');
+function solLoss({ status }: DangerFacts): string {
+  const day = status?.custody?.limits.find(({ name }) => name === 'day');
+  const limit =
+    day === undefined
+      ? 'the limit of a day, which is not known right now'
+      : `at most ${sol(day.maximum)} SOL a day`;
+  return `A thief of the Solana key, or of the right to deploy code: all of it. An attacker who passes every check without the key: ${limit}.`;
 }
 
 function asryLoss({ epochs }: DangerFacts): string {
   const { allowanceAtomic: allowed = null, current = null } = epochs ?? {};
   if (allowed === null || current === null)
     return 'A thief of the Solana key: all ASRY that this key may pay out.';
-  const amount = grouped(rounded(units(allowed, current.asryDecimals), 2));
+  const amount = units(allowed, current.asryDecimals);
   return `A thief of the Solana key: the ${amount} ASRY that a cold account still allows it.`;
 }
 
@@ -83,14 +82,10 @@ export function lossesOf(facts: DangerFacts): readonly (readonly [what: string, 
 /** What the operator of this instance could do with its keys. */
 const OperatorCould = ({ reserves }: { reserves: Reserves | null }) => {
   const minter = absrMinter(reserves?.solana ?? null);
-  const held = reserves?.bitcoin.balanceSatoshis ?? null;
   return (
     <ul class="holders">
       <li>
-        <strong>
-          Move the SOL and the BTC of the reserve with the keys, at any time
-          {held === null ? '' : `: ${amountOf(held, 'sat')} now`}.
-        </strong>
+        <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
       </li>
       <li>{minter === null ? MINTER_UNKNOWN : OPERATOR_MINTS[minter]}</li>
       <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
