@@ -163,6 +163,8 @@ export const RequestView = z.object({
   detail: z.string(),
   reason: orNull(z.string()),
   subject: z.record(z.string(), z.unknown()).readonly(),
+  /** The treasury to pay. */
+  payee: z.string(),
   feeLamports: z.string(),
   receivedLamports: z.string(),
   reference: z.string(),

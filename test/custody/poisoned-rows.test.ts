@@ -35,6 +35,7 @@ async function withPoisonedOperations() {
   new RequestStore(w.storage).put({
     ...PAID_REQUEST,
     id: request.id,
+    payee: 'treasury',
     fee: '1',
     reference: request.reference,
   });

@@ -68,6 +68,7 @@ export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): Request
   detail: 'awaiting_payment',
   reason: null,
   subject,
+  payee: TREASURY,
   feeLamports: (baseFeeLamports + 1n).toString(),
   receivedLamports: '0',
   reference: wallet(24),

@@ -4,7 +4,11 @@ import { requestView } from '../../src/custody/payments/request-records.ts';
 import { CustodianClient } from '../../src/wiring/custodian-client.ts';
 import { NOW, PAID_REQUEST } from '../kit/sample-operations.ts';
 
-const VIEW = requestView({ ...PAID_REQUEST, id: 'one', fee: '1', reference: 'reference' }, [], NOW);
+const VIEW = requestView(
+  { ...PAID_REQUEST, id: 'one', payee: 'treasury', fee: '1', reference: 'reference' },
+  [],
+  NOW,
+);
 /** Members that may be null; a new member must be one of them, or have a default of its own. */
 const NULLABLE = Object.entries(VIEW).flatMap(([member, value]) => (value === null ? [member] : []));
 

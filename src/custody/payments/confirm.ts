@@ -12,6 +12,7 @@
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
+import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
@@ -137,7 +138,7 @@ async function bookNamed(
   request: PaymentRequest,
   asked: ConfirmRequest,
 ): Promise<Refusal | undefined> {
-  const { contact, journal, requests, treasuryAddress } = context;
+  const { contact, journal, requests } = context;
   const { signature } = asked;
   const found = await awaitFinal(context, request, asked);
   if (found.type === 'refused') return found.refusal;
@@ -146,7 +147,7 @@ async function bookNamed(
   const older = olderRefusal(journal, transaction, contact);
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
-  if (treasuryPayment(transaction, treasuryAddress)) {
+  if (readPayment(context, transaction).payment) {
     const undecided = await forCaller(asked.client, () => bookPayment(context, transaction), isAlwaysFirst);
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
     // The payment is final but not booked yet: the caller asks again.
@@ -166,16 +167,15 @@ async function awaitFinal(
   request: PaymentRequest,
   { signature, client, waitMs }: ConfirmRequest,
 ): Promise<LookedUp> {
-  const { lookUp, now, requests, treasuryAddress } = context;
+  const { lookUp, now, requests } = context;
   const asked = { signature, client, waitMs, unknownMs: UNKNOWN_MS };
   if (request.state !== 'open' || request.reported?.signature === signature)
     return lookUp({ ...asked, until: 'final' });
   const deadline = now() + waitMs;
   const found = await lookUp({ ...asked, until: 'confirmed' });
   if (found.type !== 'confirmed' || !found.transaction) return found;
-  const payment = treasuryPayment(found.transaction, treasuryAddress);
-  const match = payment && matchRequest(context, payment, found.transaction);
-  if (typeof match === 'object' && match.id === request.id && match.state === 'open')
+  const { payment, match } = readPayment(context, found.transaction);
+  if (payment && typeof match === 'object' && match.id === request.id && match.state === 'open')
     requests.putReported(match, { signature, at: now() });
   const leftMs = deadline - now();
   return leftMs > 0 ? lookUp({ ...asked, waitMs: leftMs, until: 'final' }) : found;
@@ -190,13 +190,13 @@ export async function bookPayment(
   transaction: ChainTransaction,
 ): Promise<Undecided | undefined> {
   if (transaction.failed) return undefined;
-  const paid = treasuryPayment(transaction, context.treasuryAddress);
-  const payment = paid ?? { ...transaction, lamports: 0n, payer: null };
   let sale: SaleRead | undefined;
   // The storage transaction is synchronous, so a read of the chain comes between two of them.
   for (let reads = 0; ; reads++) {
     const found = context.storage.transaction(() => {
-      const decided = decide(context, payment, transaction, sale);
+      const { payment: paid, payee, match } = readPayment(context, transaction);
+      const payment = paid ?? { ...transaction, lamports: 0n, payee, payer: null };
+      const decided = decide(context, { payment, match }, transaction, sale);
       writeRows(context, payment, decided);
       return decided;
     });
@@ -210,18 +210,17 @@ export async function bookPayment(
 /** @param sale the newest read of a purchase */
 function decide(
   context: PaymentContext,
-  payment: TreasuryPayment,
+  { payment, match }: { readonly payment: TreasuryPayment; readonly match: Match['match'] },
   transaction: ChainTransaction,
   sale: SaleRead | undefined,
 ): PaymentCase {
-  const { journal, now, products, treasury, treasuryAddress } = context;
+  const { journal, now, products, treasury } = context;
   const { accounts, signature, signers } = transaction;
-  if (treasury.hasRecord(signature)) return { type: 'booked' };
-  const isOwn = signers.some((signer) => signer === treasuryAddress || isReserve(context, signer));
+  if (treasury.hasRecord(signature, payment.payee)) return { type: 'booked' };
+  const isOwn = signers.some((signer) => signer === payment.payee || isReserve(context, signer));
   if (payment.lamports === 0n || isOwn || olderRefusal(journal, transaction, undefined))
     return { type: 'no_payment' };
 
-  const match = matchRequest(context, payment, transaction);
   if (typeof match === 'string') return { type: 'unmatched', reason: match };
   // A bridge adds no reference to money that it returns to the treasury.
   if (!accounts.includes(match.reference) && mayBeReturnedNow(context, payment))
@@ -292,22 +291,47 @@ function usePayment(context: PaymentContext, payment: TreasuryPayment, request: 
   context.treasury.record(payment, nameOf(request));
 }
 
+/** The request that a transaction is for, and the treasury that it should pay. */
+type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
+
+/**
+ * What a transaction pays, and for which request. It is judged by the treasury of its request, which may be configured no
+ * more. `payment` is undefined if that treasury got nothing.
+ */
+function readPayment(
+  context: PaymentContext,
+  transaction: ChainTransaction,
+): Match & { readonly payment: TreasuryPayment | undefined } {
+  const found = matchRequest(context, transaction);
+  return { ...found, payment: treasuryPayment(transaction, found.payee) };
+}
+
 /**
  * The request whose reference a transaction contains. Without a reference, the only request that is still open, was open
- * at that time, and has exactly this fee: such a payment is never short, late or double.
+ * at that time, and whose treasury gained exactly its fee: such a payment is never short, late or double.
  */
 function matchRequest(
-  { now, requests }: PaymentContext,
-  payment: TreasuryPayment,
-  { accounts }: ChainTransaction,
-): PaymentRequest | NoMatch {
-  const [named, alsoNamed] = accounts.flatMap((account) => requests.byReference(account) ?? []);
-  if (named) return alsoNamed ? 'several_requests' : named;
-  const paidAt = paidAtOf(payment, now());
-  const [exact, alsoExact] = requests
-    .openByFee(payment.lamports.toString())
-    .filter((request) => paidAt >= request.createdAt - CLOCK_SKEW_MS && paidAt <= request.closesAt);
-  return exact && !alsoExact ? exact : 'no_request';
+  { now, requests, treasuryAddress }: PaymentContext,
+  transaction: ChainTransaction,
+): Match {
+  const { accounts } = transaction;
+  const gainOf = (account: string): bigint => lamportsChange(transaction, account) ?? 0n;
+  const named = accounts.flatMap((account) => requests.byReference(account) ?? []);
+  if (named.length > 0) {
+    const paid = named.find(({ payee }) => gainOf(payee) > 0n);
+    if (!paid) return { match: 'no_request', payee: treasuryAddress };
+    return { match: named.length > 1 ? 'several_requests' : paid, payee: paid.payee };
+  }
+  const paidAt = paidAtOf(transaction, now());
+  const [exact, alsoExact] = accounts.flatMap((account) => {
+    const gained = gainOf(account);
+    const requested = gained > 0n ? requests.openByFee(gained.toString()) : [];
+    return requested
+      .filter(({ payee }) => payee === account)
+      .filter(({ createdAt, closesAt }) => paidAt >= createdAt - CLOCK_SKEW_MS && paidAt <= closesAt);
+  });
+  if (exact && !alsoExact) return { match: exact, payee: exact.payee };
+  return { match: 'no_request', payee: treasuryAddress };
 }
 
 /**

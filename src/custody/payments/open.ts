@@ -59,7 +59,7 @@ function saleRefusal(
 }
 
 function newRequest(
-  { products, randomId, randomBytes, now }: PaymentContext,
+  { products, randomId, randomBytes, treasuryAddress: payee, now }: PaymentContext,
   { kind, subject, client }: OpenRequest,
   fee: bigint,
 ): PaymentRequest {
@@ -70,6 +70,7 @@ function newRequest(
     kind,
     state: 'open',
     subject: products[kind].open({ id, subject }, createdAt),
+    payee,
     fee: fee.toString(),
     reference: encodeBase58(randomBytes(32)),
     client,

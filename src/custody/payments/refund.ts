@@ -88,12 +88,12 @@ async function pay(context: PaymentContext, refund: RefundDue): Promise<string> 
 
 /** Reason why the finalized chain does not support a refund, or undefined. */
 async function objection(context: PaymentContext, refund: RefundDue): Promise<string | undefined> {
-  const { treasuryAddress } = context;
+  const payee = context.treasury.payeeOf(refund.signature) ?? context.treasuryAddress;
   const transaction = await context.transaction(refund.signature);
   if (!transaction || transaction.failed) return 'the chain does not show this payment';
-  const credit = lamportsChange(transaction, treasuryAddress) ?? 0n;
+  const credit = lamportsChange(transaction, payee) ?? 0n;
   if (owedOf(context, refund.signature) > credit) return 'the recorded refund is larger than the payment';
-  if (payerOf(transaction, treasuryAddress) !== refund.payer) return 'the chain shows a different payer';
+  if (payerOf(transaction, payee) !== refund.payer) return 'the chain shows a different payer';
   return undefined;
 }
 

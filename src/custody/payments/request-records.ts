@@ -49,6 +49,7 @@ export function requestView(
     detail: detailOf(request, refunds, now),
     reason: request.reason,
     subject: request.subject,
+    payee: request.payee,
     feeLamports: request.fee,
     receivedLamports: request.received,
     reference: request.reference,

@@ -52,6 +52,8 @@ export type PaymentRequest = {
   readonly state: RequestState;
   /** The purchased work, in the kind's own shape. */
   readonly subject: Subject;
+  /** The treasury that was configured when the request was opened. Only payments to it pay for the request. */
+  readonly payee: string;
   /** Lamports to pay; the last five digits distinguish open requests. */
   readonly fee: string;
   /** The Solana Pay reference: an address among the accounts of the payment. */

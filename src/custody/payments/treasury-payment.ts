@@ -1,5 +1,5 @@
 /**
- * What a transaction pays to the treasury, and who paid it. Pure.
+ * What a transaction pays to a treasury, and who paid it. Pure.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/transaction.ts';
@@ -9,15 +9,12 @@ import type { TreasuryPayment } from './treasury-store.ts';
 /** In lamports. Amounts up to it are not refunded: the refund's transaction alone costs 5,400. */
 export const DUST = 10_000n;
 
-/** What a transaction pays to the treasury, or undefined if it failed or pays nothing. */
-export function treasuryPayment(
-  transaction: ChainTransaction,
-  treasury: string,
-): TreasuryPayment | undefined {
-  const credit = lamportsChange(transaction, treasury) ?? 0n;
+/** What a transaction pays to a treasury, or undefined if it failed or pays nothing. */
+export function treasuryPayment(transaction: ChainTransaction, payee: string): TreasuryPayment | undefined {
+  const credit = lamportsChange(transaction, payee) ?? 0n;
   if (transaction.failed || credit <= 0n) return undefined;
   const { signature, slot, blockTime } = transaction;
-  return { signature, slot, blockTime, lamports: credit, payer: payerOf(transaction, treasury) };
+  return { signature, slot, blockTime, lamports: credit, payee, payer: payerOf(transaction, payee) };
 }
 
 /**

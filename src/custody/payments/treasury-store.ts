@@ -16,6 +16,7 @@ const SCHEMA = [
     slot INTEGER NOT NULL,
     block_time INTEGER,
     lamports TEXT NOT NULL,
+    payee TEXT NOT NULL,
     payer TEXT,
     used_by TEXT
   )`,
@@ -37,8 +38,10 @@ export type TreasuryPayment = {
   readonly slot: bigint;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** Lamports that the treasury gained; zero if the transaction pays it nothing. */
+  /** Lamports that the payee gained; zero if the transaction pays it nothing. */
   readonly lamports: bigint;
+  /** The treasury that was paid: that of the request or, without one, the configured one. */
+  readonly payee: string;
   /** The only signer that paid; null if several did. */
   readonly payer: string | null;
 };
@@ -50,6 +53,7 @@ const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
   slot: BigInt(Number(row.slot)),
   blockTime: row.block_time === null ? null : Number(row.block_time),
   lamports: BigInt(String(row.lamports)),
+  payee: String(row.payee),
   payer: String(row.payer),
 });
 
@@ -96,20 +100,32 @@ export class TreasuryStore {
     this.#exec = exec;
   }
 
-  /** Whether a transaction was read and recorded, whatever it pays for. */
-  hasRecord(signature: string): boolean {
-    return this.#exec('SELECT 1 FROM treasury_payments WHERE signature = ?', signature).length > 0;
+  /**
+   * Whether a transaction was read and recorded, whatever it pays for. That it pays one treasury nothing does not count
+   * for another one.
+   */
+  hasRecord(signature: string, payee: string): boolean {
+    const query = "SELECT 1 FROM treasury_payments WHERE signature = ? AND (lamports <> '0' OR payee = ?)";
+    return this.#exec(query, signature, payee).length > 0;
+  }
+
+  /** The treasury that a recorded payment paid. */
+  payeeOf(signature: string): string | undefined {
+    const [row] = this.#exec('SELECT payee FROM treasury_payments WHERE signature = ?', signature);
+    return row && String(row.payee);
   }
 
   /** Stores a transaction that was read. */
   record(payment: TreasuryPayment, usedBy: string | null): void {
     this.#exec(
-      `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, used_by)
-       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET used_by = COALESCE(used_by, excluded.used_by)`,
+      `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payee, payer, used_by)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET used_by = COALESCE(used_by, excluded.used_by),
+         lamports = excluded.lamports, payee = excluded.payee, payer = excluded.payer`,
       payment.signature,
       Number(payment.slot),
       payment.blockTime,
       payment.lamports.toString(),
+      payment.payee,
       payment.payer,
       usedBy,
     );

@@ -117,7 +117,7 @@ export class TreasuryWalk {
   #reached(node: TreasuryNode, head: Place | undefined): true {
     if (head) {
       const { signature, slot } = head;
-      this.#context.journal.setMeta(keyOf(node), JSON.stringify({ signature, slot: slot.toString() }));
+      this.#context.journal.setMeta(this.#keyOf(node), JSON.stringify({ signature, slot: slot.toString() }));
     }
     return true;
   }
@@ -135,9 +135,12 @@ export class TreasuryWalk {
   }
 
   #headOf(node: TreasuryNode): Head | undefined {
-    const text = this.#context.journal.getMeta(keyOf(node));
+    const text = this.#context.journal.getMeta(this.#keyOf(node));
     return text === undefined ? undefined : (JSON.parse(text) as Head);
   }
+
+  /** Each treasury has its own heads: while another one is configured, nothing is read of its list. */
+  #keyOf = ({ name }: TreasuryNode): string => `treasury_head:${this.#context.treasuryAddress}:${name}`;
 
   /** Raises an alarm, at most once an hour for each node and event. */
   #alarm(node: string, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
@@ -145,5 +148,3 @@ export class TreasuryWalk {
     if (agenda.isDueAgain(`${event} ${node}`, HOUR_MS)) log({ level: 'alarm', event, node, ...facts });
   }
 }
-
-const keyOf = ({ name }: TreasuryNode): string => `treasury_head:${name}`;

@@ -22,23 +22,20 @@ const SHOWN = 200;
 
 /** A payment that nothing has used, that is not our own, and that cannot be money returned by a bridge. */
 export function findUnmatched(context: PaymentContext, signature: string): UnmatchedPayment | undefined {
-  const { journal, treasury, treasuryAddress } = context;
+  const { journal, treasury } = context;
   const payment = treasury.unmatched(signature);
   if (!payment || journal.userOf(`payment:${signature}`) !== undefined) return undefined;
-  if (payment.payer === treasuryAddress || isReserve(context, payment.payer)) return undefined;
+  if (payment.payer === payment.payee || isReserve(context, payment.payer)) return undefined;
   // The lost journal may have used or returned an older payment.
   if (olderRefusal(journal, payment, undefined)) return undefined;
   return mayBeReturnedNow(context, payment) ? undefined : payment;
 }
 
 /** Whether a payment may be money that a bridge returned for an open swap. */
-export const mayBeReturnedNow = (
-  { journal, now, treasuryAddress }: PaymentContext,
-  payment: TreasuryPayment,
-): boolean =>
+export const mayBeReturnedNow = ({ journal, now }: PaymentContext, payment: TreasuryPayment): boolean =>
   mayBeReturned(
     payment,
-    journal.open().filter(({ signer }) => signer === treasuryAddress),
+    journal.open().filter(({ signer }) => signer === payment.payee),
     now(),
   );
 

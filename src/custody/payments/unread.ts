@@ -40,7 +40,10 @@ const LOOKS_BEFORE_ALARM = 7;
 const ABSENT_LIFE_MS = DAY_MS;
 const UNREAD_LIFE_MS = 30 * DAY_MS;
 
-type QueueContext = Pick<PaymentContext, 'agenda' | 'storage' | 'treasury' | 'transaction' | 'now' | 'log'>;
+type QueueContext = Pick<
+  PaymentContext,
+  'agenda' | 'storage' | 'treasury' | 'treasuryAddress' | 'transaction' | 'now' | 'log'
+>;
 
 /** Books a finalized transaction (`confirm.ts`). */
 export type Book = (transaction: ChainTransaction) => Promise<Undecided | undefined>;
@@ -127,8 +130,11 @@ export class UnreadTransactions {
    * known.
    */
   isKnown(signature: string): boolean {
-    const { treasury } = this.#context;
-    return treasury.hasRecord(signature) || (treasury.unread(signature)?.state ?? 'queued') !== 'queued';
+    const { treasury, treasuryAddress } = this.#context;
+    return (
+      treasury.hasRecord(signature, treasuryAddress) ||
+      (treasury.unread(signature)?.state ?? 'queued') !== 'queued'
+    );
   }
 
   /** Whether a quorum of nodes has shown a listed transaction. */
@@ -142,8 +148,10 @@ export class UnreadTransactions {
    * @returns false, and queues nothing, while the queue of this node is full
    */
   queue(entries: readonly SignatureEntry[], source: string, since: number): boolean {
-    const { treasury, storage, now } = this.#context;
-    const fresh = entries.filter(({ err, signature }) => err === null && !treasury.hasRecord(signature));
+    const { treasury, treasuryAddress, storage, now } = this.#context;
+    const fresh = entries.filter(
+      ({ err, signature }) => err === null && !treasury.hasRecord(signature, treasuryAddress),
+    );
     if (treasury.countQueued(source) + fresh.length > MAX_QUEUED) return false;
     const at = now();
     storage.transaction(() => {

@@ -41,15 +41,15 @@ export const priceOf = (lamports: bigint) => ({
 });
 
 /** The payment instructions of a request. @param purpose label in the payer's wallet */
-export function paymentBody(request: RequestView, treasury: string, purpose: string) {
+export function paymentBody(request: RequestView, purpose: string) {
   const price = priceOf(BigInt(request.feeLamports));
-  const { reference } = request;
+  const { payee, reference } = request;
   const query = new URLSearchParams({ amount: price.amount, reference, label: 'Sluice', message: purpose });
   return {
-    treasury_address: treasury,
+    treasury_address: payee,
     ...price,
     reference,
-    solana_pay_url: `solana:${treasury}?${query.toString().replaceAll('+', '%20')}`,
+    solana_pay_url: `solana:${payee}?${query.toString().replaceAll('+', '%20')}`,
     created_at: request.createdAt,
     expires_at: request.expiresAt,
   };

@@ -23,6 +23,32 @@ async function mirrored(world: PaymentWorld, key: string) {
   };
 }
 
+describe('a request whose treasury is configured no more', () => {
+  it.each(
+    scenes(`
+      its payment is found by its reference
+        | open a; treasury other; pay a fee; run; detail a = completed; owed a = none
+      a confirm books its payment without a reference
+        | open a; treasury other; pay a fee unnamed; confirm a a1 = confirmed
+      what it is owed back is compared with the treasury that was paid
+        | open a; treasury other; pay a fee+20000; run; owed a = overpaid 20000; refund a = paid; refunds a = a1 paid
+      money that its reference sends to the new treasury is listed for the operator
+        | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
+      a transaction that paid another treasury nothing is read again for the first one
+        | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
+      a returned treasury's walk continues where it stopped
+        | open a; run; treasury other; pay a 5000000 unnamed; pay a 6000000 unnamed to other; run; run; treasury treasury; run; unmatched = a2 6000000 payer, a1 5000000 payer
+    `),
+  )('%s', (_title, steps = '') => play(steps));
+
+  it('a request shows the treasury of its opening', () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    Object.assign(world.context, { treasuryAddress: 'other' });
+    expect([world.payments.find(id)?.payee, world.open().payee]).toEqual(['treasury', 'other']);
+  });
+});
+
 describe('the time in which a request can be paid', () => {
   it('a request shows that its payment period is thirty minutes', () => {
     const { createdAt, expiresAt } = createPaymentWorld().open();

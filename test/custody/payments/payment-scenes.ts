@@ -46,7 +46,7 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     },
     /**
      * @param sum `fee+7` or lamports
-     * @param words `unnamed` without the reference, `by X`, `block -5s|none`, `failed`, `sent` if not final, `as a1` for its bytes
+     * @param words `unnamed` without the reference, `by X`, `to X`, `block -5s|none`, `failed`, `sent` if not final, `as a1` for its bytes
      */
     pay(name: string, sum: string, ...words: string[]) {
       const after = (word: string) => words[words.indexOf(word) + 1] ?? '';
@@ -55,6 +55,7 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       if (words.includes('failed')) Object.assign(over, { failed: true });
       if (words.includes('by'))
         Object.assign(over, { accounts: [after('by'), 'treasury', ...references], signers: [after('by')] });
+      if (words.includes('to')) Object.assign(over, { accounts: ['payer', after('to'), ...references] });
       if (words.includes('block')) {
         const isUnknown = after('block') === 'none';
         const at = isUnknown ? null : Math.floor((state.now + msOf(after('block'))) / 1_000);
@@ -100,6 +101,8 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       const { rows, ok } = await payments.commands.refund(requests.get(name)?.id ?? payment(name));
       return orNone(rows?.map(({ outcome }) => outcome) ?? [ok]);
     },
+    /** From now on another treasury is configured. */
+    treasury: (treasuryAddress: string) => Object.assign(payments.context, { treasuryAddress }),
     wait: (time: string) => Object.assign(state, { now: state.now + msOf(time) }),
     set(name: string, value?: string) {
       if (!(name in state)) throw new Error(`no state ${name}`);

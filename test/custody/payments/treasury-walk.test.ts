@@ -64,8 +64,11 @@ function stageOf(nodeCount: number) {
   async function book(found: ChainTransaction): Promise<undefined> {
     if (found.signature === fault.poison) throw new Error('cannot be booked');
     const isPayment = found.postLamports[1] === 1_100n;
-    if (!payments.hasRecord(found.signature) && isPayment) taken.push(found.signature);
-    payments.record({ ...found, lamports: 0n, payer: null }, isPayment ? `token:${found.signature}` : null);
+    if (!payments.hasRecord(found.signature, 'treasury') && isPayment) taken.push(found.signature);
+    payments.record(
+      { ...found, lamports: 0n, payee: 'treasury', payer: null },
+      isPayment ? `token:${found.signature}` : null,
+    );
   }
   const agenda = new Agenda(storage, now, log);
   const context = {

@@ -53,13 +53,14 @@ function setUp() {
     agenda,
     storage,
     treasury: payments,
+    treasuryAddress: 'treasury',
     transaction: async (signature: string) => state.transaction(signature),
     now: () => state.now,
     log,
   };
   const unread = new UnreadTransactions(context, async (transaction) => {
     if (state.error !== undefined) throw new Error(state.error);
-    payments.record({ ...transaction, lamports: 0n, payer: null }, null);
+    payments.record({ ...transaction, lamports: 0n, payee: 'treasury', payer: null }, null);
     return undefined;
   });
   return { unread, agenda, payments, state, logged };
