@@ -44,7 +44,10 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
 const isPruned = async (node: TreasuryNode, head: Head): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(head.slot);
 
-type WalkContext = Pick<PaymentContext, 'treasuryAddress' | 'nodes' | 'agenda' | 'journal' | 'now' | 'log'>;
+type WalkContext = Pick<
+  PaymentContext,
+  'treasury' | 'treasuryAddress' | 'nodes' | 'agenda' | 'journal' | 'now' | 'log'
+>;
 
 export class TreasuryWalk {
   readonly #context: WalkContext;
@@ -63,7 +66,7 @@ export class TreasuryWalk {
    * @returns whether a quorum of the nodes gave a complete list
    */
   async run(since: number, budget: RunBudget): Promise<boolean> {
-    const { nodes, now, log } = this.#context;
+    const { nodes, treasury, now, log } = this.#context;
     let complete = 0;
     for (const node of nodes) {
       try {
@@ -76,8 +79,9 @@ export class TreasuryWalk {
     }
     await this.#unread.readQueue(budget);
     for (const { name } of nodes)
-      if (this.#unread.trimAbsent(name)) this.#alarm(name, 'payments_unread_limit', { limit: MAX_ABSENT });
-    const { source = '', since: queuedAt = now() } = this.#unread.queued() ?? {};
+      if (treasury.trimAbsent(name, MAX_ABSENT))
+        this.#alarm(name, 'payments_unread_limit', { limit: MAX_ABSENT });
+    const { source = '', since: queuedAt = now() } = treasury.queued(now()) ?? {};
     if (now() - queuedAt > BEHIND_ALARM_MS)
       this.#alarm(source, 'treasury_walk_behind', { since: new Date(queuedAt).toISOString() });
     return complete >= quorumOf(nodes.length);
@@ -85,12 +89,12 @@ export class TreasuryWalk {
 
   /** Every transaction listed before this time has been read. Unix milliseconds; null if nothing is queued. */
   readUntil(): number | null {
-    return this.#unread.queued()?.finalAt ?? null;
+    return this.#context.treasury.queued(this.#context.now())?.finalAt ?? null;
   }
 
   /** Queues the entries that a node lists above its head. Returns whether everything above it is queued. */
   async #list(node: TreasuryNode, since: number): Promise<boolean> {
-    const { treasuryAddress } = this.#context;
+    const { treasury, treasuryAddress } = this.#context;
     const known = this.#headOf(node);
     const end: End = known ?? { since };
     let { cursor, head } = this.#listings.get(node.name) ?? {};
@@ -104,7 +108,7 @@ export class TreasuryWalk {
       const at = entries.findIndex((entry) => isBelow(entry, end));
       const above = at < 0 ? entries : entries.slice(0, at);
       if (!this.#unread.queue(above, node.name, since)) break;
-      head ??= above.find((entry) => this.#unread.isShown(entry));
+      head ??= above.find(({ signature, slot }) => treasury.isShown(signature, slot));
       const isLost = at < 0 && !next && known && (await this.#isLost(node, known, top));
       if (at >= 0 || (!next && !known) || isLost) return this.#reached(node, head);
       if (!next) return false;

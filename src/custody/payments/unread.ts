@@ -10,7 +10,6 @@ import type { Backoff } from '../kernel/agenda.ts';
 import { orUnreadable } from '../nodes/history.ts';
 import type { Undecided } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
-import type { Queued } from './treasury-store.ts';
 
 /** Number of transactions that one run of the search may still read. */
 export type RunBudget = { reads: number };
@@ -137,11 +136,6 @@ export class UnreadTransactions {
     );
   }
 
-  /** Whether a quorum of nodes has shown a listed transaction. */
-  isShown({ signature, slot }: SignatureEntry): boolean {
-    return this.#context.treasury.isShown(signature, slot);
-  }
-
   /**
    * Queues the transactions of a node's list that were not read yet.
    * @param since Unix milliseconds; a transaction without a block time was not final before
@@ -164,11 +158,6 @@ export class UnreadTransactions {
     return true;
   }
 
-  /** The queued transactions that were never read; undefined if there are none. */
-  queued(): Queued | undefined {
-    return this.#context.treasury.queued(this.#context.now());
-  }
-
   /** Reads the newest and the oldest queued transactions of each node. Stops while the nodes fail. */
   async readQueue(budget: RunBudget): Promise<void> {
     const { treasury, now } = this.#context;
@@ -186,11 +175,6 @@ export class UnreadTransactions {
           budget.reads--;
           if ((await this.read(signature, source)) === 'stop') return;
         }
-  }
-
-  /** Drops transactions of a node that no quorum shows, if there are too many. Returns whether it dropped any. */
-  trimAbsent(source: string): boolean {
-    return this.#context.treasury.trimAbsent(source, MAX_ABSENT);
   }
 
   /** Reads transactions again whose first read failed. */

@@ -4,7 +4,7 @@ import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { bookPayment } from '../../../src/custody/payments/confirm.ts';
 import { payerOf } from '../../../src/custody/payments/treasury-payment.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
-import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
+import { MAX_ABSENT, UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -118,7 +118,10 @@ describe('a listed transaction', () => {
     await unread.read('old', 'node');
     state.now += 1;
     for (let number = 0; number < 1_000; number++) await unread.read(`unread ${number}`, 'node');
-    const isDropped = [unread.trimAbsent('another node'), unread.trimAbsent('node')];
+    const isDropped = [
+      payments.trimAbsent('another node', MAX_ABSENT),
+      payments.trimAbsent('node', MAX_ABSENT),
+    ];
     const left = ['old', 'unread 0', 'unread 999'].filter((signature) => payments.unread(signature));
     expect([isDropped, left]).toEqual([
       [false, true],
@@ -131,7 +134,7 @@ describe('a listed transaction', () => {
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';
     for (let number = 0; number <= 1_000; number++) await unread.read(`broken ${number}`, 'node');
-    expect(unread.trimAbsent('node')).toBe(false);
+    expect(payments.trimAbsent('node', MAX_ABSENT)).toBe(false);
     expect(payments.unread('broken 0')).toBeDefined();
   });
 
