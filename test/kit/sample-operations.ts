@@ -158,12 +158,10 @@ export const PAID_REQUEST = {
   received: '0',
   parts: [],
   paymentSignature: null,
-  payer: null,
   reported: null,
   paidAt: NOW,
   completedAt: null,
   tokenId: null,
   creations: 1,
   reason: null,
-  changes: 0,
 } as const;

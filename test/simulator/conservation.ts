@@ -93,7 +93,7 @@ export function judgeSums(world: World, operations: readonly Operation[]): void 
 export function judgeCurve(world: World): void {
   const { witness, host } = world;
   const reached = new Map<string, bigint>();
-  const claims = rowsOf(world, 'asry_claims', 'seq').toSorted((a, b) =>
+  const claims = rowsOf(world, 'asry_claims', 'signature').toSorted((a, b) =>
     BigInt(String(a.before)) < BigInt(String(b.before)) ? -1 : 1,
   );
   for (const { signature, epoch, before, after } of claims) {
@@ -145,7 +145,7 @@ export function judgeRecords(world: World): void {
     compare(`token ${row.tokenId}`, row, tokens.get(String(row.tokenId)));
   const claims = inD1('asry_claims');
   const payouts = Map.groupBy(rowsOf(world, 'asry_payouts', 'signature, part'), ({ signature }) => signature);
-  for (const claim of rowsOf(world, 'asry_claims', 'seq')) {
+  for (const claim of rowsOf(world, 'asry_claims', 'signature')) {
     const own = { claim, payouts: payouts.get(claim.signature) ?? [] };
     compare(`claim ${claim.signature}`, own, claims.get(String(claim.signature)));
   }

@@ -17,7 +17,7 @@ const SCHEMA = [
     ends_at INTEGER NOT NULL,
     row TEXT NOT NULL
   )`,
-  `CREATE TABLE IF NOT EXISTS asry_claims (signature TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, row TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS asry_claims (signature TEXT PRIMARY KEY, row TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS asry_payouts (
     signature TEXT NOT NULL,
     part INTEGER NOT NULL,
@@ -36,8 +36,6 @@ const SCHEMA = [
 
 /** A claimed deposit. Its entitlement never changes. */
 export type Claim = ClaimedDeposit & {
-  /** Position among all claims, from 1. */
-  readonly seq: number;
   /** The epoch's cumulative deposits before and after this one. */
   readonly before: bigint;
   readonly after: bigint;
@@ -45,8 +43,6 @@ export type Claim = ClaimedDeposit & {
   readonly operations: number;
   /** Unix milliseconds. */
   readonly claimedAtMs: number;
-  /** Incremented with every change of the claim or of a payout. */
-  readonly changes: number;
 };
 
 /** Reason why a payout is not paid yet. */
@@ -160,10 +156,14 @@ export class AsryStore {
   /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
   save(claim: Claim, payout: Payout): void {
     const { journal, now } = this.#tools;
-    const changed = { ...claim, changes: claim.changes + 1 };
     this.#putPayout(payout);
-    this.#putClaim(changed);
-    journal.queue.publish('asry_claims', claim.signature, this.#claimColumns(changed), now());
+    this.#exec(
+      `INSERT INTO asry_claims (signature, row) VALUES (?, ?)
+       ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
+      claim.signature,
+      stringifyJson(claim),
+    );
+    journal.queue.publish('asry_claims', claim.signature, this.#claimColumns(claim), now());
   }
 
   #putEpoch(epoch: Epoch): void {
@@ -196,22 +196,8 @@ export class AsryStore {
     return this.#epochs.all('ORDER BY number DESC LIMIT ?', limit);
   }
 
-  #putClaim(claim: Claim): void {
-    this.#exec(
-      `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
-       ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
-      claim.signature,
-      claim.seq,
-      stringifyJson(claim),
-    );
-  }
-
   claim(signature: string): Claim | undefined {
     return this.#claims.first('WHERE signature = ?', signature);
-  }
-
-  nextSeq(): number {
-    return (numberOf(this.#exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1;
   }
 
   #putPayout(payout: Payout): void {

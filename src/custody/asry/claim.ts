@@ -211,7 +211,6 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
     return refused(tooSmall(creditedAtoms, program.minimumDeposit));
   const claim: Claim = {
     ...deposit,
-    seq: store.nextSeq(),
     feeBps: RECEIVE_FEE_BPS,
     feeAtoms,
     netAtoms,
@@ -222,9 +221,8 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
     remainingAtoms: entitlementAtoms,
     operations: 0,
     claimedAtMs: now(),
-    changes: 0,
   };
-  const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1, changes: epoch.changes + 1 };
+  const advanced = { ...epoch, deposits: after, claims: epoch.claims + 1 };
   return { type: 'fresh', claim, epoch: advanced };
 }
 

@@ -86,8 +86,6 @@ export type Epoch = Curve & {
   /** Reward atoms paid to recipients. */
   readonly paid: bigint;
   readonly claims: number;
-  /** Incremented with every change of the row. */
-  readonly changes: number;
 };
 
 const DAY_SECONDS = 86_400;
@@ -130,7 +128,7 @@ function openEpoch(
   decimals: number,
   span: Pick<Epoch, 'number' | 'startsAt' | 'endsAt'>,
 ): Epoch {
-  const none = { deposits: 0n, paid: 0n, claims: 0, changes: 0 };
+  const none = { deposits: 0n, paid: 0n, claims: 0 };
   return { ...span, cap: cap * 10n ** BigInt(decimals), depth, price, decimals, ...none };
 }
 

@@ -288,7 +288,7 @@ export const endPayout =
       store.save(claim, { ...payout, state: 'paid', paidAt, rent, rentAt });
       agenda.plan(PAYOUT, payoutKey(payout), null);
       const epoch = store.epoch(claim.epoch);
-      if (epoch) store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 });
+      if (epoch) store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms });
       return;
     }
     // A payout that the key can no longer sign is checked from the start, like a new one.

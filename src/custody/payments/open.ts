@@ -80,14 +80,12 @@ function newRequest(
     received: '0',
     parts: [],
     paymentSignature: null,
-    payer: null,
     reported: null,
     paidAt: null,
     completedAt: null,
     tokenId: null,
     creations: 1,
     reason: null,
-    changes: 0,
   };
 }
 

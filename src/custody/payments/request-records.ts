@@ -86,10 +86,9 @@ export function viewOf(context: PaymentContext, request: PaymentRequest): Reques
 
 /** Stores a request and queues its D1 update. Call inside a storage transaction. */
 export function saveRequest(context: PaymentContext, request: PaymentRequest): PaymentRequest {
-  const changed = { ...request, changes: request.changes + 1 };
-  context.requests.put(changed);
-  mirrorRequest(context, changed);
-  return changed;
+  context.requests.put(request);
+  mirrorRequest(context, request);
+  return request;
 }
 
 /** The rows of a request in D1: its own and, once it is completed, its product's second one. */

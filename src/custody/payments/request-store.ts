@@ -69,7 +69,6 @@ export type PaymentRequest = {
   readonly received: string;
   readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
-  readonly payer: string | null;
   /**
    * A transaction that a caller has named and that no quorum shows as final yet, and when it was first named. Not
    * mirrored in D1.
@@ -85,8 +84,6 @@ export type PaymentRequest = {
   readonly creations: number;
   /** Reason why the request's work waits, or null. */
   readonly reason: string | null;
-  /** Incremented with every change. */
-  readonly changes: number;
 };
 
 /** The newest operation that does the work of a request. */
@@ -102,23 +99,16 @@ export type PaymentPart = {
   readonly signature: string;
   readonly lamports: string;
   readonly payer: string | null;
-  readonly slot: string;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
 };
 
 /** The request with one more payment. */
 export const withPart = (
   request: PaymentRequest,
-  { signature, lamports, payer, slot, blockTime }: TreasuryPayment,
+  { signature, lamports, payer }: TreasuryPayment,
 ): PaymentRequest => ({
   ...request,
   received: (BigInt(request.received) + lamports).toString(),
-  parts: [
-    ...request.parts,
-    { signature, lamports: lamports.toString(), payer, slot: slot.toString(), blockTime },
-  ],
-  payer,
+  parts: [...request.parts, { signature, lamports: lamports.toString(), payer }],
   reported: null,
 });
 

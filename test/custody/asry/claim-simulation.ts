@@ -133,7 +133,7 @@ export function createAsrySimulation(options: SimulationOptions) {
 
   return {
     ...run,
-    claims: (): Claim[] => rows<Claim>('asry_claims', 'seq'),
+    claims: (): Claim[] => rows<Claim>('asry_claims', 'rowid'),
     payouts: (): Payout[] => rows<Payout>('asry_payouts', 'signature, part'),
     operations: (): Operation[] =>
       host.disk

@@ -74,7 +74,7 @@ export function storeCopies(
   for (let at = 1; at <= 41; at++) {
     const signature = `deposit-${at}`;
     const copy = { ...payout, signature, keyHash: null, ...change(signature, at) };
-    store.save({ ...claim, signature, seq: at + 1, operations: copy.operationId === null ? 0 : 1 }, copy);
+    store.save({ ...claim, signature, operations: copy.operationId === null ? 0 : 1 }, copy);
     if (copy.state === 'owed') w.agenda.plan(PAYOUT, payoutKey(copy), at);
   }
 }

@@ -265,14 +265,6 @@ describe('a request', () => {
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
   });
 
-  it('a request numbers its changes from one, so that D1 and a restored journal know the newer row', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(1);
-    await world.confirm(request.id, world.pay(1_000n, [request.reference]));
-    expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(2);
-  });
-
   it('two requests share no amount until two hours after one has closed, so that a late payment buys nothing for another', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
