@@ -63,27 +63,31 @@ export class FinalityWatch {
    */
   async check(): Promise<bigint> {
     const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
-    const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
-      const covered = this.#questions.covered(given.map(({ value }) => value));
-      // A single stalled node must not make the whole chain look stalled.
-      const isEnough = covered !== undefined && (isComplete || covered > BigInt(this.known.slot));
-      return isEnough ? { agreed: covered } : undefined;
-    });
-    if (!answer) throw quorumMissing();
-    this.known = noteSlot(this.known, String(answer.agreed), this.#ports.now());
+    // A single stalled node must not make the whole chain look stalled.
+    const slot = await this.#covered('finalized slot', read, (covered) => covered > BigInt(this.known.slot));
+    this.known = noteSlot(this.known, String(slot), this.#ports.now());
     if (this.known.stalledSince !== null) {
       const consensus = await this.#consensus();
       this.known = { ...this.known, consensus };
     }
-    return answer.agreed;
+    return slot;
   }
 
   /** The block height that a quorum has reached. It waits for every node, so that one can neither raise nor lower it. */
   async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
     const read = async (node: SolanaNode) => (await node.epochInfo(commitment)).blockHeight;
-    const answer = await this.#questions.ask(`${commitment} height`, read, (given, isComplete) => {
+    return this.#covered(`${commitment} height`, read, () => false);
+  }
+
+  /** The highest figure that a quorum has reached, once every node has answered or the figure is enough. */
+  async #covered(
+    question: string,
+    read: (node: SolanaNode) => Promise<bigint>,
+    isEnough: (covered: bigint) => boolean,
+  ): Promise<bigint> {
+    const answer = await this.#questions.ask(question, read, (given, isComplete) => {
       const covered = this.#questions.covered(given.map(({ value }) => value));
-      return isComplete && covered !== undefined ? { agreed: covered } : undefined;
+      return covered !== undefined && (isComplete || isEnough(covered)) ? { agreed: covered } : undefined;
     });
     if (!answer) throw quorumMissing();
     return answer.agreed;
