@@ -11,9 +11,6 @@ import type { Log, Storage } from './kernel/ports.ts';
  */
 export const STORAGE_VERSION = 1;
 
-/** Statements that bring storage of version n to n + 1, at index n - 1. */
-const STEPS: readonly (readonly string[])[] = [];
-
 export type OpenedStorage = {
   readonly storage: Storage;
   /** Undefined if this release can use the storage; otherwise the reason why it must neither sign nor write. */
@@ -21,8 +18,8 @@ export type OpenedStorage = {
 };
 
 /**
- * Marks a new storage with this release's version, and brings an older one to it in one transaction. Storage of a newer
- * version, or of an unknown one, is opened read-only. Its rows may limit spending in a way that this release does not support, so signing could pay twice.
+ * Marks a new storage with this release's version. Storage of any other version is opened read-only: its rows may limit
+ * spending in a way that this release does not support, so signing could pay twice.
  */
 export function openStorage(storage: Storage, log: Log): OpenedStorage {
   const version = versionOf(storage.exec);
@@ -31,11 +28,6 @@ export function openStorage(storage: Storage, log: Log): OpenedStorage {
       storage.exec('CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)');
       storage.exec("INSERT INTO meta (key, value) VALUES ('storage_version', ?)", String(STORAGE_VERSION));
     });
-  } else if (isOlder(version)) {
-    storage.transaction(() => {
-      for (const statement of STEPS.slice(Number(version) - 1).flat()) storage.exec(statement);
-      storage.exec("UPDATE meta SET value = ? WHERE key = 'storage_version'", String(STORAGE_VERSION));
-    });
   } else if (version !== String(STORAGE_VERSION)) {
     const refusal = `The custodian's storage has version ${version}, but this release supports version ${STORAGE_VERSION}. Deploy the newer release again.`;
     log({ level: 'alarm', event: 'storage_newer', version, known: STORAGE_VERSION });
@@ -43,9 +35,6 @@ export function openStorage(storage: Storage, log: Log): OpenedStorage {
   }
   return { storage, refusal: undefined };
 }
-
-const isOlder = (version: string): boolean =>
-  /^[1-9]\d{0,3}$/.test(version) && Number(version) < STORAGE_VERSION;
 
 /** The stored version; undefined in a new storage. */
 function versionOf(exec: Storage['exec']): string | undefined {
