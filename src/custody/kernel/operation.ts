@@ -172,27 +172,6 @@ function withAtoms<T extends object>(members: T): T {
 
 const NONE = lamports(0n);
 
-const BLANK = {
-  detail: '',
-  reason: null,
-  revision: 0,
-  createdAt: 0,
-  updatedAt: 0,
-  signedAt: null,
-  dueAt: null,
-  looks: 0,
-  amount: NONE,
-  reserved: NONE,
-  unsettled: NONE,
-  cost: NONE,
-  releasedSlot: null,
-  attempt: 1,
-  signing: null,
-  landing: null,
-  plan: {},
-  outcome: {},
-} as const;
-
 /** The intent of a new operation. The journal assigns its number and revision. */
 export function plannedOperation({
   now,
@@ -201,14 +180,24 @@ export function plannedOperation({
   readonly now: number;
 }): Operation {
   return {
-    ...BLANK,
     ...intent,
     seq: 0,
+    revision: 0,
     state: 'planned',
     detail: 'planned',
+    reason: null,
     createdAt: now,
     updatedAt: now,
+    signedAt: null,
     dueAt: now,
+    looks: 0,
+    unsettled: NONE,
+    cost: NONE,
+    releasedSlot: null,
+    attempt: 1,
+    signing: null,
+    landing: null,
+    outcome: {},
   };
 }
 
