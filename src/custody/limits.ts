@@ -7,7 +7,7 @@ import { type Lamports, lamports } from '../core/amount.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../core/operation-limits.ts';
 import type { Refusal } from './api.ts';
 import { spendingRefusal } from './kernel/begin-operation.ts';
-import { type Kind, plannedOperation } from './kernel/operation.ts';
+import type { Kind } from './kernel/operation.ts';
 import {
   type Balance,
   type Bounds,
@@ -82,19 +82,12 @@ export class CustodyBounds {
     const amount = lamports(0n);
     const verdict = checkIntent({ bounds: { limits, keeps }, amount, reserved, balance, operations, now });
     if (!verdict.ok) return verdict.code === 'LIMIT_REACHED' ? spendingRefusal(verdict, now) : FLOAT_SPENT;
-    const work = plannedOperation({
-      id: '',
-      kind,
-      signer: '',
-      amount,
-      reserved: amount,
-      plan: {},
-      now,
-    });
+    const none = { amount, reserved: amount, unsettled: amount, cost: amount };
+    const sold: Entry = { kind, state: 'planned', createdAt: now, signedAt: null, ...none };
     for (const limit of limits) {
-      const sold = { ...work, rows: Number(smaller(open.count, limit.maximum / 2n)) };
-      const reached = checkLimit(limit, [...operations, sold], { amount, cost: 0n }, now);
-      if (!reached.ok) return spendingRefusal({ ...reached, availableAt: now + UNPAID_RETRY_MS }, now);
+      const rows = Number(smaller(open.count, limit.maximum / 2n));
+      const reached = checkLimit(limit, [...operations, { ...sold, rows }], none, now);
+      if (reached) return spendingRefusal({ ...reached, availableAt: now + UNPAID_RETRY_MS }, now);
     }
     return undefined;
   }

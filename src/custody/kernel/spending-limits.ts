@@ -119,25 +119,20 @@ const additionTo = ({ counts }: Limit, { amount, cost }: Added): bigint =>
 const usedOf = (limit: Limit, operations: readonly Entry[], now: number): bigint =>
   sum(countedBy(limit, operations, now).map((op) => countOf(limit, op)));
 
-/** Whether a limit has room for an addition. */
+/** Undefined if a limit has room for an addition. */
 export function checkLimit(
   limit: Limit,
   operations: readonly Entry[],
   added: Added,
   now: number,
-): { readonly ok: true } | LimitReached {
+): LimitReached | undefined {
   const used = usedOf(limit, operations, now);
   const addition = additionTo(limit, added);
   // An operation that moves nothing passes even if a limit was lowered below its present use.
   const movesNothing = limit.counts === 'amount' && addition === 0n;
-  if (movesNothing || used + addition <= limit.maximum) return { ok: true };
-  return {
-    ok: false,
-    code: 'LIMIT_REACHED',
-    limit,
-    used,
-    availableAt: freeAt(limit, operations, addition, now),
-  };
+  if (movesNothing || used + addition <= limit.maximum) return undefined;
+  const availableAt = freeAt(limit, operations, addition, now);
+  return { ok: false, code: 'LIMIT_REACHED', limit, used, availableAt };
 }
 
 /** When enough entries will have left the window to make room for an addition, in Unix milliseconds. */
@@ -182,8 +177,8 @@ export function reachedLimit(
   now: number,
 ): LimitReached | undefined {
   for (const limit of limits) {
-    const verdict = checkLimit(limit, operations, added, now);
-    if (!verdict.ok) return verdict;
+    const reached = checkLimit(limit, operations, added, now);
+    if (reached) return reached;
   }
   return undefined;
 }
