@@ -145,16 +145,13 @@ const Covered = ({ backing }: Pick<Status, 'backing'>) => (
 /** A mint ends like this on each day without new sats: nothing was signed and nothing is wrong. */
 const NOT_NEEDED = 'nothing_to_mint';
 
-type MintFacts = {
-  readonly mint: NonNullable<Status['custody']>['mint'];
-  readonly backing: Status['backing'];
-};
-
 /** The day's mint, and the sats that came after it. */
-const MintTile = ({ mint, backing }: MintFacts) => {
+const MintTile = ({ custody, backing }: Pick<Status, 'custody' | 'backing'>) => {
+  const mint = custody?.mint ?? null;
   const isNeeded = mint?.reason !== NOT_NEEDED;
+  const state = isNeeded ? mint?.state : 'not needed';
   return (
-    <Tile name="Mint of today" value={mint && (isNeeded ? mint.state : 'not needed')}>
+    <Tile name="Mint of today" value={custody && (state ?? 'not configured')}>
       {isNeeded && mint?.reason ? `${mint.reason.replaceAll('_', ' ')}. ` : ''}
       {mint?.ok ? waitingText(backing) : ''}
     </Tile>
@@ -173,7 +170,7 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
     <Tile name="Swaps" value={custody && swapsText(custody)}>
       SOL of the reserve into BTC
     </Tile>
-    <MintTile mint={custody?.mint ?? null} backing={backing} />
+    <MintTile custody={custody} backing={backing} />
     <Tile name="Database" value={database && 'responds'}>
       records and lists, not money
     </Tile>

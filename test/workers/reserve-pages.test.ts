@@ -11,7 +11,7 @@ const MINT = 'So11111111111111111111111111111111111111112';
 const ASRY = '7kLh5EwWsfm18XUodfmF2ABJnQJRxJPxwTkEj9q7pjZK';
 const BUILT = `<!doctype html><html><head><title>Sluice</title></head><body>
 <section data-island="alerts"></section><div data-island="hero">none</div><div data-island="flow">none</div>
-<div data-island="mints">reading</div><div data-island="wallets">Reading both chains.</div></body></html>`;
+<div data-island="keys">none</div><div data-island="mints">reading</div><div data-island="wallets">Reading both chains.</div></body></html>`;
 
 const message = buildProofMessage({
   service: 'sluice.test',
@@ -103,6 +103,11 @@ it('the HTML of the reserves page contains its first figures', async () => {
   const { text } = await service({ sats: 1_061_975n, now: NOW })('/reserves');
   expect(text).toMatch(/data-island="wallets" data-filled="">.*1,061,975 sats.*9\.5 SOL/s);
   expect(text).not.toContain('Reading both chains.');
+});
+
+it('the HTML of the trust page says where the key of the treasury is, which is the reserve itself here', async () => {
+  const { text } = await service({ sats: 1n, now: NOW })('/trust');
+  expect(text).toMatch(/data-island="keys" data-filled="">.*own Solana key/s);
 });
 
 it.each([
