@@ -145,3 +145,23 @@ describe('an idempotency key', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 });
+
+it('a page view is counted even if another caller disconnects', async () => {
+  const view = (path: string, ip: string, signal?: AbortSignal) =>
+    world.fetch('/api/analytics/pageview', {
+      ...{ method: 'POST', ip, headers: { 'content-type': 'application/json' } },
+      ...{ body: JSON.stringify({ path }), ...(signal && { signal }) },
+    });
+  const leaving = Array.from({ length: 20 }, (_, n) => {
+    const gone = new AbortController();
+    const sent = view('/gone', `198.51.101.${n}`, gone.signal).catch(() => undefined);
+    setTimeout(() => gone.abort(), n);
+    return sent;
+  });
+  const staying = Array.from({ length: 60 }, (_, n) => view('/stays', `198.51.102.${n}`));
+  expect(new Set((await Promise.all(staying)).map(({ status }) => status))).toEqual(new Set([204]));
+  await Promise.all(leaving);
+  const rows = await world.worker.pageViews("SELECT count(*) AS views FROM views WHERE path = '/stays'");
+  const { by_path } = (await createSwapCaller(world).get('/api/analytics/stats')).body;
+  expect([rows, by_path]).toEqual([[{ views: 60 }], expect.arrayContaining([{ path: '/stays', count: 60 }])]);
+});

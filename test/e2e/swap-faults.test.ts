@@ -40,14 +40,8 @@ describe('the verdict of a cell', () => {
     headers: new Headers(replayed ? { 'idempotency-replayed': 'true' } : {}),
   });
   const created = { id: 'S1', amountSol: 0.3, expectedBtcSats: 37_000 };
-  const end = {
-    id: 'S1',
-    status: 'finished',
-    amountSol: 0.3,
-    btcSats: 37_000,
-    btcSatoshis: '37000',
-    txId: 'T1',
-  };
+  const paid = { btcSats: 37_000, btcSatoshis: '37000', txId: 'T1' };
+  const end = { id: 'S1', status: 'finished', amountSol: 0.3, ...paid };
   const payment = { signature: 'S1', to: 'D1', lamports: 300_000_000n, fee: 5_900n, blockTime: 1 };
   const good: Observation = {
     amountSol: 0.3,
@@ -68,17 +62,16 @@ describe('the verdict of a cell', () => {
     expect(judge(good)).toEqual({ result: '200, finished', violations: [] });
   });
 
+  const other = { ...payment, signature: 'S2' };
+  const unpaid = { ends: [], repeats: [], payments: [], paymentsAtEnd: 0, arrivedSats: 0n };
+  const lagging = { signature: 'S1', status: 'waiting', btc_sats: null };
   it.each<[string, Partial<Observation>, string]>([
     ['a second payment', { payments: [payment, payment], paymentsAtEnd: 2 }, '2 payments for one swap'],
-    [
-      'a payment too many',
-      { payments: [payment, { ...payment, signature: 'S2' }], paymentsAtEnd: 2 },
-      'that no response named',
-    ],
+    ['one payment too many', { payments: [payment, other], paymentsAtEnd: 2 }, 'that no response named'],
     ['another amount', { payments: [{ ...payment, lamports: 1n }] }, 'a payment of 1 lamports'],
     ['a lost payment', { payments: [], paymentsAtEnd: 0 }, 'finished without a payment on Solana'],
     [
-      'an unconfirmed delivery',
+      'an open block',
       { bitcoinPayment: () => ({ sats: 1n, confirmed: false }) },
       'without Bitcoin on the chain',
     ],
@@ -86,45 +79,18 @@ describe('the verdict of a cell', () => {
     ['sats that no response names', { arrivedSats: 74_000n }, '74000 sats arrived, 37000 are reported'],
     ['a null amount', { ends: [{ ...end, amountSol: null }] }, 'a status without its amount'],
     ['a null amount at the end', { ends: [{ ...end, btcSats: null }] }, 'finished without an amount'],
-    [
-      'a create without its amount',
-      { answers: [answer(200, { ...created, expectedBtcSats: null })] },
-      'without its amounts',
-    ],
-    [
-      'an estimate without its amount',
-      { estimate: answer(200, { estimatedBtcSats: null }) },
-      'an estimate without',
-    ],
-    [
-      'a mirror that lags',
-      { rows: [{ signature: 'S1', status: 'waiting', btc_sats: null }] },
-      'the mirror differs',
-    ],
+    ['no amount', { answers: [answer(200, { ...created, expectedBtcSats: null })] }, 'without its amounts'],
+    ['a null estimate', { estimate: answer(200, { estimatedBtcSats: null }) }, 'an estimate without'],
+    ['a mirror that lags', { rows: [lagging] }, 'the mirror differs'],
     [
       'a false expiry',
       { ends: [{ ...end, status: 'failed', reason: 'expired' }] },
       'expired, and yet it landed',
     ],
-    [
-      'a repeat that swaps again',
-      { repeats: [answer(200, { ...created, id: 'S2' }, true)] },
-      'a repeat answers 200',
-    ],
+    ['a new swap', { repeats: [answer(200, { ...created, id: 'S2' }, true)] }, 'a repeat answers 200'],
     ['a repeat without its mark', { repeats: [answer(200, created)] }, 'a repeat is not marked'],
     ['a repeat that pays', { paymentsAtEnd: 2 }, 'a repeat has paid'],
-    [
-      'a refused swap that was signed',
-      {
-        answers: [answer(502, refusal)],
-        ends: [],
-        repeats: [],
-        payments: [],
-        paymentsAtEnd: 0,
-        arrivedSats: 0n,
-      },
-      'a refused swap was signed',
-    ],
+    ['a signed refusal', { ...unpaid, answers: [answer(502, refusal)] }, 'a refused swap was signed'],
   ])('the verdict reports %s', (_what, change, violation) => {
     expect(judge({ ...good, ...change }).violations.join('; ')).toContain(violation);
   });

@@ -1,7 +1,5 @@
 /** Every read of the reserve shows an ended operation two seconds later, in each isolate, while KV repeats old reads for a minute. */
 
-import { none } from '@solana/web3.js';
-import { getMintEncoder } from '@solana-program/token';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Deps } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
@@ -26,6 +24,7 @@ import { wallet } from '../kit/addresses.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
 import { createKv } from '../kit/platform/memory-kv.ts';
 import { routerOver } from '../kit/router.ts';
+import { mintData, tokenRow } from '../kit/token-accounts.ts';
 import { openRoom } from './swap-service.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
@@ -65,23 +64,6 @@ const epochOf = (depositsAtoms: bigint) => ({
   ...{ nextUnitMicroAtoms: 1n, nextDollarAtoms: 1n },
 });
 
-/** A token whose payment was booked. */
-const tokenOf = (name: string) => ({
-  ...{ tokenId: 1, mint: wallet(3), name, symbol: 'T', decimals: 0, supply: 1n, creator: null, uri: null },
-  ...{ description: '', image: null, program: 'token', requestId: null, createdAt: NOW, listedAt: NOW },
-});
-
-const mintOf = (supply: bigint): Uint8Array =>
-  new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: none(),
-      freezeAuthority: none(),
-      supply,
-      decimals: 0,
-      isInitialized: true,
-    }),
-  );
-
 /** One isolate over the chains of the world, with its own memory. */
 function isolate(world: World, kv: KVNamespace) {
   const options = { now: Date.now, lastChange: async () => world.lastChange, defer: () => undefined };
@@ -90,7 +72,7 @@ function isolate(world: World, kv: KVNamespace) {
     slot: world.chain.slot,
     accounts: [
       { owner: RESERVE, lamports: world.chain.lamports, data: new Uint8Array() },
-      { owner: TOKEN_PROGRAM, lamports: 1n, data: mintOf(world.chain.atoms) },
+      { owner: TOKEN_PROGRAM, lamports: 1n, data: mintData({ supply: world.chain.atoms }) },
     ],
   });
   const esplora = {
@@ -147,7 +129,7 @@ function isolate(world: World, kv: KVNamespace) {
       readAllowance: async () => world.chain.atoms,
     },
     tokens: {
-      tokens: { list: async () => [tokenOf(`paid ${world.chain.slot}`)] },
+      tokens: { list: async () => [tokenRow({ name: `paid ${world.chain.slot}` })] },
       facts: { memory, readAccounts: async () => ({ accounts: [(await accounts()).accounts[1] ?? null] }) },
       officialMints: new Map([[MINT, 'ABSR']]),
       reserve,

@@ -1,7 +1,7 @@
 /** The accounts of a Whirlpool on the chain: vaults, mints, names and the oracle. */
 import { base64 } from '@scure/base';
 import { address, none } from '@solana/web3.js';
-import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { AccountState, getTokenEncoder } from '@solana-program/token';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { decodeWhirlpool, oracleAddress, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
@@ -9,6 +9,7 @@ import type { ChainAccount } from '../../src/providers/solana-rpc.ts';
 import { oracleBytes } from '../chain/solana/oracle-bytes.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
 import real from '../fixtures/whirlpool-accounts.json' with { type: 'json' };
+import { mintData } from '../kit/token-accounts.ts';
 
 /** SOL/USDC with a fixed fee, both mints under the classic program with Metaplex names. */
 export const FIXED_POOL = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
@@ -37,16 +38,7 @@ export const vault = (mint: string, atoms: bigint, program = TOKEN_PROGRAM): Cha
   return account(program, program === TOKEN_PROGRAM ? base : extended(base, 2, [[7, new Uint8Array()]]));
 };
 
-const mintBytes = (decimals: number): Uint8Array =>
-  new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: none(),
-      supply: 10n ** 15n,
-      decimals,
-      isInitialized: true,
-      freezeAuthority: none(),
-    }),
-  );
+const mintBytes = (decimals: number) => mintData({ supply: 10n ** 15n, decimals });
 
 export const CONSTANTS = {
   filterPeriod: 30,

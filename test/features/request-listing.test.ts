@@ -4,32 +4,17 @@ import { METAPLEX_PROGRAM } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { requestListing, type TokenName } from '../../src/features/tokens/request-listing.ts';
-import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { borshString, extended, keyBytes, metaplexMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
+import { tokenRow } from '../kit/token-accounts.ts';
 
 const MINT = wallet(1);
 const plain = new Uint8Array(82);
 plain[45] = 1;
 
 /** The row of an earlier request, which was never paid. */
-const UNLISTED: TokenRow = {
-  tokenId: 7,
-  mint: MINT,
-  name: 'Old',
-  symbol: 'OLD',
-  decimals: 2,
-  supply: 5n,
-  creator: null,
-  uri: null,
-  description: '',
-  image: null,
-  program: 'token',
-  requestId: null,
-  createdAt: 0,
-  listedAt: null,
-};
+const UNLISTED = tokenRow({ tokenId: 7, mint: MINT, name: 'Old', symbol: 'OLD', supply: 5n, listedAt: null });
 
 type Chain = { readonly owner: string; readonly data: Uint8Array } | null;
 const classic: Chain = { owner: TOKEN_PROGRAM, data: plain };

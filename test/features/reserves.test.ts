@@ -1,5 +1,3 @@
-import { address } from '@solana/web3.js';
-import { getMintEncoder, getMultisigEncoder } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { sats } from '../../src/core/amount.ts';
@@ -13,6 +11,7 @@ import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { routerOver } from '../kit/router.ts';
 import { rows } from '../kit/scenes.ts';
+import { mintData, multisigData } from '../kit/token-accounts.ts';
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
@@ -53,19 +52,10 @@ const node = (name: string, lamports: bigint, slot: bigint): SolanaSource => ({
 /** A node with a mint of this authority, and the multisig of the reserve and the witness. */
 function chainWith(authority: string | null) {
   const asked: (readonly string[])[] = [];
-  const mint = getMintEncoder().encode({
-    mintAuthority: authority === null ? null : address(authority),
-    supply: 1n,
-    decimals: 0,
-    isInitialized: true,
-    freezeAuthority: null,
-  });
-  const signers = [SOLANA, WITNESS, ...Array<string>(9).fill(SYSTEM)].map((key) => address(key));
-  const multisig = getMultisigEncoder().encode({ m: 2, n: 2, isInitialized: true, signers });
   const held = new Map([
     [SOLANA, { owner: SYSTEM, lamports: 9n, data: new Uint8Array() }],
-    [MINT, { owner: TOKEN_PROGRAM, lamports: 1n, data: new Uint8Array(mint) }],
-    [MULTISIG, { owner: TOKEN_PROGRAM, lamports: 1n, data: new Uint8Array(multisig) }],
+    [MINT, { owner: TOKEN_PROGRAM, lamports: 1n, data: mintData({ authority }) }],
+    [MULTISIG, { owner: TOKEN_PROGRAM, lamports: 1n, data: multisigData(SOLANA, WITNESS) }],
   ]);
   const node: SolanaSource = {
     name: 'rpc-1',

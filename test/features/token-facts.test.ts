@@ -8,6 +8,7 @@ import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
+import { tokenRow } from '../kit/token-accounts.ts';
 
 const NAMES = { name: 'Moon', symbol: 'MOON', uri: '' };
 const [MODERN, CLASSIC, GONE] = [wallet(71), wallet(72), wallet(73)];
@@ -25,23 +26,8 @@ function mintBytes(supply: bigint, authority: string | null): Uint8Array {
   return bytes;
 }
 
-const row = (mint: string, program: TokenRow['program'], over: Partial<TokenRow> = {}): TokenRow => ({
-  tokenId: 1,
-  mint,
-  name: 'Moon',
-  symbol: 'MOON',
-  decimals: 6,
-  supply: 1n,
-  creator: null,
-  uri: null,
-  description: '',
-  image: null,
-  program,
-  requestId: null,
-  createdAt: 0,
-  listedAt: 0,
-  ...over,
-});
+const row = (mint: string, program: TokenRow['program'], over: Partial<TokenRow> = {}) =>
+  tokenRow({ mint, program, ...over });
 
 let chain: Map<string, { owner: string; data: Uint8Array }>;
 let calls: (readonly string[])[];

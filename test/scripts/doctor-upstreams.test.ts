@@ -1,7 +1,5 @@
 import { text } from 'node:stream/consumers';
 import { base64 } from '@scure/base';
-import { address } from '@solana/web3.js';
-import { getMintEncoder } from '@solana-program/token';
 import { afterAll, expect, it } from 'vitest';
 import { checkAccounts } from '../../scripts/doctor/check-accounts.ts';
 import { checkCluster } from '../../scripts/doctor/check-cluster.ts';
@@ -11,6 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
 import { serve } from '../kit/serve.ts';
+import { type MintState, mintData } from '../kit/token-accounts.ts';
 
 const [RESERVE, TREASURY, ABSR, ASRY, USDC, USDT, OTHER] = [1, 2, 3, 4, 5, 6, 7].map(wallet) as [
   ...[string, string, string, string, string, string, string],
@@ -22,8 +21,7 @@ const WITNESS = {
   ...{ mint: ABSR, bitcoin: BITCOIN, owner: TREASURY },
 };
 
-type Mint = { readonly decimals: number; readonly authority?: string; readonly freezes?: string };
-const GOOD: Readonly<Record<string, Mint>> = {
+const GOOD: Readonly<Record<string, MintState>> = {
   [ABSR]: { decimals: 0, authority: RESERVE },
   [ASRY]: { decimals: 9 },
   [USDC]: { decimals: 6 },
@@ -31,16 +29,6 @@ const GOOD: Readonly<Record<string, Mint>> = {
 };
 const state = { mints: GOOD, genesis: MAINNET, lamports: 5_000_000_000, witness: WITNESS as object };
 
-const mintData = ({ decimals, authority, freezes }: Mint): Uint8Array =>
-  Uint8Array.from(
-    getMintEncoder().encode({
-      mintAuthority: authority === undefined ? null : address(authority),
-      supply: 5n,
-      decimals,
-      isInitialized: true,
-      freezeAuthority: freezes === undefined ? null : address(freezes),
-    }),
-  );
 function accountAt(name: string) {
   if (name === RESERVE || name === TREASURY)
     return { owner: '11111111111111111111111111111111', lamports: state.lamports, data: ['', 'base64'] };
@@ -82,7 +70,7 @@ async function found(shown: Partial<typeof state>, settings: Readonly<Record<str
   return problems.map(({ name }) => name);
 }
 
-const withMint = (name: string, mint: Mint) => ({ mints: { ...GOOD, [name]: mint } });
+const withMint = (name: string, mint: MintState) => ({ mints: { ...GOOD, [name]: mint } });
 const witnessed = () => ({ ABSR_WITNESS_URL: url, ABSR_MINT_AUTHORITY: OTHER });
 const multisig = withMint(ABSR, { decimals: 0, authority: OTHER });
 

@@ -1,7 +1,5 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base64 } from '@scure/base';
-import { address } from '@solana/web3.js';
-import { getMintEncoder } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { mintMessage } from '../../src/chain/solana/token-messages.ts';
@@ -10,6 +8,7 @@ import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { sats } from '../../src/core/amount.ts';
 import { type Cosigned, Witness, type WitnessNode } from '../../src/witness/cosign.ts';
 import type { LastSigned } from '../../src/witness/decision.ts';
+import { mintData } from '../kit/token-accounts.ts';
 
 const keyOf = (seed: number) => new Uint8Array(32).fill(seed);
 const addressOf = (seed: number) => encodeBase58(ed25519.getPublicKey(keyOf(seed)));
@@ -47,7 +46,7 @@ function start({ reserve = 500n } = {}) {
     },
     accounts: async () => ({
       slot: BigInt(chain.height),
-      accounts: [{ owner: TOKEN_PROGRAM, data: mintData(chain.supply), lamports: 1n as never }],
+      accounts: [{ owner: TOKEN_PROGRAM, data: mintOf(chain.supply), lamports: 1n as never }],
     }),
     isBlockhashValid: async (blockhash) => ({
       slot: BigInt(chain.height + chain.ahead),
@@ -98,16 +97,7 @@ function start({ reserve = 500n } = {}) {
   return { chain, stored, open, request };
 }
 
-const mintData = (supply: bigint): Uint8Array =>
-  new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: address(TERMS.multisig.address),
-      supply,
-      decimals: 2,
-      isInitialized: true,
-      freezeAuthority: null,
-    }),
-  );
+const mintOf = (supply: bigint) => mintData({ authority: TERMS.multisig.address, supply, decimals: 2 });
 
 const outcome = (result: Cosigned) => (result.type === 'refused' ? result.refusal : result.type);
 

@@ -1,7 +1,5 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
-import { address } from '@solana/web3.js';
-import { getMintEncoder } from '@solana-program/token';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { mintMessage } from '../../src/chain/solana/token-messages.ts';
@@ -9,6 +7,7 @@ import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import worker, { WitnessObject } from '../../src/witness/worker.ts';
 import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
+import { mintData } from '../kit/token-accounts.ts';
 import { transport } from '../kit/transport.ts';
 import { esploraAnswer } from '../world/esplora-model.ts';
 
@@ -41,17 +40,7 @@ const SETTINGS = {
 };
 const TIME = Date.UTC(2_026, 0, 2);
 
-const mintAccount = base64.encode(
-  new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: address(MULTISIG),
-      supply: 30n,
-      decimals: 0,
-      isInitialized: true,
-      freezeAuthority: null,
-    }),
-  ),
-);
+const mintAccount = base64.encode(mintData({ authority: MULTISIG, supply: 30n }));
 const ACCOUNT = {
   data: [mintAccount, 'base64'],
   owner: TOKEN_PROGRAM,

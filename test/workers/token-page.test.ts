@@ -1,6 +1,4 @@
 import { createExecutionContext } from 'cloudflare:test';
-import { address } from '@solana/web3.js';
-import { getMintEncoder, getMultisigEncoder } from '@solana-program/token';
 import { expect, it } from 'vitest';
 import { renderIslands } from '../../site/render.js';
 import { createApp, type Deps } from '../../src/app.ts';
@@ -11,6 +9,7 @@ import { Cache } from '../../src/http/cached.ts';
 import { metaplexMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
 import { OPEN_GATE } from '../kit/flood-gate.ts';
+import { mintData, multisigData, tokenRow } from '../kit/token-accounts.ts';
 
 const MINT = 'So11111111111111111111111111111111111111112';
 const ABSR = wallet(80);
@@ -22,22 +21,11 @@ const BUILT = `<!doctype html><html><head><title>Token</title><meta name="descri
 <body><div data-island="token" class="live">Reading the token.</div></body></html>`;
 const HOSTILE = '</script><script>alert(1)</script>"\'<img src=x>';
 
-const token: TokenRow = {
-  tokenId: 7,
-  mint: MINT,
-  name: 'Otter',
-  symbol: 'OTT',
-  decimals: 2,
-  supply: 123_456_789n,
-  creator: null,
-  program: 'token',
-  description: 'swims',
-  image: 'https://pictures.test/otter.png',
-  uri: null,
-  requestId: null,
-  createdAt: Date.parse('2026-11-20T12:00:00.000Z'),
-  listedAt: Date.parse('2026-11-20T12:00:00.000Z'),
-};
+const LISTED = Date.parse('2026-11-20T12:00:00.000Z');
+const token = tokenRow({
+  ...{ tokenId: 7, mint: MINT, name: 'Otter', symbol: 'OTT', decimals: 2, supply: 123_456_789n },
+  ...{ description: 'swims', image: 'https://pictures.test/otter.png', createdAt: LISTED, listedAt: LISTED },
+});
 
 const RESERVE = wallet(81);
 const WITNESS = wallet(82);
@@ -95,44 +83,19 @@ it('the token page shows name and state without scripts, and contains data for i
 
 const mintOf = (authority: string | null) => ({
   owner: TOKEN_PROGRAM,
-  data: new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: authority === null ? null : address(authority),
-      supply: 1_061_975n,
-      decimals: 0,
-      isInitialized: true,
-      freezeAuthority: null,
-    }),
-  ),
-});
-
-const multisigOf = (...signers: readonly string[]) => ({
-  owner: TOKEN_PROGRAM,
-  data: new Uint8Array(
-    getMultisigEncoder().encode({
-      m: 2,
-      n: signers.length,
-      isInitialized: true,
-      signers: Array.from({ length: 11 }, (_, at) => address(signers[at] ?? MINT)),
-    }),
-  ),
+  data: mintData({ authority, supply: 1_061_975n }),
 });
 
 it.each([
   ['two keys', MULTISIG, [RESERVE, WITNESS], 'Minting needs the keys of the reserve and of its witness.'],
   ['the reserve', RESERVE, null, 'Only the key of the reserve can mint more.'],
   ['a stranger', wallet(84), null, 'An address other than the reserve can mint more.'],
-  [
-    'a multisig of strangers',
-    MULTISIG,
-    [WITNESS, wallet(84)],
-    'An address other than the reserve can mint more.',
-  ],
+  ['strangers', MULTISIG, [WITNESS, wallet(84)], 'An address other than the reserve can mint more.'],
   ['nobody', null, null, 'Nobody can mint more.'],
 ] as const)(
   'the page of ABSR says official, and who can mint more: %s',
   async (_, authority, signers, words) => {
-    const multisig = signers && multisigOf(...signers);
+    const multisig = signers && { owner: TOKEN_PROGRAM, data: multisigData(...signers) };
     const chain = { [ABSR]: mintOf(authority), ...(multisig && { [MULTISIG]: multisig }) };
     const response = await pageOf(`/token/${ABSR}`, undefined, chain);
     const text = await response.text();

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { TRANSFER_FEE } from '../../../src/chain/solana/transaction.ts';
 import { createSwapCaller } from '../../e2e/swap-caller.ts';
 import { row, type Table } from '../table.ts';
 
@@ -15,11 +16,24 @@ export const swapStates: Table = {
       expect([initiated, status]).toEqual([true, 'waiting']);
       expect(contract.world.solana.ledger.transaction(String(id))?.err).toBeNull();
     }),
-    row(`${SETTLEMENT} | finished`, (contract) => {
-      const { status, txId, btcSatoshis } = contract.answer(STATUS);
-      expect(status).toBe('finished');
-      const paid = createSwapCaller(contract.world).bitcoinPayment(String(txId));
-      expect(paid).toEqual({ sats: BigInt(String(btcSatoshis)), confirmed: true });
+    row(`${SETTLEMENT} | finished`, async (contract) => {
+      const { world } = contract;
+      const { id, status, txId, btcSats, btcSatoshis } = contract.answer(STATUS);
+      expect([status, Number(btcSatoshis)]).toEqual(['finished', btcSats]);
+      const caller = createSwapCaller(world);
+      const confirmed = { sats: BigInt(String(btcSatoshis)), confirmed: true };
+      expect(caller.bitcoinPayment(String(txId))).toEqual(confirmed);
+      const payments = caller.payments().filter(({ signature }) => signature === id);
+      expect(payments).toMatchObject([{ lamports: 500_000_000n, fee: TRANSFER_FEE }]);
+      const { blockTime } = payments[0] ?? {};
+      const [shown] = (await caller.history()).filter(({ signature }) => signature === id);
+      const amounts = { solAmount: 0.5, amountLamports: '500000000', btcSats, btcSatoshis };
+      expect(shown).toEqual({ signature: id, txId, ...amounts, blockTime, status, detail: 'done' });
+      const [stored] = (await caller.rows()).filter(({ signature }) => signature === id);
+      expect(stored).toMatchObject({
+        ...{ status, amount_lamports: '500000000', btc_sats: btcSatoshis, btc_txid: txId },
+        ...{ landed_slot: world.solana.ledger.transaction(String(id))?.slot, block_time: blockTime },
+      });
     }),
     row(`${SETTLEMENT} | failed`, async ({ world }) => {
       const caller = createSwapCaller(world);

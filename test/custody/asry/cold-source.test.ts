@@ -1,7 +1,7 @@
 /** Rewards from an account that a cold key owns, with the reserve's key as its delegate. */
 import { base58 } from '@scure/base';
 import { address, none, some } from '@solana/web3.js';
-import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { AccountState, getTokenEncoder } from '@solana-program/token';
 import { expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -13,6 +13,7 @@ import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import type { ChainAccount, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
+import { mintData } from '../../kit/token-accounts.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const [RESERVE, MINT, SOURCE, COLD, RECEIVER] = [key(3), key(4), key(5), key(6), key(7)];
@@ -37,15 +38,7 @@ const tokenAccount = (owner: string, amount: bigint, delegate: string | null, de
 const mint = {
   owner: TOKEN_PROGRAM,
   lamports: 1n,
-  data: new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: none(),
-      supply: 1_000n,
-      decimals: 0,
-      isInitialized: true,
-      freezeAuthority: none(),
-    }),
-  ),
+  data: mintData({ supply: 1_000n }),
 };
 
 /** The ports over two nodes whose source account has this allowance for the reserve. */

@@ -1,8 +1,7 @@
-import { address, none, some } from '@solana/kit';
-import { getMintEncoder } from '@solana-program/token';
 import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { solanaFigures } from '../../../src/custody/reserve/reserve-views.ts';
+import { mintData } from '../../kit/token-accounts.ts';
 
 const ADDRESS = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -37,14 +36,8 @@ function figuresOf(...shown: readonly (Shown | undefined)[]) {
         slot: asked().slot,
       }),
       accounts: async () => {
-        const data = getMintEncoder().encode({
-          mintAuthority: some(address(ADDRESS)),
-          supply: asked().atoms,
-          decimals: 0,
-          isInitialized: true,
-          freezeAuthority: none(),
-        });
-        const account = { owner: TOKEN_PROGRAM, lamports: 1n, data: new Uint8Array(data) };
+        const data = mintData({ authority: ADDRESS, supply: asked().atoms });
+        const account = { owner: TOKEN_PROGRAM, lamports: 1n, data };
         return { slot: asked().slot, accounts: [account] };
       },
     };
