@@ -9,7 +9,7 @@ import { answerTo, type Change, DEPOSIT, FIRM, isSigned, NOW, RESERVE } from './
 const BASE = 'https://1click.test';
 
 /** The route over a bridge that returns what a test sets. */
-function setUp(answers: Parameters<typeof replay>[0]) {
+function setUp(answers: Parameters<typeof replay>[0], log?: (line: object) => void) {
   const { fetch, requests } = replay(answers);
   const route = createNearIntentsRoute({
     provider: createNearIntents({ baseUrl: BASE, jwt: 'token', fetch }),
@@ -17,6 +17,7 @@ function setUp(answers: Parameters<typeof replay>[0]) {
     reserveAddress: RESERVE,
     bitcoinAddress: FIRM.recipient,
     now: () => NOW,
+    ...(log && { log }),
   });
   return { route, requests };
 }
@@ -24,7 +25,8 @@ function setUp(answers: Parameters<typeof replay>[0]) {
 const asked: OneClickRequest = { ...FIRM, destinationAsset: 'nep141:btc.omft.near' };
 
 describe('a quote', () => {
-  const quoteWith = (answer: Recorded | Error) => setUp({ [`POST ${BASE}/v0/quote`]: answer });
+  const quoteWith = (answer: Recorded | Error, log?: (line: object) => void) =>
+    setUp({ [`POST ${BASE}/v0/quote`]: answer }, log);
 
   it('a quote is requested with our own addresses and a deadline in an hour, and its response is checked', async () => {
     const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
@@ -32,13 +34,7 @@ describe('a quote', () => {
     const signed = JSON.parse((verdict.ok && verdict.quote.signed) || '') as { signature: string };
     expect(answerTo(asked, DEPOSIT)).toMatchObject(signed);
     expect(signed.signature).toMatch(/^ed25519:/);
-    expect(verdict).toMatchObject({
-      ok: true,
-      quote: {
-        depositAddress: DEPOSIT,
-        minimumSats: 123_753n,
-      },
-    });
+    expect(verdict).toMatchObject({ ok: true, quote: { depositAddress: DEPOSIT, minimumSats: 123_753n } });
     expect(requests[0]?.body).toEqual({
       dry: false,
       swapType: 'EXACT_INPUT',
@@ -68,15 +64,7 @@ describe('a quote', () => {
   it('a quote whose fees exceed the cap raises an alarm, and no other refused quote does', async () => {
     const alarms: unknown[] = [];
     const alarmed = async (change: Change) => {
-      const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { body: answerTo(asked, DEPOSIT, change) } });
-      const route = createNearIntentsRoute({
-        provider: createNearIntents({ baseUrl: BASE, fetch }),
-        isSigned,
-        reserveAddress: RESERVE,
-        bitcoinAddress: FIRM.recipient,
-        now: () => NOW,
-        log: (line) => alarms.push(line),
-      });
+      const { route } = quoteWith({ body: answerTo(asked, DEPOSIT, change) }, (line) => alarms.push(line));
       return route.quote({ amount: lamports(asked.amount), dry: false });
     };
     const appFees = (fee: number) => ({ quoteRequest: { appFees: [{ recipient: 'a', fee }] } });
@@ -123,17 +111,11 @@ describe('a quote', () => {
 
   it('a rejected request raises an alarm with its text, and an unknown text is logged', async () => {
     const lines: unknown[] = [];
-    const refusedWith = (message: string) => {
-      const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { status: 400, body: { message } } });
-      return createNearIntentsRoute({
-        provider: createNearIntents({ baseUrl: BASE, fetch }),
-        isSigned,
-        reserveAddress: RESERVE,
-        bitcoinAddress: FIRM.recipient,
-        now: () => NOW,
-        log: (line) => lines.push(line),
-      }).quote({ amount: lamports(1n), dry: true });
-    };
+    const refusedWith = (message: string) =>
+      quoteWith({ status: 400, body: { message } }, (line) => lines.push(line)).route.quote({
+        amount: lamports(1n),
+        dry: true,
+      });
     await refusedWith('recipient is not valid');
     await refusedWith('The moon is in the wrong phase');
     await refusedWith('No liquidity available');
@@ -146,12 +128,8 @@ describe('a quote', () => {
 
 it('announces a deposit with its transaction id, and treats a refusal as an error', async () => {
   const path = `POST ${BASE}/v0/deposit/submit`;
-  const { route, requests } = setUp({
-    [path]: [
-      { status: 201, body: {} },
-      { status: 400, body: {} },
-    ],
-  });
+  const answers = [201, 400].map((status) => ({ status, body: {} }));
+  const { route, requests } = setUp({ [path]: answers });
   await route.announce?.(DEPOSIT, 'signature');
   expect(requests[0]?.body).toEqual({ txHash: 'signature', depositAddress: DEPOSIT });
   await expect(route.announce?.(DEPOSIT, 'signature')).rejects.toMatchObject({

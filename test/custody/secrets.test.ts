@@ -12,13 +12,15 @@ const PUBLIC = ed25519.getPublicKey(SEED);
 const KEY = base58.encode(new Uint8Array([...SEED, ...PUBLIC]));
 const RESERVE = { solanaAddress: base58.encode(PUBLIC), bitcoinAddress: RESERVE_BTC };
 const OTHER = { ...RESERVE, solanaAddress: createVaultPeer(9).address };
+const OTHER_BTC = { ...RESERVE, bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' };
 const SEED_TEXT = 's'.repeat(32);
 
 type Secrets = Readonly<Record<string, string>>;
 
+const held = (SOLANA_PRIVATE_KEY = KEY): Secrets => ({ SOLANA_PRIVATE_KEY });
 const REMOTE = 'https://hvs.test@vault.example/v1/transit/keys/sluice';
 
-function open(env: Secrets, { reserve = RESERVE } = {}) {
+function open(env: Secrets, reserve = RESERVE) {
   return openKeys(env, {
     reserve,
     fetch: createVaultPeer(SEED).fetch,
@@ -28,9 +30,9 @@ function open(env: Secrets, { reserve = RESERVE } = {}) {
 }
 
 /** The variables that the refusal names. */
-function refused(env: Secrets, options?: Parameters<typeof open>[1]): unknown {
+function refused(env: Secrets, reserve?: typeof RESERVE): unknown {
   try {
-    open(env, options);
+    open(env, reserve);
   } catch (error) {
     for (const text of Object.values(env)) if (text !== '') expect(String(error)).not.toContain(text);
     if (error instanceof AppError) return [error.code, error.details?.variables];
@@ -40,7 +42,7 @@ function refused(env: Secrets, options?: Parameters<typeof open>[1]): unknown {
 
 it('signs for the reserve with the secret key or with the key service', async () => {
   const message = Uint8Array.of(1, 2, 3);
-  for (const keys of [open({ SOLANA_PRIVATE_KEY: KEY }), open({ SOLANA_PRIVATE_KEY: REMOTE })]) {
+  for (const keys of [open(held()), open(held(REMOTE))]) {
     expect(keys.signer.address).toBe(RESERVE.solanaAddress);
     expect(ed25519.verify(await keys.signer.sign(message), message, PUBLIC)).toBe(true);
     expect([keys.proofSigner.holdsBitcoinKey, keys.mintKeys]).toEqual([false, undefined]);
@@ -48,65 +50,36 @@ it('signs for the reserve with the secret key or with the key service', async ()
 });
 
 it('opens the Bitcoin key and the seed of the mints when they are set', () => {
-  const keys = open({
-    SOLANA_PRIVATE_KEY: KEY,
-    BTC_PRIVATE_KEY_WIF: RESERVE_WIF,
-    MINT_KEY_SEED: SEED_TEXT,
-  });
+  const keys = open({ ...held(), BTC_PRIVATE_KEY_WIF: RESERVE_WIF, MINT_KEY_SEED: SEED_TEXT });
   expect(keys.proofSigner.holdsBitcoinKey).toBe(true);
   expect(keys.mintKeys?.address('invoice')).toMatch(/^\w{32,44}$/);
 });
 
-it.each<[string, Secrets, Parameters<typeof open>[1], string[]]>([
-  ['no key', { SOLANA_PRIVATE_KEY: '' }, {}, ['SOLANA_PRIVATE_KEY']],
-  ['a malformed key', { SOLANA_PRIVATE_KEY: KEY.slice(1) }, {}, ['SOLANA_PRIVATE_KEY']],
-  [
-    'the key of another address',
-    { SOLANA_PRIVATE_KEY: KEY },
-    { reserve: OTHER },
-    ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS'],
-  ],
-  [
-    'a key service without its token',
-    { SOLANA_PRIVATE_KEY: REMOTE.replace('hvs.test@', '') },
-    {},
-    ['SOLANA_PRIVATE_KEY'],
-  ],
-  ...['https://vault.example', `${REMOTE.slice(0, -6)}..%2Fsys`, REMOTE.replace('https', 'ftp')].map(
-    (SOLANA_PRIVATE_KEY): [string, Secrets, object, string[]] => [
-      `the URL ${SOLANA_PRIVATE_KEY}, which is not that of a key`,
-      { SOLANA_PRIVATE_KEY },
-      {},
-      ['SOLANA_PRIVATE_KEY'],
-    ],
-  ),
+it.each<[string, Secrets, string, typeof RESERVE?]>([
+  ['no key', held(''), 'SOLANA_PRIVATE_KEY'],
+  ['a malformed key', held(KEY.slice(1)), 'SOLANA_PRIVATE_KEY'],
+  ['the key of another address', held(), 'SOLANA_PRIVATE_KEY RESERVE_SOLANA_ADDRESS', OTHER],
+  ['a key service without its token', held(REMOTE.replace('hvs.test@', '')), 'SOLANA_PRIVATE_KEY'],
+  ['a key service without a path', held('https://vault.example'), 'SOLANA_PRIVATE_KEY'],
+  ['a path outside the keys of its service', held(`${REMOTE.slice(0, -6)}..%2Fsys`), 'SOLANA_PRIVATE_KEY'],
+  ['a key service of another protocol', held(REMOTE.replace('https', 'ftp')), 'SOLANA_PRIVATE_KEY'],
   [
     'the Bitcoin key of another address',
-    { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: RESERVE_WIF },
-    { reserve: { ...RESERVE, bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' } },
-    ['BTC_PRIVATE_KEY_WIF'],
+    { ...held(), BTC_PRIVATE_KEY_WIF: RESERVE_WIF },
+    'BTC_PRIVATE_KEY_WIF',
+    OTHER_BTC,
   ],
-  [
-    'a malformed Bitcoin key',
-    { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: `${RESERVE_WIF}x` },
-    {},
-    ['BTC_PRIVATE_KEY_WIF'],
-  ],
-  [
-    'a seed of 31 characters',
-    { SOLANA_PRIVATE_KEY: KEY, MINT_KEY_SEED: SEED_TEXT.slice(1) },
-    {},
-    ['MINT_KEY_SEED'],
-  ],
-])('refuses %s, and names the variables in the error', (_name, env, options, variables) => {
-  expect(refused(env, options)).toEqual(['NOT_CONFIGURED', variables]);
+  ['a malformed Bitcoin key', { ...held(), BTC_PRIVATE_KEY_WIF: `${RESERVE_WIF}x` }, 'BTC_PRIVATE_KEY_WIF'],
+  ['a seed of 31 characters', { ...held(), MINT_KEY_SEED: SEED_TEXT.slice(1) }, 'MINT_KEY_SEED'],
+])('refuses %s, and names the variables in the error', (_name, env, variables, reserve) => {
+  expect(refused(env, reserve)).toEqual(['NOT_CONFIGURED', variables.split(' ')]);
 });
 
 it('accepts a mint key seed exactly if the declared schema of its variable accepts it', () => {
   const [, declared] = DECLARATIONS.find(([name]) => name === 'MINT_KEY_SEED') ?? [];
   for (const length of [31, 32, 64]) {
     const MINT_KEY_SEED = 's'.repeat(length);
-    const isRefused = refused({ SOLANA_PRIVATE_KEY: KEY, MINT_KEY_SEED }) !== undefined;
+    const isRefused = refused({ ...held(), MINT_KEY_SEED }) !== undefined;
     expect(isRefused).toBe(declared?.schema.safeParse(MINT_KEY_SEED).success === false);
   }
 });

@@ -71,12 +71,14 @@ async function settled<T>(work: Promise<T>, ms = 120_000): Promise<T> {
   return work;
 }
 
+/** What these calls of one invocation return. */
+const invoked = <T>(calls: () => Promise<T>[]): Promise<T[]> =>
+  settled(new CallSlots().run('user', () => Promise.all(calls())));
+
 describe('the calls of one invocation', () => {
   it('an invocation runs at most five calls at once, and two to each host', async () => {
     const { read, most } = upstreams(() => 50);
-    const results = await settled(
-      new CallSlots().run('user', () => Promise.all(times(60, (index) => read(`host-${index % 4}`)))),
-    );
+    const results = await invoked(() => times(60, (index) => read(`host-${index % 4}`)));
     expect(new Set(results)).toEqual(new Set(['ok']));
     expect(most).toEqual({ all: 5, ofHost: 2 });
   });
@@ -90,14 +92,10 @@ describe('the calls of one invocation', () => {
 
   it('calls to healthy hosts overtake calls that wait for a host that hangs', async () => {
     const { read } = upstreams((host) => (host === 'hung' ? 1e9 : 300));
-    const results = await settled(
-      new CallSlots().run('user', () =>
-        Promise.all([
-          ...times(12, () => read('hung')),
-          ...times(30, (index) => read(`healthy-${index % 3}`)),
-        ]),
-      ),
-    );
+    const results = await invoked(() => [
+      ...times(12, () => read('hung')),
+      ...times(30, (index) => read(`healthy-${index % 3}`)),
+    ]);
     expect(results.slice(12)).toEqual(times(30, () => 'ok'));
     // The third is admitted after the first timeout, a moment before the second.
     expect(results.slice(0, 12)).toEqual([...times(3, () => 'timeout'), ...times(9, () => 'circuit_open')]);
@@ -105,9 +103,7 @@ describe('the calls of one invocation', () => {
 
   it('the time limit of a call starts when the call is admitted', async () => {
     const { read, admission } = upstreams(() => 5_000);
-    const results = await settled(
-      new CallSlots().run('user', () => Promise.all(times(4, () => read('slow')))),
-    );
+    const results = await invoked(() => times(4, () => read('slow')));
     // The last two wait for 5 s and take 5 s more.
     expect(results).toEqual(['ok', 'ok', 'ok', 'ok']);
     expect(admission.durationOf('slow')).toBe(5_000);
@@ -115,9 +111,7 @@ describe('the calls of one invocation', () => {
 
   it('refuses a call as busy if it is not admitted within 15 seconds', async () => {
     const { read, asked } = upstreams(() => 7_900);
-    const results = await settled(
-      new CallSlots().run('user', () => Promise.all(times(6, () => read('slow')))),
-    );
+    const results = await invoked(() => times(6, () => read('slow')));
     expect(results).toEqual(['ok', 'ok', 'ok', 'ok', 'busy', 'busy']);
     expect(asked).toHaveLength(4);
   });
@@ -125,16 +119,12 @@ describe('the calls of one invocation', () => {
   it('admits calls for our own work before reads for callers, and probes last', async () => {
     const { read, asked } = upstreams(() => 50);
     const at = (priority: Priority, path: string) => atPriority(priority, () => read('host', path));
-    await settled(
-      new CallSlots().run('user', () =>
-        Promise.all([
-          ...times(2, () => read('host', 'first')),
-          at('probe', 'probe'),
-          read('host', 'user'),
-          at('own', 'own'),
-        ]),
-      ),
-    );
+    await invoked(() => [
+      ...times(2, () => read('host', 'first')),
+      at('probe', 'probe'),
+      read('host', 'user'),
+      at('own', 'own'),
+    ]);
     expect(asked).toEqual(['first', 'first', 'own', 'user', 'probe']);
   });
 
@@ -207,15 +197,11 @@ describe('the budget of callers', () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const first = new Set<string>();
-    const calls = times(60, (at) =>
-      slots.run('own', () =>
-        forCaller(
-          `10.${at}.0.1`,
-          () => read('node', `${at}`),
-          () => first.has(`${at}`),
-        ),
-      ),
-    );
+    const call = (path: string) => {
+      const isFirst = () => first.has(path);
+      return slots.run('own', () => forCaller(`10.${path}.0.1`, () => read('node', path), isFirst));
+    };
+    const calls = times(60, (at) => call(`${at}`));
     await vi.advanceTimersByTimeAsync(5 * SECOND - 1);
     first.add('59');
     await vi.advanceTimersByTimeAsync(SECOND);
@@ -243,27 +229,17 @@ describe('the budget of callers', () => {
       () => ({ total: 1, windowMs: 60 * SECOND }),
     );
     const slots = new CallSlots();
-    expect(
-      await settled(
-        slots.run('user', () => read('host')),
+    const called = (priority: Priority, host = 'host') =>
+      settled(
+        slots.run(priority, () => read(host)),
         10,
-      ),
-    ).toBe('ok');
+      );
+    expect(await called('user')).toBe('ok');
     expect(await slots.run('user', () => read('host'))).toBe('upstream_calls');
     // Without slots too.
     expect(await forCaller(null, () => read('host'))).toBe('upstream_calls');
-    expect(
-      await settled(
-        slots.run('own', () => read('host')),
-        10,
-      ),
-    ).toBe('ok');
-    expect(
-      await settled(
-        slots.run('user', () => read('another')),
-        10,
-      ),
-    ).toBe('ok');
+    expect(await called('own')).toBe('ok');
+    expect(await called('user', 'another')).toBe('ok');
   });
 
   it('work within a scope knows whether one caller causes it', () => {

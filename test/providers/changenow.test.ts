@@ -46,7 +46,7 @@ it('decimal places beyond the 18th are dropped, but rounded up for minimum amoun
   expect(readCoins('1e-18', 'raise')).toBe(1n);
 });
 
-it.each([
+const NO_AMOUNTS = [
   null,
   undefined,
   '',
@@ -58,26 +58,19 @@ it.each([
   [],
   true,
   '1e999',
-  '9'.repeat(65),
   'Infinity',
   '.5',
   '5.',
-])('%j is not an amount', (value) => {
+];
+it.each([...NO_AMOUNTS, '9'.repeat(65)])('%j is not an amount', (value) => {
   expect(readCoins(value)).toBeUndefined();
 });
 
 it('the currency list keeps legacy ticker, ticker and network, and leaves out malformed rows', async () => {
-  const row = {
-    ticker: 'usdt',
-    network: 'eth',
-    legacyTicker: 'usdterc20',
-    name: 'Tether',
-    tokenContract: null,
-  };
+  const kept = { ticker: 'usdt', network: 'eth', legacyTicker: 'usdterc20' };
+  const row = { ...kept, name: 'Tether', tokenContract: null };
   const { changenow, sent } = answering(200, [row, { ticker: 'x' }, null, 'y']);
-  expect(await changenow.currencies()).toEqual([
-    { ticker: 'usdt', network: 'eth', legacyTicker: 'usdterc20' },
-  ]);
+  expect(await changenow.currencies()).toEqual([kept]);
   expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/currencies?active=true&flow=standard');
 });
 
@@ -93,16 +86,10 @@ it.each([
 });
 
 it('a range request names ticker and network of both currencies, and has the key only in its header', async () => {
-  const { changenow, sent } = answering(200, {
-    ...ASSETS,
-    flow: 'standard',
-    minAmount: 1e-8,
-    maxAmount: null,
-  });
-  expect(await changenow.range(PAIR)).toEqual({
-    ok: true,
-    value: { minAmount: 10_000_000_000n, maxAmount: null },
-  });
+  const range = { ...ASSETS, flow: 'standard', minAmount: 1e-8, maxAmount: null };
+  const { changenow, sent } = answering(200, range);
+  const value = { minAmount: 10_000_000_000n, maxAmount: null };
+  expect(await changenow.range(PAIR)).toEqual({ ok: true, value });
   expect(sent[0]?.url.href).toBe(
     'https://changenow.test/v2/exchange/range?fromCurrency=sol&fromNetwork=sol&toCurrency=btc&toNetwork=btc&flow=standard',
   );
@@ -201,12 +188,7 @@ it.each([
   ['HTML', 200, '<html>', 'not_json'],
   ['half an answer', 200, '{"id":"a1b2', 'not_json'],
   ['an answer without its pay-in address', 200, { ...CREATED, payinAddress: undefined }, 'unexpected_shape'],
-  [
-    'an answer with a line break in the address',
-    200,
-    { ...CREATED, payinAddress: 'a\nb' },
-    'unexpected_shape',
-  ],
+  ['a line break in the address', 200, { ...CREATED, payinAddress: 'a\nb' }, 'unexpected_shape'],
   ['null', 200, 'null', 'unexpected_shape'],
 ])('%s after a create leaves its outcome unknown', async (_name, status, body, reason) => {
   const { changenow, sent } = answering(status, body);
@@ -254,17 +236,15 @@ it('a status accepts amounts as number, text, null, empty or absent', async () =
 });
 
 it('0 is an unknown amount in a status, a bound and a created exchange, and is not accepted as an estimate', async () => {
-  const { changenow } = answering(200, {
-    ...CREATED,
-    id: 'a1b2',
-    status: 'waiting',
+  const zeros = {
     minAmount: 0,
     maxAmount: 0,
     toAmount: 0,
     amountFrom: 0,
     amountTo: '0',
     expectedAmountTo: '0.000',
-  });
+  };
+  const { changenow } = answering(200, { ...CREATED, id: 'a1b2', status: 'waiting', ...zeros });
   expect(await changenow.status('a1b2')).toMatchObject({
     value: { amountFrom: null, amountTo: null, expectedAmountTo: null },
   });

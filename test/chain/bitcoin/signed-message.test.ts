@@ -102,30 +102,28 @@ const edit = (change: (message: string) => string): Tamper => {
   return (signed) => ({ ...signed, message: change(signed.message) });
 };
 
+const at =
+  (address: (type: KeyAddressType) => string): Tamper =>
+  (signed, type) => ({ ...signed, address: address(type) });
+const resign =
+  (change: (signature: string, type: KeyAddressType) => string): Tamper =>
+  (signed, type) => ({ ...signed, signature: change(signed.signature, type) });
+
 /** Each is refused by this verifier and by every independent one. */
 const TAMPERED: [string, Tamper][] = [
   ['one character of the message', edit((text) => text.replace('1250000', '1250001'))],
   ['a look-alike letter (Cyrillic e)', edit((text) => text.replace('reserve.', 'res\u0435rve.'))],
   ['the same accent in decomposed Unicode', edit((text) => text.normalize('NFD'))],
   ['line ends of Windows', edit((text) => text.replaceAll('\n', '\r\n'))],
-  ['the address of another key', (signed, type) => ({ ...signed, address: deriveAddress(otherKey, type) })],
+  ['the address of another key', at((type) => deriveAddress(otherKey, type))],
+  ['another type of address of the same key', at((type) => deriveAddress(secretKey, elsewhere(type)))],
+  ['one character of the signature', resign(changeOneCharacter)],
+  ['the signature of another key', resign((_own, type) => signedBy(otherKey, type).signature)],
   [
-    'another type of address of the same key',
-    (signed, type) => ({ ...signed, address: deriveAddress(secretKey, elsewhere(type)) }),
+    "another address type's signature",
+    resign((_own, type) => signedBy(secretKey, elsewhere(type)).signature),
   ],
-  [
-    'one character of the signature',
-    (signed) => ({ ...signed, signature: changeOneCharacter(signed.signature) }),
-  ],
-  [
-    'the signature of another key',
-    (signed, type) => ({ ...signed, signature: signedBy(otherKey, type).signature }),
-  ],
-  [
-    "another address type's signature by the same key",
-    (signed, type) => ({ ...signed, signature: signedBy(secretKey, elsewhere(type)).signature }),
-  ],
-  ['no signature', (signed) => ({ ...signed, signature: '' })],
+  ['no signature', resign(() => '')],
 ];
 
 describe.each(TYPES)('tampered, %s', (type) => {
@@ -188,12 +186,8 @@ it('the verdict names the scheme that was tried and the reason', () => {
     scheme: 'bip137-p2pkh',
     reason: 'the signature is for another key or message',
   });
-  const reason = 'not a Bitcoin mainnet address';
-  expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual({
-    verdict: 'invalid',
-    scheme: null,
-    reason,
-  });
+  const unread = { verdict: 'invalid', scheme: null, reason: 'not a Bitcoin mainnet address' };
+  expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual(unread);
 });
 
 it('the verdict is unsupported, not invalid, for a P2WSH address and for a proof-of-funds signature', () => {

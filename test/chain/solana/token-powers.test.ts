@@ -66,24 +66,24 @@ const scaled = (key: typeof KEY, multiplier: number, later: number): ExtensionAr
   });
 const paused = (key: typeof KEY | null, isPaused: boolean): ExtensionArgs =>
   extension('PausableConfig', { authority: key === null ? none() : some(key), paused: isPaused });
+const starts = (state: AccountState): ExtensionArgs => extension('DefaultAccountState', { state });
 const hook = (key: typeof KEY, program: typeof KEY): ExtensionArgs =>
   extension('TransferHook', { authority: key, programId: program });
+
+const POINTS = { authority: some(KEY) };
+const HIDDEN = extension('ConfidentialTransferMint', {
+  authority: none(),
+  autoApproveNewAccounts: true,
+  auditorElgamalPubkey: none(),
+});
 
 /** What an extension says, and the power that it has. */
 const SCENES: readonly (readonly [string, TokenPower | null, ExtensionArgs])[] = [
   ['a permanent delegate', 'permanent_delegate', extension('PermanentDelegate', { delegate: KEY })],
   ['a revoked permanent delegate', null, extension('PermanentDelegate', { delegate: NONE })],
-  [
-    'accounts frozen by default',
-    'default_frozen',
-    extension('DefaultAccountState', { state: AccountState.Frozen }),
-  ],
-  ['accounts open by default', null, extension('DefaultAccountState', { state: AccountState.Initialized })],
-  [
-    'an undefined default state',
-    'unknown',
-    extension('DefaultAccountState', { state: AccountState.Uninitialized }),
-  ],
+  ['accounts frozen by default', 'default_frozen', starts(AccountState.Frozen)],
+  ['accounts open by default', null, starts(AccountState.Initialized)],
+  ['an undefined default state', 'unknown', starts(AccountState.Uninitialized)],
   ['a key that can pause', 'pausable', paused(KEY, false)],
   ['a pause without a key', 'pausable', paused(null, true)],
   ['no pause and no key', null, paused(null, false)],
@@ -106,21 +106,9 @@ const SCENES: readonly (readonly [string, TokenPower | null, ExtensionArgs])[] =
   ['a later scale of 2', 'scaled_amount', scaled(NONE, 1, 2)],
   ['a scale of 1', null, scaled(NONE, 1, 1)],
   ['tokens that stay', 'non_transferable', { __kind: 'NonTransferable' }],
-  [
-    'hidden transfers',
-    'confidential_transfer',
-    extension('ConfidentialTransferMint', {
-      authority: none(),
-      autoApproveNewAccounts: true,
-      auditorElgamalPubkey: none(),
-    }),
-  ],
-  [
-    'a pointer to metadata',
-    null,
-    extension('MetadataPointer', { authority: some(KEY), metadataAddress: none() }),
-  ],
-  ['a pointer to a group', null, extension('GroupPointer', { authority: some(KEY), groupAddress: none() })],
+  ['hidden transfers', 'confidential_transfer', HIDDEN],
+  ['a pointer to metadata', null, extension('MetadataPointer', { ...POINTS, metadataAddress: none() })],
+  ['a pointer to a group', null, extension('GroupPointer', { ...POINTS, groupAddress: none() })],
 ];
 
 it.each(SCENES)('a mint with %s has the power %s', (_name, power, scene) => {

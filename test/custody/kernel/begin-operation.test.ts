@@ -78,25 +78,19 @@ describe('beginOperation', () => {
   });
 });
 
+const balanceFails = (w: KernelRig) =>
+  (w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')));
+const balanceIs = (w: KernelRig, sol: bigint) =>
+  (w.chain.nextBalance = async (slot) => ({ lamports: lamports(sol), slot }));
+const refundedOneSol = (w: KernelRig) => w.add(done({ kind: 'refund', amount: lamports(SOL) }));
+
 /** The reasons against a refund of 1 SOL, in the order in which they are checked. */
 const REASONS: readonly [string, (w: KernelRig) => void, object][] = [
   ['a stop', (w) => (w.state.stopped = 'operator'), { code: 'STOPPED', reason: 'operator' }],
-  [
-    'an unreadable balance',
-    (w) => (w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'))),
-    { code: 'UNREADABLE', reason: 'timeout', upstream: 'solana-rpc' },
-  ],
+  ['an unreadable balance', balanceFails, { code: 'UNREADABLE', reason: 'timeout', upstream: 'solana-rpc' }],
   ["the module's objection", () => undefined, { declined: 'no' }],
-  [
-    'a low balance',
-    (w) => (w.chain.nextBalance = async (slot) => ({ lamports: lamports(SOL), slot })),
-    { code: 'INSUFFICIENT_BALANCE', available: SOL },
-  ],
-  [
-    'a limit',
-    (w) => w.add(done({ kind: 'refund', amount: lamports(SOL) })),
-    { code: 'LIMIT_REACHED', limit: { name: 'refunds_day' }, used: SOL },
-  ],
+  ['a low balance', (w) => balanceIs(w, SOL), { code: 'INSUFFICIENT_BALANCE', available: SOL }],
+  ['a limit', refundedOneSol, { code: 'LIMIT_REACHED', limit: { name: 'refunds_day' }, used: SOL }],
 ];
 
 describe('a refusal', () => {

@@ -61,56 +61,41 @@ const unsigned = (over: Partial<ChainTransaction>): ChainTransaction =>
     ...over,
   });
 
-it.each<[string, ChainTransaction, object[]]>([
-  ['SOL leaves', theft(), [{ mint: null, atoms: (9n * SOL).toString(), receiver: THIEF }]],
-  [
-    'SOL leaves while the thief pays the fee',
-    theft({
-      accounts: [THIEF, RESERVE],
-      signers: [THIEF, RESERVE],
-      preLamports: [SOL, SOL],
-      postLamports: [2n * SOL, 0n],
-    }),
-    [{ mint: null, atoms: SOL.toString(), receiver: THIEF }],
-  ],
-  [
-    'ASRY leaves',
-    theft({
-      postLamports: [10n * SOL, 0n],
-      preTokens: [row('own', RESERVE, 50n)],
-      postTokens: [row('own', RESERVE, 20n), row('other', THIEF, 30n)],
-    }),
-    [{ mint: 'asry', atoms: '30', receiver: THIEF }],
-  ],
-  [
-    'SOL leaves as the fee of a failure',
-    theft({ failed: true, fee: lamports(9n * SOL), postLamports: [SOL, 0n] }),
-    [{ mint: null, atoms: (9n * SOL).toString(), receiver: null }],
-  ],
-  [
-    'tokens are minted',
-    theft({ postLamports: [10n * SOL, 0n], preTokens: [], postTokens: [row('other', THIEF, 7n)] }),
-    [{ mint: 'asry', atoms: '7', receiver: THIEF }],
-  ],
-  [
-    'ABSR is minted by other signers of its authority',
-    unsigned({ preTokens: [], postTokens: [row('other', THIEF, 7n, 'absr')] }),
-    [{ mint: 'absr', atoms: '7', receiver: THIEF }],
-  ],
-  [
-    'the owner or a delegate of the account that pays ASRY takes some',
-    unsigned({
-      preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
-      postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
-    }),
-    [{ mint: 'asry', atoms: '30', receiver: THIEF }],
-  ],
+const solStays = { postLamports: [10n * SOL, 0n] };
+const minted = (mint?: string) => ({ preTokens: [], postTokens: [row('other', THIEF, 7n, mint)] });
+const mintedAbsr = unsigned(minted('absr'));
+const fromSource = unsigned({
+  preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
+  postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
+});
+const ownFee = theft({
+  accounts: [THIEF, RESERVE],
+  signers: [THIEF, RESERVE],
+  preLamports: [SOL, SOL],
+  postLamports: [2n * SOL, 0n],
+});
+const fromReserve = theft({
+  ...solStays,
+  preTokens: [row('own', RESERVE, 50n)],
+  postTokens: [row('own', RESERVE, 20n), row('other', THIEF, 30n)],
+});
+const asFee = theft({ failed: true, fee: lamports(9n * SOL), postLamports: [SOL, 0n] });
+
+it.each<[string, ChainTransaction, string | null, bigint, string?]>([
+  ['SOL leaves', theft(), null, 9n * SOL],
+  ['SOL leaves while the thief pays the fee', ownFee, null, SOL],
+  ['ASRY leaves', fromReserve, 'asry', 30n],
+  ['SOL leaves as the fee of a failure', asFee, null, 9n * SOL, 'nobody'],
+  ['tokens are minted', theft({ ...solStays, ...minted() }), 'asry', 7n],
+  ['ABSR is minted by other signers of its authority', mintedAbsr, 'absr', 7n],
+  ['the owner or a delegate of the account that pays ASRY takes some', fromSource, 'asry', 30n],
 ])(
   'signing freezes in the first wake after %s without a row, with amount and receiver',
-  async (_case, transaction, moved) => {
+  async (_case, transaction, mint, atoms, receiver = THIEF) => {
     const { w, lands } = await watched();
     lands(transaction);
     await w.custody.wake();
+    const moved = [{ mint, atoms: atoms.toString(), receiver: receiver === 'nobody' ? null : receiver }];
     expect(await w.custody.report()).toMatchObject({
       frozen: 'unexplained_spend',
       unexplainedSpends: [{ signature: 'stolen', moved }],
@@ -196,14 +181,13 @@ it('a theft freezes signing within ten minutes while two lists are flooded with 
 
 it('a transaction whose token balances no quorum shows is read until one shows them', async () => {
   const { w, lands, later } = await watched();
-  const minted = unsigned({ preTokens: [], postTokens: [row('other', THIEF, 7n, 'absr')] });
-  lands({ ...minted, preTokens: null, postTokens: null });
+  lands({ ...mintedAbsr, preTokens: null, postTokens: null });
   for (let minute = 0; minute < 12; minute++) {
     await w.custody.wake();
     later(300n);
   }
   expect((await w.custody.operatorView()).failing).toMatchObject([{ work: 'spend', id: '110 stolen' }]);
-  w.swap.transactions.set('stolen', minted);
+  w.swap.transactions.set('stolen', mintedAbsr);
   await w.custody.wake();
   expect((await w.custody.report()).frozen).toBe('unexplained_spend');
 });
@@ -257,17 +241,8 @@ const rotate = ({ storage }: CustodianWorld) =>
   createCustodianWorld({ signer: { address: NEW_RESERVE, sign: async () => new Uint8Array(64) } }, storage);
 
 it.each<[string, ChainTransaction]>([
-  [
-    'the delegate of the account that pays ASRY',
-    unsigned({
-      preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
-      postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
-    }),
-  ],
-  [
-    'other signers of the mint authority',
-    unsigned({ preTokens: [], postTokens: [row('other', THIEF, 7n, 'absr')] }),
-  ],
+  ['the delegate of the account that pays ASRY', fromSource],
+  ['other signers of the mint authority', mintedAbsr],
 ])(
   "a freeze by a spend of %s stays after a change of the reserve's key, until the operator ends it",
   async (_whose, transaction) => {

@@ -52,39 +52,27 @@ async function hours(w: CustodianWorld, amountLamports: bigint): Promise<readonl
   return [...seen];
 }
 
-const DOWN = upstreamFailed('near-intents', 'status_500');
+const FAILS: Readonly<Record<string, (w: CustodianWorld) => void>> = {
+  'price venues': (w) => Object.assign(w.swap, { prices: [] }),
+  'the bridge': (w) => {
+    w.bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'status_500'));
+  },
+};
 
-it.each<[string, (w: CustodianWorld) => void, bigint, string]>([
-  [
-    'no price venue responds while callers ask for amounts that the bridge refuses',
-    (w) => Object.assign(w.swap, { prices: [] }),
-    TINY,
-    'PRICE_UNAVAILABLE',
-  ],
-  [
-    'no price venue responds while callers use up the quotes of estimates',
-    (w) => Object.assign(w.swap, { prices: [] }),
-    SOL,
-    'PRICE_UNAVAILABLE',
-  ],
-  [
-    'the bridge fails for all but tiny amounts',
-    (w) => Object.assign(w.bridge, { nextQuote: () => Promise.reject(DOWN) }),
-    TINY,
-    'UPSTREAM_FAILED',
-  ],
-  [
-    'the bridge fails while callers use up the quotes of estimates',
-    (w) => Object.assign(w.bridge, { nextQuote: () => Promise.reject(DOWN) }),
-    SOL,
-    'UPSTREAM_FAILED',
-  ],
-])('for five hours %s: the report shows one refusal since one time', async (_what, breaks, amount, code) => {
-  const w = createCustodianWorld();
-  await w.custody.wake();
-  breaks(w);
-  expect(await hours(w, amount)).toEqual([expect.stringMatching(new RegExp(`^${code} \\d+$`))]);
-});
+it.each([
+  ['price venues', 'ask for amounts that the bridge refuses', TINY, 'PRICE_UNAVAILABLE'],
+  ['price venues', 'use up the quotes of estimates', SOL, 'PRICE_UNAVAILABLE'],
+  ['the bridge', 'ask for tiny amounts, which alone get a response', TINY, 'UPSTREAM_FAILED'],
+  ['the bridge', 'use up the quotes of estimates', SOL, 'UPSTREAM_FAILED'],
+])(
+  '%s failing for five hours while callers %s: the report shows one refusal since one time',
+  async (failing, _callers, amount, code) => {
+    const w = createCustodianWorld();
+    await w.custody.wake();
+    FAILS[failing]?.(w);
+    expect(await hours(w, amount)).toEqual([expect.stringMatching(new RegExp(`^${code} \\d+$`))]);
+  },
+);
 
 it('a smallest swap above the reference amount costs one quote in ten minutes, not one each minute', async () => {
   const w = createCustodianWorld();
