@@ -1,14 +1,9 @@
 /**
- * Confirms payments of requests, from top to bottom:
+ * Confirms the payment of a request. Facts: `confirmPayment` and `bookNamed` wait until the transaction that a caller names
+ * is final. Decision: `decide` finds its {@link PaymentCase}. Effect: `writeRows` writes the rows of this case in the same
+ * storage transaction, each with its change for D1. A crash leaves all of these rows or none; then it is booked again.
  *
- * 1. `confirmPayment` answers a caller who names a transaction. It waits until the transaction is final, has it booked,
- *    and waits for the work that it pays for.
- * 2. `bookPayment` books one final transaction, also for the searches. In one storage transaction, `decide` finds its
- *    {@link PaymentCase} and `writeRows` writes the rows of this case.
- * 3. `endWork` ends the request in the storage transaction that ends its operation.
- *
- * Each stored row queues its change for D1 in the same storage transaction. A crash before the rows are durable leaves none
- * of them, and the payment is booked again. After it the executor continues the operation from its row.
+ * The searches book by `bookPayment` too. `endWork` ends the request in the storage transaction that ends its operation.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -51,34 +46,33 @@ const MAX_SALE_READS = 3;
 const CLOCK_SKEW_MS = 30_000;
 /** A request with so many parts accepts only a part that completes its fee, so that its row stays small. */
 const MAX_PARTS = 50;
-/** Reads for a payment that has arrived come before all other calls of callers. */
-const isAlwaysFirst = (): boolean => true;
 
 /**
- * What a final transaction does, and the rows that it writes. "Used" stands for two rows, `once` (`payment:<signature>`
- * belongs to this request for ever) and `treasury_payments`. No refund of 10,000 lamports or less is recorded.
+ * What a final transaction does, its rows, and what the caller gets for it. "Used" means two rows: `once`, which gives
+ * `payment:<signature>` to the request for ever, and `treasury_payments`. No refund of 10,000 lamports or less is recorded.
+ * A payment of another request than the caller's is booked for that one; the caller gets PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
-  /** An earlier call has booked it. No rows. */
+  /** An earlier call has booked it. No rows. As the request's state says, see `answer`. */
   | { readonly type: 'booked' }
-  /** It matches a request by its amount only, and a bridge may have returned it. Booked once the swap settles. No rows. */
+  /** No reference, and a bridge may have returned it for a swap that is open. No rows. PAYMENT_NOT_FINAL. */
   | { readonly type: 'may_be_returned' }
-  /** It completes the fee, but the chain must show first whether the purchase is still for sale. No rows. */
+  /** It completes the fee, but the purchase must be read first. No rows. Decided again after the read. */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** It pays the treasury nothing, is our own, or is older than the journal. Row: treasury_payments, used by nothing. */
+  /** It pays nothing, is our own, or is older than the journal. Row: treasury_payments. PAYMENT_NOT_BOUND. */
   | { readonly type: 'no_payment' }
-  /** It is for no request, and the operator may return it. Row: treasury_payments, used by nothing. */
+  /** For no request; the operator may return it. Row: treasury_payments. PAYMENT_NOT_BOUND with payer and amount. */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
-  /** Paid after its request had closed (`late`), was paid (`double`), or was full. Rows: used, a refund of all of it. */
+  /** Late, double, or one part too many. Rows: used, a refund of all of it. REFUND_DUE, or confirmed if completed. */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
-  /** The request waits for the rest, until `expire.ts` owes its payments back. Rows: used, request. */
+  /** Short; `expire.ts` owes it back if the rest does not come. Rows: used, request. PAYMENT_INCOMPLETE. */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** What the request buys is not for sale any more: it ends without delivery. Rows: used, request, a refund of each part. */
+  /** Not for sale any more: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
-  /** The fee is paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. */
+  /** Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. Confirmed once done. */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
-/** `underpaid`: the request has `MAX_PARTS` parts, and this one does not complete its fee. Only this one is owed back. */
+/** `late`: after the request closed. `double`: after it was paid. `underpaid`: part `MAX_PARTS` + 1, still short. */
 type OwedBack = 'late' | 'double' | 'underpaid';
 /** What the chain showed about a request's purchase before the booking of its payment. */
 type SaleRead = Checked & { readonly requestId: string };
@@ -106,10 +100,7 @@ export async function confirmPayment(
   return answer(context, asked);
 }
 
-/**
- * The response to a payment that its request has used. It depends on the request's state: a late or double payment of a
- * completed request is confirmed too, and the request shows its refund.
- */
+/** The response to a payment that its request has used. A completed request is confirmed, and shows what it owes back. */
 async function answer(context: PaymentContext, { id, signature }: ConfirmRequest): Promise<PaymentConfirmed> {
   const request = context.requests.get(id);
   switch (request?.state) {
@@ -148,7 +139,12 @@ async function bookNamed(
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
   if (readPayment(context, transaction).payment) {
-    const undecided = await forCaller(asked.client, () => bookPayment(context, transaction), isAlwaysFirst);
+    // Reads for a payment that has arrived come before all other calls of callers.
+    const undecided = await forCaller(
+      asked.client,
+      () => bookPayment(context, transaction),
+      () => true,
+    );
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
     // The payment is final but not booked yet: the caller asks again.
     if (undecided) return notFinal('confirmed');
@@ -161,7 +157,7 @@ async function bookNamed(
   return user === nameOf(request) ? undefined : notForRequest(context, signature, user);
 }
 
-/** Once a payment is confirmed, an open request shows it, so that nobody is asked to pay again. */
+/** Waits for the final transaction. An open request shows it once it is confirmed, so that nobody pays again. */
 async function awaitFinal(
   context: PaymentContext,
   request: PaymentRequest,
@@ -249,7 +245,7 @@ function decide(
 
 /** Writes the rows of a case. Call inside the storage transaction of its decision. */
 function writeRows(context: PaymentContext, payment: TreasuryPayment, found: PaymentCase): void {
-  const last = { paymentSignature: payment.signature, paidAt: context.now() };
+  const ended = { paymentSignature: payment.signature, paidAt: context.now() };
   switch (found.type) {
     case 'booked':
     case 'may_be_returned':
@@ -273,19 +269,19 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, found: Pay
     case 'not_for_sale': {
       usePayment(context, payment, found.request);
       const { request, reason } = found;
-      oweParts(context, saveRequest(context, { ...request, ...last, state: 'expired', reason }), 'failed');
+      oweParts(context, saveRequest(context, { ...request, ...ended, state: 'expired', reason }), 'failed');
       return;
     }
     case 'fee_paid': {
       usePayment(context, payment, found.request);
-      const request = saveRequest(context, { ...found.request, ...last, state: 'paid' });
+      const request = saveRequest(context, { ...found.request, ...ended, state: 'paid' });
       if (found.excess > 0n) oweRefund(context, request.id, payment, found.excess, 'overpaid');
       beginWork(context, request);
     }
   }
 }
 
-/** Writes the two rows that give a payment to a request for ever. */
+/** The two rows of a used payment. */
 function usePayment(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): void {
   context.journal.useOnce(`payment:${payment.signature}`, nameOf(request), context.now());
   context.treasury.record(payment, nameOf(request));

@@ -38,7 +38,6 @@ it('missing epochs are created from the start of the programme, with its paramet
       deposits: 0n,
       paid: 0n,
       claims: 0,
-      changes: 0,
     },
   ]);
   expect(missingEpochs(undefined, PROGRAM, START - 1, START - 1, 2)).toEqual([]);
