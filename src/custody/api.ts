@@ -19,7 +19,6 @@ import {
   type SigningState,
 } from './operator-api.ts';
 
-/** The refusal of a request, with the code that the caller sees. */
 export type Refusal = {
   readonly code: ErrorCode;
   readonly message: string;
@@ -72,7 +71,6 @@ export const SwapQuoted = z.object({
   route: z.string(),
   /** The refusal that a create of the amount would get now; null when it would be accepted. */
   refusal: orNull(z.custom<Refusal>()),
-  /** The smallest swap; null when it is not known. */
   minimum: orNull(z.custom<SwapMinimum>()),
   /** When the quote was requested, in Unix milliseconds. */
   asOfMs: z.number(),
@@ -80,7 +78,6 @@ export const SwapQuoted = z.object({
   stale: z.boolean(),
 });
 
-/** `refusal`: the refusal that a create of the amount would get now. */
 export type SwapEstimate =
   | Readonly<z.infer<typeof SwapQuoted>>
   /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create. */
@@ -97,7 +94,6 @@ export type SwapMinimum = {
   readonly at: number;
 };
 
-/** The smallest swap and the source of that bound. */
 export type RoomMinimum =
   | {
       readonly type: 'known';
@@ -107,7 +103,6 @@ export type RoomMinimum =
     }
   | { readonly type: 'unknown'; readonly refusal: Refusal };
 
-/** The current bounds of a swap, in lamports. */
 export const SwapRoom = z.object({
   /** Null when no node shows it. */
   balanceLamports: orNull(z.bigint()),
@@ -139,7 +134,6 @@ export type ProofRecord = z.infer<typeof ProofRecord>;
 
 export type ProofAnswer = { readonly type: 'proof'; readonly proof: ProofRecord } | Refused;
 
-/** A proof text that awaits an offline signature. */
 export type ProofDraft = { readonly type: 'draft'; readonly message: string } | Refused;
 
 /** Returned by every method instead of its result while these variables are missing or invalid. */
@@ -186,7 +180,6 @@ export const RequestView = z.object({
         payer: orNull(z.string()),
         reason: z.string(),
         status: z.enum(['due', 'paid']),
-        /** The transaction that paid the refund. */
         refundSignature: orNull(z.string()),
       }),
     )
@@ -243,7 +236,6 @@ const ClaimPayoutView = z.object({
   status: z.enum(['sent', 'pending', 'owed']),
   atoms: z.bigint(),
   signature: orNull(z.string()),
-  /** Reason why the payout is still owed. */
   reason: orNull(z.string()),
   createdAtMs: z.number(),
   /** When the payment became final on the chain. */
@@ -321,24 +313,17 @@ export type CustodianApi = {
   signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
-  /** Books the payment of a request and begins the work that it pays for. */
   confirmPayment(request: ConfirmRequest): Promise<PaymentConfirmed>;
   /** The newest ownership proof; a new one is signed once an hour and after a mint. */
   proof(): Promise<ProofAnswer>;
-  /** The text of the next proof, for a Bitcoin key that is kept outside the service. */
   draftProof(): Promise<ProofDraft>;
-  /** Accepts the Bitcoin signature of the draft. */
   submitProof(signature: string): Promise<ProofAnswer>;
-  /** What the daily mint would do now. */
   previewMint(): Promise<MintPreview>;
-  /** Daily mints, newest first. */
   listMints(limit: number): Promise<MintRow[]>;
   /** Sets the Durable Object's timer again from stored rows. The cron calls it, in case the platform lost the timer. */
   wake(): Promise<void>;
   claimDeposit(request: ClaimRequest): Promise<ClaimAnswer>;
-  /** The record of a claimed deposit, by its first signature. */
   findClaim(signature: string): Promise<ClaimView | null>;
-  /** Epochs, newest first. */
   listAsryEpochs(limit: number): Promise<AsryEpochView[]>;
   /** The operator's commands. The HTTP route authenticates the caller first. */
   ops(command: OpsCommand): Promise<OpsAnswer>;

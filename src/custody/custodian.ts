@@ -42,10 +42,8 @@ import { openStorage } from './versioned-store.ts';
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
 
-/** Name of the check of a key service. */
 const KEY_SERVICE = 'key_service';
 
-/** Creates the parts of the kernel on one storage. */
 function openKernel(platform: Storage, deps: CustodyDeps) {
   const { chain, mirror, signer, assemble, now, log } = deps;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
@@ -93,7 +91,6 @@ function openKernel(platform: Storage, deps: CustodyDeps) {
   return { tools, newerStorage, gate, bounds, kinds, executor };
 }
 
-/** The verbs and the cron of swaps, on shared quotes and quotas. */
 function openSwaps(tools: ModuleTools, deps: CustodyDeps) {
   const { now, quoteBudgets, randomId, within } = deps;
   const quotes = new SwapQuotes(deps.swap, tools.journal, now);
@@ -113,7 +110,6 @@ function openSwaps(tools: ModuleTools, deps: CustodyDeps) {
   return { quotes, quotas, verbs, room, module };
 }
 
-/** Everything that the custodian does, as called by the Durable Object. */
 export class Custodian implements CustodianApi {
   readonly #deps: CustodyDeps;
   readonly #kernel: ReturnType<typeof openKernel>;

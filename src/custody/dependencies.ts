@@ -37,7 +37,6 @@ export type CustodyDeps = {
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent if no ASRY mint is configured. */
   readonly asry?: Omit<AsryPorts, 'lookUp'>;
-  /** Looks up signatures that callers name. */
   readonly lookUp: LookUp;
   /** The ownership proof; absent if the service has no public name. */
   readonly proof?: Omit<ProofPorts, 'stop' | 'lastMintSlot'>;
@@ -51,7 +50,6 @@ export type CustodyDeps = {
   /** Names of the upstreams that are skipped because they hang. */
   readonly openCircuits: () => readonly string[];
   readonly probeNodes: () => Promise<readonly NodeProbe[]>;
-  /** How callers reach the operator. */
   readonly contact?: string | undefined;
   /** Id of the Worker version. */
   readonly release?: string | undefined;

@@ -27,7 +27,6 @@ export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
 /** Open payment requests. No operation has reserved the cost of their work yet. */
 export type OpenSales = {
   readonly count: bigint;
-  /** Future cost of their work. */
   readonly lamports: bigint;
 };
 

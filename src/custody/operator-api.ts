@@ -16,13 +16,11 @@ export const orNull = <T extends z.ZodType>(member: T) => member.nullable().defa
 
 /** Every swap is refused, for a reason other than its own amount. */
 export type SwapsRefused = {
-  /** Code of the newest refusal. */
   readonly code: string;
   /** When the first of them began, in Unix milliseconds. */
   readonly sinceMs: number;
 };
 
-/** The state of today's ABSR mint. */
 export type MintReport = {
   /** UTC date. */
   readonly day: string;
@@ -54,7 +52,6 @@ export type MintPreview = {
   readonly nodes: readonly { readonly name: string; readonly slot: string; readonly supplyAtoms: string }[];
 };
 
-/** One day's mint, for the operator. */
 export type MintRow = {
   readonly day: string;
   readonly state: string;
@@ -119,7 +116,6 @@ export type OperatorView = {
     readonly about: string;
   }[];
   readonly solana: NodeAgreement & Finality;
-  /** Changes that D1 does not have yet. */
   readonly backlog: number;
   /** Bytes of the journal's storage; null if the platform does not say. */
   readonly journalBytes: number | null;
@@ -166,7 +162,6 @@ export const CustodyReport = SigningState.extend({
   refusedRows: z.number(),
   /** True after D1 was restored to an older state, until every row was sent again. */
   mirrorRestored: z.boolean(),
-  /** Every limit and its current use. */
   limits: z.array(z.custom<LimitUse>()).readonly(),
   /** The bridge's quotes that estimates have used in two hours. */
   quotes: z.object({ used: z.number(), maximum: z.number() }),

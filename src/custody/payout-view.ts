@@ -24,7 +24,6 @@ export type PayoutState = 'owed' | 'begun' | 'paid';
 type PayoutOperation = {
   /** Null before it is signed. */
   readonly signature: string | null;
-  /** Why the payout waits. */
   readonly reason: string | null;
   /** When the payout became final, in Unix milliseconds. */
   readonly finishedAt: number | null;

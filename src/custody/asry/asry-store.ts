@@ -45,7 +45,6 @@ export type Claim = ClaimedDeposit & {
   readonly claimedAtMs: number;
 };
 
-/** Reason why a payout is not paid yet. */
 export type OwedReason =
   | 'unread'
   | 'rent_budget_spent'
@@ -61,7 +60,6 @@ export type OwedReason =
 
 export type Payout = {
   readonly signature: string;
-  /** Number of the part, from 1. */
   readonly part: number;
   readonly atoms: bigint;
   readonly state: PayoutState;
@@ -92,7 +90,6 @@ const BIGINTS = new Set([
   ...['atoms', 'rent'],
 ]);
 
-/** Parses a row in which amounts are decimal text. */
 export const decodeRow = <T>(text: string): T =>
   JSON.parse(text, (key, value: unknown) =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
@@ -191,7 +188,6 @@ export class AsryStore {
     return numberOf(this.#exec, 'SELECT MAX(ends_at) AS n FROM asry_epochs');
   }
 
-  /** Epochs, newest first. */
   epochs(limit: number): Epoch[] {
     return this.#epochs.all('ORDER BY number DESC LIMIT ?', limit);
   }
@@ -230,7 +226,6 @@ export class AsryStore {
     return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
   }
 
-  /** Oldest first. */
   owedPayouts(): Payout[] {
     return this.#payouts.all(`WHERE state = 'owed' ORDER BY json_extract(row, '$.createdAt')`);
   }

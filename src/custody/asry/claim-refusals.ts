@@ -52,7 +52,6 @@ const WHY_REFUSED = {
   no_sender: ['DEPOSIT_NOT_ELIGIBLE', 'These tokens were minted to the treasury; they have no sender.'],
 } as const;
 
-/** The refusal for each verdict that is not a deposit. */
 export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit' }>): Refusal {
   const { reason } = verdict;
   switch (verdict.type) {

@@ -37,7 +37,6 @@ const RETURN_MS = DAY_MS;
 /** A block's time has whole seconds and may be earlier than the time of our clock at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
-/** A deposit as shown by the chain. The type is the same before and after the claim. */
 type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'creditedAtoms'>;
 
 export async function claimDeposit(context: AsryContext, request: ClaimRequest): Promise<ClaimAnswer> {
@@ -101,7 +100,6 @@ async function readDeposit(
   }
 }
 
-/** The refusal of a request whose asset or amount differs from the deposit's. */
 function mismatch({ asset, expectedAtoms: expected }: ClaimRequest, deposit: Deposit): Refusal | undefined {
   if (asset !== deposit.asset)
     return {
@@ -117,7 +115,6 @@ function mismatch({ asset, expectedAtoms: expected }: ClaimRequest, deposit: Dep
   };
 }
 
-/** Stores the next part of a claim, and pays it. */
 async function claimPart(
   context: AsryContext,
   request: ClaimRequest,
@@ -262,7 +259,6 @@ export function ownMoney(
   return mayReturn ? 'swap_unsettled' : undefined;
 }
 
-/** The claim that a call would create, without creating it. */
 function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit: Deposit): ClaimAnswer {
   const known = findClaim(context, deposit.signature);
   if (known) return { type: 'validated', claim: known };
@@ -300,7 +296,6 @@ async function repeat(
   return withClaim(context, refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), signature);
 }
 
-/** The stored response for the request's idempotency key. */
 function replayOf(context: AsryContext, { key }: ClaimRequest): ClaimAnswer | undefined {
   const payout = key && context.store.payoutByKey(key.keyHash, context.now() - KEY_LIFE_MS);
   if (!payout) return undefined;
@@ -316,7 +311,6 @@ function claimed(context: AsryContext, { signature, part }: Payout, replayed: bo
     : withClaim(context, refusal('CLAIM_IN_PROGRESS'));
 }
 
-/** A refusal with the stored claim of a deposit, if there is one. */
 const withClaim = (context: AsryContext, why: Refusal, signature?: string): ClaimAnswer => ({
   ...refused(why),
   claim: signature === undefined ? null : findClaim(context, signature),

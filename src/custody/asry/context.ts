@@ -55,7 +55,6 @@ export type AsryContext = ModuleTools &
 
 export type Mint = { readonly program: string; readonly decimals: number };
 
-/** The chain reads of claims and payouts. */
 export function createAsryPorts(
   solana: SolanaView,
   ports: Pick<AsryPorts, 'mint' | 'source' | 'terms' | 'program'>,

@@ -47,7 +47,6 @@ export const entitlementOf = (curve: Curve, before: bigint, net: bigint): bigint
 export const nextUnitRate = ({ cap, depth }: Curve, deposits: bigint, digits: number): bigint =>
   (cap * depth * 10n ** BigInt(digits)) / ((deposits + depth) * (deposits + 1n + depth));
 
-/** The configuration of the rewards programme. */
 export type AsryProgram = {
   /** Maximum of an epoch, in whole ASRY. */
   readonly cap: bigint;

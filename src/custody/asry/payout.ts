@@ -129,7 +129,6 @@ function owedNow({ store }: AsryContext, asked: Payout): { claim: Claim; payout:
   return claim && payout?.state === 'owed' ? { claim, payout } : undefined;
 }
 
-/** The intent to pay an owed part, or the reason why it stays owed. */
 function decide(
   context: AsryContext,
   id: string,
@@ -172,7 +171,6 @@ function decide(
   };
 }
 
-/** Why a part cannot be paid now. */
 function objectionTo(
   { now, store }: AsryContext,
   { accountOwner, decimals, program, reserveAtoms }: PayoutAccounts,
@@ -193,7 +191,6 @@ function objectionTo(
   return wasOpened ? 'recipient_account_closed' : undefined;
 }
 
-/** Why the kernel did not begin a payout, which stays owed. */
 function owedFor(why: NotBegun): OwedReason {
   switch (why.code) {
     case 'STOPPED':
@@ -263,7 +260,6 @@ const transferOf = ({ id, signer, plan }: Operation): TokenTransfer => ({
   memo: id,
 });
 
-/** Reason why a transfer would fail or reach a different owner. */
 function wouldFail(accounts: PayoutAccounts, transfer: TokenTransfer): OwedReason | undefined {
   if (accounts.program !== transfer.program || accounts.decimals !== transfer.decimals)
     return 'mint_unexpected';

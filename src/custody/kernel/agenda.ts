@@ -61,7 +61,6 @@ const SCHEMA = [
  */
 const DUE_AT = 'IIF(set_at > ?1, ?1, due_at)';
 
-/** Name of operations in the agenda. */
 export const OPERATION = 'operation';
 
 /** Name of alarms that are repeated. No timer of the object waits for them. */
@@ -114,7 +113,6 @@ export class Agenda {
     this.#log = log;
   }
 
-  /** See {@link planWork}. */
   plan(name: string, id: string, dueAt: number | null, looks = 0): void {
     planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
   }
@@ -143,18 +141,15 @@ export class Agenda {
     return Number(row.set_at) > this.#now() ? this.#now() : Number(row.due_at);
   }
 
-  /** Number of planned rows of a name. */
   count(name: string): number {
     const query = 'SELECT COUNT(*) AS n FROM agenda WHERE name = ? AND due_at IS NOT NULL';
     return Number(this.#exec(query, name)[0]?.n ?? 0);
   }
 
-  /** Ids of all rows of a name. */
   ids(name: string): string[] {
     return this.#exec('SELECT id FROM agenda WHERE name = ?', name).map(({ id }) => String(id));
   }
 
-  /** Whether the newest try failed. */
   isFailing(name: string, id: string): boolean {
     return Number(this.#row(name, id)?.tries ?? 0) > 0;
   }

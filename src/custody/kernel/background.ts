@@ -26,7 +26,6 @@ const VERIFY_MS = 5_000;
  * was stalled.
  */
 export const QUORUM_MEMORY = 'quorum';
-/** Smallest delay of an alarm. */
 const SOON_MS = 20;
 
 export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'boundsOf'> & {
@@ -40,7 +39,6 @@ export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'bou
 
 export class Background {
   readonly #ports: BackgroundPorts;
-  /** When the last alarm ended. */
   #ranAt = 0;
   #lastRun: OperatorView['lastRun'] = null;
 

@@ -39,12 +39,10 @@ export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () =
 export type BeginContext = {
   readonly journal: Journal;
   readonly storage: Storage;
-  /** Address of the key that signs new operations. */
   readonly reserveAddress: string;
   readonly readBalance: BalanceReader;
   readonly boundsOf: (kind: Kind) => Bounds;
   readonly now: () => number;
-  /** Reason why no operation of this kind may begin now. */
   readonly stopBeginning: (kind: Kind) => Promise<string | undefined>;
 };
 
@@ -66,7 +64,6 @@ export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
   | { readonly ok: false; readonly declined: Declined };
 
-/** Why the kernel does not begin an operation now. */
 export type NotBegun =
   | { readonly code: 'STOPPED'; readonly reason: string }
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
@@ -193,7 +190,6 @@ export const upstreamRefusal = ({ reason, upstream }: UpstreamFailure): Refusal 
   details: { ...(upstream === null ? {} : { upstream }), reason: `upstream_${reason}` },
 });
 
-/** The refusal of an intent that exceeds the balance or a limit. It names the limit. */
 export function spendingRefusal(
   verdict: Extract<NotBegun, { readonly ok: false }>,
   now: number,

@@ -45,7 +45,6 @@ const HISTORY_SEARCH = 50;
 
 export const frozenReason = (journal: Journal): string | undefined => journal.getMeta(FROZEN) || undefined;
 
-/** Why the journal may have lost rows. */
 const LOSSES = [
   'journal_behind_mirror',
   'journal_empty_but_reserve_has_signed',
@@ -54,7 +53,6 @@ const LOSSES = [
 ] as const;
 type Loss = (typeof LOSSES)[number];
 
-/** Stops all signing until the operator acts. */
 export function freeze(
   journal: Journal,
   reason: Loss | 'unexpected_debit' | 'unexplained_spend',
@@ -217,7 +215,6 @@ export class SigningGate {
     return this.#isVerified;
   }
 
-  /** Compares the journal with D1 and the chain until it is verified. */
   async verify(): Promise<void> {
     // The storage of a newer release is never compared, because freezing would write to it.
     if (this.#isVerified || this.#ports.isNewerStorage) return;
@@ -247,7 +244,6 @@ export class SigningGate {
     return (this.#ports.isDisabled(kind) ? 'disabled' : journal.getMeta('paused')) || undefined;
   }
 
-  /** Reason why no operation of a kind may begin now. */
   async stopBeginning(kind: Kind): Promise<string | undefined> {
     const { journal, now } = this.#ports;
     await this.verify();

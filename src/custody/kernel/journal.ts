@@ -77,7 +77,6 @@ export type JournalEvents = {
 export const lostSigner = (address: string): string => `signer:${address}`;
 
 export class Journal {
-  /** Changes for D1. */
   readonly queue: MirrorQueue;
   readonly #storage: Storage;
   readonly #exec: Storage['exec'];
@@ -293,7 +292,6 @@ export class Journal {
     return this.#operations.all('WHERE counts = 1 ORDER BY created_at');
   }
 
-  /** Rows of a kind that are still open, and the newest landed one. */
   openAndLanded(kind: Operation['kind']): Operation[] {
     return [
       ...this.#operations.all('WHERE kind = ? AND counts = 1', kind),
@@ -304,7 +302,6 @@ export class Journal {
     ];
   }
 
-  /** Operations of a kind, newest first. */
   ofKind(kind: Operation['kind'], limit: number): Operation[] {
     return this.#operations.all('WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit);
   }
@@ -313,7 +310,6 @@ export class Journal {
     return this.#operations.all('ORDER BY seq DESC LIMIT ?', limit);
   }
 
-  /** Operations whose id follows `id`, in the order of their ids. */
   after(id: string, limit: number): Operation[] {
     return this.#operations.all('WHERE id > ? ORDER BY id LIMIT ?', id, limit);
   }
@@ -337,7 +333,6 @@ export class Journal {
     return this.userOf(name) === by;
   }
 
-  /** The row that uses a name, if any. */
   userOf(name: string): string | undefined {
     return textOf(this.#exec('SELECT used_by FROM once WHERE name = ?', name)[0]?.used_by) ?? undefined;
   }

@@ -57,7 +57,6 @@ const mirrorRowOf = (row: SqlRow): MirrorRow => ({
       : (JSON.parse(String(row.columns)) as Columns),
 });
 
-/** The journal's table of single values. */
 export type MetaRows = {
   getMeta(key: string): string | undefined;
   setMeta(key: string, value: string): void;
@@ -124,7 +123,6 @@ export class MirrorQueue {
     return this.#exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0;
   }
 
-  /** Number of changes that the mirror does not have yet. */
   backlog(): number {
     return numberOf(this.#exec, 'SELECT COUNT(*) AS n FROM outbox') ?? 0;
   }

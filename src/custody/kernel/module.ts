@@ -12,7 +12,6 @@ import type { Columns, Log } from './ports.ts';
 /** The parts of the kernel that a module may use. */
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
-  /** Runs an operation's steps until it has to wait. */
   readonly drive: (id: string) => Promise<void>;
   /** Drives an operation until it has ended, or until `waitMs` milliseconds have passed. */
   readonly finish: (id: string, waitMs: number) => Promise<void>;
@@ -22,7 +21,6 @@ export type ModuleTools = BeginContext & {
 };
 
 export type CustodyModule = {
-  /** How operations are prepared and settled, by kind. */
   readonly kinds?: Readonly<Partial<Record<Kind, OperationKind>>>;
   /** The work of this module that waits in the agenda, by its name there. */
   readonly work?: Readonly<Record<string, Work>>;
@@ -30,9 +28,7 @@ export type CustodyModule = {
   onCron?(): Promise<void>;
   /** The D1 tables that mirror rows of this module. Lost rows are published there again. */
   readonly mirrored?: readonly MirrorSource[];
-  /** What this module owes to others. */
   debts?(): readonly Debt[];
-  /** The operator's commands, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
 };
 

@@ -7,7 +7,6 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import { stringifyJson } from '../../core/json.ts';
 import { parseReason, type Reason, reasonText } from './reason.ts';
 
-/** Name of an operation kind; each module declares its own. */
 export type Kind = string;
 
 /**
@@ -47,7 +46,6 @@ export type SignedAt = {
 export type Witness = {
   /** The node's `id`. */
   readonly node: string;
-  /** Slot of the node's view. */
   readonly slot: bigint;
   readonly height: bigint;
 };
@@ -57,7 +55,6 @@ export type Landing = {
   readonly slot: bigint;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** Network fee in lamports. */
   readonly fee: Lamports;
   /** Lamports that left the reserve, fee included; negative when more came in. */
   readonly debit: Lamports;
@@ -113,11 +110,9 @@ export type Operation = {
   readonly landing: Landing | null;
   /** The kind's decisions at planning and signing. */
   readonly plan: Facts;
-  /** The kind's result. */
   readonly outcome: Facts;
 };
 
-/** Whether an operation has ended: nothing more moves, and no outcome is pending. */
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
@@ -239,7 +234,6 @@ export type Settlement =
       readonly outcome: Facts;
     };
 
-/** The rules of a kind that the state machine reads. */
 export type KindRules = {
   /** Maximum signings of one operation. A swap has one, because its signature is the public id and its quote expires. */
   readonly maxAttempts: number;
@@ -281,7 +275,6 @@ export type Prepared =
   /** The chain already shows the outcome. */
   | { readonly ok: false; readonly found: Facts };
 
-/** A message that is ready to be signed. */
 export type Ready = Extract<Prepared, { ok: true }>;
 
 export type Settled = {

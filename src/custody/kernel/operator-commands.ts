@@ -23,7 +23,6 @@ export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
 };
 
-/** Maximum rows in one response. */
 const LIST = 50;
 /** In SQLite a negative limit means no limit. */
 const ALL = -1;
@@ -180,7 +179,6 @@ const summary = (operation: Operation) => ({
   createdAt: new Date(operation.createdAt).toISOString(),
 });
 
-/** Maximum operations in one view of the operator. */
 const MOST_OPEN = 20;
 
 /** Oldest first, but operations that await the operator come first. */
@@ -228,7 +226,6 @@ export function debtOf(name: Debt['name'], owed: readonly Owed[]): Debt {
   };
 }
 
-/** Which operations are open, and how much of each limit is used. */
 export function custodyReport({ journal, reserveAddress, now }: ModuleTools, limits: readonly Limit[]) {
   const kinds = new Set(limits.map(({ kind }) => kind));
   const entries = new Map([...kinds].map((kind) => [kind, journal.counting(reserveAddress, now(), kind)]));

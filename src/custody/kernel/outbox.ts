@@ -16,7 +16,6 @@ import { REFUSED_ROW, refusedKey } from './mirror-queue.ts';
 import type { ModuleTools } from './module.ts';
 import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage } from './ports.ts';
 
-/** Maximum rows of one D1 batch. */
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;

@@ -34,7 +34,6 @@ export type MirrorBirth = {
   readonly revision: number;
 };
 
-/** D1, as used by the outbox. */
 export type Mirror = {
   /**
    * Writes rows and the mark of their batch; each replaces only an older revision. All are written, or none.
@@ -57,7 +56,6 @@ export type Mirror = {
 /** What D1 mirrors; operations are in the table `operations`. */
 export type Entity = 'operation' | RecordTable;
 
-/** One row for D1, identified by `entity` and `id`. */
 export type MirrorRow = {
   readonly entity: Entity;
   readonly id: string;
@@ -69,7 +67,6 @@ export type MirrorRow = {
 export type Columns = Readonly<Record<string, SqlValue>>;
 
 export type Signer = {
-  /** The reserve's Solana address. */
   readonly address: string;
   /**
    * The ed25519 signature of a transaction message, 64 bytes, verified.

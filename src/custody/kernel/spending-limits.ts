@@ -30,21 +30,18 @@ export type Entry = Pick<
  */
 type Added = { readonly amount: bigint; readonly cost: bigint };
 
-/** A declared limit with its configured maximum. */
 export type Limit = Omit<OperationLimit, 'setting' | 'default' | 'beyond'> & {
   /** Stable name, shown in refusals and in the status. */
   readonly name: string;
   readonly maximum: bigint;
 };
 
-/** What bounds the operations of one kind. */
 export type Bounds = {
   readonly limits: readonly Limit[];
   /** Lamports that the kind must leave in the reserve. */
   readonly keeps: bigint;
 };
 
-/** A limit as shown in the status. */
 export type LimitUse = Pick<Limit, 'name' | 'unit' | 'windowMs' | 'label' | 'maximum'> & {
   readonly used: bigint;
   /** Unix milliseconds when there is room again; null while there is room. */
@@ -97,7 +94,6 @@ const countedBy = (limit: Limit, operations: readonly Entry[], now: number): Ent
       (limit.windowMs === null || (limit.windowMs > 0 && countedFrom(limit, op, now) > now - limit.windowMs)),
   );
 
-/** What an operation adds to a limit. */
 function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }: Entry): bigint {
   switch (counts) {
     case 'amount':
@@ -115,7 +111,6 @@ function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }
 const additionTo = ({ counts }: Limit, { amount, cost }: Added): bigint =>
   counts === 'operations' ? 1n : counts === 'cost' ? cost : amount;
 
-/** The part of a limit that its kind's operations use. */
 const usedOf = (limit: Limit, operations: readonly Entry[], now: number): bigint =>
   sum(countedBy(limit, operations, now).map((op) => countOf(limit, op)));
 
@@ -169,7 +164,6 @@ export function checkIntent(asked: {
   return reachedLimit(bounds.limits, operations, { amount, cost: 0n }, now) ?? { ok: true };
 }
 
-/** The first limit that has no room for an addition; undefined if all have room. */
 export function reachedLimit(
   limits: readonly Limit[],
   operations: readonly Entry[],

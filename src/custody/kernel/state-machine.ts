@@ -72,7 +72,6 @@ export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 /** The first and the longest interval between checks, in milliseconds, and the factor by which the interval grows. */
 type Spacing = readonly [first: number, most: number, growth?: number];
 
-/** Milliseconds until the next check. */
 const spaced = (looks: number, [first, most, growth = 1.3]: Spacing): number =>
   Math.min(first * growth ** looks, most);
 
@@ -84,7 +83,6 @@ const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
 const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
 /** Wait for each slot that a shown transaction still needs until it is final: a quarter of a slot. */
 const MISSING_SLOT_MS = 100n;
-/** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;
 const PREPARE_MS: Spacing = [2_000, 60_000];
 /** The holder of another key refuses a blockhash that its nodes have not seen. After this time they have. */
@@ -104,7 +102,6 @@ const UNPROVEN_LOOKS = 500;
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 const NONE = lamports(0n);
 
-/** The shortest and longest wait between two preparations. */
 function preparedAmong(waiting: number): Spacing {
   const [first, most] = PREPARE_MS;
   return [first, Math.min(Math.max(most, waiting * WAITING_SHARE_MS), RAREST_PREPARE_MS)];

@@ -30,7 +30,6 @@ export const FINALITY_KNOWN_MS = 10 * 60_000;
 /** Slots by which a working node may lag behind another: more than an hour. */
 export const MAX_NODE_LAG = 10_000n;
 
-/** Notes the newest slot that a quorum has finalized. */
 export function noteSlot(memory: FinalityMemory, slot: string, now: number): FinalityMemory {
   // A lower slot comes from another cluster or from lagging nodes. The time without a new slot then starts at zero.
   const known = slot === memory.slot ? memory : { ...NO_SLOT, slot, seenAt: now };

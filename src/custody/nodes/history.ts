@@ -116,7 +116,6 @@ export async function* pagesDown(
   }
 }
 
-/** The union of all lists, newest first. */
 export function unionOf(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
   const found = new Map<string, SignatureEntry>();
   for (const entry of lists.flat()) if (!found.has(entry.signature)) found.set(entry.signature, entry);

@@ -14,7 +14,6 @@ export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
 export const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
 
-/** One node's response. */
 export type Given<T> = { readonly node: string; readonly value: T };
 
 /**
@@ -23,7 +22,6 @@ export type Given<T> = { readonly node: string; readonly value: T };
  */
 type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonly agreed: R } | undefined;
 
-/** The agreement of the nodes, shown in the status. */
 export type NodeAgreement = {
   readonly nodes: number;
   readonly quorum: number;
@@ -45,7 +43,6 @@ export type NodeAgreement = {
   readonly quorumMissing: { readonly question: string; readonly nodes: readonly string[] } | null;
 };
 
-/** A contradiction between nodes is shown for this long. */
 const DISAGREEMENT_SHOWN_MS = 3_600_000;
 /** Nodes lag by seconds. If a quorum is missing for longer than this, the operator gets an alarm. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
@@ -69,7 +66,6 @@ export type QuorumPorts<N> = {
   readonly log: Log;
 };
 
-/** Sends the same question to several nodes. */
 export class Quorum<N extends { readonly name: string }> {
   /** Number of nodes that must agree. */
   readonly size: number;
@@ -165,14 +161,12 @@ export class Quorum<N extends { readonly name: string }> {
     return { disagreement: this.#disagreement, waiting: [...this.#waiting] };
   }
 
-  /** Continues from the memory of an earlier instance. */
   recall({ disagreement, waiting }: QuorumMemory): void {
     this.#disagreement ??= disagreement;
     for (const [question, entry] of waiting)
       if (!this.#waiting.has(question)) this.#waiting.set(question, entry);
   }
 
-  /** @param answered names of the nodes that answered */
   #waits(question: string, answered: readonly string[]): void {
     const { nodes, now, log } = this.#ports;
     const at = now();
@@ -203,7 +197,6 @@ export class Quorum<N extends { readonly name: string }> {
   }
 }
 
-/** A failure that a quorum of nodes has in common. */
 const sharedFailure = (failures: readonly unknown[], quorum: number): unknown => {
   const known = failures.filter((error) => error !== undefined);
   return known.find(

@@ -106,7 +106,6 @@ export class SignatureLookups {
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
-  /** Signatures of the next poll. */
   readonly #unpolled = new Set<string>();
   #poll: Promise<void> | undefined;
   #polledAt = 0;
@@ -234,7 +233,6 @@ export class SignatureLookups {
     return transaction;
   }
 
-  /** Lists the payments while reads wait for each other. */
   async #list(): Promise<void> {
     const { chain, payees, sleep } = this.#ports;
     while (this.#reads > CROWD) {
@@ -264,7 +262,6 @@ export class SignatureLookups {
     return this.#known.get(signature) ?? newlyKnown('pending', this.#ports.now());
   }
 
-  /** One call to each node for all signatures that wait. */
   async #next(): Promise<void> {
     const { now, sleep } = this.#ports;
     for (let wait = this.#pause(); wait > 0; wait = this.#pause()) await sleep(Math.min(wait, NEAR_POLL_MS));
@@ -279,7 +276,6 @@ export class SignatureLookups {
     }
   }
 
-  /** Milliseconds until the next poll may begin. */
   #pause(): number {
     const now = this.#ports.now();
     if (this.#polls.check(null, now).ok) return 0;

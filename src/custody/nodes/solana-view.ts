@@ -39,7 +39,6 @@ import {
   valuesOf,
 } from './quorum.ts';
 
-/** The chain reads and writes of the state machine. */
 export type ChainPort = Pick<
   SolanaView,
   | 'quorum'
@@ -74,7 +73,6 @@ export type SolanaViewPorts = {
 type Memory = QuorumMemory & { readonly finality: FinalityMemory };
 
 export class SolanaView {
-  /** Number of nodes that must agree. */
   readonly quorum: number;
   readonly #ports: SolanaViewPorts;
   readonly #questions: Quorum<SolanaNode>;
@@ -91,12 +89,10 @@ export class SolanaView {
     this.#finality = new FinalityWatch(this.#ports, this.#questions);
   }
 
-  /** The transactions of an address that is or was the reserve's. */
   historyOf(address: string): History {
     return historyOf(this.#ports.nodes, address);
   }
 
-  /** Quorum size, the newest disagreement of the nodes, and whether the chain has stalled. */
   agreement(): NodeAgreement & Finality {
     const { stalledSince, consensus } = this.#finality.known;
     return { ...this.#questions.agreement(), stalledSince, consensus };
@@ -113,12 +109,10 @@ export class SolanaView {
     this.#finality.known = finality;
   }
 
-  /** The newest slot that a quorum has finalized. @throws AppError UPSTREAM_FAILED */
   checkFinality(): Promise<bigint> {
     return this.#finality.check();
   }
 
-  /** The block height that a quorum of nodes has reached. @throws AppError UPSTREAM_FAILED */
   height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
     return this.#finality.height(commitment);
   }

@@ -19,7 +19,6 @@ export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAva
 
 /** What a refund reads before it is signed. @throws AppError UPSTREAM_FAILED */
 export type RefundReads = {
-  /** Finalized lamports of an account. */
   balanceOf(address: string): Promise<bigint>;
   /** Minimum balance of an account in lamports. */
   leastBalance(): Promise<bigint>;
@@ -30,11 +29,9 @@ export type PaymentDeps = RefundReads & {
   readonly treasuryAddress: string;
   /** Payers whose wallet belongs to an exchange and not to the customer. */
   readonly heldPayers: ReadonlySet<string>;
-  /** Lists of transactions, one per node. */
   readonly nodes: readonly TreasuryNode[];
   /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<ChainTransaction | null>;
-  /** Looks up a payment that a caller names. */
   readonly lookUp: LookUp;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly randomId: () => string;

@@ -30,7 +30,6 @@ export async function openRequest(context: PaymentContext, asked: OpenRequest): 
   return storeRequest(context, asked);
 }
 
-/** Opens a request whose work can be sold. */
 export function storeRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
   if (!requests.openBudget().check(asked.client, now()).ok)
@@ -47,7 +46,6 @@ export function storeRequest(context: PaymentContext, asked: OpenRequest): Reque
   return { type: 'opened', request: requestView(request, [], now()) };
 }
 
-/** Why the work of a request cannot be sold; undefined if it can. */
 function saleRefusal(
   { bounds, requests, journal, reserveAddress, now }: PaymentContext,
   { kind, subject }: OpenRequest,

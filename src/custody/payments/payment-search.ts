@@ -35,7 +35,6 @@ const BEHIND_RUN_MS = 10_000;
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
-/** Name of the search in the agenda. */
 export const SEARCH = 'search';
 /**
  * Start of the running search or end of the last one, and start of the last walk in which a quorum of nodes listed their
@@ -152,7 +151,6 @@ const NEWEST_PER_RUN = 4;
 const MAX_PAGES = 5;
 /** Maximum transactions of one reference that one run reads, so a flooded reference does not delay other requests. */
 const READS_PER_REFERENCE = 5;
-/** Interval between checks of a request that callers read. */
 const ASKED_CHECK_MS = 4_000;
 /** Maximum requests that await such a check. */
 const MAX_ASKED = 500;
@@ -172,7 +170,6 @@ class ReferenceChecks {
     this.#unread = unread;
   }
 
-  /** Whether a request that a caller read awaits its check. */
   isAsked(): boolean {
     return this.#asked.size > 0;
   }

@@ -22,7 +22,6 @@ import { UNREAD } from './unread.ts';
 const LOST = 'lost';
 
 const KEPT_MS = 7 * DAY_MS;
-/** Maximum expired requests without a payment. */
 const MAX_EXPIRED = 20_000;
 /** Requests that one run may expire: as many as can close at the same time. */
 const EXPIRE_BATCH = 200;

@@ -66,7 +66,6 @@ function progressOf({ journal }: PaymentContext, { operationId }: RefundDue): st
   return reason ? `on its way (${reason})` : 'on its way';
 }
 
-/** Pays one refund and describes the result. */
 async function pay(context: PaymentContext, refund: RefundDue): Promise<string> {
   if (refund.payer === null) return 'several accounts paid: send it by hand';
   if (context.heldPayers.has(refund.payer))
@@ -97,7 +96,6 @@ async function objection(context: PaymentContext, refund: RefundDue): Promise<st
   return undefined;
 }
 
-/** The intent to pay a refund, or the reason why it is not paid. */
 function decide(context: PaymentContext, asked: RefundDue): Decision<string> {
   const refund = context.requests.refund(asked.id);
   if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)

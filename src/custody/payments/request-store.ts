@@ -94,14 +94,12 @@ export const workId = ({ kind, id, creations }: Pick<PaymentRequest, 'kind' | 'i
 export const nameOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
   `${kind}:${id}`;
 
-/** A payment that was added to its request. */
 export type PaymentPart = {
   readonly signature: string;
   readonly lamports: string;
   readonly payer: string | null;
 };
 
-/** The request with one more payment. */
 export const withPart = (
   request: PaymentRequest,
   { signature, lamports, payer }: TreasuryPayment,
@@ -124,10 +122,8 @@ export type RefundDue = {
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed' | 'unmatched';
   /** begun: an operation pays it. */
   readonly state: 'due' | 'begun' | 'paid';
-  /** Number of operations started for the refund. */
   readonly operations: number;
   readonly operationId: string | null;
-  /** The transaction that paid the refund. */
   readonly refundSignature: string | null;
   readonly createdAt: number;
   readonly paidAt: number | null;
@@ -214,7 +210,6 @@ export class RequestStore {
     return numberOf(this.#exec, "SELECT MAX(created_at) AS n FROM requests WHERE state = 'open'");
   }
 
-  /** Creation time of the oldest stored request. */
   oldestRequest() {
     return numberOf(this.#exec, 'SELECT MIN(created_at) AS n FROM requests');
   }
@@ -255,7 +250,6 @@ export class RequestStore {
     return sales;
   }
 
-  /** The open requests of each client. */
   openBudget(): Budget {
     const query = "SELECT client, created_at FROM requests WHERE state = 'open'";
     this.#openBudget ??= new Budget(
@@ -313,7 +307,6 @@ export class RequestStore {
     return this.#refunds.first('WHERE signature = ?', id);
   }
 
-  /** All refunds of one payment, in any state. */
   refundsOfPayment(signature: string): RefundDue[] {
     // A range query, because the platform rejects a LIKE pattern of more than 50 bytes.
     return this.#refunds.all(
@@ -334,7 +327,6 @@ export class RequestStore {
     return this.#refunds.all("WHERE state = 'due' ORDER BY rowid");
   }
 
-  /** Refunds whose id follows `id`, in the order of their ids. */
   refundsAfter(id: string, limit: number): RefundDue[] {
     return this.#refunds.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
   }

@@ -32,7 +32,6 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS treasury_payments_unmatched ON treasury_payments (CAST(lamports AS INTEGER)) WHERE ${UNMATCHED}`,
 ] as const;
 
-/** A payment as shown by the chain. */
 export type TreasuryPayment = {
   readonly signature: string;
   readonly slot: bigint;
@@ -115,7 +114,6 @@ export class TreasuryStore {
     return row && String(row.payee);
   }
 
-  /** Stores a transaction that was read. */
   record(payment: TreasuryPayment, usedBy: string | null): void {
     this.#exec(
       `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payee, payer, used_by)
@@ -161,13 +159,11 @@ export class TreasuryStore {
     return this.#exec(query, signature, Number(slot)).length > 0;
   }
 
-  /** Number of transactions that a node lists and that were never read. */
   countQueued(source: string): number {
     const query = "SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ? AND state = 'queued'";
     return numberOf(this.#exec, query, source) ?? 0;
   }
 
-  /** Nodes that list transactions that were never read. */
   queuedSources(): string[] {
     return this.#exec("SELECT DISTINCT source FROM unread_transactions WHERE state = 'queued'").map(
       ({ source }) => String(source),

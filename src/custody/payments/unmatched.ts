@@ -17,7 +17,6 @@ import type { TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
 /** Why a payment is for no request. `several_requests`: it contains the references of two. */
 export type NoMatch = 'no_request' | 'several_requests';
 
-/** Maximum payments in one list for the operator. */
 const SHOWN = 200;
 
 /** A payment that nothing has used, that is not our own, and that cannot be money returned by a bridge. */

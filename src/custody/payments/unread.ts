@@ -177,7 +177,6 @@ export class UnreadTransactions {
         }
   }
 
-  /** Reads transactions again whose first read failed. */
   async readAgain(signatures: readonly string[]): Promise<void> {
     const { agenda, treasury } = this.#context;
     await Promise.all(

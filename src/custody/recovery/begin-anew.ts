@@ -28,7 +28,6 @@ export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & 
   readonly sources: readonly MirrorSource[];
 };
 
-/** Rows that are read from D1 at once. */
 const PAGE = 200;
 
 /** @param code the confirmation; empty to see what the command would do */

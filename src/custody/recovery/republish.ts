@@ -9,11 +9,9 @@ import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
 import type { Columns, Entity, Mirror } from '../kernel/ports.ts';
 import type { OpsAnswer } from '../operator-api.ts';
 
-/** Number of rows that are queued and delivered together. */
 const PAGE = 100;
 /** Maximum rows of one command, so that its response is not late. */
 const MOST = 2_000;
-/** Maximum refused rows in one response. */
 const LIST = 50;
 
 type Place = { readonly table: Entity; readonly after: string };

@@ -31,7 +31,6 @@ const UNREAD_SPEND = 'spend';
 const MOST_WAITING = 20;
 /** Runs after which a transaction that nobody can read no longer waits: a day. */
 const MOST_RUNS = 1_440;
-/** Maximum remembered signatures of spends. */
 const KEPT = 100;
 
 const CheckedTo = z.object({ address: z.string(), slot: z.string() });
@@ -61,7 +60,6 @@ export class SpendWatch implements CustodyModule {
     });
   }
 
-  /** The spends for which signing is frozen. */
   spends(): readonly UnexplainedSpend[] {
     return frozenReason(this.#tools.journal) === UNEXPLAINED_SPEND ? this.#found().spends : [];
   }

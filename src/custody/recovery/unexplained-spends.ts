@@ -32,7 +32,6 @@ export type SpendPorts = {
   readonly histories: readonly [History, ...History[]];
   /** A finalized transaction of any version, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
-  /** Whether a row has this signature. */
   isExplained(signature: string): boolean;
 };
 
@@ -59,13 +58,11 @@ export type UnexplainedSpend = {
 export type SpendSearch = {
   /** Oldest first. */
   readonly spends: readonly UnexplainedSpend[];
-  /** Entries that no quorum shows. */
   readonly unshown: readonly Listed[];
   /** Entries whose version, or the form of its JSON, this release does not read. None is ours; one may be a thief's. */
   readonly unreadable: readonly Listed[];
   /** Entries that this search has decided: no later search needs to read them. */
   readonly read: readonly Listed[];
-  /** Entries that this search did not read. */
   readonly left: readonly Listed[];
   /** Number of entries that no row explains and that no earlier search has decided. */
   readonly listed: number;

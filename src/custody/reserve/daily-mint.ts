@@ -90,9 +90,7 @@ export type AbsrPorts = {
   /** Number of configured Solana nodes, and of Bitcoin indexes. */
   readonly nodes: number;
   readonly indexes: number;
-  /** One view per index; failing indexes are left out. */
   reserveViews(depth: number): Promise<ReserveView[]>;
-  /** One view per node; failing nodes are left out. */
   supplyViews(): Promise<SupplyView[]>;
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
@@ -147,7 +145,6 @@ export class DailyMint implements CustodyModule {
     this.#ports = ports;
   }
 
-  /** The journal's mints other than `id`. */
   #previous(id: string): PreviousMints {
     const { journal } = this.#tools;
     const known = previousMintsOf(journal.openAndLanded('absr'), id);
@@ -236,7 +233,6 @@ export class DailyMint implements CustodyModule {
     }
   }
 
-  /** Whether the mint of the day is due and has not begun. */
   #isDue(): boolean {
     const now = this.#tools.now();
     return !this.#today().row && now >= mintDueAt(now) && utcDay(now) > this.#birthDay();
@@ -310,7 +306,6 @@ export class DailyMint implements CustodyModule {
     };
   }
 
-  /** Daily mints, newest first. */
   history(limit: number): MintRow[] {
     return this.#tools.journal.ofKind('absr', limit).map(rowOf);
   }

@@ -31,7 +31,6 @@ export type MintFacts = {
   readonly earlier: PreviousMints;
 };
 
-/** The figures of a decision, as stored in the journal. */
 type MintFigures = {
   readonly reserveSats: string;
   readonly supplyAtoms: string;

@@ -24,15 +24,12 @@ export type ProofPorts = {
   readonly service: string;
   readonly bitcoinAddress: string;
   readonly signer: ProofSigner;
-  /** Number of configured Bitcoin indexes. */
   readonly indexes: number;
-  /** One view per index; failing indexes are left out. */
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** @throws AppError UPSTREAM_FAILED */
   solanaFigures(): Promise<SolanaFigures>;
   /** Reason why nothing may be signed now. */
   readonly stop: () => string | undefined;
-  /** Slot of the newest landed mint; 0 without one. */
   readonly lastMintSlot: () => bigint;
 };
 
@@ -151,7 +148,6 @@ export class Proofs implements CustodyModule {
     return proof && this.#isOurs(parseProofMessage(proof.message)) ? proof : undefined;
   }
 
-  /** Whether a text names the service and the reserve that are configured now. */
   #isOurs({ service, bitcoinAddress, solanaAddress }: ProofMessage): boolean {
     return (
       service === this.#ports.service &&

@@ -29,7 +29,6 @@ export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 
 
 type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash' | 'isBlockhashValid'>;
 
-/** The upstreams that show the reserve. */
 export type ReserveSources = {
   readonly indexes: readonly BitcoinIndex[];
   readonly nodes: readonly Node[];

@@ -39,7 +39,6 @@ export type SwapCreationPorts = {
   readonly quotas: SwapQuotas;
   readonly estimates: EstimateQuotes;
   readonly randomId: () => string;
-  /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
   readonly within: Within;
 };
 
@@ -119,7 +118,6 @@ export class Swaps {
     return minimum && amountLamports < minimum.lamports ? minimum : undefined;
   }
 
-  /** The intent of a request, unless a quota is used up. */
   #decide(request: SwapRequest): Decision<Refusal> {
     const spent = this.#ports.quotas.refusal('create_quotes', request.client);
     if (spent) return { ok: false, declined: spent };

@@ -82,7 +82,6 @@ function lamportsOf({ unit, value }: StatedAmount, price: PriceReport | undefine
   return price && ceilSignificant((value * 1_000_000_000n + price.solUsd - 1n) / price.solUsd, 3);
 }
 
-/** Key of the stored bound. */
 const STORED = 'swap_minimum';
 
 export class MinimumStore {

@@ -37,7 +37,6 @@ export const swapDebit = (amount: Lamports): Lamports => lamports(amount + TRANS
 /** If the quote took longer than this, the blockhash is read again, because it has aged meanwhile. */
 const BLOCKHASH_FRESH_MS = 2_000;
 
-/** Prepares the payment of a new quote. @throws AppError UPSTREAM_FAILED */
 async function prepareSwap(
   ports: SwapPorts,
   quotes: Pick<SwapQuotes, 'quote'>,

@@ -230,7 +230,6 @@ function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<s
   return chosen;
 }
 
-/** Adds the next fresh entry of a list that is not chosen yet. */
 function addFresh(list: RefundList, chosen: Set<string>): void {
   for (const { signature } of list.fresh.slice(list.passed)) {
     const isNew = !chosen.has(signature);
@@ -262,7 +261,6 @@ function turn(items: readonly string[], count: number, looks: number): readonly 
   return items.slice(start, start + count);
 }
 
-/** A credit in lamports. */
 type Refund = { readonly signature: string; readonly credit: bigint };
 
 function refundedBy(ports: SettlementPorts, operation: Operation, { signature, credit }: Refund): Settled {

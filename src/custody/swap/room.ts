@@ -36,7 +36,6 @@ type RoomPorts = {
   readonly quotes: SwapQuotes;
   readonly quotas: SwapQuotas;
   readonly estimates: EstimateQuotes;
-  /** Whether the key service failed at its last check. */
   readonly isKeyFailing: () => boolean;
 };
 

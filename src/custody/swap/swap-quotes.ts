@@ -26,7 +26,6 @@ export type PricedQuote =
     }
   | { readonly ok: false; readonly reason: string };
 
-/** Compares a quote's guaranteed output with an independent price. */
 export function priceQuote(
   quote: SwapQuote,
   prices: readonly PriceReport[],

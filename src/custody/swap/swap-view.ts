@@ -125,7 +125,6 @@ const BOUNDS = {
   contract: { reason: 'amount_below_contract', why: 'The API accepts no smaller one' },
 } as const;
 
-/** The refusal of an amount below the smallest swap. */
 export function tooSmallRefusal({ lamports: least, source }: Bound): Refusal {
   const { reason, why } = BOUNDS[source];
   return {

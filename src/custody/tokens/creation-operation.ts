@@ -29,7 +29,6 @@ const TOKEN_RULES: KindRules = {
   coveredAt: 'signature',
 };
 
-/** The members of an account on the chain that the creation checks. */
 export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };
 
 export type TokenPorts = {

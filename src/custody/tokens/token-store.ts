@@ -14,7 +14,6 @@ const entryOf = (text: string): TokenEntry => JSON.parse(text) as TokenEntry;
 const CREATED_AT = "json_extract(row, '$.createdAt')";
 const IS_UNLISTED = "json_extract(row, '$.listedAt') IS NULL";
 
-/** The tokens that payment requests create or list. */
 export class TokenStore {
   readonly mirrored: MirrorSource;
   readonly #tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>;
