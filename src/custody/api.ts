@@ -205,10 +205,7 @@ export type NamedPayment = {
 };
 
 export type ConfirmRequest = NamedPayment & {
-  /**
-   * Longest wait for the payment to be final and the creation to begin, in milliseconds. With 0 the creation begins in
-   * the background.
-   */
+  /** Longest wait in milliseconds until the work has begun. With 0 it begins in the background. */
   readonly waitMs: number;
 };
 

@@ -28,10 +28,7 @@ export type CustodyDeps = {
   effects(signature: string): Promise<ChainTransaction | null>;
   /** What keys other than the reserve's can move. */
   readonly watched: Watched;
-  /**
-   * Payment requests for tokens; absent if no treasury or mint seed is configured. Stored rows of a missing module
-   * await the operator.
-   */
+  /** Absent without a treasury or mint seed. Stored rows of a missing module await the operator. */
   readonly payments?: PaymentDeps & TokenDeps;
   /** The daily mint; absent if no mint is configured. */
   readonly absr?: AbsrPorts;

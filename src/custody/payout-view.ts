@@ -29,10 +29,7 @@ type PayoutOperation = {
   readonly finishedAt: number | null;
 };
 
-/**
- * Why a started payout is still unsigned: a limit, a stop of all signing, or an operation that awaits the
- * operator.
- */
+/** Why a started payout is still unsigned. */
 const WAITS: Readonly<Record<Reason['type'], string | undefined>> = {
   limit: 'daily_limit',
   stopped: 'paused',

@@ -223,10 +223,7 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
   return { type: 'fresh', claim, epoch: advanced };
 }
 
-/**
- * Start of each swap of the treasury's address whose proceeds are missing. A lost journal may have had such a swap
- * until its end.
- */
+/** Starts of the treasury's swaps whose proceeds are missing. A lost journal may have had one until its end. */
 function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number[] {
   const birth = birthOf(journal);
   return [

@@ -46,10 +46,7 @@ export type AsryContext = ModuleTools &
   AsryPorts & {
     readonly store: AsryStore;
     readonly within: Within;
-    /**
-     * By deposit: the newest check of a claim's owed payouts that a repeated claim caused. `at` is in Unix
-     * milliseconds.
-     */
+    /** By deposit: the newest check that a repeated claim caused. `at`: Unix milliseconds. */
     readonly repeats: Map<string, { readonly at: number; readonly done: Promise<void> }>;
   };
 

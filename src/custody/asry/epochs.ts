@@ -8,10 +8,7 @@
  */
 import type { ClaimedDeposit } from '../api.ts';
 
-/**
- * Fee on the received amount, in basis points, rounded up. Rounding down would let thousands of tiny deposits pay
- * nothing.
- */
+/** Basis points of the received amount, rounded up: otherwise thousands of tiny deposits would pay nothing. */
 export const RECEIVE_FEE_BPS = 5;
 
 /** The maximum reward of an epoch and the depth of its curve. Fixed when the epoch starts. */
@@ -33,10 +30,7 @@ export const receiveFee = (credited: bigint): bigint =>
 export const rewardsAt = ({ cap, depth }: Curve, deposits: bigint): bigint =>
   (cap * deposits) / (deposits + depth);
 
-/**
- * Reward of the next `net` deposit atoms after `before` earlier ones. The reward is a difference of totals, so
- * rounding errors do not add up over deposits.
- */
+/** Reward of the next `net` atoms, a difference of totals: rounding errors do not add up over deposits. */
 export const entitlementOf = (curve: Curve, before: bigint, net: bigint): bigint =>
   rewardsAt(curve, before + net) - rewardsAt(curve, before);
 

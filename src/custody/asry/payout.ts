@@ -35,10 +35,7 @@ import type { AsryContext, AsryPayoutPorts, PayoutAccounts } from './context.ts'
 /** Name of owed payouts in the agenda. */
 export const PAYOUT = 'payout';
 
-/**
- * After one attempt that failed on the chain, or three that expired, the payout is owed again and checked from the
- * start.
- */
+/** After one attempt that failed, or three that expired, the payout is owed again and checked from the start. */
 const ASRY_RULES: KindRules = {
   maxAttempts: 3,
   retriesPreparation: true,
@@ -47,10 +44,7 @@ const ASRY_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/**
- * Waits until the next check of an owed payout: after a failed chain read, after a failed operation, and for any other
- * reason.
- */
+/** Waits for the next check: after a failed read, after a failed operation, and for any other reason. */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };

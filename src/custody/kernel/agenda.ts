@@ -28,10 +28,7 @@ const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
 
-/**
- * The level of the log line of a failure: `alarm` for the failure number `ALARM_FAILURES` in a row, `warn` for every
- * other one.
- */
+/** `alarm` for the failure number `ALARM_FAILURES` in a row, `warn` for every other one. */
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
@@ -55,10 +52,7 @@ const SCHEMA = [
   'CREATE INDEX IF NOT EXISTS agenda_set ON agenda (set_at) WHERE due_at IS NOT NULL',
 ] as const;
 
-/**
- * When a row is due. If it was set at a time that is still ahead, the clock has gone back since, and the row is due
- * now. `?1`: Unix milliseconds.
- */
+/** If a row was set at a time that is still ahead, the clock has gone back, and the row is due now. `?1`: now. */
 const DUE_AT = 'IIF(set_at > ?1, ?1, due_at)';
 
 export const OPERATION = 'operation';
@@ -70,10 +64,7 @@ export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
   for (const statement of SCHEMA) exec(statement);
 }
 
-/**
- * Plans work, which is then no longer counted as failing; null if nothing is left to do. Call inside the transaction of
- * the row that waits.
- */
+/** Plans work, which no longer counts as failing; null deletes it. Call inside the transaction of its row. */
 export function planWork(
   exec: Storage['exec'],
   {

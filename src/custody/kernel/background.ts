@@ -21,10 +21,7 @@ const DUE_PER_ALARM = 5;
 const SAFETY_MS = 30_000;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
-/**
- * Key in the journal's `meta` table. Its value tells the next instance whether the nodes agreed and whether the chain
- * was stalled.
- */
+/** Key of `meta`: whether the nodes agreed and the chain was stalled, for the next instance. */
 export const QUORUM_MEMORY = 'quorum';
 const SOON_MS = 20;
 

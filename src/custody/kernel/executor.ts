@@ -41,10 +41,7 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'finis
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  /**
-   * No row is processed before the journal is verified. The critical section that stores a signature checks again
-   * whether signing is stopped.
-   */
+  /** No row is processed before it is verified. The section that stores a signature asks for stops again. */
   readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
   /**
    * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the transaction's id.
@@ -188,10 +185,7 @@ export class Executor {
     }
   }
 
-  /**
-   * Raises an alarm once a day when too few nodes keep the history since a signing: the outcome of the
-   * attempt then cannot be proven.
-   */
+  /** Alerts once a day when too few nodes keep the history since a signing: its outcome cannot be proven. */
   #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
     const { agenda, chain, log } = this.#ports;
     const nodes = prunedNodes(signing, views);
@@ -311,10 +305,7 @@ export class Executor {
     }
   }
 
-  /**
-   * One critical section: checks the current limits and the balance, marks the names in `once` as used, and stores
-   * the bytes.
-   */
+  /** One critical section: checks limits and balance, uses the names in `once`, and stores the bytes. */
   #store(
     op: Operation,
     kind: OperationKind,

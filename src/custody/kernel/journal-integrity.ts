@@ -196,10 +196,7 @@ export type SigningGatePorts = JournalCheckPorts & {
   isDisabled(kind: Kind): boolean;
 };
 
-/**
- * Decides whether an operation may begin or be signed. The reasons are stable codes. Each is checked again
- * immediately before a signature is stored.
- */
+/** Whether an operation may begin or be signed. It is asked again right before a signature is stored. */
 export class SigningGate {
   readonly #ports: SigningGatePorts;
   /** Kept for the life of the instance; a failed check is repeated. */

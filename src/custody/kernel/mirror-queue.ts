@@ -150,10 +150,7 @@ export class MirrorQueue {
     }
   }
 
-  /**
-   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside are not included,
-   * because the mirror accepts all others.
-   */
+  /** Unix milliseconds of the oldest undelivered change. Rows that were set aside are left out. */
   undeliveredSince(): number | undefined {
     return numberOf(
       this.#exec,

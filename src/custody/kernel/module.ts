@@ -44,9 +44,6 @@ export type MirrorSource = {
   readonly table: RecordTable;
   /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
   rowsAfter(id: string, limit: number): readonly { readonly id: string; readonly columns: Columns }[];
-  /**
-   * Takes from a D1 row, given as its `journal` column, everything that a new journal must not use again. Call inside a
-   * transaction.
-   */
+  /** Takes from a row's `journal` column what a new journal must not use again. Call inside a transaction. */
   adopt?(journal: string): void;
 };

@@ -31,10 +31,7 @@ export type Signing = {
 
 /** Slot and node heights when an attempt was signed. */
 export type SignedAt = {
-  /**
-   * A node's history must reach back to this slot to prove that the attempt never landed. It is the lowest of the
-   * witnesses' slots.
-   */
+  /** The lowest slot of the witnesses. A node's history must reach back to it to prove an expiry. */
   readonly slot: bigint;
   /** Nodes that had seen the blockhash, each with its own height. */
   readonly witnesses: readonly Witness[];
@@ -83,10 +80,7 @@ export type Operation = {
   readonly updatedAt: number;
   /** When its latest attempt was signed; null before. */
   readonly signedAt: number | null;
-  /**
-   * When it is checked next; null if nothing is left to do. Current only in the result of `Journal.get`; elsewhere it
-   * is from the last change.
-   */
+  /** Null if nothing is left to do. Current only in the result of `Journal.get`. */
   readonly dueAt: number | null;
   /** Checks without a change; more of them mean longer waits. As current as `dueAt`. */
   readonly looks: number;

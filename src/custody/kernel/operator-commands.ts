@@ -104,10 +104,7 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
 const NO_HISTORY =
   'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage. A local one keeps none.';
 
-/**
- * Whether an operation needs the operator: it is held, it failed with lamports unsettled, or it could not be
- * signed for hours.
- */
+/** An operation that is held, could not be signed for hours, or failed with lamports unsettled. */
 const awaitsOperator = (operation: Operation, now: number): boolean => {
   const { state, unsettled, createdAt } = operation;
   const isLate = state === 'planned' && now - createdAt > STUCK_AFTER_MS;

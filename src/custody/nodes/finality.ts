@@ -13,10 +13,7 @@ export type Finality = {
   readonly consensus: Consensus;
 };
 
-/**
- * The newest slot that a quorum has finalized. The next instance must know it, so it is stored as JSON. `seenAt` is in
- * Unix milliseconds.
- */
+/** The newest finalized slot of a quorum, stored for the next instance. `seenAt`: Unix milliseconds. */
 export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
 
 /** Slot -1 means that no slot was seen yet. A chain begins with slot 0. */

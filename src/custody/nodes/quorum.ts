@@ -25,10 +25,7 @@ type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonl
 export type NodeAgreement = {
   readonly nodes: number;
   readonly quorum: number;
-  /**
-   * The newest contradiction between nodes within the last hour. Finalized data may never differ, so one of
-   * the nodes is wrong.
-   */
+  /** Within the last hour. Finalized data may never differ, so one of the nodes is wrong. */
   readonly disagreement: {
     /** Unix milliseconds. */
     readonly at: number;
@@ -231,10 +228,7 @@ function tokenKey({ preTokens, postTokens }: ChainTransaction): string | null {
 
 const areDifferent = <T>(a: T | null, b: T | null): boolean => a !== null && b !== null && a !== b;
 
-/**
- * Whether two nodes contradict each other. A node that lacks the transaction or some of its members does not
- * contradict.
- */
+/** A node that lacks the transaction or some of its members contradicts nobody. */
 export const transactionsDiffer = (a: ChainTransaction | null, b: ChainTransaction | null): boolean =>
   a !== b &&
   a !== null &&

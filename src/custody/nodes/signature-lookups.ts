@@ -299,10 +299,7 @@ export class SignatureLookups {
   }
 }
 
-/**
- * Milliseconds between two polls for a signature that a node shows. A signature that no node shows waits for the next
- * poll.
- */
+/** Milliseconds between two polls for a signature; one that no node shows waits for the next poll. */
 const intervalOf = (known: Known | undefined, now: number): number =>
   known === undefined || known.state === 'unknown'
     ? POLL_MS

@@ -330,10 +330,7 @@ function matchRequest(
   return { match: 'no_request', payee: treasuryAddress };
 }
 
-/**
- * Queues the operation of a paid request, and reserves its cost; no other operation can use it from then on. Without an
- * operation the request is complete.
- */
+/** Queues the operation of a paid request, which reserves its cost. Without one, the request is complete. */
 function beginWork(context: PaymentContext, request: PaymentRequest): void {
   const { work } = context.products[request.kind];
   if (!work) deliver(context, request);

@@ -11,10 +11,7 @@ import type { Products } from '../product.ts';
 import { RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 
-/**
- * One node's list of transactions. Each node has its own queue: a node that hides or invents payments delays no other
- * node.
- */
+/** Each node has its own queue: a node that hides or invents payments delays no other node. */
 export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
 /** What a refund reads before it is signed. @throws AppError UPSTREAM_FAILED */

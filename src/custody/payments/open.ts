@@ -94,8 +94,5 @@ const tooManyOpen = (message: string): Refusal => ({
   details: { limit: 'open_requests' },
 });
 
-/**
- * For this long after a request has closed, no other request gets its fee, so a late payment never pays for somebody
- * else.
- */
+/** No other request gets its fee for this long after its end: a late payment pays for nobody else. */
 const FEE_KEPT_MS = 2 * HOUR_MS;

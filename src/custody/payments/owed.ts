@@ -58,10 +58,7 @@ export function oweRefund(
   log({ level: 'alarm', event: 'refund_due', request: requestId, lamports: amount.toString(), reason });
 }
 
-/**
- * Owes each part of a request to the payer of that part, less what is already owed of it. Call inside a storage
- * transaction.
- */
+/** Owes each part to its payer, less what is owed of it already. Call inside a storage transaction. */
 export function oweParts(
   context: PaymentContext,
   request: PaymentRequest,

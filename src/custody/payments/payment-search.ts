@@ -17,10 +17,7 @@ import { PART_MS, READ_AGAIN, type RunBudget, UnreadTransactions } from './unrea
 
 /** Maximum transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
-/**
- * Intervals between searches by the cron, which runs once a minute: while a request is open, for a day after the
- * last one closed, and while any request is stored.
- */
+/** Cron searches: while a request is open, for a day after the last one closed, while any is stored. */
 const OPEN_RUN_MS = 5_000;
 const LATE_RUN_MS = 10 * 60_000;
 const KEPT_RUN_MS = HOUR_MS;
@@ -28,18 +25,12 @@ const LATE_FOR_MS = DAY_MS;
 /** Intervals between alarm runs: for a request that a caller reads, and while the walk is behind. */
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
-/**
- * The Durable Object's timer searches when the cron is this late. Each run postpones it, so it never fires while the
- * cron works.
- */
+/** The object's timer searches when the cron is this late: each run postpones it. */
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
 export const SEARCH = 'search';
-/**
- * Start of the running search or end of the last one, and start of the last walk in which a quorum of nodes listed their
- * newest transactions.
- */
+/** The last search's start or end, and the start of the last walk in which a quorum gave its lists. */
 const LAST_RUN = 'payment_search_at';
 const LAST_READ = 'payment_search_read_at';
 /** The first walk of a journal goes back at most this far: older requests have expired. */
@@ -74,10 +65,7 @@ export class PaymentSearch {
     );
   }
 
-  /**
-   * Whether the cron runs the search. Its time is read from storage, because the object is evicted between two runs of
-   * the cron.
-   */
+  /** Whether the cron runs the search. The object is evicted between two runs, so its time is stored. */
   isDue(): boolean {
     const interval = this.#cronInterval();
     return (

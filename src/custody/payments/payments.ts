@@ -74,10 +74,7 @@ export class Payments implements CustodyModule {
     return request ? viewOf(this.context, request) : null;
   }
 
-  /**
-   * Plans an early search for the payment of an open request that a caller reads. True if it was planned: the caller
-   * then sets the alarm.
-   */
+  /** Plans an early search for an open request that a caller reads. If true, the caller sets the alarm. */
   askFor(id: string): boolean {
     return this.context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }

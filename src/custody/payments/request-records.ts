@@ -13,10 +13,7 @@ import { type PaymentRequest, type RefundDue, workId } from './request-store.ts'
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */
 const SHOWN_REFUNDS = 20;
 
-/**
- * A transaction lands within 150 blocks, about a minute, or never. A reported one is shown for this long; then the
- * request awaits a payment again.
- */
+/** A transaction lands within 150 blocks, about a minute, or never; a reported one is shown for this long. */
 const REPORTED_MS = 3 * 60_000;
 
 const reportedOf = ({ state, reported }: PaymentRequest, now: number): string | null =>

@@ -69,18 +69,12 @@ export type PaymentRequest = {
   readonly received: string;
   readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
-  /**
-   * A transaction that a caller has named and that no quorum shows as final yet, and when it was first named. Not
-   * mirrored in D1.
-   */
+  /** A transaction that a caller named and that is not final yet, and since when. Not mirrored in D1. */
   readonly reported: { readonly signature: string; readonly at: number } | null;
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
-  /**
-   * Number of the newest creation, from 1. Another creation begins only if a change of the key has ended the previous
-   * one.
-   */
+  /** Number of the newest creation, from 1. Only a change of the key begins another one. */
   readonly creations: number;
   /** Reason why the request's work waits, or null. */
   readonly reason: string | null;

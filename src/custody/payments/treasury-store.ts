@@ -56,10 +56,7 @@ const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
   payer: String(row.payer),
 });
 
-/**
- * A listed transaction that was not read yet. Each node that lists it has its own row. If its first read failed, the
- * agenda has the next one.
- */
+/** A listed transaction that was not read yet. Each node that lists it has its own row. */
 export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */
@@ -181,10 +178,7 @@ export class TreasuryStore {
     );
   }
 
-  /**
-   * The transactions that were never read; undefined if there are none. A time after `now` was stored before the clock
-   * went back.
-   */
+  /** What was never read. A time after `now` was stored before the clock went back. */
   queued(now: number): Queued | undefined {
     const [row] = this.#exec(
       `SELECT source, MIN(first_at) AS since, (SELECT MIN(final_at) FROM unread_transactions WHERE state = 'queued') AS final_at

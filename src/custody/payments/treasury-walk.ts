@@ -14,10 +14,7 @@ import { MAX_ABSENT, type RunBudget, type UnreadTransactions } from './unread.ts
 
 /** Maximum pages of one list that one run reads. The next run continues a longer list. */
 const PAGES_PER_RUN = 10;
-/**
- * A list is read this much further back than its end time. The margin covers a clock that was up to a day ahead when a
- * request was opened.
- */
+/** A list is read this much further back: the clock may have been a day ahead when a request was opened. */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** A transaction that is unread for this long raises an alarm, repeated every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;

@@ -19,10 +19,7 @@ export const PART_MS = 2_000;
 
 /** Maximum unread transactions for each node. At this limit the node's list waits. */
 const MAX_QUEUED = 20_000;
-/**
- * Maximum transactions for each node that no quorum shows. Above this limit, those that were tried most often are
- * dropped.
- */
+/** Maximum transactions of each node that no quorum shows; above it, the oldest are dropped. */
 export const MAX_ABSENT = 1_000;
 /** Name in the agenda of transactions whose first read failed. */
 export const UNREAD = 'unread';
@@ -30,10 +27,7 @@ export const UNREAD = 'unread';
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
 /** Number of reads that begin at once in one run of the alarm. */
 export const READ_AGAIN = 8;
-/**
- * Other nodes may lack a transaction only because they lag, so it is reported after this many checks: about four
- * minutes.
- */
+/** Other nodes may only lag, so a transaction is reported after this many checks: about four minutes. */
 const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
@@ -95,10 +89,7 @@ export class UnreadTransactions {
     this.#keep(signature, source, { state: 'waiting', life: UNREAD_LIFE_MS, count: failures });
   }
 
-  /**
-   * Anyone can send a transaction of an unreadable version, and a node can invent one, so neither counts as failing
-   * work.
-   */
+  /** Anyone can send an unreadable version, and a node can invent entries: neither is failing work. */
   #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
     const { agenda, log } = this.#context;
     const looks = agenda.postpone(UNREAD, signature, LOOKS);
@@ -124,10 +115,7 @@ export class UnreadTransactions {
     } else treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
-  /**
-   * Whether a transaction was read, or its read failed and will be repeated. A transaction that is only queued is not
-   * known.
-   */
+  /** Whether it was read, or its read failed and will be repeated. A queued transaction is not known. */
   isKnown(signature: string): boolean {
     const { treasury, treasuryAddress } = this.#context;
     return (

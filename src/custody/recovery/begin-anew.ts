@@ -55,10 +55,7 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
   }
 }
 
-/**
- * The journal stays suspect until the last transaction, so nothing reads its rows. After a crash, a repeated command
- * begins at the first step again.
- */
+/** Suspect until the last transaction, so nothing reads its rows. A repeated command starts anew. */
 async function replace(
   { journal, storage, mirror, sources, now }: BeginAnewPorts,
   mark: number,

@@ -225,10 +225,7 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  /**
-   * The text for an offline signature. It stays the same until it is signed, expires or a newer proof
-   * exists.
-   */
+  /** The text for an offline signature; the same until it is signed, expires, or a newer proof exists. */
   async draft(): Promise<ProofDraft> {
     const { journal, now } = this.#tools;
     const why = this.#ports.stop();
@@ -299,10 +296,7 @@ const WATCH_ONLY: Refusal = {
   details: { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true },
 };
 
-/**
- * The two encodings of a BIP-322 simple signature: the form written since 2026 and the form for older
- * verifiers. Any other scheme has one encoding.
- */
+/** BIP-322 simple has the form written since 2026 and that for older verifiers; other schemes have one. */
 function spellings(scheme: string, signature: string): { signature: string; unprefixed: string | null } {
   if (scheme !== 'bip322-simple') return { signature, unprefixed: null };
   const bare = signature.replace(/^smp/, '');

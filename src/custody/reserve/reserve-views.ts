@@ -128,10 +128,7 @@ export async function readReserveView(
   throw upstreamFailed(index.name, 'tip_moves');
 }
 
-/**
- * Confirmed transactions from this height on. The list must be sorted and complete, because a missed row would be
- * treated as settled.
- */
+/** From this height on. The list must be sorted and complete: a missed row would count as settled. */
 async function readYoung(
   index: BitcoinIndex,
   address: string,
@@ -216,10 +213,7 @@ function settledSats(view: ReserveView, tip: number, depth: number): Sats {
   return sats(view.confirmed - income);
 }
 
-/**
- * The confirmed balance that a quorum of the indexes shows at the same tip, for a proof that names it. With a single
- * configured index, its response is used alone.
- */
+/** The confirmed balance of a quorum of indexes at one tip. A single configured index is used alone. */
 export function agreeAtTip(views: readonly ReserveView[], configured: number): Agreement {
   const quorum = quorumOf(configured);
   if (views.length < quorum) return { ok: false, reason: 'one_source' };

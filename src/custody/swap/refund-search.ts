@@ -58,10 +58,7 @@ export const pending = (detail: string, awaitsBlock = false): Settled => ({
 export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
-/**
- * The part that the bridge keeps is a cost of the swap, so the daily cost limit also covers small shortfalls of
- * refunds.
- */
+/** What the bridge keeps is a cost, so the daily cost limit also covers small shortfalls of refunds. */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
 
@@ -147,10 +144,7 @@ function chooseRefund(read: readonly Read[], report: RefundReport, operation: Op
   return { best, undecided };
 }
 
-/**
- * The finalized credit to the swap's signer that the bridge names or announces. Without either, only an old credit is
- * accepted.
- */
+/** The finalized credit that the bridge names or announces; without either, only an old credit. */
 export async function findRefund(
   ports: SettlementPorts,
   report: RefundReport,

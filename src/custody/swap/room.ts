@@ -130,10 +130,7 @@ export class Room {
     return stored ? (JSON.parse(stored) as Watched) : undefined;
   }
 
-  /**
-   * Why every swap is refused, and since when; null if swaps can begin. Stops, limits and quotas are current; sources
-   * are those of the last wake.
-   */
+  /** Null if swaps can begin. Stops, limits and quotas are current; sources are those of the last wake. */
   async refusedSince(): Promise<SwapsRefused | null> {
     const watched = this.#watched();
     const own = await this.#currentCode();

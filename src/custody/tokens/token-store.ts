@@ -43,10 +43,7 @@ export class TokenStore {
     return token?.listedAt ? token.tokenId : undefined;
   }
 
-  /**
-   * Lists a created or external token with the facts of the paid request, and returns its number. Call inside a
-   * transaction.
-   */
+  /** Lists a token with the facts of its request, and returns its number. Call inside a transaction. */
   list({ id: requestId, subject }: Order, now: number): number {
     const mint = String(subject.mint);
     const known = this.#byMint(mint);
@@ -57,10 +54,7 @@ export class TokenStore {
     return this.#save(token, now).tokenId;
   }
 
-  /**
-   * A token created elsewhere gets its number with the first request to list it. Each later request postpones its
-   * deletion by `purge`.
-   */
+  /** The first request to list a token gives it a number; each later one postpones its deletion. */
   numbered(subject: Subject, now: number): Subject {
     const mint = String(subject.mint);
     const known = this.#byMint(mint);
