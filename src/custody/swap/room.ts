@@ -8,13 +8,7 @@ import { upstreamFailure } from '../../core/errors.ts';
 import type { Refusal, SwapRoom } from '../api.ts';
 import { upstreamRefusal } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
-import {
-  type Balance,
-  checkIntent,
-  type Entry,
-  type SpendingVerdict,
-  spendable,
-} from '../kernel/spending-limits.ts';
+import { type Balance, checkIntent, limitUse, spendable } from '../kernel/spending-limits.ts';
 import type { SwapsRefused } from '../operator-api.ts';
 import type { EstimateQuotes } from './estimate-quotes.ts';
 import { swapDebit } from './operation.ts';
@@ -50,19 +44,6 @@ export class Room {
     this.#ports = ports;
   }
 
-  #check(amountLamports: bigint, balance: Balance, operations: readonly Entry[]): SpendingVerdict {
-    const { boundsOf, now } = this.#tools;
-    const amount = lamports(amountLamports);
-    return checkIntent({
-      bounds: boundsOf('swap'),
-      amount,
-      reserved: swapDebit(amount),
-      balance,
-      operations,
-      now: now(),
-    });
-  }
-
   /** The bounds of a swap now. The minimum is known even if the balance is not. */
   async read(): Promise<SwapRoom> {
     const { journal, readBalance } = this.#tools;
@@ -89,11 +70,19 @@ export class Room {
       stopped === undefined ? this.#ports.quotas.refusal('create_quotes', null) : swapsStopped(stopped);
     if (early || !balance) return { refusal: early ?? null, maximumLamports: 0n };
     const operations = journal.counting(reserveAddress, now(), 'swap');
-    const verdict = this.#check(1n, balance, operations);
+    const bounds = boundsOf('swap');
+    const amount = lamports(1n);
+    const reserved = swapDebit(amount);
+    const verdict = checkIntent({ bounds, amount, reserved, balance, operations, now: now() });
     if (!verdict.ok) return { refusal: limitRefusal(verdict, now()), maximumLamports: 0n };
-    const passes = (amount: bigint) => this.#check(amount, balance, operations).ok;
-    const left = spendable(balance, operations, boundsOf('swap').keeps);
-    return { refusal: null, maximumLamports: largest(left, passes) };
+    const rooms = bounds.limits
+      .filter(({ counts }) => counts === 'amount' || counts === 'unsettled')
+      .map((limit) => limit.maximum - limitUse(limit, operations, now()).used);
+    const left = spendable(balance, operations, bounds.keeps) - swapDebit(lamports(0n));
+    return {
+      refusal: null,
+      maximumLamports: rooms.reduce((least, room) => (room < least ? room : least), left),
+    };
   }
 
   /** The code with which every swap is refused now, if it is known without a call. */
@@ -141,16 +130,4 @@ export class Room {
       ? { code: watched.code, sinceMs: watched.sinceMs }
       : null;
   }
-}
-
-/** The largest amount up to `bound` that passes. The checks are monotone. */
-function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {
-  let low = 0n;
-  let high = bound;
-  while (low < high) {
-    const middle = (low + high + 1n) / 2n;
-    if (passes(middle)) low = middle;
-    else high = middle - 1n;
-  }
-  return low;
 }
