@@ -11,7 +11,6 @@ import type { Columns } from './kernel/ports.ts';
 /** The purchase that a request names, as plain JSON in the product's own shape. */
 export type Subject = RequestView['subject'];
 
-/** A payment request, as its product sees it. */
 export type Order = { readonly id: string; readonly subject: Subject };
 
 /** The chain's state immediately before a payment buys something. */

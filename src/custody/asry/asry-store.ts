@@ -39,7 +39,6 @@ export type Claim = ClaimedDeposit & {
   /** The epoch's cumulative deposits before and after this one. */
   readonly before: bigint;
   readonly after: bigint;
-  /** Operations started for this claim so far. */
   readonly operations: number;
   /** Unix milliseconds. */
   readonly claimedAtMs: number;
@@ -95,7 +94,6 @@ export const decodeRow = <T>(text: string): T =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
 
-/** Name of payouts in the agenda and in alarms. */
 export const payoutKey = ({ signature, part }: Pick<Payout, 'signature' | 'part'>): string =>
   `${signature}:${part}`;
 
@@ -221,7 +219,6 @@ export class AsryStore {
     return this.#payouts.all('WHERE signature = ? ORDER BY part', signature);
   }
 
-  /** The payout requested with this key, if it was requested after `since`. */
   payoutByKey(keyHash: string, since: number): Payout | undefined {
     return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
   }

@@ -26,7 +26,6 @@ import { keepOwed, PAYOUT, payOwed } from './payout.ts';
 
 /** A block's time may be this many seconds ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
-/** Idempotency keys expire after a week. */
 const KEY_LIFE_MS = 7 * DAY_MS;
 /** A repeated claim reads the chain at most once in this time. */
 const REPEAT_MS = 30_000;
@@ -178,7 +177,6 @@ function storePart(
   return payout;
 }
 
-/** The name under which the journal records that a claim uses its deposit. */
 const claimName = (signature: string): string => `asry:${signature}`;
 
 /** A claim that is not stored yet, and its epoch after the claim. */
@@ -237,12 +235,9 @@ function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number
 }
 
 /**
- * Reason why a deposit may be the reserve's own money; undefined for a deposit of a third party. If the treasury is the
- * address of a key that signs swaps, tokens that a bridge returns look like a deposit.
- *
- * @param given.isOwnSender whether one of our swaps paid the sender, or the sender's address is or was the reserve's
- * @param given.unsettledSince start of each swap of the treasury's address whose proceeds are missing, in Unix
- * milliseconds
+ * Why a deposit may be the reserve's own money. If the treasury is the address of a key that signs swaps, tokens that a
+ * bridge returns look like a deposit.
+ * @param given.isOwnSender whether one of our swaps paid the sender, or it is or was the reserve
  */
 export function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
@@ -268,8 +263,7 @@ function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit
 
 /**
  * The response to a claim with no part left. Owed payouts are checked again, because the caller may have removed the
- * obstacle. A failed payout costs a fee, so only the alarm retries it. Anyone may repeat any claim, so other repeats
- * get the stored response.
+ * obstacle; a failed one costs a fee, so only the alarm retries it.
  */
 async function repeat(
   context: AsryContext,

@@ -36,7 +36,6 @@ export type AsryPayoutPorts = {
 export type AsryPorts = AsryPayoutPorts & {
   /** Undefined if the mint does not exist. @throws AppError UPSTREAM_FAILED */
   readMint(): Promise<Mint | undefined>;
-  /** Looks up a deposit that a caller names. */
   readonly lookUp: LookUp;
   readonly terms: DepositTerms;
   readonly program: AsryProgram;

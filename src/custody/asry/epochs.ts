@@ -22,11 +22,7 @@ export type Curve = {
 export const receiveFee = (credited: bigint): bigint =>
   (credited * BigInt(RECEIVE_FEE_BPS) + 9_999n) / 10_000n;
 
-/**
- * Total reward after `deposits`: floor(cap * c / (c + depth)), concave, below the cap.
- *
- * @param deposits cumulative net deposit atoms, at least 0
- */
+/** Total reward after `deposits` net atoms: floor(cap * c / (c + depth)), concave, below the cap. */
 export const rewardsAt = ({ cap, depth }: Curve, deposits: bigint): bigint =>
   (cap * deposits) / (deposits + depth);
 
@@ -76,21 +72,13 @@ export type Epoch = Curve & {
   readonly decimals: number;
   /** Net deposits claimed so far: the position on the curve. */
   readonly deposits: bigint;
-  /** Reward atoms paid to recipients. */
   readonly paid: bigint;
   readonly claims: number;
 };
 
 const DAY_SECONDS = 86_400;
 
-/**
- * The missing epochs up to the one that contains `until`, oldest first.
- *
- * @param last  the newest stored epoch
- * @param until Unix seconds
- * @param now   Unix seconds
- * @param decimals of the mint of ASRY
- */
+/** The epochs after `last` up to the one that contains `until`, oldest first. Times in Unix seconds. */
 export function missingEpochs(
   last: Pick<Epoch, 'number' | 'endsAt'> | undefined,
   program: AsryProgram,
@@ -131,11 +119,9 @@ const MAX_PARTIAL_PAYOUTS = 3;
 const LEAST_PERCENT = 1n;
 
 /**
- * The part of a claim that one call pays. Any caller may claim for any deposit, so no request may waste a
- * reward. A reward is paid in a few parts and never lost; a third party can delay it three times at most.
- * @param asked.parts    payouts made or promised before
- * @param asked.microUsd requested value in millionths of a dollar; null for the whole remainder
- * @returns undefined if the request names a value in dollars, but the epoch has no price
+ * The part of a claim that one call pays; undefined for a value in dollars in an epoch without a price. Any caller may
+ * claim for any deposit, so no request wastes a reward: a third party can delay it three times at most.
+ * @param asked.parts payouts made or promised before
  */
 export function atomsOfPart(
   { entitlementAtoms, remainingAtoms }: Pick<ClaimedDeposit, 'entitlementAtoms' | 'remainingAtoms'>,

@@ -94,7 +94,6 @@ export class Agenda {
   readonly #exec: Storage['exec'];
   readonly #now: () => number;
   readonly #log: Log;
-  /** Reasons of the newest failures that this instance saw. */
   readonly #reasons = new Map<string, string>();
 
   constructor(storage: Pick<Storage, 'exec'>, now: () => number, log: Log) {
@@ -197,12 +196,7 @@ export class Agenda {
     return looks;
   }
 
-  /**
-   * Counts and logs a failure, and plans the next try.
-   * @param facts  of the log line
-   * @param isCron whether only the cron repeats this work
-   * @returns consecutive failures
-   */
+  /** Counts and logs a failure, and plans the next try, unless the cron repeats it. Returns consecutive failures. */
   failed(name: string, id: string, facts: Readonly<Record<string, unknown>>, isCron = false): number {
     const tries = Number(this.#row(name, id)?.tries ?? 0) + 1;
     this.#exec(
@@ -219,7 +213,6 @@ export class Agenda {
     return tries;
   }
 
-  /** Work that has failed often enough to alert the operator, the most failures first. */
   failing(limit: number): FailingWork[] {
     return this.#exec(
       'SELECT name, id, tries FROM agenda WHERE tries >= ? ORDER BY tries DESC, name, id LIMIT ?',

@@ -83,16 +83,11 @@ export class MirrorQueue {
     return next;
   }
 
-  /** Continues from a revision of the mirror, if it is higher. */
   adoptRevision(mirrored: number): void {
     if (mirrored > this.revision()) this.#meta.setMeta('revision', String(mirrored));
   }
 
-  /**
-   * Queues a row for the mirror. Call inside the transaction that changes it.
-   *
-   * @param columns all of D1's columns except `id` and `revision`; `journal` is the row itself as JSON
-   */
+  /** Queues a row for the mirror. Call inside the transaction that changes it. `journal` is the row itself as JSON. */
   publish(
     entity: Entity,
     id: string,

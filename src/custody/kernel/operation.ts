@@ -29,7 +29,6 @@ export type Signing = {
   readonly lacksSignature?: true;
 } & SignedAt;
 
-/** Slot and node heights when an attempt was signed. */
 export type SignedAt = {
   /** The lowest slot of the witnesses. A node's history must reach back to it to prove an expiry. */
   readonly slot: bigint;
@@ -260,7 +259,6 @@ export type Prepared =
       /** Slot and block heights at which the message's blockhash was read. */
       readonly signedAt: SignedAt;
       readonly plan: Facts;
-      /** Worst-case loss in lamports. */
       readonly cost: bigint;
       /** Names that only this operation may use (see `Journal.useOnce`), such as `deposit:<address>`. */
       readonly once: readonly string[];

@@ -196,7 +196,6 @@ export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now
   }));
 }
 
-/** Maximum debts of one name that the operator's view names. */
 const DEBT_EXAMPLES = 5;
 
 /** One thing that is owed. `awaitsOperator`: nothing but a command pays it. */

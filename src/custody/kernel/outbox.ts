@@ -19,7 +19,6 @@ import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage } from './por
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;
-/** Maximum previously refused rows that one flush checks. */
 const MOST_REFUSED = 1_000;
 
 /** Waits between deliveries while D1 accepts no writes. */
@@ -33,10 +32,8 @@ export const REPUBLISHED_TO = 'republish';
 export const isMirrorRestored = (journal: Journal): boolean => (journal.getMeta(RESTORED) ?? '') !== '';
 
 /**
- * Detects a restored D1. Call inside a transaction.
- *
- * @param acknowledged the highest acknowledged mark when D1 was read; a concurrent batch may have raised it since
- * @param found        the mark that D1 had
+ * Detects a restored D1 by its mark. Call inside a transaction.
+ * @param acknowledged the highest one when D1 was read; a concurrent batch may have raised it since
  */
 export function compareMark(journal: Journal, log: Log, acknowledged: number, found: number): void {
   if (found >= acknowledged) return;

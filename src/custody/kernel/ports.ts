@@ -36,10 +36,7 @@ export type MirrorBirth = {
 
 export type Mirror = {
   /**
-   * Writes rows and the mark of their batch; each replaces only an older revision. All are written, or none.
-   *
-   * @param mark  a revision above those of the rows
-   * @param birth stored with the mark; undefined for a journal that never lost rows
+   * Writes rows and the mark of their batch, a higher revision; each replaces only an older one. All or none.
    * @returns the mark that D1 had before; 0 when it had none
    */
   apply(rows: readonly MirrorRow[], mark: number, birth: MirrorBirth | undefined): Promise<number>;

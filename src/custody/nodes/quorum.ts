@@ -45,7 +45,6 @@ const DISAGREEMENT_SHOWN_MS = 3_600_000;
 const QUORUM_PATIENCE_MS = 10 * 60_000;
 /** A question that is not repeated is forgotten after this time. */
 const FORGET_MS = 30 * 60_000;
-/** Maximum number of remembered questions; the oldest are dropped first. */
 const MAX_WAITING = 100;
 
 /** A question without a quorum. Unix milliseconds. */

@@ -38,7 +38,6 @@ export type LookUp = (lookup: Lookup) => Promise<LookedUp>;
 
 export type LookupPorts = {
   readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction' | 'newestOf'>;
-  /** The accounts that callers pay. */
   readonly payees: readonly string[];
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -60,11 +59,9 @@ const FAILING_MS = 5_000;
 const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** While more reads than this wait, reads of payments go first, so that strangers' transactions do not delay them. */
 const CROWD = 4;
-/** Interval of the lists that show which signatures are payments. */
 const LIST_MS = 1_000;
 /** Clients of a shared read that may pay for it, so that it does not wait for the share of the one that asked first. */
 const MAX_PAYERS = 4;
-/** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
 /** Maximum remembered transactions. A decoded one can have 90 KB, and the object has 128 MB of memory. */
 const MAX_TRANSACTIONS = 400;

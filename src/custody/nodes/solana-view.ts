@@ -53,7 +53,6 @@ export type ChainPort = Pick<
   | 'recall'
 >;
 
-/** The most advanced status that any node shows. */
 export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
 
 /** A blockhash that a quorum of nodes has seen, with each node's height after that. */
@@ -98,7 +97,6 @@ export class SolanaView {
     return { ...this.#questions.agreement(), stalledSince, consensus };
   }
 
-  /** What the next instance must know about the nodes' agreement and about the chain; JSON. */
   memory(): string {
     return JSON.stringify({ ...this.#questions.memory(), finality: this.#finality.known } satisfies Memory);
   }

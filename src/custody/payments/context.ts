@@ -17,7 +17,6 @@ export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAva
 /** What a refund reads before it is signed. @throws AppError UPSTREAM_FAILED */
 export type RefundReads = {
   balanceOf(address: string): Promise<bigint>;
-  /** Minimum balance of an account in lamports. */
   leastBalance(): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
 };

@@ -113,7 +113,6 @@ export class PaymentSearch {
       this.#context.journal.setTime(LAST_READ, startedAt);
   }
 
-  /** Interval between cron runs; undefined while no payment is expected. */
   #cronInterval(): number | undefined {
     if (this.#context.requests.newestOpen() !== undefined) return OPEN_RUN_MS;
     const closed = this.#context.requests.lastClosing();
@@ -121,7 +120,6 @@ export class PaymentSearch {
     return closed + LATE_FOR_MS < this.#context.now() ? KEPT_RUN_MS : LATE_RUN_MS;
   }
 
-  /** Interval between alarm runs; undefined while no payment is expected. */
   #alarmInterval(): number | undefined {
     if (this.#references.isAsked()) return READ_RUN_MS;
     if (this.#walk.readUntil() !== null)
@@ -140,7 +138,6 @@ const MAX_PAGES = 5;
 /** Maximum transactions of one reference that one run reads, so a flooded reference does not delay other requests. */
 const READS_PER_REFERENCE = 5;
 const ASKED_CHECK_MS = 4_000;
-/** Maximum requests that await such a check. */
 const MAX_ASKED = 500;
 /**
  * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the reference are

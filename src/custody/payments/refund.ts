@@ -85,7 +85,6 @@ async function pay(context: PaymentContext, refund: RefundDue): Promise<string> 
   return 'on its way';
 }
 
-/** Reason why the finalized chain does not support a refund, or undefined. */
 async function objection(context: PaymentContext, refund: RefundDue): Promise<string | undefined> {
   const payee = context.treasury.payeeOf(refund.signature) ?? context.treasuryAddress;
   const transaction = await context.transaction(refund.signature);

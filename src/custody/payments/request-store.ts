@@ -50,7 +50,6 @@ export type PaymentRequest = {
   readonly id: string;
   readonly kind: RequestKind;
   readonly state: RequestState;
-  /** The purchased work, in the kind's own shape. */
   readonly subject: Subject;
   /** The treasury that was configured when the request was opened. Only payments to it pay for the request. */
   readonly payee: string;

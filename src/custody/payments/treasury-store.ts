@@ -65,7 +65,6 @@ export type UnreadTransaction = {
   readonly state: 'queued' | 'absent' | 'waiting';
   /** It was not final before this time. Unix milliseconds. */
   readonly finalAt: number;
-  /** When a node first listed it. */
   readonly firstAt: number;
 };
 

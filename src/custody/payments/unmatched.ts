@@ -30,7 +30,6 @@ export function findUnmatched(context: PaymentContext, signature: string): Unmat
   return mayBeReturnedNow(context, payment) ? undefined : payment;
 }
 
-/** Whether a payment may be money that a bridge returned for an open swap. */
 export const mayBeReturnedNow = ({ journal, now }: PaymentContext, payment: TreasuryPayment): boolean =>
   mayBeReturned(
     payment,

@@ -38,7 +38,6 @@ type QueueContext = Pick<
   'agenda' | 'storage' | 'treasury' | 'treasuryAddress' | 'transaction' | 'now' | 'log'
 >;
 
-/** Books a finalized transaction (`confirm.ts`). */
 export type Book = (transaction: ChainTransaction) => Promise<Undecided | undefined>;
 
 export class UnreadTransactions {

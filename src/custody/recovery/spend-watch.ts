@@ -101,7 +101,6 @@ export class SpendWatch implements CustodyModule {
     });
   }
 
-  /** What was decided since the slot up to which everything is checked. */
   #read(): readonly Listed[] {
     const text = this.#tools.journal.getMeta(READ);
     return text === undefined ? [] : z.array(z.string()).parse(JSON.parse(text)).map(listedOf);

@@ -83,9 +83,7 @@ type Earlier = {
 };
 
 /**
- * A row does not name its attempts that failed on the chain, so a failed transaction is ignored unless its fee is higher
- * than any of ours.
- * @param after slot after which transactions are searched
+ * No row names its attempts that failed, so a failed transaction counts only if its fee is higher than any of ours.
  * @param reads maximum number of listed transactions that are read
  * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list
  */

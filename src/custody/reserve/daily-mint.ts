@@ -42,7 +42,6 @@ const ABSR_RULES: KindRules = {
  * Maximum lamports for the treasury's account if it is missing; Token-2022 needs slightly more than the original program.
  */
 const ACCOUNT_RENT = 3_000_000n;
-/** Maximum lamports that a mint takes from the reserve. */
 const MINT_RESERVED = mintFee(2) + ACCOUNT_RENT;
 
 const NONE = lamports(0n);

@@ -28,7 +28,6 @@ export type ProofPorts = {
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** @throws AppError UPSTREAM_FAILED */
   solanaFigures(): Promise<SolanaFigures>;
-  /** Reason why nothing may be signed now. */
   readonly stop: () => string | undefined;
   readonly lastMintSlot: () => bigint;
 };
@@ -44,7 +43,6 @@ const DRAFT_LIFE_MS = 7 * DAY_MS;
 const LAST = 'proof';
 const DRAFT = 'proof_draft';
 
-/** The newest proof, which the next proof names. */
 export function newestProof(journal: ModuleTools['journal']): ProofRecord | undefined {
   const text = journal.getMeta(LAST);
   return text ? (JSON.parse(text) as ProofRecord) : undefined;

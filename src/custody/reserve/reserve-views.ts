@@ -163,7 +163,6 @@ export type YoungTx = { readonly height: number; readonly net: Sats };
 export type ReserveView = {
   readonly source: string;
   readonly tip: { readonly height: number; readonly hash: string };
-  /** The total confirmed balance at the tip. */
   readonly confirmed: Sats;
   /** Sats spent by unconfirmed transactions, with change not deducted. */
   readonly pendingSpent: Sats;
@@ -184,10 +183,7 @@ export const MAX_TIP_DISTANCE = 2;
 /**
  * The balance of the reserve at `depth` confirmations that a quorum of the indexes shows, counted from the newest tip
  * that a quorum has reached. Income is included once it is that deep. A spend is deducted at once, and an unconfirmed
- * spend prevents the agreement, so the figure never exceeds the real balance.
- *
- * @param depth confirmations that income needs, at least 1
- * @param configured number of configured indexes; two must agree at least
+ * spend prevents the agreement, so the figure never exceeds the real balance. At least two indexes must agree.
  */
 export function agreeAtDepth(views: readonly ReserveView[], depth: number, configured: number): Agreement {
   const quorum = Math.max(quorumOf(configured), 2);

@@ -16,7 +16,6 @@ import { type History, type HistoryNode, orUnreadable, pagesDown, readLists } fr
 
 export type SettlementPorts = {
   readonly bitcoinAddress: string;
-  /** The most that a swap may cost, in basis points of its amount. */
   readonly maxCostBps: number;
   readonly route: SwapRoute;
   /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
