@@ -49,7 +49,6 @@ const LOSSES = [
   'journal_behind_mirror',
   'journal_empty_but_reserve_has_signed',
   'journal_empty_but_history_pruned',
-  'journal_empty_but_history_unreadable',
 ] as const;
 type Loss = (typeof LOSSES)[number];
 
@@ -153,32 +152,28 @@ async function lossOf(ports: JournalCheckPorts): Promise<Loss | undefined> {
   }
   // A full page of other parties' transactions may hide an older one signed by the reserve.
   if (lists.some(({ list }) => list.length >= HISTORY_SEARCH)) return 'journal_empty_but_reserve_has_signed';
-  const checks = await Promise.allSettled(lists.map(({ node, list }) => beginningOf(ports, node, list)));
-  const found = valuesOf(checks);
-  if (found.filter((each) => each === 'whole').length >= quorum) return undefined;
+  const checks = await Promise.allSettled(lists.map(({ node, list }) => isWhole(ports, node, list)));
+  if (valuesOf(checks).filter((isProven) => isProven).length >= quorum) return undefined;
   const unknown = checks.find((check) => check.status === 'rejected');
   if (unknown) throw unknown.reason;
-  return found.includes('unreadable')
-    ? 'journal_empty_but_history_unreadable'
-    : 'journal_empty_but_history_pruned';
+  return 'journal_empty_but_history_pruned';
 }
 
 /**
  * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before
  * the oldest transaction was zero. An empty list of a pruned node proves nothing unless the reserve is empty too.
  */
-async function beginningOf(
+async function isWhole(
   ports: JournalCheckPorts,
   node: HistoryNode,
   list: readonly SignatureEntry[],
-): Promise<'whole' | 'pruned' | 'unreadable'> {
-  if ((await node.firstAvailableBlock()) === 0n) return 'whole';
+): Promise<boolean> {
+  if ((await node.firstAvailableBlock()) === 0n) return true;
   const oldest = list.at(-1);
-  if (!oldest) return (await ports.balance()) === 0n ? 'whole' : 'pruned';
+  if (!oldest) return (await ports.balance()) === 0n;
   const shown = await orUnreadable(ports.transaction(oldest.signature));
-  if (shown === 'unreadable') return shown;
-  const wasEmpty = shown?.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
-  return wasEmpty ? 'whole' : 'pruned';
+  if (!shown || shown === 'unreadable') return false;
+  return shown.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
 }
 
 /** If changes stay undelivered for longer than this, no new operation begins, because callers could not read it. */
