@@ -22,7 +22,6 @@ import { CustodyBounds } from './limits.ts';
 import { Operator, spendPortsOf, WOKEN } from './operator.ts';
 import type { OpsAnswer } from './operator-api.ts';
 import { confirmPayment } from './payments/confirm.ts';
-import { paymentContext } from './payments/context.ts';
 import { Payments } from './payments/payments.ts';
 import { Republishing } from './recovery/republish.ts';
 import { SpendWatch } from './recovery/spend-watch.ts';
@@ -132,9 +131,7 @@ export class Custodian implements CustodianApi {
     this.#payments =
       deps.payments &&
       tokens &&
-      new Payments(
-        paymentContext(tools, deps.payments, { products: tokens.products, bounds: kernel.bounds }),
-      );
+      new Payments(tools, deps.payments, { products: tokens.products, bounds: kernel.bounds });
     const spendWatch = new SpendWatch(tools, spendPortsOf(deps));
     if (kernel.newerStorage === undefined) spendWatch.endAfterKeyChange();
     const mints = deps.absr && new DailyMint(tools, deps.absr);

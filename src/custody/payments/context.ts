@@ -8,8 +8,8 @@ import type { CustodyBounds } from '../limits.ts';
 import type { LookUp } from '../nodes/signature-lookups.ts';
 import type { Blockhash } from '../nodes/solana-view.ts';
 import type { Products } from '../product.ts';
-import { RequestStore } from './request-store.ts';
-import { TreasuryStore } from './treasury-store.ts';
+import type { RequestStore } from './request-store.ts';
+import type { TreasuryStore } from './treasury-store.ts';
 
 /** Each node has its own queue: a node that hides or invents payments delays no other node. */
 export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
@@ -40,15 +40,3 @@ export type PaymentContext = ModuleTools &
     readonly requests: RequestStore;
     readonly treasury: TreasuryStore;
   };
-
-export const paymentContext = (
-  tools: ModuleTools,
-  deps: PaymentDeps,
-  rest: { readonly products: Products; readonly bounds: CustodyBounds },
-): PaymentContext => ({
-  ...tools,
-  ...deps,
-  ...rest,
-  requests: new RequestStore(tools.storage),
-  treasury: new TreasuryStore(tools.storage),
-});

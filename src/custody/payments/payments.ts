@@ -5,16 +5,20 @@
 import { DAY_MS } from '../../core/durations.ts';
 import type { OpenRequest, RequestOpened, RequestView } from '../api.ts';
 import { lostRequest } from '../kernel/birth.ts';
-import type { CustodyModule, MirrorSource } from '../kernel/module.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { OperationKind } from '../kernel/operation.ts';
+import type { CustodyBounds } from '../limits.ts';
 import type { Debt, OpsAnswer } from '../operator-api.ts';
+import type { Products } from '../product.ts';
 import { endWork } from './confirm.ts';
-import type { PaymentContext } from './context.ts';
+import type { PaymentContext, PaymentDeps } from './context.ts';
 import { EXPIRY, expireRequests } from './expire.ts';
 import { openRequest } from './open.ts';
 import { PaymentSearch, SEARCH } from './payment-search.ts';
 import { createRefundKind, endRefund, refundDebt, refundPayments } from './refund.ts';
 import { mirroredPayments, viewOf } from './request-records.ts';
+import { RequestStore } from './request-store.ts';
+import { TreasuryStore } from './treasury-store.ts';
 import { listUnmatched, unmatchedDebt } from './unmatched.ts';
 import { UNREAD } from './unread.ts';
 
@@ -34,7 +38,14 @@ export class Payments implements CustodyModule {
   readonly context: PaymentContext;
   readonly #search: PaymentSearch;
 
-  constructor(context: PaymentContext) {
+  constructor(
+    tools: ModuleTools,
+    deps: PaymentDeps,
+    sales: { readonly products: Products; readonly bounds: CustodyBounds },
+  ) {
+    const requests = new RequestStore(tools.storage);
+    const treasury = new TreasuryStore(tools.storage);
+    const context = { ...tools, ...deps, ...sales, requests, treasury };
     this.context = context;
     this.#search = new PaymentSearch(context);
     this.kinds = kindsOf(context);

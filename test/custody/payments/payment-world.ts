@@ -8,7 +8,7 @@ import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { CustodyBounds } from '../../../src/custody/limits.ts';
 import type { LookedUp } from '../../../src/custody/nodes/signature-lookups.ts';
 import { confirmPayment } from '../../../src/custody/payments/confirm.ts';
-import { type PaymentDeps, paymentContext } from '../../../src/custody/payments/context.ts';
+import type { PaymentDeps } from '../../../src/custody/payments/context.ts';
 import { storeRequest } from '../../../src/custody/payments/open.ts';
 import { Payments } from '../../../src/custody/payments/payments.ts';
 import { type TokenDeps, Tokens } from '../../../src/custody/tokens/products.ts';
@@ -209,8 +209,8 @@ export function createPaymentWorld(
   const nextSearchAt = () => tools.agenda.dueAt('search', 'treasury');
   const tokens = new Tokens(tools, ports);
   const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n) });
-  const context = paymentContext(tools, ports, { products: tokens.products, bounds });
-  const payments = new ServedPayments(context);
+  const payments = new ServedPayments(tools, ports, { products: tokens.products, bounds });
+  const { context } = payments;
   const open = (over: Partial<OpenRequest> = {}) => {
     const subject = { ...SUBJECT, mint: `thirdParty ${++state.random}`, costLamports: '5000' };
     const { mint, ...texts } = { ...subject, ...over.subject };
