@@ -30,7 +30,6 @@ export type CustodyDeps = {
   readonly watched: Watched;
   /** Absent without a treasury or mint seed. Stored rows of a missing module await the operator. */
   readonly payments?: PaymentDeps & TokenDeps;
-  /** The daily mint; absent if no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent if no ASRY mint is configured. */
   readonly asry?: Omit<AsryPorts, 'lookUp'>;

@@ -121,7 +121,6 @@ export type OperatorView = {
   readonly journalBytes: number | null;
 };
 
-/** Whether signing is frozen and the Bitcoin key is absent. */
 const SigningState = z.object({
   /** True without the Bitcoin key: the operator signs proofs offline. */
   watchOnly: z.boolean(),
@@ -143,7 +142,6 @@ export const CustodyReport = SigningState.extend({
   }),
   /** Names of the upstreams that the custodian skips because they hang. */
   openCircuits: z.array(z.string()).readonly().default([]),
-  /** Null when no mint is configured. */
   mint: orNull(z.custom<MintReport>()),
   paused: orNull(z.string()),
   /** Id of the Worker version that the object runs; null if unknown. */

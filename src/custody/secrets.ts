@@ -28,7 +28,6 @@ export type KeyPorts = {
 export type Keys = {
   readonly signer: Signer;
   readonly proofSigner: ProofSigner;
-  /** Undefined without MINT_KEY_SEED. */
   readonly mintKeys: MintKeys | undefined;
 };
 

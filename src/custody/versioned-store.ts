@@ -36,7 +36,6 @@ export function openStorage(storage: Storage, log: Log): OpenedStorage {
   return { storage, refusal: undefined };
 }
 
-/** The stored version; undefined in a new storage. */
 function versionOf(exec: Storage['exec']): string | undefined {
   if (exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length === 0)
     return undefined;

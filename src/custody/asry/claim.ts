@@ -179,10 +179,8 @@ function storePart(
 
 const claimName = (signature: string): string => `asry:${signature}`;
 
-/** A claim that is not stored yet, and its epoch after the claim. */
 type FreshClaim = { readonly type: 'fresh'; readonly claim: Claim; readonly epoch: Epoch };
 
-/** The claim that a deposit creates now, at the current position of its stored epoch. */
 function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refused {
   const { journal, now, program, store } = context;
   const { signature, sender, blockTime, creditedAtoms } = deposit;

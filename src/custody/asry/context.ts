@@ -18,7 +18,6 @@ export type PayoutAccounts = {
   /** The token program that owns the mint; null if the mint does not exist. */
   readonly program: string | null;
   readonly decimals: number;
-  /** Owner of the recipient's associated account; null if the account does not exist. */
   readonly accountOwner: string | null;
   /** ASRY atoms that the reserve's key may move out of the source. */
   readonly reserveAtoms: bigint;

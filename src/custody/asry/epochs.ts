@@ -63,7 +63,6 @@ export const PROGRAM_TERMS = {
 } as const;
 
 export type Epoch = Curve & {
-  /** Number of the epoch, from 0. */
   readonly number: number;
   /** Unix seconds. An epoch ends when the next one starts. */
   readonly startsAt: number;

@@ -116,7 +116,6 @@ async function pay(
   });
 }
 
-/** A payout and its claim as stored now, if the payout is still owed. */
 function owedNow({ store }: AsryContext, asked: Payout): { claim: Claim; payout: Payout } | undefined {
   const claim = store.claim(asked.signature);
   const payout = store.payout(payoutKey(asked));

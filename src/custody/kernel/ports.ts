@@ -42,7 +42,6 @@ export type Mirror = {
   apply(rows: readonly MirrorRow[], mark: number, birth: MirrorBirth | undefined): Promise<number>;
   /** The mark of the newest batch; 0 when there is none. */
   mark(): Promise<number>;
-  /** The highest revision of a row. */
   newestRevision(): Promise<number>;
   /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;

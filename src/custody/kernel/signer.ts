@@ -35,7 +35,6 @@ function decodeSecret(text: string): Uint8Array | undefined {
   return derived.every((byte, index) => byte === bytes[32 + index]) ? bytes : undefined;
 }
 
-/** The address of a secret key; undefined when malformed. */
 export function addressOfSecret(text: string): string | undefined {
   const bytes = decodeSecret(text);
   return bytes && encodeBase58(bytes.slice(32));

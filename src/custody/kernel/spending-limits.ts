@@ -181,5 +181,4 @@ export function limitUse(limit: Limit, operations: readonly Entry[], now: number
   return { name, unit, windowMs, label, used, maximum, availableAt };
 }
 
-/** An amount for messages: `0.5 SOL`. */
 export const solText = (amount: bigint): string => `${formatAmount(amount, SOL_DECIMALS)} SOL`;

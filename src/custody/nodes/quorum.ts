@@ -306,7 +306,6 @@ export async function settled<T>(
 export const valuesOf = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 
-/** The results of the reads that succeed, in the order of the reads. */
 export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
   return valuesOf(await Promise.allSettled(reads));
 }

@@ -342,7 +342,6 @@ function beginWork(context: PaymentContext, request: PaymentRequest): void {
     });
 }
 
-/** Delivers the purchase, and completes the request. */
 function deliver(context: PaymentContext, request: PaymentRequest): void {
   const { products, now } = context;
   const tokenId = products[request.kind].deliver(request, now());

@@ -183,7 +183,6 @@ export class RequestStore {
     return this.#requests.first('WHERE reference = ?', reference);
   }
 
-  /** Whether an open request has this fee, or a request that closed after a time in Unix milliseconds. */
   hasFee(fee: string, closedAfter: number): boolean {
     const query = "SELECT 1 FROM requests WHERE fee = ? AND (state = 'open' OR closes_at > ?) LIMIT 1";
     return this.#exec(query, fee, closedAfter).length > 0;

@@ -104,7 +104,6 @@ async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint 
   }
 }
 
-/** Summarizes the journal's rows of mints other than `id`. */
 export function previousMintsOf(rows: readonly Operation[], id: string): PreviousMints {
   const others = rows.filter((row) => row.id !== id);
   const last = others.reduce<PreviousMints['last']>((newest, row) => {

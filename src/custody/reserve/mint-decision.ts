@@ -24,7 +24,6 @@ export type PreviousMints = {
 export type MintFacts = {
   readonly reserves: readonly ReserveView[];
   readonly supplies: readonly SupplyView[];
-  /** Number of configured Solana nodes, and of Bitcoin indexes. */
   readonly nodes: number;
   readonly indexes: number;
   readonly authority: string;
