@@ -93,7 +93,7 @@ function openKernel(platform: Storage, deps: CustodyDeps) {
 function openSwaps(tools: ModuleTools, deps: CustodyDeps) {
   const { now, quoteBudgets, randomId, within } = deps;
   const quotes = new SwapQuotes(deps.swap, tools.journal, now);
-  const quotas = new SwapQuotas({ ...tools, quoteBudgets });
+  const quotas = new SwapQuotas(tools.storage, now, quoteBudgets);
   const estimates = new EstimateQuotes({ quotes, quotas, now });
   const verbs = new Swaps(tools, { quotes, quotas, estimates, randomId, within });
   const isKeyFailing = () => tools.agenda.isFailing(CRON, KEY_SERVICE);

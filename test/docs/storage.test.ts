@@ -33,7 +33,7 @@ it('docs/run/storage.md lists every table of the journal', () => {
   new TreasuryStore(storage);
   new AsryStore({ journal, storage, now: Date.now });
   new Agenda(storage, Date.now, () => undefined);
-  new SwapQuotas({ storage, now: Date.now, quoteBudgets: quoteBudgets(180) });
+  new SwapQuotas(storage, Date.now, quoteBudgets(180));
   const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));
   const declared = source.flatMap((text) =>

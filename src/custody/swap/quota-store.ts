@@ -21,15 +21,11 @@ export class SwapQuotas {
   readonly #now: () => number;
   readonly #budgets: QuoteBudgets;
 
-  constructor(ports: {
-    readonly storage: Pick<Storage, 'exec'>;
-    readonly now: () => number;
-    readonly quoteBudgets: QuoteBudgets;
-  }) {
-    this.#exec = ports.storage.exec;
-    for (const statement of SCHEMA) this.#exec(statement);
-    this.#now = ports.now;
-    this.#budgets = ports.quoteBudgets;
+  constructor({ exec }: Pick<Storage, 'exec'>, now: () => number, budgets: QuoteBudgets) {
+    for (const statement of SCHEMA) exec(statement);
+    this.#exec = exec;
+    this.#now = now;
+    this.#budgets = budgets;
   }
 
   /**

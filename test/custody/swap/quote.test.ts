@@ -202,7 +202,7 @@ describe('preparing a swap', () => {
 it('a quote that a client used is deleted after a day, the longest window of a budget', () => {
   const storage = createSqliteStorage();
   const clock = { now: 1_800_000_000_000 };
-  const quotas = new SwapQuotas({ storage, now: () => clock.now, quoteBudgets: quoteBudgets(180) });
+  const quotas = new SwapQuotas(storage, () => clock.now, quoteBudgets(180));
   quotas.record('create_quotes', '192.0.2.1');
   const kept = () => storage.exec('SELECT 1 FROM calls').length;
   clock.now += DAY_MS;
