@@ -26,12 +26,10 @@ export type CustodyDeps = {
   readonly swap: SwapPorts;
   /** A finalized transaction of any version; see `SolanaView`. */
   effects(signature: string): Promise<ChainTransaction | null>;
-  /** What keys other than the reserve's can move. */
   readonly watched: Watched;
   /** Absent without a treasury or mint seed. Stored rows of a missing module await the operator. */
   readonly payments?: PaymentDeps & TokenDeps;
   readonly absr?: AbsrPorts;
-  /** Rewards for deposits; absent if no ASRY mint is configured. */
   readonly asry?: Omit<AsryPorts, 'lookUp'>;
   readonly lookUp: LookUp;
   /** The ownership proof; absent if the service has no public name. */

@@ -144,7 +144,6 @@ export const CustodyReport = SigningState.extend({
   openCircuits: z.array(z.string()).readonly().default([]),
   mint: orNull(z.custom<MintReport>()),
   paused: orNull(z.string()),
-  /** Id of the Worker version that the object runs; null if unknown. */
   release: orNull(z.string()),
   /** Transactions that no row explains and for which signing is frozen. */
   unexplainedSpends: z.array(z.custom<UnexplainedSpend>()).readonly().default([]),

@@ -149,10 +149,7 @@ export class Agenda {
     return at !== undefined && at <= this.#now();
   }
 
-  /**
-   * Whether something that happens at most once in `everyMs` is due; if so, plans the next time. Without the stored time,
-   * an eviction would repeat an hourly alarm each minute.
-   */
+  /** Whether something is due again after `everyMs`; if so, plans the next time. Evictions do not repeat it. */
   isDueAgain(what: string, everyMs: number): boolean {
     if ((this.dueAt(AGAIN, what) ?? 0) > this.#now()) return false;
     this.plan(AGAIN, what, this.#now() + everyMs);
@@ -169,10 +166,7 @@ export class Agenda {
     ).map(({ id }) => String(id));
   }
 
-  /**
-   * Unix milliseconds at which the next work of these names is due: the time of the alarm. Undefined if none waits.
-   * Work of a module that is not configured is not included.
-   */
+  /** Unix milliseconds of the next work of these names: the time of the alarm. Undefined if none waits. */
   next(names: readonly string[]): number | undefined {
     const planned = `FROM agenda WHERE due_at IS NOT NULL AND name IN (${names.map(() => '?').join(', ')})`;
     const [row] = this.#exec(

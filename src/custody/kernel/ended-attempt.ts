@@ -21,10 +21,7 @@ export const nothingLeft = (op: Operation): Operation => ({
   plan: { ...op.plan, askedLamports: op.amount.toString() },
 });
 
-/**
- * An attempt ended without moving anything. The operation is planned again, or it fails. An attempt that nobody completed
- * is not counted: the other key may be away for hours.
- */
+/** The attempt moved nothing: plans the operation again, or fails it. One that nobody completed is not counted. */
 export function ended(
   op: Operation,
   reason: string,

@@ -43,15 +43,12 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'finis
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
   /** No row is processed before it is verified. The section that stores a signature asks for stops again. */
   readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
-  /**
-   * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the transaction's id.
-   */
+  /** Wire bytes of a signed message, and the reserve's signature, which is the transaction's id. */
   readonly assemble: Assemble;
 };
 
 /** Maximum consecutive effects of one operation before other operations run. */
 const MAX_TURNS = 8;
-/** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
 
 /** A reason not to sign now, and the facts that the row stores about it. */

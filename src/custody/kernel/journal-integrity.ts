@@ -70,9 +70,7 @@ export function unfreeze(journal: Journal): void {
   journal.setMeta(INITIALISED, '1');
 }
 
-/**
- * True when the mirror or the chain shows changes that this journal lacks. Its rows are then not processed or shown.
- */
+/** Whether mirror or chain show changes that the journal lacks: its rows are then neither used nor shown. */
 export function isSuspect(journal: Journal): boolean {
   const reason = frozenReason(journal);
   return LOSSES.some((loss) => loss === reason);

@@ -9,7 +9,6 @@ import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
 import type { Columns, Log } from './ports.ts';
 
-/** The parts of the kernel that a module may use. */
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
   readonly drive: (id: string) => Promise<void>;
@@ -39,7 +38,6 @@ export type Work = {
   run(ids: readonly string[]): Promise<void>;
 };
 
-/** One D1 table as the journal would write it now. */
 export type MirrorSource = {
   readonly table: RecordTable;
   /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */

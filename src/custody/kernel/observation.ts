@@ -62,10 +62,7 @@ export type Observation =
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable' };
 
-/**
- * Nodes that can no longer prove the outcome of an attempt: it has expired, and their history begins after the signing.
- * Their missing status proves nothing.
- */
+/** Nodes whose missing status proves nothing: the attempt has expired, their history begins after it. */
 export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
   views.flatMap(({ node, firstAvailableSlot }) => {
     const since = signing.witnesses.find((witness) => witness.node === node)?.slot;

@@ -36,9 +36,7 @@ export type SignedAt = {
   readonly witnesses: readonly Witness[];
 };
 
-/**
- * A node's block height after it had seen an attempt's blockhash. Only such a node can prove that the attempt expired.
- */
+/** A node's height after it had seen the blockhash. Only such a node can prove that the attempt expired. */
 export type Witness = {
   /** The node's `id`. */
   readonly node: string;
@@ -86,9 +84,7 @@ export type Operation = {
 
   /** Lamports to move. They count against the limits if they have left the reserve or may still leave it. */
   readonly amount: Lamports;
-  /**
-   * Lamports set aside for it: amount, fees and rent. Zero once the balance on the chain shows the outcome.
-   */
+  /** Amount, fees and rent that are set aside. Zero once a balance on the chain shows the outcome. */
   readonly reserved: Lamports;
   /** Lamports sent whose counterpart, such as the Bitcoin of a swap, has not arrived. */
   readonly unsettled: Lamports;
@@ -290,10 +286,7 @@ export type OperationKind = {
    * @returns undefined for a row that this version cannot settle; it is held for the operator
    */
   settle(operation: Operation, isUsed: (name: string) => boolean): Promise<Settled | undefined>;
-  /**
-   * Books the outcome in the rows that wait for it, in the storage transaction that ends the operation. If it throws, the
-   * operation does not end, and the executor tries again later.
-   */
+  /** Books the outcome in the transaction that ends the operation. A throw undoes the end; it is tried again. */
   onEnd?(operation: Operation): void;
 };
 

@@ -77,10 +77,7 @@ async function perform(ports: OpsPorts, { name, id }: OpsCommand): Promise<OpsAn
 
 const HISTORY_MS = 30 * DAY_MS;
 
-/**
- * Restores the object's own storage. First D1 gets a mark that the restored journal cannot know, so the journal starts
- * frozen even if no row has changed since.
- */
+/** D1 first gets a mark that the restored journal cannot know, so the journal starts frozen. */
 async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time: string): Promise<OpsAnswer> {
   const at = Date.parse(time);
   if (!(at < now() && at > now() - HISTORY_MS))

@@ -82,7 +82,6 @@ export async function readLists<T>(
   return lists;
 }
 
-/** The largest page that nodes return. */
 const PAGE = 1_000;
 
 /** Where a list continues: below `before`, with the entry `first`, which the previous page had too. */

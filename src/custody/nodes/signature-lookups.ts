@@ -69,11 +69,8 @@ const MAX_TRANSACTIONS = 400;
 /** The known state of a signature. Times in Unix milliseconds. */
 type Known = {
   state: SignatureState;
-  /** When it was first seen in this state. */
   since: number;
-  /** When the nodes are asked for its state again. */
   nextAt: number;
-  /** Number of lookups in which no node had the signature. */
   misses: number;
   /** Number of reads in this state, and when the next one may begin. */
   reads: number;
@@ -287,12 +284,7 @@ export class SignatureLookups {
     if (known.state !== state) Object.assign(known, { state, since: now, reads: 0, readAt: 0 });
     known.misses = state === 'unknown' ? known.misses + 1 : 0;
     known.nextAt = now + (state === 'unknown' ? backoff(known.misses, CHECKS) : intervalOf(known, now));
-    this.#known.delete(signature);
-    this.#known.set(signature, known);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_KNOWN) break;
-      this.#known.delete(oldest);
-    }
+    keepNewest(this.#known, signature, known, MAX_KNOWN);
   }
 }
 

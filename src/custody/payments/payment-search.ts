@@ -139,10 +139,7 @@ const MAX_PAGES = 5;
 const READS_PER_REFERENCE = 5;
 const ASKED_CHECK_MS = 4_000;
 const MAX_ASKED = 500;
-/**
- * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the reference are
- * listed, so other transfers to the treasury cannot hide such a payment.
- */
+/** Finds payments by the references of open requests: other transfers to the treasury cannot hide them. */
 class ReferenceChecks {
   readonly #context: PaymentContext;
   readonly #unread: UnreadTransactions;

@@ -29,7 +29,6 @@ export type RepublishPorts = {
   readonly mirror: Pick<Mirror, 'mark'>;
   /** The tables of every module, which may be created after this one. */
   sources(): readonly MirrorSource[];
-  /** Delivers queued rows, unless D1 does not respond. */
   flush(): Promise<void>;
 };
 

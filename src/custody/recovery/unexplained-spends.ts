@@ -17,9 +17,7 @@ import { quorumOf } from '../nodes/quorum.ts';
 
 /** What keys other than the reserve's can move. */
 export type Watched = {
-  /**
-   * The account that pays ASRY, and the multisig that mints ABSR. A delegate, an owner or other signers may use them.
-   */
+  /** The account that pays ASRY and the multisig that mints ABSR, which others may use too. */
   readonly accounts: readonly string[];
   /** Mint whose supply only rows may raise; undefined if none is configured. */
   readonly mint?: string | undefined;

@@ -38,9 +38,7 @@ const ABSR_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/**
- * Maximum lamports for the treasury's account if it is missing; Token-2022 needs slightly more than the original program.
- */
+/** Maximum lamports for a missing treasury account; Token-2022 needs slightly more than Token. */
 const ACCOUNT_RENT = 3_000_000n;
 const MINT_RESERVED = mintFee(2) + ACCOUNT_RENT;
 

@@ -13,7 +13,6 @@ import {
 
 const U64_MAX = 2n ** 64n - 1n;
 
-/** The earlier mints, from the journal and the chain. */
 export type PreviousMints = {
   /** True while another mint is signed and its outcome is not final. */
   readonly open: boolean;

@@ -35,7 +35,6 @@ export type ProofPorts = {
 export const PROOF_EVERY_MS = HOUR_MS;
 /** After a failure, calls wait this long before the next try; a cron run does not wait. */
 const RETRY_MS = 30_000;
-/** Maximum reads of the indexes for one proof while their tips differ. */
 const TIP_ATTEMPTS = 3;
 /** A draft is signed by hand, and access to a cold key may take days. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;

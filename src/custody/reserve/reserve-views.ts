@@ -174,7 +174,6 @@ export type Agreement =
   | { readonly ok: false; readonly reason: AgreementRefusal };
 export type AgreementRefusal = 'one_source' | 'tips_apart' | 'sources_disagree' | 'spend_pending';
 
-/** Confirmations that received sats need before a mint includes them. */
 export const MINT_CONFIRMATIONS = 3;
 
 /** Blocks by which honest indexes may differ temporarily. */

@@ -91,10 +91,7 @@ export class Swaps {
     );
   }
 
-  /**
-   * The refusal of a create before its quote. The smallest swap is checked last, because an estimate may learn it and
-   * the other refusals must not depend on that.
-   */
+  /** The refusal before the quote. The minimum comes last: estimates learn it, the others must not depend on it. */
   async #refusalBeforeQuote(request: SwapRequest): Promise<Refusal | undefined> {
     const early = await this.#earlyRefusal(request);
     if (early) return early;

@@ -21,9 +21,7 @@ const DRIFT_BPS = 20;
 /** Payouts are whole sats, so the expected and the guaranteed output may each lose one. */
 const ROUNDING_SATS = 2n;
 
-/**
- * For this long a bound refuses smaller amounts without a quote. The bridge may remove a temporary limit at any time.
- */
+/** For this long a bound refuses without a quote. A limit of the bridge may be temporary. */
 const KNOWN_MS: Readonly<Record<MinimumSource, number>> = {
   contract: 600_000,
   cost: 600_000,

@@ -58,9 +58,7 @@ export class Room {
       : { balanceLamports: null, maximumLamports: 0n, refusal: refusal ?? upstreamRefusal(balance), minimum };
   }
 
-  /**
-   * The largest swap that a balance allows, and why none can begin. Without a balance only the other reasons are known.
-   */
+  /** Without a balance, only the other reasons why no swap can begin are known. */
   async #roomAt(
     balance: Balance | undefined,
   ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {

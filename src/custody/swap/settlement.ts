@@ -13,13 +13,9 @@ import { statusesOf } from './evidence.ts';
 import { findRefund, type IsUsed, isWhole, pending, type SettlementPorts } from './refund-search.ts';
 
 const TXID = /^[0-9a-f]{64}$/;
-/**
- * Maximum transactions of a report that are checked. One of them pays the swap, and each costs a call to every index.
- */
+/** Maximum checked transactions of a report. One pays the swap; each costs a call to every index. */
 const MAX_TXIDS = 5;
-/**
- * Seconds by which a block's time may differ from the true time: consensus accepts blocks two hours ahead.
- */
+/** Seconds by which a block's time may be wrong: consensus accepts blocks two hours ahead. */
 const BLOCK_TIME_SKEW = 7_200;
 
 /** The missing sats are valued at the quote's own rate, rounded up. */
