@@ -1,12 +1,14 @@
 /**
  * `npm run examples`: uses the whole service on an offline world and stores its responses as the examples of the API
- * document, one success of each operation. With names of operations it changes only their examples.
+ * document, one success of each operation. With names of operations it changes only the form of their examples, and
+ * keeps the stored values.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tourService } from '../test/e2e/service-tour.ts';
 import { startWorld } from '../test/world/world.ts';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
+import { keptValues } from './documents/kept-values.ts';
 import type { ApiDocument } from './documents/shared-parts.ts';
 
 const USAGE = 'npm run examples [-- <operation> ...]';
@@ -58,9 +60,12 @@ if (missing.length > 0) {
   console.error(`No response of ${missing.join(', ')} was recorded. ${FILE} is unchanged.`);
   process.exit(1);
 }
-const stored = chosen.length > 0 ? Object.entries<Recorded>(JSON.parse(readFileSync(FILE, 'utf8'))) : [];
-const fresh = chosen.length > 0 ? [...recorded].filter(([name]) => chosen.includes(name)) : recorded;
-const sorted = [...new Map([...stored, ...fresh])].sort(([a], [b]) => (a < b ? -1 : 1));
+const stored = new Map<string, unknown>(
+  chosen.length > 0 ? Object.entries(JSON.parse(readFileSync(FILE, 'utf8'))) : [],
+);
+const fresh = [...recorded].filter(([name]) => chosen.length === 0 || chosen.includes(name));
+for (const [name, example] of fresh) stored.set(name, keptValues(example, stored.get(name)));
+const sorted = [...stored].sort(([a], [b]) => (a < b ? -1 : 1));
 writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 execFileSync('node_modules/.bin/biome', ['format', '--write', FILE]);
 console.log(`${sorted.length} operations in ${FILE}`);
