@@ -7,7 +7,7 @@ import { openLegacy, type StdioProcess, startApi, startStdio, strayOutput } from
 const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
 const NAMES = TOOLS.map(({ name }) => name);
 /** A model reads the whole list before its first call. */
-const MAX_LIST_BYTES = 16 * 1024;
+const MAX_LIST_BYTES = 18 * 1024;
 /** The members of every request of the 2026 protocol. */
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
