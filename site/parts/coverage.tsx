@@ -1,5 +1,6 @@
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
 import { type Minter, minterOf } from '../../src/chain/solana/mint-keys.ts';
+import type { VenueName } from '../../src/providers/price-venues.ts';
 import type { Query } from '../api/query.ts';
 import { amountOf, sats } from './format.ts';
 
@@ -54,10 +55,14 @@ const KINDS: Readonly<Record<string, string>> = {
   relay: 'Nostr relay',
 };
 
-const NAMES: Readonly<Record<string, string>> = {
+const VENUES: Readonly<Record<VenueName, string>> = {
   hyperliquid: 'Hyperliquid, prices',
   coinbase: 'Coinbase, prices',
   kraken: 'Kraken, prices',
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  ...VENUES,
   'near-intents': 'NEAR Intents, the bridge',
   orca: 'Orca, pools',
   changenow: 'ChangeNOW, exchanges',
