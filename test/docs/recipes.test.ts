@@ -1,6 +1,6 @@
 /**
  * Applies the example of each recipe of CONTRIBUTING to a copy of the tree: with every step the named tests pass, and
- * without one step of each recipe a named test fails.
+ * without a step a named test fails.
  * @module-tag deep
  */
 
@@ -17,6 +17,11 @@ const folder = useFolder('sluice-recipes-');
 
 const recipes = Object.entries(RECIPES);
 const guards = recipes.flatMap(([, recipe]) => recipe.guards);
+const GUARDING = guards.map(([, test]) => test);
+/** The bound of the list of tools holds for one more tool. */
+const LISTED = 'serves a client that initializes with a protocol of 2025';
+/** The test of the parameter's row, for its index and for its effect. */
+const SELECTED = '/api/listings?status=pending > pages through';
 const DOCS = 'npm run docs';
 
 /** A copy of the tree with the change of every recipe, except the forgotten steps. */
@@ -45,7 +50,14 @@ function replaced(file: string, pairs: readonly (readonly [find: string, replace
 }
 
 const FILES = [
-  ...['features/openapi', 'features/reserves', 'mcp/tools', 'custody/limits-count', 'docs/generated-pages'],
+  ...[
+    'features/openapi',
+    'features/reserves',
+    'mcp/tools',
+    'mcp/stdio',
+    'custody/limits-count',
+    'docs/generated-pages',
+  ],
   ...[
     'custody/payments/payment-requests',
     'providers/price-venues',
@@ -60,17 +72,21 @@ const { TEST_SUITE: _suite, VITEST: _vitest, ...environment } = process.env;
 type Result = { readonly ancestorTitles: readonly string[]; readonly title: string; readonly status: string };
 type Report = { readonly testResults: readonly { readonly assertionResults: readonly Result[] }[] };
 
-/** Of each guard, whether all of its tests passed in this tree; undefined if it has none. */
-async function outcomes(tree: string): Promise<(boolean | undefined)[]> {
+/** Of each title, whether all of its tests passed in this tree; undefined if it has none. */
+async function outcomes(
+  tree: string,
+  tests: readonly string[],
+  files: readonly string[],
+): Promise<(boolean | undefined)[]> {
   const report = join(tree, 'report.json');
-  const titles = guards.map(([, test]) => test.replaceAll(/[?.[\]]/g, '.')).join('|');
+  const titles = tests.map((test) => test.replaceAll(/[?.[\]]/g, '.')).join('|');
   const args = ['--project=node', '--project=workers', '--reporter=json', `--outputFile=${report}`];
-  await run('npx', ['vitest', 'run', ...args, '-t', titles, ...FILES], { cwd: tree, env: environment }).catch(
+  await run('npx', ['vitest', 'run', ...args, '-t', titles, ...files], { cwd: tree, env: environment }).catch(
     () => undefined,
   );
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-  return guards.map(([, test]) => {
+  return tests.map((test) => {
     const own = results.filter(({ ancestorTitles, title }) =>
       [...ancestorTitles, title].join(' > ').includes(test),
     );
@@ -102,15 +118,20 @@ it.each(recipes)('the example of %s changes the kinds of files that the recipe n
 });
 
 it.each([
-  ['pass after every step of each', [], true],
-  ['fail without one step of each', guards.map(([step]) => step), false],
+  ['pass after every step of each', [], [...GUARDING, LISTED], FILES, true],
+  ['fail without one step of each', guards.map(([step]) => step), GUARDING, FILES, false],
+  [
+    'fail if the store ignores a parameter',
+    [DOCS, 'src/features/tokens/token-store.ts'],
+    [SELECTED],
+    ['test/workers/paging.test.ts'],
+    false,
+  ],
 ] as const)(
   'the tests that the recipes name %s',
-  async (name, forgotten, passed) => {
-    const results = await outcomes(await changedTree(name, forgotten));
-    expect(results.map((result, at) => [guards[at]?.[1], result])).toEqual(
-      guards.map(([, test]) => [test, passed]),
-    );
+  async (name, forgotten, tests, files, passed) => {
+    const results = await outcomes(await changedTree(name, forgotten), tests, files);
+    expect(tests.map((test, at) => [test, results[at]])).toEqual(tests.map((test) => [test, passed]));
   },
   300_000,
 );

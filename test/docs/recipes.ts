@@ -26,14 +26,14 @@ const CAP = `export const OPERATION_LIMITS = {
     beyond: '503 \`SWAP_LIMIT_REACHED\`',
   },`;
 
-const VENUE = `export const PRICE_VENUES = {
-  bitstamp: {
+const VENUE = `  bitstamp: {
     url: 'https://www.bitstamp.net',
     async read({ get }) {
       const last = async (pair: string) => (await get(\`/api/v2/ticker/\${pair}/\`, z.object({ last: z.string() }))).last;
       return { btc: await last('btcusd'), sol: await last('solusd') };
     },
-  },`;
+  },
+} as const satisfies Readonly<Record<string, Venue>>;`;
 
 const TOOL = `const tokenList = tool({
   name: 'token_list',
@@ -45,7 +45,7 @@ const TOOL = `const tokenList = tool({
   run: ({ limit }, context) => read('listTokens', { limit }, context),
 });
 
-export const TOKEN_TOOLS = [tokenList, `;
+export const TOKEN_TOOLS = [`;
 
 const PAGE = `import { Live, type Page, Title } from '../layout.tsx';
 import { Words } from '../parts/words-live.tsx';
@@ -130,7 +130,10 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   'an MCP tool': {
     changes: {
-      'src/mcp/tools/token-tools.ts': [['export const TOKEN_TOOLS = [', TOOL]],
+      'src/mcp/tools/token-tools.ts': [
+        ['export const TOKEN_TOOLS = [', TOOL],
+        ['tokenInvoiceStatus];', 'tokenInvoiceStatus, tokenList];'],
+      ],
       'test/mcp/tools.test.ts': [
         ["['token_search',", "['token_list', 'listTokens', {}],\n  ['token_search',"],
       ],
@@ -202,7 +205,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   'a price venue': {
     changes: {
-      'src/providers/price-venues.ts': [['export const PRICE_VENUES = {', VENUE]],
+      'src/providers/price-venues.ts': [['} as const satisfies Readonly<Record<string, Venue>>;', VENUE]],
       'test/world/price-venues.ts': [
         [
           '/** The response of each venue',
@@ -211,7 +214,10 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
 
 /** The response of each venue`,
         ],
-        ['= { hyperliquid,', '= { bitstamp, hyperliquid,'],
+        ['coinbase, kraken };', 'coinbase, kraken, bitstamp };'],
+      ],
+      'site/parts/coverage.tsx': [
+        ["kraken: 'Kraken, prices',", "kraken: 'Kraken, prices', bitstamp: 'Bitstamp, prices',"],
       ],
     },
     generated: SETTINGS,
