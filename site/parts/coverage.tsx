@@ -38,6 +38,16 @@ export function coverageText(covered: Covered | null): string {
 export const absrMinter = (solana: Reserves['solana'] | null): Minter | null =>
   solana?.minting ? minterOf(solana.minting, solana.address) : null;
 
+const MINTERS: Readonly<Record<string, string>> = {
+  nobody: 'Nobody can mint more.',
+  reserve: 'Only the key of the reserve can mint more.',
+  two_keys: 'Minting needs the keys of the reserve and of its witness.',
+};
+
+/** Who can mint a token of the reserve. */
+export const minterText = (minter: string): string =>
+  MINTERS[minter] ?? 'An address other than the reserve can mint more.';
+
 /** How many sources show the reserve, and whether they agree. */
 export function bitcoinSources(bitcoin: Reserves['bitcoin'] | undefined): string {
   if (bitcoin === undefined) return '';

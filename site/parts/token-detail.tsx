@@ -3,6 +3,7 @@ import type { Listing, TokenRecord } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
+import { minterText } from './coverage.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
 import { sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
@@ -26,16 +27,9 @@ const Authority = ({
   return address === null ? <span>nobody</span> : <Identifier text={address} label={label} />;
 };
 
-const MINTERS: Readonly<Record<string, string>> = {
-  nobody: 'Nobody can mint more.',
-  reserve: 'Only the key of the reserve can mint more.',
-  two_keys: 'Minting needs the keys of the reserve and of its witness.',
-};
-const OTHER_MINTER = 'An address other than the reserve can mint more.';
-
 /** Who can mint an official token. */
 const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>
-  official?.minter ? <span class="fine">{MINTERS[official.minter] ?? OTHER_MINTER}</span> : null;
+  official?.minter ? <span class="fine">{minterText(official.minter)}</span> : null;
 
 const Rights = ({ token: { as_of: at, ...token } }: { token: TokenRecord }) => (
   <>

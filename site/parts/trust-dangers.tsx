@@ -19,22 +19,23 @@ export type DangerFacts = {
 
 const RED_BAR = 'The chain shows it, and so does a red bar on every page that the operator did not change.';
 
-const OPERATOR_MINTS: Readonly<Record<Minter, string>> = {
+/** The unknown case is about as long as the usual one, so that the page does not move when the chain was read. */
+const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
+  unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known right now. It may be the operator alone. ${RED_BAR}`,
   two_keys: `Mint ABSR beyond the reserve only with the witness's key as well. Who has that key is not shown by the chain: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
   nobody: 'Mint no ABSR: its mint has no authority any more.',
   other: `Mint ABSR beyond the reserve if the mint authority is in its hands: the service does not use that authority, and the chain does not show who has it. ${RED_BAR}`,
 };
 
-const THIEF_MINTS: Readonly<Record<Minter, string>> = {
+const THIEF_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
+  unknown: 'Who can mint ABSR is not known right now.',
   two_keys:
     'A thief of the Solana key: the sats above the supply, as ABSR, to the treasury. A thief of both keys: any amount, shown as a red bar.',
   reserve: 'A thief of the Solana key mints any amount. Every page then shows a red bar.',
   nobody: 'Nothing: nobody can mint.',
   other: 'A thief of the mint authority, which is not that of the service: any amount, shown as a red bar.',
 };
-
-const MINTER_UNKNOWN = 'Who can mint ABSR is not known right now.';
 
 const BITCOIN_LOSSES = {
   true: 'A thief of the Bitcoin key: all of it. The key is offline, so breaking into the service takes nothing.',
@@ -72,7 +73,7 @@ export function lossesOf(facts: DangerFacts): readonly (readonly [what: string, 
   return [
     ['SOL of the reserve', solLoss(facts)],
     ['BTC of the reserve', BITCOIN_LOSSES[`${facts.reserves?.bitcoin.watchOnly ?? null}`]],
-    ['ABSR', minter === null ? MINTER_UNKNOWN : THIEF_MINTS[minter]],
+    ['ABSR', THIEF_MINTS[minter ?? 'unknown']],
     ['ASRY', asryLoss(facts)],
     ['Your payment', paymentLoss(facts)],
     ['Your privacy', 'A reader of the database: network addresses of the last 30 days.'],
@@ -87,7 +88,7 @@ const OperatorCould = ({ reserves }: { reserves: Reserves | null }) => {
       <li>
         <strong>Move the SOL and the BTC of the reserve with the keys, at any time.</strong>
       </li>
-      <li>{minter === null ? MINTER_UNKNOWN : OPERATOR_MINTS[minter]}</li>
+      <li>{OPERATOR_MINTS[minter ?? 'unknown']}</li>
       <li>Deploy code other than the published source. You cannot check from outside which code runs.</li>
       <li>Pause swaps, token creations and claims. Payments that were received are then owed, not lost.</li>
     </ul>

@@ -7,7 +7,7 @@ import type { CurrentProof, Reserves, TokenRecord } from '../../packages/client/
 import { minterOf } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
-import { absrMinter } from './coverage.tsx';
+import { absrMinter, minterText } from './coverage.tsx';
 import { Moment } from './freshness.tsx';
 import { proofRhythm } from './rhythm.ts';
 import { Table } from './table.tsx';
@@ -99,12 +99,12 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
   ];
 }
 
-/** Where the authority of a mint is, and who has it, by who can mint. */
-const MINT_PLACES: Readonly<Record<string, readonly [where: string, who: string]>> = {
-  two_keys: ['On Solana: the Solana key and the witness must both sign', 'Whoever has those two keys'],
-  reserve: ['The Solana key of the reserve, alone', 'The operator'],
-  nobody: ['Nobody can mint', 'Nobody'],
-  other: ['Another authority than that of this service', 'Not shown by the chain: it may be the operator'],
+/** Who has the authority of a mint, by who can mint. */
+const MINT_HOLDERS: Readonly<Record<string, string>> = {
+  two_keys: 'Whoever has those two keys',
+  reserve: 'The operator',
+  nobody: 'Nobody',
+  other: 'Not shown by the chain: it may be the operator',
 };
 
 /**
@@ -116,12 +116,11 @@ function mintRow(
   read: { readonly authority: string | null } | null,
   minter: string | null,
 ): readonly Child[] {
-  const [where, who] = MINT_PLACES[minter ?? ''] ?? [UNKNOWN, UNKNOWN];
   return [
     `Mint authority of ${asset}`,
     <Key text={read?.authority} label={`mint authority of ${asset}`} />,
-    where,
-    who,
+    minter === null ? UNKNOWN : minterText(minter),
+    MINT_HOLDERS[minter ?? ''] ?? UNKNOWN,
     minter === 'nobody' ? `No more ${asset} can exist` : `Can mint any amount of ${asset}`,
   ];
 }

@@ -213,13 +213,13 @@ describe('the trust page speaks of this instance', () => {
     two_keys   | no      | other    | Bitcoin key of the reserve | In the service (hot)
     two_keys   | no      | other    | Bitcoin key of the reserve | once an hour and after each mint
     two_keys   | unknown | other    | Bitcoin key of the reserve | Not known right now
-    two_keys   | no      | other    | Mint authority of ABSR     | the Solana key and the witness must both sign
-    one_of_two | no      | other    | Mint authority of ABSR     | Another authority than that of this service
-    reserve    | no      | other    | Mint authority of ABSR     | The Solana key of the reserve, alone
+    two_keys   | no      | other    | Mint authority of ABSR     | Minting needs the keys of the reserve and of its witness
+    one_of_two | no      | other    | Mint authority of ABSR     | An address other than the reserve can mint more
+    reserve    | no      | other    | Mint authority of ABSR     | Only the key of the reserve can mint more
     nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can exist
     unread     | no      | other    | Mint authority of ABSR     | Not known right now
-    two_keys   | no      | other    | Mint authority of ASRY     | Another authority than that of this service
-    two_keys   | no      | reserve  | Mint authority of ASRY     | The Solana key of the reserve, alone
+    two_keys   | no      | other    | Mint authority of ASRY     | An address other than the reserve can mint more
+    two_keys   | no      | reserve  | Mint authority of ASRY     | Only the key of the reserve can mint more
     two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can exist
     two_keys   | no      | unread   | Mint authority of ASRY     | Not known right now
     two_keys   | no      | other    | Treasury                   | Outside the service: another key`),
