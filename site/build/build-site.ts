@@ -47,6 +47,7 @@ export const SOURCES = [
   'src/core',
   'src/custody/asry',
   'src/mcp',
+  'src/providers',
   'package-lock.json',
   'CHANGELOG.md',
 ];
