@@ -42,6 +42,12 @@ const Mark = () => (
   </svg>
 );
 
+const CreateLink = () => (
+  <a class="button create" href="/tokens/new">
+    Create a token
+  </a>
+);
+
 /** Popovers open without scripts, close with Escape or a click outside, and never move the header. */
 const Header = ({ path }: { path: string }) => (
   <header class="top">
@@ -74,10 +80,12 @@ const Header = ({ path }: { path: string }) => (
         <span class="search-name">Search</span>
         <kbd>⌘K</kbd>
       </button>
+      <CreateLink />
       <button type="button" popovertarget="menu" class="menu-button">
         Menu
       </button>
       <div id="menu" popover="auto" class="panel menu-panel">
+        <CreateLink />
         <nav aria-label="All pages">
           {GROUPS.map(([, name, places]) => (
             <section>

@@ -53,7 +53,7 @@ export const siteConfig: InlineConfig = {
               test: SHARED,
               minShareCount: 2,
               entriesAware: true,
-              entriesAwareMergeThreshold: 3_000,
+              entriesAwareMergeThreshold: 6_000,
             },
           ],
         },

@@ -13,6 +13,8 @@ export type FieldProps = {
   readonly keys?: 'decimal' | 'numeric' | 'text' | 'url';
   readonly rows?: number;
   readonly optional?: boolean;
+  /** Whether a button fills it from the clipboard. */
+  readonly paste?: boolean;
 };
 
 const typed = (event: Event): string => {
@@ -23,6 +25,22 @@ const typed = (event: Event): string => {
     ? target.value
     : '';
 };
+
+/** A browser that refuses to read the clipboard leaves the cursor in the field, for its own paste command. */
+function PasteButton({ id, set }: Pick<FieldProps, 'id' | 'set'>) {
+  const paste = async (): Promise<void> => {
+    try {
+      set((await navigator.clipboard.readText()).trim());
+    } catch {
+      document.getElementById(id)?.focus();
+    }
+  };
+  return (
+    <button type="button" class="quiet" onClick={paste}>
+      Paste
+    </button>
+  );
+}
 
 /** A text field of one or more lines, with its label, hint and error linked to it. */
 export function Field({
@@ -36,6 +54,7 @@ export function Field({
   keys = 'text',
   rows,
   optional,
+  paste,
 }: FieldProps) {
   const describedBy = [hint ? `${id}-hint` : '', wrong ? `${id}-wrong` : ''].filter(Boolean).join(' ');
   const shared = {
@@ -54,9 +73,10 @@ export function Field({
         {optional ? <span class="fine"> (optional)</span> : null}
       </label>
       {rows === undefined ? (
-        <span class={unit ? 'with-unit' : ''}>
+        <span class={unit ? 'with-unit' : paste ? 'with-button' : ''}>
           <input type="text" inputmode={keys} {...shared} />
           {unit ? <span>{unit}</span> : null}
+          {paste ? <PasteButton id={id} set={set} /> : null}
         </span>
       ) : (
         <textarea rows={rows} {...shared} />

@@ -70,6 +70,20 @@ export function roundedUp(decimal: string, digits: number): string {
   return formatAmount(BigInt(whole + fraction.slice(0, places)) + 1n, places);
 }
 
+const GREAT = [
+  [15, 'quadrillion'],
+  [12, 'trillion'],
+  [9, 'billion'],
+] as const;
+/** `2,500.5`, `1.234 billion`: few digits after the point, rounded down. */
+export function inWords(decimal: string): string {
+  const [whole = ''] = decimal.split('.');
+  for (const [zeros, word] of GREAT)
+    if (whole.length > zeros)
+      return `${grouped(significant(`${whole.slice(0, -zeros)}.${whole.slice(-zeros)}`, 4))} ${word}`;
+  return grouped(significant(decimal, 6));
+}
+
 /** The two ends of an address or signature; the whole text if it is short. */
 export const shortened = (text: string, ends = 6): string =>
   text.length <= ends * 2 + 1 ? text : `${text.slice(0, ends)}…${text.slice(-ends)}`;

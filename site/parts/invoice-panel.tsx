@@ -70,22 +70,25 @@ const isPartlyPaid = ({ detail, received_lamports: received }: Invoice): boolean
 
 function WhatToPay({ invoice }: { invoice: Invoice }) {
   const { invoice_id: id, reported_tx_signature: reported } = invoice;
-  const confirm = (signature: string) => confirmWith(id, signature);
-  if (!isPartlyPaid(invoice))
-    return <OrderPayment {...{ id, reported, confirm }} payment={solPayment(invoice)} />;
-  const rest = restOf(invoice);
+  const isPartly = isPartlyPaid(invoice);
+  const asked = isPartly ? restOf(invoice) : invoice;
   return (
     <>
-      <Notice kind="warn" title={`${rest.amount} SOL are missing.`}>
-        <p>{sol(invoice.received_lamports)} SOL have arrived, which is less than the price.</p>
-      </Notice>
+      {isPartly ? (
+        <Notice kind="warn" title={`${asked.amount} SOL are missing.`}>
+          <p>{sol(invoice.received_lamports)} SOL have arrived, which is less than the price.</p>
+        </Notice>
+      ) : null}
       {/* The rest is a payment of its own: the first one is known to the service. */}
       <OrderPayment
-        id={`${id}:${invoice.received_lamports}`}
-        {...{ reported, confirm }}
-        payment={solPayment(rest)}
-        byHand={false}
-      />
+        id={isPartly ? `${id}:${invoice.received_lamports}` : id}
+        reported={reported}
+        confirm={(signature) => confirmWith(id, signature)}
+        payment={solPayment(asked)}
+        byHand={!isPartly}
+      >
+        <Progress invoice={invoice} />
+      </OrderPayment>
     </>
   );
 }
@@ -308,14 +311,9 @@ function InvoiceState({ invoice }: { invoice: Invoice }) {
           <Foreign text={invoice.symbol ?? ''} />
         </span>
       </h2>
-      <div class="invoice">
-        <div class="stack">
-          {open ? <WhatToPay invoice={invoice} /> : null}
-          <InvoiceNotice invoice={invoice} />
-          <Refunds refunds={invoice.refunds} />
-        </div>
-        <Progress invoice={invoice} />
-      </div>
+      {open ? <WhatToPay invoice={invoice} /> : <Progress invoice={invoice} />}
+      <InvoiceNotice invoice={invoice} />
+      <Refunds refunds={invoice.refunds} />
       <Price invoice={invoice} />
       {open ? <ReportPayment id={invoice.invoice_id} /> : null}
     </div>

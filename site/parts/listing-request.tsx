@@ -47,6 +47,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
           value={mint}
           set={(text) => setDraft({ mint: text, request: null })}
           hint="Name and symbol are read from the chain."
+          paste
         />
       ) : null}
       <div class="row">

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { useState } from 'hono/jsx';
 import { useNow } from './clock.ts';
 import {
@@ -26,13 +27,16 @@ type OrderPaymentProps = {
   readonly confirm: (signature: string) => Promise<unknown>;
   /** Whether the amount alone identifies the payment. */
   readonly byHand?: boolean;
+  /** The stages of the order. */
+  readonly children?: Child;
 };
 
 /**
  * The payment of an order: its terms, or what became of a payment that was sent from this browser or reported to the
  * service by another one.
  */
-export function OrderPayment({ id, payment, reported, confirm, byHand = true }: OrderPaymentProps) {
+export function OrderPayment(props: OrderPaymentProps) {
+  const { id, payment, reported, confirm, byHand = true, children } = props;
   const own = useOwnPayment(id);
   const now = useNow(CLOCK_MS);
   const [isPaying, setPaying] = useState(false);
@@ -53,6 +57,7 @@ export function OrderPayment({ id, payment, reported, confirm, byHand = true }: 
             setExpired(signature);
           }}
         />
+        {children}
       </div>
     );
   // The page that asks the wallet shows its own progress.
@@ -60,6 +65,7 @@ export function OrderPayment({ id, payment, reported, confirm, byHand = true }: 
     return (
       <div key="asked" class="stack">
         <AskedPayment orderId={id} payment={own} />
+        {children}
       </div>
     );
   return (
@@ -80,7 +86,9 @@ export function OrderPayment({ id, payment, reported, confirm, byHand = true }: 
           setPaying(false);
           noteSent(id, sentSignature);
         }}
-      />
+      >
+        {children}
+      </PaymentCard>
     </div>
   );
 }

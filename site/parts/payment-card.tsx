@@ -6,7 +6,7 @@ import { clock, grouped } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { InDollars } from './in-dollars.tsx';
 import { Notice } from './notice.tsx';
-import { useHasWallet, useIsPhone } from './phone.ts';
+import { useHasWallet } from './phone.ts';
 import { QrCode } from './qr-code.tsx';
 import { WalletPayment } from './wallet.tsx';
 
@@ -63,6 +63,8 @@ type PaymentProps = {
   readonly unpaid?: () => void;
   /** Called with the signature of a payment that a wallet in this browser has sent. */
   readonly sent?: (signature: string) => void;
+  /** The stages of the order, below the wallet. */
+  readonly children?: Child;
 };
 
 /** What to pay, to whom, and how: by wallet, by code or by hand. The receiver finds the payment itself. */
@@ -89,27 +91,6 @@ async function payWith(
 
 const isWalletUrl = (url: string): boolean => url.startsWith('solana:');
 
-/** Opens this page, with its order, in the browser of a wallet app; or hands the payment to any wallet app. */
-function PhoneWallets({ url }: { url: string }) {
-  const page = encodeURIComponent(location.href);
-  const origin = encodeURIComponent(location.origin);
-  return (
-    <div class="phone-wallets">
-      <a class="button" href={`https://phantom.app/ul/browse/${page}?ref=${origin}`}>
-        Open in Phantom
-      </a>
-      <a class="button" href={`https://solflare.com/ul/v1/browse/${page}?ref=${origin}`}>
-        Open in Solflare
-      </a>
-      {isWalletUrl(url) ? (
-        <a class="button quiet" href={url}>
-          Other wallet
-        </a>
-      ) : null}
-    </div>
-  );
-}
-
 /** The code for the camera of another device. */
 const Code = ({ payment: { url, amount, currency } }: { payment: Payment }) => (
   <div class="stack">
@@ -126,8 +107,8 @@ const Code = ({ payment: { url, amount, currency } }: { payment: Payment }) => (
 );
 
 /** Amount, address and memo in full, to copy or to compare with the wallet. */
-const ByHand = ({ payment: { amount, currency, address, memo } }: { payment: Payment }) => (
-  <>
+const Terms = ({ payment: { amount, currency, address, memo } }: { payment: Payment }) => (
+  <dl class="facts">
     <dt>Amount</dt>
     <dd>
       <Whole text={amount} label="the amount" unit={currency} />
@@ -144,41 +125,47 @@ const ByHand = ({ payment: { amount, currency, address, memo } }: { payment: Pay
         </dd>
       </>
     )}
-  </>
+  </dl>
 );
 
 const TimeLeft = ({ at, left }: { at: string; left: number | null }) => (
-  <>
-    <dt>Time left</dt>
-    <dd>
-      {left === null ? '' : <span class="number">{clock(left)}</span>}{' '}
-      <span class="fine">
-        until <Moment iso={at} />
-      </span>
-    </dd>
-  </>
+  <p class="fine">
+    Time left: {left === null ? '' : <strong class="number">{clock(left)}</strong>} until <Moment iso={at} />
+  </p>
 );
 
-/** The wallets that can pay here. A wallet's transfer carries no memo. */
-function PayByWallet({ payment, lock, asked, unpaid, sent = () => undefined }: PaymentProps) {
-  const isPhone = useIsPhone();
-  const hasWallet = useHasWallet();
-  if (payment.currency !== 'SOL' || payment.memo !== null) return null;
-  return isPhone && !hasWallet ? (
-    <PhoneWallets url={payment.url} />
-  ) : (
-    <WalletPayment
-      label={`Pay ${payment.amount} SOL`}
-      run={(connected) => payWith(payment, connected)}
-      {...{ sent, lock, asked, unpaid }}
-    />
+/** A wallet's transfer carries no memo. */
+const isWalletPayment = ({ currency, memo }: Payment): boolean => currency === 'SOL' && memo === null;
+
+/** The payment without a wallet of this browser. It is folded where such a wallet can pay. */
+function PayByHand({ payment, byHand }: { payment: Payment; byHand: boolean }) {
+  const isFolded = useHasWallet() && isWalletPayment(payment);
+  return (
+    <details class="by-hand" {...(isFolded ? {} : { open: true })}>
+      <summary>{byHand ? 'Pay by hand or QR code' : 'Pay by QR code'}</summary>
+      <div class="payment">
+        {byHand ? (
+          <Terms payment={payment} />
+        ) : (
+          <p class="fine">The wallet or the code carries the reference that identifies the payment.</p>
+        )}
+        <Code payment={payment} />
+      </div>
+    </details>
   );
 }
 
 /** @param left seconds; null while there is no clock or no limit */
-export function PaymentTerms({ left, ...props }: PaymentProps & { left: number | null }) {
-  const { payment, byHand = true } = props;
-  const isPhone = useIsPhone();
+export function PaymentTerms({
+  payment,
+  byHand = true,
+  lock,
+  asked,
+  unpaid,
+  sent = () => undefined,
+  left,
+  children,
+}: PaymentProps & { left: number | null }) {
   if (left !== null && left <= 0)
     return (
       <Notice kind="warn" title="The time to pay is over.">
@@ -186,33 +173,24 @@ export function PaymentTerms({ left, ...props }: PaymentProps & { left: number |
       </Notice>
     );
   return (
-    <div class="payment">
-      <div class="stack">
-        <p class="sum price number">
-          {grouped(payment.amount)} {payment.currency}
-          <InDollars amount={payment.amount} currency={payment.currency} />
-        </p>
-        <PayByWallet {...props} />
-        <dl class="facts">
-          {byHand ? <ByHand payment={payment} /> : null}
-          {payment.expiresAt === null ? null : <TimeLeft at={payment.expiresAt} left={left} />}
-        </dl>
-        <p>
-          <strong>Pay once, exactly this amount.</strong> {payment.ifDifferent}
-        </p>
-        {byHand ? null : (
-          <p class="fine">
-            Pay by wallet or code only: they carry the reference that identifies the payment.
-          </p>
-        )}
-        {isPhone ? (
-          <details>
-            <summary>QR code for another device</summary>
-            <Code payment={payment} />
-          </details>
-        ) : null}
-      </div>
-      {isPhone ? null : <Code payment={payment} />}
-    </div>
+    <>
+      <p class="sum price number">
+        {grouped(payment.amount)} {payment.currency}
+        <InDollars amount={payment.amount} currency={payment.currency} />
+      </p>
+      {payment.expiresAt === null ? null : <TimeLeft at={payment.expiresAt} left={left} />}
+      {isWalletPayment(payment) ? (
+        <WalletPayment
+          label={`Pay ${payment.amount} SOL`}
+          run={(connected) => payWith(payment, connected)}
+          {...{ sent, lock, asked, unpaid }}
+        />
+      ) : null}
+      {children}
+      <PayByHand payment={payment} byHand={byHand} />
+      <p>
+        <strong>Pay once, exactly this amount.</strong> {payment.ifDifferent}
+      </p>
+    </>
   );
 }

@@ -15,7 +15,7 @@ function rateOf({ data }: Pool, mint: string): readonly [amount: string, symbol:
   return data.tokenMintB === mint ? [inverse(data.price), symbolOf(data.tokenA)] : null;
 }
 
-/** The price of a token in the first of the service's pools that has it. */
+/** The price of a token in the first of the service's pools that has it; nothing if none has. */
 export function PoolPrice({ mint }: { mint: string }) {
   const reads = [
     useQuery('getDefaultPool', {}),
@@ -29,13 +29,8 @@ export function PoolPrice({ mint }: { mint: string }) {
         <Foreign text={rate[1]} />, <a href="/pools">in its pool</a>
       </Tile>
     );
-  if (reads.every(({ value }) => value !== null))
-    return (
-      <Tile name="Price" value="none yet">
-        in none of <a href="/pools">the pools shown here</a>
-      </Tile>
-    );
-  return reads.every(({ value, failure }) => value !== null || failure !== null) ? (
+  const isFailed = reads.some(({ value, failure }) => value === null && failure !== null);
+  return isFailed ? (
     <Tile name="Price" value={null}>
       a pool cannot be read
     </Tile>

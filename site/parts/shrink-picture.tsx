@@ -1,5 +1,5 @@
 /**
- * A picture of the visitor's device as wallets draw it, and where to put it. Loaded once a file is chosen.
+ * A picture of the visitor's device as wallets draw it. Loaded once a file is chosen.
  * @module
  */
 import type { Child } from 'hono/jsx';
@@ -12,7 +12,7 @@ const QUALITIES = [0.9, 0.75, 0.6, 0.4];
 export type SmallPicture = {
   /** The picture itself, as a `data:` URL. */
   readonly url: string;
-  /** The size of the small picture, its file, and where to put it. */
+  /** The small picture, its size and its file. */
   readonly about: Child;
 };
 
@@ -46,24 +46,17 @@ export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
   }
   const ending = url.startsWith('data:image/webp') ? 'webp' : 'png';
   const facts = { url, name: `token.${ending}`, sidePx, bytes: bytesOf(url) };
-  return { url, about: <WhereToPutIt {...facts} /> };
+  return { url, about: <SmallFile {...facts} /> };
 }
 
-const WhereToPutIt = ({ url, name, sidePx, bytes }: Facts) => (
-  <div class="stack hosting">
-    <p class="row">
-      <img src={url} alt="" width="56" height="56" />
-      <a class="button quiet" href={url} download={name}>
-        Save the small picture
-      </a>
-      <span class="fine" role="status">
-        {sidePx} × {sidePx} pixels, {Math.ceil(bytes / 1000)} KB
-      </span>
-    </p>
-    <p class="fine">
-      Sluice stores no pictures. Upload the saved file to a public GitHub repository (“Add file”, “Upload
-      files”), open it there, press “Raw”, and copy the address of that page into the link below. Your own web
-      site or an IPFS pinning service will do as well.
-    </p>
-  </div>
+const SmallFile = ({ url, name, sidePx, bytes }: Facts) => (
+  <p class="row hosting">
+    <img src={url} alt="" width="56" height="56" />
+    <a class="button quiet" href={url} download={name}>
+      Save the small picture
+    </a>
+    <span class="fine" role="status">
+      {sidePx} × {sidePx} pixels, {Math.ceil(bytes / 1000)} KB
+    </span>
+  </p>
 );

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
 import { powerWords } from '../../src/chain/solana/token-powers.ts';
+import { grouped, inWords } from './format.ts';
 
 /** A power of the creator's choice is a warning; every other power is worse. */
 const markOf = (power: string): string => (power === 'mint' ? 'mark warn' : 'mark bad');
@@ -17,9 +18,18 @@ const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
   );
 };
 
+/** A supply in few digits; all of them on hover. @param amount whole tokens as decimal text */
+export const Supply = ({ amount }: { amount: string }) => (
+  <span title={grouped(amount)}>{inWords(amount)}</span>
+);
+
 /** Neutral: a listing is bought. */
 export const ListedMark = ({ at }: { at: string | null }) => (
   <span class="mark">{at === null ? 'not listed' : 'listed'}</span>
+);
+
+export const OfficialMark = ({ asset }: { asset: string }) => (
+  <span class="mark good">official {asset} of this reserve</span>
 );
 
 type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;

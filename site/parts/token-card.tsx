@@ -5,6 +5,8 @@ import { Whole } from './copyable.tsx';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { PoolPrice } from './pool-price.tsx';
 import { ShareButton } from './share-button.tsx';
+import { ForeignPicture } from './token-picture.tsx';
+import { OfficialPicture } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 import { SupplyTile, TokenView } from './token-view.tsx';
 
@@ -72,16 +74,28 @@ function AddToWallet({ mint }: { mint: string }) {
 
 /** What a holder sees first: on the token's page, and when it has just been created. */
 export const TokenCard = ({ token, isPart = false }: { token: TokenRecord; isPart?: boolean }) => (
-  <TokenView token={token} isPart={isPart}>
+  <TokenView
+    token={token}
+    isPart={isPart}
+    picture={
+      token.official === null ? (
+        <ForeignPicture symbol={token.symbol} image={token.image} />
+      ) : (
+        <OfficialPicture asset={token.official.asset} />
+      )
+    }
+    actions={
+      <p class="row">
+        <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
+        <AddToWallet mint={token.mint_address} />
+      </p>
+    }
+  >
     <div class="tiles two">
       <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
       <PoolPrice mint={token.mint_address} />
     </div>
     <Purpose official={token.official} />
-    <p class="row">
-      <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
-      <AddToWallet mint={token.mint_address} />
-    </p>
     <p class="stacked">
       <span class="fine">Mint address</span>
       <Whole text={token.mint_address} label="mint address" />

@@ -22,6 +22,8 @@ export type TokenDraft = {
   readonly supply: string;
   readonly description: string;
   readonly image: string;
+  /** Whether the token gets no picture, whatever its link is. */
+  readonly isPictureless: boolean;
   readonly creator: string;
   readonly keepMinting: boolean;
   readonly keepFreezing: boolean;
@@ -36,6 +38,7 @@ export const EMPTY_DRAFT: TokenDraft = {
   supply: '1000000',
   description: '',
   image: '',
+  isPictureless: false,
   creator: '',
   keepMinting: false,
   keepFreezing: false,
@@ -43,12 +46,35 @@ export const EMPTY_DRAFT: TokenDraft = {
   program: 'token-2022',
 };
 
+/** A link that another person wrote may carry these: it names no wallet, and no site to load from. */
+const CARRIED = ['name', 'symbol', 'supply', 'description'] as const;
+
+/** The form's address with its entries, for another browser of the same visitor. */
+export function formUrl(draft: TokenDraft, page: string): string {
+  const url = new URL(page);
+  for (const name of CARRIED) if (draft[name] !== EMPTY_DRAFT[name]) url.searchParams.set(name, draft[name]);
+  return url.href;
+}
+
+/** The draft with the entries of the form's address. @param query of the address */
+export function draftFrom(query: string): TokenDraft {
+  const given = new URLSearchParams(query);
+  const entries = CARRIED.flatMap((name) => {
+    const text = given.get(name);
+    return text === null ? [] : [[name, text.slice(0, MAX_DESCRIPTION_BYTES)]];
+  });
+  return { ...EMPTY_DRAFT, ...Object.fromEntries(entries) };
+}
+
 export type DraftFaults = Partial<Record<keyof TokenDraft, string>>;
 
 const U64_MAX = 2n ** 64n - 1n;
 const MAX_DECIMALS = 9;
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const IMAGE = /^https:\/\/[\x21-\x7e]+$/;
+
+/** The link to the picture that a draft would give its token; empty for none. */
+export const imageOf = ({ image, isPictureless }: TokenDraft): string => (isPictureless ? '' : image.trim());
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -96,7 +122,7 @@ export function supplyAtoms(draft: TokenDraft): bigint | null {
 export function draftFaults(draft: TokenDraft): DraftFaults {
   const decimals = decimalsOf(draft);
   const atoms = supplyAtoms(draft);
-  const image = draft.image.trim();
+  const image = imageOf(draft);
   const found: Record<keyof DraftFaults, string | undefined> = {
     name: faultText(draft.name, nameFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES, 'River Otter'),
     symbol: faultText(draft.symbol, nameFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES, 'OTTER'),
@@ -118,9 +144,12 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
             ? 'Without a supply and without the right to mint, no token could ever exist.'
             : undefined,
     image:
-      image !== '' && !isImageUrl(image)
-        ? 'An https address of at most 200 characters, such as https://example.com/otter.png'
-        : undefined,
+      draft.isPictureless || isImageUrl(image)
+        ? undefined
+        : image === ''
+          ? 'Paste the link of the picture, or choose “Without a picture”.'
+          : 'An https address of at most 200 characters, such as https://example.com/otter.png',
+    isPictureless: undefined,
     creator: ADDRESS.test(draft.creator.trim())
       ? undefined
       : 'A Solana address of 32 to 44 letters and digits. Connect your wallet to fill it in.',
@@ -134,7 +163,7 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
 
 /** Body of POST /api/invoices. The name is sent exactly as typed. */
 export function invoiceBody(draft: TokenDraft) {
-  const image = draft.image.trim();
+  const image = imageOf(draft);
   return {
     name: draft.name,
     symbol: draft.symbol,

@@ -1,27 +1,24 @@
 import type { Child } from 'hono/jsx';
 import { Check, Choice, Field } from './field.tsx';
-import { type Picked, PictureFile } from './picture-file.tsx';
-import type { DraftFaults, TokenDraft } from './token-draft.ts';
+import { type PictureProps, PictureStep } from './picture-step.tsx';
+import { type DraftFaults, formUrl, type TokenDraft } from './token-draft.ts';
 import { ConnectWallet } from './wallet.tsx';
 
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
 type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';
 
 /** Fields below "Advanced"; a fault in one of them opens it. */
-const ADVANCED = ['decimals', 'description'] as const;
+const ADVANCED = ['decimals'] as const;
 
-type TokenFieldsProps = {
+type TokenFieldsProps = PictureProps & {
   readonly draft: TokenDraft;
   readonly setDraft: (draft: TokenDraft) => void;
   readonly faults: DraftFaults;
   /** Whether the form was submitted; until then, an empty field is not marked. */
   readonly tried: boolean;
-  /** A picture of this device. */
-  readonly picked: Picked;
-  readonly pick: (picked: Picked) => void;
 };
 
-export function TokenFields({ draft, setDraft, faults, tried, picked, pick }: TokenFieldsProps) {
+export function TokenFields({ draft, setDraft, faults, tried, ...picture }: TokenFieldsProps) {
   const entry = (name: Text) => ({
     id: `token-${name}`,
     value: draft[name],
@@ -34,26 +31,29 @@ export function TokenFields({ draft, setDraft, faults, tried, picked, pick }: To
         <Field {...entry('name')} label="Name" hint="Up to 32 letters; an emoji counts as four" />
         <Field {...entry('symbol')} label="Symbol" hint="Up to 10 letters; an emoji counts as four" />
       </div>
-      <fieldset class="framed">
-        <legend>Picture</legend>
-        <PictureFile picked={picked} set={pick} />
-        <Field
-          {...entry('image')}
-          label="Link to the picture"
-          keys="url"
-          hint="The https address from which wallets load it"
-        />
-      </fieldset>
+      <PictureStep {...{ draft, setDraft, ...picture }} link={entry('image')} />
+      <Field
+        {...entry('description')}
+        label="Description"
+        rows={3}
+        optional
+        hint="Shown below the name. Visitors can open an https link in it."
+      />
       <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
+      <Field
+        {...entry('creator')}
+        label="Your wallet"
+        hint="Receives the supply and the rights you keep"
+        paste
+      />
       <ConnectWallet
         label="Fill in from my wallet"
         quiet
-        otherwise="Copy your address in the wallet app and paste it below. You can pay with any wallet in the next step."
+        page={() => formUrl(draft, location.href)}
+        otherwise="Copy your address in the wallet app and paste it above. You can pay with any wallet in the next step."
       />
-      <Field {...entry('creator')} label="Your wallet" hint="Receives the supply and the rights you keep" />
       <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
         <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
-        <Field {...entry('description')} label="Description" rows={3} optional />
         <RightsKept draft={draft} setDraft={setDraft} />
         <Choice
           id="token-program"
@@ -72,7 +72,7 @@ export function TokenFields({ draft, setDraft, faults, tried, picked, pick }: To
 
 const Advanced = ({ isOpen, children }: { isOpen: boolean; children?: Child }) => (
   <details class="advanced" {...(isOpen ? { open: true } : {})}>
-    <summary>Advanced: decimals, description, rights</summary>
+    <summary>Advanced: decimals, rights, kind</summary>
     <div class="fields">{children}</div>
   </details>
 );

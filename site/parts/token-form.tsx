@@ -10,17 +10,21 @@ import { Age } from './freshness.tsx';
 import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
-import type { Picked } from './picture-file.tsx';
+import type { Picked } from './picture-step.tsx';
 import { Tile } from './tile.tsx';
 import {
   decimalsOf,
   draftFaults,
+  draftFrom,
   EMPTY_DRAFT,
+  imageOf,
   invoiceBody,
+  isImageUrl,
   supplyAtoms,
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
+import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
 import { AtMost, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
@@ -34,7 +38,6 @@ function drafted(draft: TokenDraft): Viewed {
   return {
     name: draft.name || 'Your token',
     symbol: draft.symbol || 'SYMBOL',
-    image: draft.image.trim(),
     description: draft.description,
     powers: [
       ...(draft.keepFreezing ? (['freeze'] as const) : []),
@@ -49,14 +52,24 @@ function drafted(draft: TokenDraft): Viewed {
   };
 }
 
-/** The finished page, as far as the form is filled in. @param file picture of this device, which has no address yet */
-export const TokenPreview = ({ draft, file }: { draft: TokenDraft; file: string | null }) => {
+type PreviewProps = {
+  readonly draft: TokenDraft;
+  /** The picture behind the link, or else of this device; null for neither. */
+  readonly src: string | null;
+};
+
+/** The finished page, as far as the form is filled in. */
+export const TokenPreview = ({ draft, src }: PreviewProps) => {
   const creator = draft.creator.trim();
   const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, as you type</p>
-      <TokenView token={drafted(draft)} isPart file={file}>
+      <TokenView
+        token={drafted(draft)}
+        isPart
+        picture={<TokenPicture symbol={draft.symbol || 'SYMBOL'} src={src} />}
+      >
         <div class="tiles two">
           <SupplyTile supply={formatAmount(atoms, decimals)} decimals={decimals} />
           <Tile name="All of it goes to" value={creator === '' ? 'your wallet' : shortened(creator, 4)} />
@@ -78,55 +91,35 @@ function useWalletAddress(fill: (address: string) => void): void {
 /** Waits for the rendering that opens "Advanced". */
 const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
-/** Whether a creator wants no picture: asked once, when the order would have none. */
-type Pictureless = 'unasked' | 'asked' | 'wanted';
-
 /** The entries stay until their token exists. @param open shows the order's page */
 function useOrder(draft: TokenDraft, open: (id: string) => void) {
   const [tried, setTried] = useState(false);
-  const [pictureless, setPictureless] = useState<Pictureless>('unasked');
   const { busy, failure, attempt } = useAttempt<'price'>();
   const faults = draftFaults(draft);
-  const send = () =>
-    attempt('price', async () => {
-      const { value } = await call('createInvoice', invoiceBody(draft));
-      noteOrder(value.invoice_id, draft.name);
-      open(value.invoice_id);
-    });
   const submit = (): void => {
     setTried(true);
-    const first = Object.keys(faults)[0];
+    const [first] = Object.keys(faults);
     if (first !== undefined) focusSoon(`token-${first}`);
-    else if (draft.image.trim() !== '' || pictureless === 'wanted') void send();
-    else {
-      setPictureless('asked');
-      focusSoon('token-pictureless');
-    }
+    else
+      void attempt('price', async () => {
+        const { value } = await call('createInvoice', invoiceBody(draft));
+        noteOrder(value.invoice_id, draft.name);
+        open(value.invoice_id);
+      });
   };
-  return {
-    tried,
-    faults,
-    busy,
-    failure,
-    submit,
-    isAsked: pictureless === 'asked' && draft.image.trim() === '',
-    withoutPicture(): void {
-      setPictureless('wanted');
-      void send();
-    },
-    addPicture(): void {
-      setPictureless('unasked');
-      focusSoon('token-file');
-    },
-  };
+  return { tried, faults, busy, failure, submit };
 }
 
 export function TokenCreator() {
-  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', EMPTY_DRAFT, 'browser');
+  const query = typeof location === 'undefined' ? '' : location.search;
+  const [draft, setDraft, forget] = useDraft<TokenDraft>('token', draftFrom(query), 'browser');
   const [invoice, setInvoice] = useState<string | null>(null);
   const [picked, pick] = useState<Picked>('none');
   const open = useOpenOrder();
   const quote = useTokenQuote(draft.program);
+  const image = imageOf(draft);
+  const picture = useLoadedPicture(isImageUrl(image) ? image : null);
+  const src = picture.type === 'shown' ? picture.url : typeof picked === 'string' ? null : picked.url;
   const show = (id: string | null): void => {
     toAddressBar('invoice', id);
     setInvoice(id);
@@ -155,16 +148,16 @@ export function TokenCreator() {
       {open === null ? null : <ResumeOrder order={open} resume={() => show(open.id)} />}
       <div class="split maker">
         <Form id="token-form" label="New token" submit={order.submit}>
-          <TokenFields {...{ draft, setDraft, picked, pick }} faults={order.faults} tried={order.tried} />
+          <TokenFields
+            {...{ draft, setDraft, picked, pick, picture }}
+            faults={order.faults}
+            tried={order.tried}
+          />
         </Form>
         <div class="stack">
-          <TokenPreview draft={draft} file={typeof picked === 'string' ? null : picked.url} />
+          <TokenPreview draft={draft} src={draft.isPictureless ? null : src} />
           <TokenPrice quote={quote}>
-            {order.isAsked ? (
-              <AskPicture draft={draft} hasFile={typeof picked !== 'string'} order={order} />
-            ) : (
-              <OrderBar quote={quote.value} disabled={order.busy !== null} />
-            )}
+            <OrderBar quote={quote.value} disabled={order.busy !== null} />
           </TokenPrice>
           {order.busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
           <Failed failure={order.failure} />
@@ -182,30 +175,6 @@ const OrderBar = ({ quote, disabled }: { quote: TokenQuote | null; disabled: boo
     </span>
     <button type="submit" form="token-form" disabled={disabled}>
       Continue to payment
-    </button>
-  </div>
-);
-
-type AskPictureProps = {
-  readonly draft: TokenDraft;
-  readonly hasFile: boolean;
-  readonly order: { withoutPicture(): void; addPicture(): void };
-};
-
-const AskPicture = ({ draft, hasFile, order }: AskPictureProps) => (
-  <div class="order-bar asking" role="alert">
-    <p>
-      <strong>Create without a picture?</strong>{' '}
-      {hasFile ? 'Yours has no link yet. ' : 'Wallets then show an empty circle. '}
-      {draft.keepEditing
-        ? 'You keep the right to add one later.'
-        : 'You give up the right to change it, so none can ever be added.'}
-    </p>
-    <button type="button" id="token-pictureless" onClick={order.withoutPicture}>
-      Without a picture
-    </button>
-    <button type="button" class="quiet" onClick={order.addPicture}>
-      Add a picture
     </button>
   </div>
 );

@@ -1,35 +1,89 @@
-import { useEffect, useState } from 'hono/jsx';
+import { type Child, useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
-import { useQuery } from '../api/query.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
-import { grouped, instant, shortened } from './format.ts';
+import { instant, shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
-import { ListedMark, TokenBadges } from './token-badges.tsx';
-import { Foreign, Initial } from './token-text.tsx';
+import { ListedMark, OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
+import { Foreign, Initial, OfficialPicture } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
-export const TokenRow = ({ token }: { token: Token }) => (
+type RowProps = {
+  readonly picture: Child;
+  readonly mint: string;
+  readonly name: Child;
+  /** Who vouches for the token, and its rights. */
+  readonly badges: Child;
+  readonly children?: Child;
+};
+
+const Row = ({ picture, mint, name, badges, children }: RowProps) => (
   <li class="token-row">
-    <Initial symbol={token.symbol} />
+    {picture}
     <span class="who">
-      <a href={tokenUrl(token.mint_address)}>
-        <Foreign text={token.name} />
-      </a>{' '}
-      <span class="fine">
-        <Foreign text={token.symbol} />
-      </span>
-      <TokenBadges token={token} standing={<ListedMark at={token.listed_at} />} />
+      <a href={tokenUrl(mint)}>{name}</a> {badges}
     </span>
     <span class="supply fine number">
-      Supply {grouped(token.supply_ui)}
-      <br />
-      Mint <code title={token.mint_address}>{shortened(token.mint_address)}</code>,{' '}
-      {instant(token.created_at)}
+      {children}
+      Mint <code title={mint}>{shortened(mint)}</code>
     </span>
   </li>
 );
+
+export const TokenRow = ({ token }: { token: Token }) => (
+  <Row
+    picture={<Initial symbol={token.symbol} />}
+    mint={token.mint_address}
+    name={<Foreign text={token.name} />}
+    badges={
+      <>
+        <span class="fine">
+          <Foreign text={token.symbol} />
+        </span>
+        <TokenBadges token={token} standing={<ListedMark at={token.listed_at} />} />
+      </>
+    }
+  >
+    Supply <Supply amount={token.supply_ui} />, created {instant(token.created_at)}
+    <br />
+  </Row>
+);
+
+const OFFICIAL = [
+  ['ABSR', 'absrMint', 'Counts the sats of the reserve'],
+  ['ASRY', 'asryMint', 'Thanks those who fund the service'],
+] as const;
+
+/** The tokens of the service itself, unless the search is for others. */
+function OfficialRows({ query }: { query: string }) {
+  const { value } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const rows = OFFICIAL.flatMap(([asset, member, purpose]) => {
+    const mint = value?.[member];
+    const isFound = mint && (asset.toLowerCase().includes(query.toLowerCase()) || mint.startsWith(query));
+    return isFound ? [{ asset, mint, purpose }] : [];
+  });
+  return rows.length === 0 ? null : (
+    <ul class="token-rows" aria-label="Tokens of this reserve">
+      {rows.map(({ asset, mint, purpose }) => (
+        <Row
+          picture={<OfficialPicture asset={asset} />}
+          mint={mint}
+          name={asset}
+          badges={
+            <span class="badges">
+              <OfficialMark asset={asset} />
+            </span>
+          }
+        >
+          {purpose}
+          <br />
+        </Row>
+      ))}
+    </ul>
+  );
+}
 
 const NO_TOKEN = 'No token has been created yet. Yours could be the first.';
 const NEWEST_POLL_MS = 15_000;
@@ -117,6 +171,7 @@ export function TokenBrowser() {
           </button>
         </p>
       )}
+      {creator === null || asked !== '' ? <OfficialRows query={asked} /> : null}
       {asked === '' ? <Listed creator={creator} /> : <Found asked={asked} />}
     </>
   );

@@ -1,89 +1,98 @@
-import { useState } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
+import { isImageUrl } from './token-draft.ts';
 import { Initial } from './token-text.tsx';
 
 const SMALLEST_PX = 128;
+/** A picture is not loaded at each letter of a typed address. */
+const TYPING_MS = 400;
 
-type Loaded =
-  | { readonly type: 'asked' }
-  | { readonly type: 'failed' }
-  | { readonly type: 'shown'; readonly width: number; readonly height: number };
+export type LoadedPicture =
+  | { readonly type: 'none' | 'asked' | 'failed' }
+  | { readonly type: 'shown'; readonly url: string; readonly width: number; readonly height: number };
 
-function remark(loaded: Loaded): string | null {
-  if (loaded.type === 'asked') return 'Loading the picture.';
-  if (loaded.type === 'failed')
-    return 'No picture at this address. Use a direct link to a PNG, JPEG, WebP, GIF or SVG file.';
-  const { width, height } = loaded;
-  const size = `${width} × ${height} pixels`;
-  if (width < SMALLEST_PX || height < SMALLEST_PX)
-    return `${size}: too small for wallets. Use at least ${SMALLEST_PX} × ${SMALLEST_PX}.`;
-  return width === height ? `${size}.` : `${size}: wallets crop it to a square.`;
+/** Loads a picture from another site into this browser. @param url null while none is wanted */
+export function useLoadedPicture(url: string | null): LoadedPicture {
+  const [ended, setEnded] = useState<{ readonly url: string | null; readonly picture: LoadedPicture }>({
+    url: null,
+    picture: { type: 'none' },
+  });
+  useEffect(() => {
+    if (url === null) return;
+    const image = new Image();
+    image.referrerPolicy = 'no-referrer';
+    image.onload = () => {
+      const { naturalWidth: width, naturalHeight: height } = image;
+      setEnded({ url, picture: { type: 'shown', url, width, height } });
+    };
+    image.onerror = () => setEnded({ url, picture: { type: 'failed' } });
+    const timer = setTimeout(() => {
+      image.src = url;
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      image.onload = null;
+      image.onerror = null;
+    };
+  }, [url]);
+  if (url === null) return { type: 'none' };
+  return ended.url === url ? ended.picture : { type: 'asked' };
 }
 
-type TokenPictureProps = {
-  readonly symbol: string;
-  /** Its address on another site. */
-  readonly url: string | null;
-  /** A picture of this device as a `data:` URL. */
-  readonly file: string | null;
-};
+function remark(picture: LoadedPicture): string {
+  switch (picture.type) {
+    case 'none':
+      return '';
+    case 'asked':
+      return 'Loading the picture.';
+    case 'failed':
+      return 'The picture does not load. Its link must lead to the file itself: PNG, JPEG, WebP, GIF or SVG.';
+    case 'shown': {
+      const { width, height } = picture;
+      const size = `The picture loads: ${width} × ${height} pixels`;
+      if (width < SMALLEST_PX || height < SMALLEST_PX)
+        return `${size}, too small for wallets. Use at least ${SMALLEST_PX} × ${SMALLEST_PX}.`;
+      return width === height ? `${size}.` : `${size}. Wallets crop it to a square.`;
+    }
+  }
+}
 
-/** The token's picture. One on another site loads only after the visitor clicks. */
-export function TokenPicture({ symbol, url, file }: TokenPictureProps) {
-  const [asked, setAsked] = useState<string | null>(null);
-  const [loaded, setLoaded] = useState<Loaded>({ type: 'asked' });
-  if (url === null && file !== null)
-    return (
-      <span class="picture">
-        <span class="initial">
-          <img src={file} alt={symbol} />
-        </span>
-        <span class="fine">It needs a link</span>
-      </span>
-    );
+const MARKS = { none: 'fine', asked: 'fine', failed: 'fine wrong', shown: 'fine right' } as const;
+
+/** Whether a picture loads, and what is wrong with it. */
+export const PictureRemark = ({ picture }: { picture: LoadedPicture }) => (
+  <span class={MARKS[picture.type]} role="status">
+    {remark(picture)}
+  </span>
+);
+
+/** A token's picture, or the first letter of its symbol. @param src null without a loaded picture */
+export const TokenPicture = ({ symbol, src }: { symbol: string; src: string | null }) =>
+  src === null ? (
+    <Initial symbol={symbol} />
+  ) : (
+    <span class="initial">
+      <img src={src} alt={symbol} referrerpolicy="no-referrer" />
+    </span>
+  );
+
+/** The picture of a token that others have created. Its site gets no request before the visitor clicks. */
+export function ForeignPicture({ symbol, image }: { symbol: string; image: string | null }) {
+  const [isWanted, setWanted] = useState(false);
+  const url = image !== null && isImageUrl(image) ? image : null;
+  const picture = useLoadedPicture(isWanted ? url : null);
   if (url === null) return <Initial symbol={symbol} />;
-  if (asked !== url)
-    return (
-      <span class="picture">
-        <Initial symbol={symbol} />
-        <button
-          type="button"
-          class="quiet small"
-          onClick={() => {
-            setLoaded({ type: 'asked' });
-            setAsked(url);
-          }}
-        >
-          Load picture
-        </button>
-      </span>
-    );
-  const text = remark(loaded);
-  const bad = loaded.type === 'failed';
   return (
     <span class="picture">
-      {bad ? (
-        <Initial symbol={symbol} />
+      <TokenPicture symbol={symbol} src={picture.type === 'shown' ? url : null} />
+      {isWanted ? (
+        picture.type === 'shown' ? null : (
+          <PictureRemark picture={picture} />
+        )
       ) : (
-        <span class="initial">
-          <img
-            src={url}
-            alt={symbol}
-            referrerpolicy="no-referrer"
-            onLoad={(event: Event) => {
-              if (event.target instanceof HTMLImageElement)
-                setLoaded({
-                  type: 'shown',
-                  width: event.target.naturalWidth,
-                  height: event.target.naturalHeight,
-                });
-            }}
-            onError={() => setLoaded({ type: 'failed' })}
-          />
-        </span>
+        <button type="button" class="quiet small" onClick={() => setWanted(true)}>
+          Load picture
+        </button>
       )}
-      <span class={bad ? 'fine wrong' : 'fine'} role="status">
-        {text}
-      </span>
     </span>
   );
 }

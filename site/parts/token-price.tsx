@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, string>> = {
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
   margin: 'Sluice, listing included',
-  digits: 'To tell payments apart, at most',
+  digits: 'Tells payments apart, up to',
 };
 
 /** @param breakdown lamports by part */

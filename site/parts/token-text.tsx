@@ -3,12 +3,56 @@
  * direction, and cut to a maximum length.
  * @module
  */
+import { Away } from './explorer-links.tsx';
+import { shortened } from './format.ts';
 
 const MAX_CHARS = 600;
 
 export const Foreign = ({ text }: { text: string }) => (
   <bdi class="foreign">{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>
 );
+
+/** Longest text that stands above what holders must know. */
+const SHORT_CHARS = 180;
+const LINK = /https:\/\/[^\s<>"'()[\]{}]+[^\s<>"'()[\]{}.,;:!?]/;
+
+/** The first https address in a creator's text; null without one, and for one with a user name, which reads as a host. */
+export function linkIn(text: string): URL | null {
+  const found = LINK.exec(text)?.[0] ?? '';
+  const url = URL.canParse(found) ? new URL(found) : null;
+  return url === null || url.username !== '' || url.password !== '' ? null : url;
+}
+
+/** What the creator says of a token, and the link in it. A long text is folded, so that it hides no warning. */
+export function Description({ text }: { text: string }) {
+  const link = linkIn(text);
+  return (
+    <>
+      {text.length <= SHORT_CHARS && !text.includes('\n') ? (
+        <p class="prose">
+          <Foreign text={text} />
+        </p>
+      ) : (
+        <details class="said">
+          <summary>
+            <Foreign text={`${text.slice(0, SHORT_CHARS).replaceAll('\n', ' ')}…`} />
+          </summary>
+          <p class="prose">
+            <Foreign text={text} />
+          </p>
+        </details>
+      )}
+      {link === null ? null : (
+        <p>
+          <Away href={link.href}>
+            <Foreign text={`${link.host}${link.pathname === '/' ? '' : shortened(link.pathname, 12)}`} />
+          </Away>{' '}
+          <span class="fine">link of its creator, which nobody checked</span>
+        </p>
+      )}
+    </>
+  );
+}
 
 const TINTS = 7;
 

@@ -6,13 +6,11 @@
 import type { Child } from 'hono/jsx';
 import type { TokenRecord } from '../../packages/client/src/index.ts';
 import { powerWords } from '../../src/chain/solana/token-powers.ts';
-import { counted, grouped } from './format.ts';
+import { counted } from './format.ts';
 import { Notice } from './notice.tsx';
 import { Tile } from './tile.tsx';
-import { ListedMark, TokenBadges } from './token-badges.tsx';
-import { isImageUrl } from './token-draft.ts';
-import { TokenPicture } from './token-picture.tsx';
-import { Foreign, OfficialPicture, tintOf } from './token-text.tsx';
+import { ListedMark, OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
+import { Description, Foreign, tintOf } from './token-text.tsx';
 
 export type HolderFact = { readonly isGood: boolean; readonly text: string };
 
@@ -49,7 +47,6 @@ export type Viewed = Pick<
   TokenRecord,
   | 'name'
   | 'symbol'
-  | 'image'
   | 'description'
   | 'powers'
   | 'update_authority'
@@ -63,15 +60,11 @@ export type Viewed = Pick<
 const NAMELESS = 'Token without a name';
 
 const Standing = ({ token: { official, listed_at: listedAt } }: { token: Viewed }) =>
-  official === null ? (
-    <ListedMark at={listedAt} />
-  ) : (
-    <span class="mark good">official {official.asset} of this reserve</span>
-  );
+  official === null ? <ListedMark at={listedAt} /> : <OfficialMark asset={official.asset} />;
 
 /** How much of a token exists, in whole tokens. */
 export const SupplyTile = ({ supply, decimals }: { supply: string; decimals: number }) => (
-  <Tile name="Supply" value={grouped(supply)}>
+  <Tile name="Supply" value={<Supply amount={supply} />}>
     {counted(decimals, 'decimal')}
   </Tile>
 );
@@ -85,24 +78,17 @@ type TokenViewProps = {
   readonly token: Viewed;
   /** Whether the page is about more than this token: its name is not the page's heading then. */
   readonly isPart?: boolean;
-  /** Picture of this device, shown in place of an address. */
-  readonly file?: string | null;
-  /** Figures and buttons below what the rights mean. */
+  readonly picture: Child;
+  /** Buttons below what the creator says. */
+  readonly actions?: Child;
+  /** Figures below what the rights mean. */
   readonly children?: Child;
 };
 
-export const TokenView = ({ token, isPart = false, file = null, children }: TokenViewProps) => (
+export const TokenView = ({ token, isPart = false, picture, actions, children }: TokenViewProps) => (
   <>
     <div class={`token-head ${tintOf(token.symbol)}`}>
-      {token.official === null ? (
-        <TokenPicture
-          symbol={token.symbol}
-          url={token.image !== null && isImageUrl(token.image) ? token.image : null}
-          file={file}
-        />
-      ) : (
-        <OfficialPicture asset={token.official.asset} />
-      )}
+      {picture}
       <div>
         <Name name={token.name} isPart={isPart} />
         <span class="row">
@@ -115,6 +101,8 @@ export const TokenView = ({ token, isPart = false, file = null, children }: Toke
         </span>
       </div>
     </div>
+    {token.description === '' ? null : <Description text={token.description} />}
+    {actions}
     {token.warning === null ? null : (
       <Notice kind="warn" title="The name or symbol resembles a well-known token.">
         <p>A creator may choose any name. Compare the mint address before you trust it.</p>
@@ -122,10 +110,5 @@ export const TokenView = ({ token, isPart = false, file = null, children }: Toke
     )}
     <HolderList token={token} />
     {children}
-    {token.description === '' ? null : (
-      <p class="prose">
-        <Foreign text={token.description} />
-      </p>
-    )}
   </>
 );

@@ -8,6 +8,7 @@ import { type Failure, failureFrom } from '../api/call.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { shortened } from './format.ts';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { useHasWallet, useIsPhone } from './phone.ts';
 
 const load = () => import('../wallet/wallets.ts');
 
@@ -44,16 +45,47 @@ async function walletFailure(
 const OTHERWISE =
   'Install one, such as Phantom, Solflare or Backpack, and press the button again. On a phone, open this page in the browser of the wallet app.';
 
+/**
+ * Opens a page in the browser of a wallet app, where a wallet is found.
+ * @see https://docs.phantom.com/phantom-deeplinks/other-methods/browse
+ */
+function WalletApps({ page }: { page: string }) {
+  const [to, from] = [encodeURIComponent(page), encodeURIComponent(location.origin)];
+  return (
+    <div class="wallet-apps">
+      <a class="button" href={`https://phantom.app/ul/browse/${to}?ref=${from}`}>
+        Open in Phantom
+      </a>
+      <a class="button quiet" href={`https://solflare.com/ul/v1/browse/${to}?ref=${from}`}>
+        Open in Solflare
+      </a>
+    </div>
+  );
+}
+
 type ConnectWalletProps = {
   readonly label: string;
   readonly quiet?: boolean;
   /** What a visitor without a wallet in this browser can do. */
   readonly otherwise?: string;
+  /** What a wallet app on a phone opens; this page if absent. */
+  readonly page?: () => string;
 };
 
-/** Lists the wallets of this browser and connects one. Shows nothing once connected. */
-export function ConnectWallet({ label, quiet = false, otherwise = OTHERWISE }: ConnectWalletProps) {
+/**
+ * Lists the wallets of this browser and connects one. Shows nothing once connected. A phone without one gets links to
+ * wallet apps.
+ */
+export function ConnectWallet(props: ConnectWalletProps) {
   const connected = useConnected();
+  const isPhone = useIsPhone();
+  const hasWallet = useHasWallet();
+  if (connected !== null) return <ConnectedAccount connected={connected} />;
+  if (isPhone && !hasWallet) return <WalletApps page={props.page?.() ?? location.href} />;
+  return <FindWallet {...props} />;
+}
+
+function FindWallet({ label, quiet = false, otherwise = OTHERWISE }: ConnectWalletProps) {
   const [wallets, setWallets] = useState<readonly Wallet[] | null>(null);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -81,7 +113,6 @@ export function ConnectWallet({ label, quiet = false, otherwise = OTHERWISE }: C
       if (found.length === 1 && only !== undefined) share(await (await load()).connectWallet(only));
     });
 
-  if (connected !== null) return <ConnectedAccount connected={connected} />;
   return (
     <div class="stack wallets">
       {wallets === null || wallets.length < 2 ? (

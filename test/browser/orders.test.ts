@@ -61,9 +61,10 @@ async function order(wallet: WalletOptions, prepare?: (page: Page) => Promise<un
   await page.getByLabel('Symbol').fill('ONCE');
   await page.getByLabel('Supply').fill('1,000,000');
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
+  await page.getByLabel('Without a picture').check();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
-  await page.getByRole('button', { name: 'Without a picture' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
+  expect(await page.locator('svg.qr').isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
   const id = (await shownAddress(page)).searchParams.get('invoice') ?? '';
   return { page, id, sent: () => sent };
@@ -220,25 +221,27 @@ describe('a payment that does not happen can be tried again', () => {
   });
 });
 
-it('a phone without a wallet shows the wallet apps first and hides the QR code', async () => {
+it('a phone without a wallet opens the form with its entries, and then the order, in a wallet app', async () => {
   const visited = await visit('/tokens/new', { viewport: PHONE, hasTouch: true, isMobile: true });
   open.push(visited);
   const { page } = visited;
   const { users } = await control<Info>('GET /info');
   await page.getByLabel('Name', { exact: true }).fill('On a phone');
   await page.getByLabel('Symbol').fill('PHONE');
-  await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
-  await page.getByRole('button', { name: 'Continue to payment' }).click();
-  await page.getByRole('button', { name: 'Without a picture' }).click();
   const phantom = page.getByRole('link', { name: 'Open in Phantom' });
-  await phantom.waitFor();
-  const { href } = await shownAddress(page);
-  expect(await phantom.getAttribute('href')).toBe(
-    `https://phantom.app/ul/browse/${encodeURIComponent(href)}?ref=${encodeURIComponent(siteUrl)}`,
-  );
-  expect(await page.getByRole('link', { name: 'Other wallet' }).getAttribute('href')).toMatch(/^solana:/);
-  expect(await page.locator('svg.qr').isVisible()).toBe(false);
-  await page.getByText('QR code for another device').click();
+  const opens = (href: string): string =>
+    `https://phantom.app/ul/browse/${encodeURIComponent(href)}?ref=${encodeURIComponent(siteUrl)}`;
+  const form = new URL('/tokens/new?name=On+a+phone&symbol=PHONE', siteUrl).href;
+  await expect.poll(() => phantom.getAttribute('href')).toBe(opens(form));
+  const inApp = await visit(form);
+  open.push(inApp);
+  await expect.poll(() => inApp.page.getByLabel('Symbol').inputValue()).toBe('PHONE');
+  await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
+  await page.getByLabel('Without a picture').check();
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.locator('[data-invoice]').waitFor();
+  expect(await phantom.getAttribute('href')).toBe(opens((await shownAddress(page)).href));
+  expect(await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')).toMatch(/^solana:/);
   expect(await page.locator('svg.qr').isVisible()).toBe(true);
   await expectAccessible(page);
   await picture(page, 'pay-on-phone');

@@ -33,8 +33,8 @@ async function openInvoice(name: string): Promise<void> {
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel('Symbol').fill('GATE');
+  await page.getByLabel('Without a picture').check();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
-  await page.getByRole('button', { name: 'Without a picture' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
 }
 
@@ -163,11 +163,10 @@ it('offers two wallets by their names', async () => {
   await page.getByText('The wallet shared no Solana account.').waitFor();
 });
 
-it('a draft of a token survives a reload and its order, which asks once for a missing picture', async () => {
+it('a draft of a token survives a reload and its order, which needs a picture or the word that none is wanted', async () => {
   const address = await withWallet('/tokens/new');
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill('Half Written');
-  await page.getByText('Advanced: decimals').click();
   await page.getByLabel('Description').fill('Not done yet');
   await page.reload();
   await page.getByText('Half Written').first().waitFor();
@@ -175,12 +174,10 @@ it('a draft of a token survives a reload and its order, which asks once for a mi
   await page.getByLabel('Your wallet').fill(address);
   const order = page.getByRole('button', { name: 'Continue to payment' });
   await order.click();
-  await page.getByText('Create without a picture?').waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-image');
   await expectAccessible(page);
-  await page.getByRole('button', { name: 'Add a picture' }).click();
-  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-file');
+  await page.getByLabel('Without a picture').check();
   await order.click();
-  await page.getByRole('button', { name: 'Without a picture' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   await page.getByRole('button', { name: 'Back to the form' }).click();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half Written');
@@ -196,29 +193,25 @@ const PIXEL = Buffer.from(
 );
 
 it.each([
-  ['a picture', { contentType: 'image/png', body: PIXEL }, '1 × 1 pixels: too small for wallets.'],
-  [
-    'a page in place of a picture',
-    { contentType: 'text/html', body: '<p>no</p>' },
-    'No picture at this address.',
-  ],
-])('loads %s only after a click, and shows what is wrong with it', async (_name, answer, text) => {
-  visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
-  const { page } = visited;
-  await page.getByLabel('Link to the picture').fill(PICTURE);
-  const load = page.getByRole('button', { name: 'Load picture' });
-  await load.waitFor();
-  expect(visited.foreign).toEqual([]);
-  await load.click();
-  await page.getByText(text).waitFor();
-  expect(visited.foreign).toEqual([PICTURE]);
-});
+  ['a picture', { contentType: 'image/png', body: PIXEL }, '1 × 1 pixels, too small for wallets.'],
+  ['a page in place of a picture', { contentType: 'text/html', body: '<p>no</p>' }, 'does not load'],
+])(
+  'loads %s once its link is typed, and shows beside the field what is wrong with it',
+  async (_name, answer, text) => {
+    visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
+    const { page } = visited;
+    expect(visited.foreign).toEqual([]);
+    await page.getByLabel('Paste its link').fill(PICTURE);
+    await page.locator('.numbered').getByText(text).waitFor();
+    expect(new Set(visited.foreign)).toEqual(new Set([PICTURE]));
+  },
+);
 
 it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
   await page
-    .getByLabel('A file on this device')
+    .getByLabel('Shrink it here')
     .setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));
   await page.getByText('512 × 512 pixels').waitFor();
   const shown = page.getByRole('region', { name: 'Preview' }).locator('img');
@@ -229,11 +222,9 @@ it('shrinks a picture file for the preview and for saving, and says where to hos
   ]);
   expect(saved.suggestedFilename()).toBe('token.webp');
   expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
-  await page.getByText('Sluice stores no pictures.').waitFor();
+  await page.getByText('Sluice stores no pictures').waitFor();
   await expectAccessible(page);
-  await page
-    .getByLabel('A file on this device')
-    .setInputFiles(join(import.meta.dirname, '../../package.json'));
+  await page.getByLabel('Shrink it here').setInputFiles(join(import.meta.dirname, '../../package.json'));
   await page.getByText('This browser cannot read the file as a picture.').waitFor();
   expect(await shown.count()).toBe(0);
   expectNothingWrong(visited);

@@ -8,6 +8,7 @@ import {
   fromUnixSeconds,
   grouped,
   instant,
+  inWords,
   rounded,
   roundedUp,
   sats,
@@ -28,6 +29,17 @@ describe('amounts', () => {
     ['18446744073709551615', '18,446,744,073,709,551,615'],
   ])('writes the number %s as %s', (text, want) => {
     expect(grouped(text)).toBe(want);
+  });
+
+  it.each([
+    ['365', '365'],
+    ['2500.5', '2,500.5'],
+    ['0.000000123456789', '0.000000123456'],
+    ['999999999.999999', '999,999,999'],
+    ['1234567890.5', '1.234 billion'],
+    ['18446744073709551615', '18,446 quadrillion'],
+  ])('shows the supply %s as %s', (text, want) => {
+    expect(inWords(text)).toBe(want);
   });
 
   it('keeps digits that a double would lose', () => {

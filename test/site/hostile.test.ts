@@ -10,7 +10,7 @@ import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { EMPTY_DRAFT } from '../../site/parts/token-draft.ts';
 import { TokenPreview } from '../../site/parts/token-form.tsx';
 import { TokenRow } from '../../site/parts/token-list.tsx';
-import { Foreign, Initial } from '../../site/parts/token-text.tsx';
+import { Description, Foreign, Initial, linkIn } from '../../site/parts/token-text.tsx';
 import { VisitorReport } from '../../site/parts/visitors-live.tsx';
 import { exampleOf } from '../kit/example.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
@@ -107,10 +107,13 @@ const failure = (text: string) =>
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a post', (text) => NostrPost({ post: post(text), isOwn: false })],
   ['a token in a list', (text) => TokenRow({ token: token(text) })],
-  ['a token on its page', (text) => TokenFacts({ token: { ...token(text), official: null } })],
+  [
+    'a token on its page',
+    (text) => TokenFacts({ token: { ...token(text), description: 'x', official: null } }),
+  ],
   [
     'a token that is being made',
-    (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, file: null }),
+    (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, src: null }),
   ],
   ['the visitors', (text) => VisitorReport({ stats: stats(text) })],
   ['a pool', (text) => PoolCard({ pool: pool(text), headers: new Headers(), away: false })],
@@ -141,20 +144,52 @@ function tagsOf(html: string) {
   }));
 }
 
-const namesOf = (html: string): string[] => tagsOf(html).map(({ name }) => name);
+/** The names of the tags, all of which the site itself may have written. */
+function namesOf(html: string): string[] {
+  return tagsOf(html).map(({ name, attributes }) => {
+    expect(name).toMatch(OWN_TAGS);
+    for (const { key, value } of attributes) {
+      expect(key.toLowerCase()).not.toMatch(/^on|^style$|^srcdoc$|^src$/);
+      if (key === 'href') expect(value).toMatch(HREF);
+    }
+    return name;
+  });
+}
 
 describe.each(SHOWN)('%s', (_name, show) => {
   it.each(HOSTILE_TEXTS.map((text) => [text]))('shows the hostile text %j only as text', (text) => {
-    const html = String(show(text));
-    for (const { name, attributes } of tagsOf(html)) {
-      expect(name).toMatch(OWN_TAGS);
-      for (const { key, value } of attributes) {
-        expect(key.toLowerCase()).not.toMatch(/^on|^style$|^srcdoc$|^src$/);
-        if (key === 'href') expect(value).toMatch(HREF);
-      }
-    }
-    expect(namesOf(html)).toEqual(namesOf(String(show('harmless'))));
+    expect(namesOf(String(show(text)))).toEqual(namesOf(String(show('harmless'))));
   });
+});
+
+it.each(HOSTILE_TEXTS.map((text) => [text]))(
+  'shows the hostile description %j as text and its link',
+  (text) => {
+    const folded = ['details', 'summary', 'bdi', 'p', 'bdi'];
+    const shapes = [['p', 'bdi'], folded].flatMap((shape) => [
+      shape,
+      [...shape, 'p', 'a', 'bdi', 'span', 'span'],
+    ]);
+    expect(shapes).toContainEqual(namesOf(String(Description({ text }))));
+  },
+);
+
+it.each([
+  ['see https://otter.example/club, or ask', 'https://otter.example/club'],
+  ['(https://otter.example).', 'https://otter.example/'],
+  ['https://оtter.example/a', 'https://xn--tter-45d.example/a'],
+  ['https://phantom.app@evil.example/', null],
+  ['http://otter.example', null],
+  ['javascript:alert(1)', null],
+  ['https://', null],
+  ['https://%', null],
+])('of the description %j the page links to %s', (text, link) => {
+  expect(linkIn(text)?.href ?? null).toBe(link);
+});
+
+it('a long description is folded, so that it cannot push a warning away', () => {
+  expect(String(Description({ text: 'A short text.' }))).not.toContain('<details');
+  for (const text of ['x'.repeat(181), 'a\nb']) expect(String(Description({ text }))).toContain('<details');
 });
 
 it('only web addresses become links', () => {

@@ -12,6 +12,7 @@ import { changesPage } from '../../site/pages/changes.tsx';
 import { docsPage } from '../../site/pages/docs.tsx';
 import { runbookPage } from '../../site/pages/runbook.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
+import { PICTURE_HOSTS } from '../../site/parts/picture-step.tsx';
 import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
 
 const API = documentOf('');
@@ -26,9 +27,10 @@ const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
 /** Paths that the Worker serves on the same origin. */
 const SERVED = /^\/(api\/|llms\.txt$|status\.atom$|\.well-known\/security\.txt$)/;
-/** The repository, the only other site that pages link to before they are live. */
+/** The repository and hosts of pictures: the only other sites that pages link to before they are live. */
 const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const SOURCE = repository.url.slice('git+'.length, -'.git'.length);
+const AWAY = [SOURCE, ...PICTURE_HOSTS];
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
   it('each page states its purpose in one title and one sentence', () => {
@@ -50,7 +52,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
   it('no page has dead links', () => {
     const paths = PAGES.map((known) => known.path);
     for (const href of hrefs(file(path))) {
-      if (href.startsWith('#') || href.startsWith(SOURCE) || SERVED.test(href)) continue;
+      if (href.startsWith('#') || AWAY.some((site) => href.startsWith(site)) || SERVED.test(href)) continue;
       const [target = '', anchor] = href.split('?')[0]?.split('#') ?? [];
       expect(target).toMatch(/^\//);
       if (paths.includes(target)) {

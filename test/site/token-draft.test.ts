@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   draftFaults,
+  draftFrom,
   EMPTY_DRAFT,
+  formUrl,
   invoiceBody,
   supplyAtoms,
   type TokenDraft,
@@ -15,7 +17,31 @@ const draft = (over: Partial<TokenDraft> = {}): TokenDraft => ({
   name: 'Moon Cat',
   symbol: 'MCAT',
   creator: CREATOR,
+  isPictureless: true,
   ...over,
+});
+
+it.each([
+  [{ isPictureless: false }, 'Paste the link'],
+  [{ isPictureless: false, image: 'http://cats.example/a.png' }, 'An https address'],
+  [{ isPictureless: false, image: ' https://cats.example/a.png ' }, undefined],
+  [{ image: 'http://cats.example/a.png' }, undefined],
+])('a draft with %j has the fault of its picture: %s', (over, text) => {
+  const fault = draftFaults(draft(over)).image;
+  expect(fault?.startsWith(text ?? '')).toBe(text === undefined ? undefined : true);
+});
+
+it('sends no picture that was given up', () => {
+  expect(invoiceBody(draft({ image: 'https://cats.example/a.png' }))).not.toHaveProperty('image');
+});
+
+it('a link to the form carries its texts, and neither a wallet nor a picture', () => {
+  const form = 'https://sluice.test/tokens/new';
+  const full = draft({ name: 'A & B', description: 'x=1', image: 'https://cats.example/a.png' });
+  const { search } = new URL(formUrl(full, form));
+  expect(draftFrom(search)).toEqual({ ...EMPTY_DRAFT, name: 'A & B', symbol: 'MCAT', description: 'x=1' });
+  expect(draftFrom('?creator=x&image=https://cats.example/a.png&isPictureless=true')).toEqual(EMPTY_DRAFT);
+  expect(formUrl(EMPTY_DRAFT, form)).toBe(form);
 });
 
 it("accepts a complete token form and converts it to the service's request", () => {
@@ -73,7 +99,7 @@ describe('the form refuses what the service would refuse', () => {
     ['supply', { supply: '99999999999999' }],
   ];
   it.each(BAD)('the form and the service both refuse the %s of %j', (field, over) => {
-    const bad = draft(over);
+    const bad = draft({ isPictureless: false, image: 'https://cats.example/a.png', ...over });
     expect(Object.keys(draftFaults(bad))).toEqual([field]);
     const body = invoiceBody(bad);
     const order = {
