@@ -75,8 +75,9 @@ const GREAT = [
   [12, 'trillion'],
   [9, 'billion'],
 ] as const;
-/** `2,500.5`, `1.234 billion`: few digits after the point, rounded down. */
+/** `2,500.5`, `1.234 billion`: few digits after the point, rounded down. Any other text is shown unchanged. */
 export function inWords(decimal: string): string {
+  if (!/^\d+(\.\d+)?$/.test(decimal)) return decimal;
   const [whole = ''] = decimal.split('.');
   for (const [zeros, word] of GREAT)
     if (whole.length > zeros)

@@ -38,6 +38,7 @@ describe('amounts', () => {
     ['999999999.999999', '999,999,999'],
     ['1234567890.5', '1.234 billion'],
     ['18446744073709551615', '18,446 quadrillion'],
+    ['not a number', 'not a number'],
   ])('shows the supply %s as %s', (text, want) => {
     expect(inWords(text)).toBe(want);
   });

@@ -105,7 +105,7 @@ it.each([
       `content="Official ABSR of this reserve, ${authority ? 'can mint more' : 'supply fixed'}.`,
     );
     expect(text).toContain('official ABSR of this reserve');
-    expect(text).toMatch(/>Supply<\/span><span class="value">1,061,975</);
+    expect(text).toMatch(/>Supply<\/span><span class="value"><span title="1,061,975">1,061,975</);
     expect(text.slice(text.indexOf('May mint more'))).toContain(words);
     if (authority) expect(text).toContain(authority);
   },
