@@ -67,12 +67,12 @@ export function AtMost({ lamports, what = 'At most' }: AtMostProps) {
 
 /** The price of a token before its form is opened. */
 export const CreationPrice = () => (
-  <AtMost what="A token costs at most" lamports={useTokenQuote().value?.max_lamports} />
+  <AtMost what="A token: at most" lamports={useTokenQuote().value?.max_lamports} />
 );
 
 /** The price of listing a token that was created elsewhere. */
 export const ListingPrice = () => (
-  <AtMost what="A listing costs at most" lamports={useTokenQuote().value?.listing_max_lamports} />
+  <AtMost what="A listing: at most" lamports={useTokenQuote().value?.listing_max_lamports} />
 );
 
 /** @param children above the price: the button that orders */
