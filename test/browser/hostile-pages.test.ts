@@ -103,7 +103,7 @@ const findings = (): string[] => {
   const found: string[] = [];
   if ('__pwned' in window) found.push('a script of the text ran');
   const bad =
-    'main script, main iframe, main object, main embed, main img, main style, main form[action], main base, main video, main marquee, main template';
+    'main script, main iframe, main object, main embed, main img:not([src="/absr.svg"], [src="/asry.svg"]), main style, main form[action], main base, main video, main marquee, main template';
   for (const element of document.querySelectorAll(bad)) found.push(element.outerHTML.slice(0, 100));
   for (const element of document.querySelectorAll('body *'))
     for (const { name, value } of element.attributes) {
