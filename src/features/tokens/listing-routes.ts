@@ -22,10 +22,11 @@ import {
   requestId,
 } from '../payments/paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
-import { pageOfTokens, Token, tokenBodies } from './routes.ts';
+import { pageOfTokens } from './routes.ts';
 import type { SearchStore } from './search-store.ts';
 import type { TokenFactsDeps } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
+import { Token, tokenBodies } from './token-view.ts';
 
 export type ListingDeps = RequestListingDeps &
   ConfirmPaymentDeps & {

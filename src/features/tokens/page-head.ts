@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import { powerWords } from '../../chain/solana/token-powers.ts';
 import { grouped } from '../../core/amount.ts';
-import type { TokenRecord } from './routes.ts';
+import type { TokenRecord } from './token-view.ts';
 
 /** Title, description and canonical URL of a page. */
 export type PageHead = {
