@@ -3,7 +3,6 @@
  * costs the same number of rows at any size of the log, and they still include views that the log has deleted.
  * @module
  */
-
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -39,7 +38,6 @@ export type Counters = {
   readonly recent: readonly (Pick<View, 'path' | 'referrer' | 'ip'> & { readonly t: string })[];
 };
 
-/** First day and first hour to read, and the length of the lists. */
 export type StatsBounds = {
   readonly firstDay: string;
   readonly firstHour: string;
@@ -97,11 +95,9 @@ CREATE TABLE IF NOT EXISTS visitors (
 
 /** New names of each kind that one day may add. A view with any further name is counted as `other`. */
 const MAX_NEW_NAMES = 1_000;
-/** Maximum distinct visitors counted on one day. */
 const MAX_VISITORS = 1_000_000;
 /** The log keeps views for 90 days, and at most 1,000,000: 0.6 GB if each view has the longest path and referrer. */
 const LOG_MS = 90 * DAY_MS;
-/** For how long the log keeps raw addresses. */
 const IP_RETENTION_MS = 30 * DAY_MS;
 const LOG_ROWS = { least: 50, most: 1_000_000 };
 /** Maximum rows that each step of a purge deletes or changes. */
@@ -334,7 +330,6 @@ export class PageViewStore {
     ).length;
   }
 
-  /** Whether the first view after an id is from before a time. */
   #isOlder(id: number, before: number): boolean {
     const [next] = this.#rows<{ at_ms: number }>(
       'SELECT at_ms FROM views WHERE id > ? ORDER BY id LIMIT 1',
@@ -350,9 +345,6 @@ export function redactIp(ip: string): string {
   return `${ipv6Prefix(ip).split(':').slice(0, 3).join(':')}::/48`;
 }
 
-/**
- * The key that is stored for a visitor for one day. The salt is random and is deleted after the day, so that no key
- * can be traced to an address.
- */
+/** The salt is random and deleted after the day, so that no key can be traced to an address. */
 export const visitorKey = (salt: string, visitor: string): string =>
   bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));
