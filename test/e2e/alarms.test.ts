@@ -23,7 +23,8 @@ const SOL = 1_000_000_000n;
 
 let webhook: Awaited<ReturnType<typeof startWebhook>>;
 let liar: LyingNode;
-let now = Date.now();
+/** Unix milliseconds of the last cron run. */
+let now = 0;
 /** The first message that belongs to the scene. */
 let first = 0;
 const sent = (): string[] =>
@@ -48,7 +49,7 @@ const world = useWorld(
   },
   async (world) => {
     liar.forwardTo(world.endpoints.rpc2);
-    now = Date.now();
+    now = world.control.now();
     await cron();
     await mintEnds(world);
     await caller.finality();

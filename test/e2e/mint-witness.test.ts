@@ -222,7 +222,7 @@ it('after a change of both keys the new keys mint, and the witness refuses the o
     witnessBindings: { ...keys, WITNESS_PRIVATE_KEY: nextWitness.secretKey },
   });
   expect(await ops('resume')).toMatchObject({ code: 0 });
-  await world.control.cron(DAILY, Date.now() + 86_400_000);
+  await world.control.cron(DAILY, world.control.now() + 86_400_000);
   await until('a mint by the new pair', async () => ((await supply()) === before ? undefined : true));
   const { body } = await request((await requestOf(1n)).body);
   expect(body).toMatchObject({ error_code: 'not_a_mint' });

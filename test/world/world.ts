@@ -69,6 +69,8 @@ export interface WorldOptions {
 }
 
 export interface WorldControl {
+  /** The time of the next cron run, Unix milliseconds: after 00:05 UTC in a new world. */
+  now(): number;
   /** Sends lamports or token atoms to any address; returns the signature. */
   faucet(address: string, asset: FaucetAsset, amount: bigint): Promise<string>;
   /** Sends from a user as a wallet would; returns the signature. */
@@ -353,10 +355,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         clockOffsetMs += DAY_MS;
         await solana.ledger.clock.passDay();
       },
+      now: () => Date.now() + clockOffsetMs,
       cron: (expression, time) => {
         if (time !== undefined) clockOffsetMs = time - Date.now();
         const cron = expression ?? worker.crons()[0] ?? '* * * * *';
-        return worker.scheduled(cron, Date.now() + clockOffsetMs);
+        return worker.scheduled(cron, control.now());
       },
     };
     const world: Omit<World, 'controlUrl'> = {
