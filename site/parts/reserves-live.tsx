@@ -239,7 +239,7 @@ export function ChainTransactions() {
               columns={[
                 { name: 'When' },
                 { name: 'Sats', right: true },
-                { name: 'By' },
+                { name: 'How' },
                 { name: 'Transaction' },
               ]}
               rows={transactions
