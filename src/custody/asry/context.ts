@@ -79,7 +79,7 @@ export function createAsryPorts(
         return recipients.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
       const accountOf = (holder: string) => findAta(holder, ports.mint, mint.program);
       const addresses = [ports.source ?? accountOf(ports.terms.reserve), ...recipients.map(accountOf)];
-      const views = await solana.agreed(
+      const [{ owners }, reserveAtoms] = await solana.agreed(
         `recipients ${recipients.join(' ').slice(0, 100)}`,
         async (node) => {
           const { accounts } = await node.accounts(addresses, 'confirmed');
@@ -92,10 +92,9 @@ export function createAsryPorts(
             : 0n;
           return { owners, atoms };
         },
-        ({ owners }) => owners,
+        (view) => view.owners,
+        ({ atoms }) => atoms,
       );
-      const [{ owners }] = views;
-      const reserveAtoms = views.reduce((low, { atoms }) => (atoms < low ? atoms : low), views[0].atoms);
       return owners.map((accountOwner) => ({ ...mint, accountOwner, reserveAtoms }));
     },
   };

@@ -58,9 +58,10 @@ export class FinalityWatch {
    * @throws AppError UPSTREAM_FAILED
    */
   async check(): Promise<bigint> {
-    const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
-    // A single stalled node must not make the whole chain look stalled.
-    const slot = await this.#covered('finalized slot', read, (covered) => covered > BigInt(this.known.slot));
+    const slot = await this.#covered(
+      'finalized slot',
+      async (node) => (await node.epochInfo('finalized')).slot,
+    );
     this.known = noteSlot(this.known, String(slot), this.#ports.now());
     if (this.known.stalledSince !== null) {
       const consensus = await this.#consensus();
@@ -69,21 +70,19 @@ export class FinalityWatch {
     return slot;
   }
 
-  /** The block height that a quorum has reached. It waits for every node, so that one can neither raise nor lower it. */
-  async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
-    const read = async (node: SolanaNode) => (await node.epochInfo(commitment)).blockHeight;
-    return this.#covered(`${commitment} height`, read, () => false);
+  /** The block height that a quorum has reached. @throws AppError UPSTREAM_FAILED */
+  height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
+    return this.#covered(
+      `${commitment} height`,
+      async (node) => (await node.epochInfo(commitment)).blockHeight,
+    );
   }
 
-  /** The highest figure that a quorum has reached, once every node has answered or the figure is enough. */
-  async #covered(
-    question: string,
-    read: (node: SolanaNode) => Promise<bigint>,
-    isEnough: (covered: bigint) => boolean,
-  ): Promise<bigint> {
+  async #covered(question: string, read: (node: SolanaNode) => Promise<bigint>): Promise<bigint> {
     const answer = await this.#questions.ask(question, read, (given, isComplete) => {
-      const covered = this.#questions.covered(given.map(({ value }) => value));
-      return covered !== undefined && (isComplete || isEnough(covered)) ? { agreed: covered } : undefined;
+      const values = given.map(({ value }) => value);
+      const covered = this.#questions.covered(values, isComplete);
+      return covered === undefined ? undefined : { agreed: covered };
     });
     if (!answer) throw quorumMissing();
     return answer.agreed;

@@ -132,9 +132,16 @@ export class Quorum<N extends { readonly name: string }> {
     return undefined;
   }
 
-  /** The highest of these figures that a quorum has reached. */
-  covered(figures: readonly bigint[]): bigint | undefined {
-    return figures.toSorted((a, b) => (a > b ? -1 : 1))[this.size - 1];
+  /**
+   * The highest figure that a quorum has reached; undefined while a missing response may still raise it. Of three nodes,
+   * one can neither raise it nor lower it, however fast it responds.
+   * @param complete whether every node has responded or failed
+   */
+  covered(figures: readonly bigint[], complete: boolean): bigint | undefined {
+    const sorted = figures.toSorted((a, b) => (a > b ? -1 : 1));
+    const missing = complete ? 0 : this.#ports.nodes.length - figures.length;
+    const least = sorted[this.size - 1];
+    return sorted[this.size - 1 - missing] === least ? least : undefined;
   }
 
   agreement(): NodeAgreement {

@@ -120,23 +120,23 @@ export class SolanaView {
    * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
    */
   balance(minSlot: bigint): Promise<Balance> {
-    return this.#lowestBalance(this.#ports.reserveAddress, minSlot);
+    return this.#coveredBalance(this.#ports.reserveAddress, minSlot);
   }
 
   /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
   async balanceOf(address: string): Promise<Lamports> {
-    return (await this.#lowestBalance(address, 0n)).lamports;
+    return (await this.#coveredBalance(address, 0n)).lamports;
   }
 
-  async #lowestBalance(address: string, minSlot: bigint): Promise<Balance> {
+  async #coveredBalance(address: string, minSlot: bigint): Promise<Balance> {
     const read = async (node: SolanaNode) => {
       const balance = await node.balance(address, 'finalized', minSlot > 0n ? minSlot : undefined);
       if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
       return balance;
     };
-    const answer = await this.#questions.ask(`balance ${address}`, read, (given) => {
-      // Each node of a quorum shows at least this balance, so a single node can neither raise nor lower it.
-      const covered = this.#questions.covered(given.map(({ value }) => value.lamports));
+    const answer = await this.#questions.ask(`balance ${address}`, read, (given, isComplete) => {
+      const shown = given.map(({ value }) => value.lamports);
+      const covered = this.#questions.covered(shown, isComplete);
       if (covered === undefined) return undefined;
       const slots = given.map(({ value }) => value.slot).toSorted((a, b) => (a < b ? -1 : 1));
       return { agreed: { lamports: lamports(covered), slot: slots[0] ?? 0n } };
@@ -166,18 +166,21 @@ export class SolanaView {
   }
 
   /**
-   * The responses of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
+   * A response of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
+   * @param figureOf a number of which the highest that a quorum has reached is returned too
    * @throws AppError UPSTREAM_FAILED
    */
   async agreed<T>(
     question: string,
     read: (node: SolanaNode) => Promise<T>,
     keyOf: (value: T) => unknown = (value) => value,
-  ): Promise<readonly [T, ...T[]]> {
-    const answer = await this.#questions.ask(question, read, (given) => {
-      const same = sameByKey(given, this.quorum, (value) => stringifyJson(keyOf(value)) ?? '');
-      const [first, ...others] = same ?? [];
-      return first === undefined ? undefined : { agreed: [first, ...others] as const };
+    figureOf: (value: T) => bigint = () => 0n,
+  ): Promise<readonly [value: T, figure: bigint]> {
+    const answer = await this.#questions.ask(question, read, (given, isComplete) => {
+      const [first] = sameByKey(given, this.quorum, (value) => stringifyJson(keyOf(value)) ?? '') ?? [];
+      const figures = given.map(({ value }) => figureOf(value));
+      const covered = this.#questions.covered(figures, isComplete);
+      return first === undefined || covered === undefined ? undefined : { agreed: [first, covered] as const };
     });
     if (!answer) throw quorumMissing();
     return answer.agreed;

@@ -41,21 +41,20 @@ const mint = {
   data: mintData({ supply: 1_000n }),
 };
 
-/** The ports over two nodes whose source account has this allowance for the reserve. */
-function portsWith(allowance: bigint, delegate: string | null = RESERVE) {
-  const known: Readonly<Record<string, ChainAccount>> = {
-    [MINT]: mint,
-    [SOURCE]: tokenAccount(COLD, 1_000n, delegate, allowance),
-    [findAta(RESERVE, MINT, TOKEN_PROGRAM)]: tokenAccount(RESERVE, 777n, null, 0n),
-    [findAta(RECEIVER, MINT, TOKEN_PROGRAM)]: tokenAccount(RECEIVER, 0n, null, 0n),
-  };
-  const nodes = ['one', 'two'].map((name) => ({
-    name,
-    id: name,
-    accounts: async (addresses: readonly string[]) => ({
-      slot: 5n,
-      accounts: addresses.map((each) => known[each] ?? null),
-    }),
+/** The ports over three nodes. Each shows an allowance of the source account for the reserve, in this order. */
+function portsWith(allowance: bigint, delegate: string | null = RESERVE, others = [allowance, allowance]) {
+  const nodes = [allowance, ...others].map((shown, index) => ({
+    name: `${index}`,
+    id: `${index}`,
+    accounts: async (addresses: readonly string[]) => {
+      const known: Readonly<Record<string, ChainAccount>> = {
+        [MINT]: mint,
+        [SOURCE]: tokenAccount(COLD, 1_000n, delegate, shown),
+        [findAta(RESERVE, MINT, TOKEN_PROGRAM)]: tokenAccount(RESERVE, 777n, null, 0n),
+        [findAta(RECEIVER, MINT, TOKEN_PROGRAM)]: tokenAccount(RECEIVER, 0n, null, 0n),
+      };
+      return { slot: 5n, accounts: addresses.map((each) => known[each] ?? null) };
+    },
     latestBlockhash: async () => ({ blockhash: key(9), slot: 5n }),
     isBlockhashValid: async () => ({ valid: true, slot: 5n }),
     epochInfo: async () => ({ slot: 5n, blockHeight: 5n }),
@@ -93,6 +92,11 @@ const payout = (atoms: bigint) =>
 it('the available ASRY of a cold source account is the allowance of the reserve, not a balance', async () => {
   expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
   expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
+});
+
+it('one node that responds first with a false allowance neither lowers nor raises the available ASRY', async () => {
+  for (const lie of [0n, 500n])
+    expect((await portsWith(lie, RESERVE, [50n, 50n]).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
 });
 
 it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {

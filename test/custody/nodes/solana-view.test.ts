@@ -181,6 +181,33 @@ describe('balance', () => {
     );
     expect(await outcome).toBe(shown);
   });
+
+  it.each(
+    scenes(`
+      a node that responds first with 0 does not lower the balance          | 0 9 9    | 9
+      a node that responds second with 0 does not lower the balance         | 9 0 9    | 9
+      a node that responds first with ten times as much does not raise it   | 90 9 9   | 9
+      the balance of two nodes does not wait for the third                  | 9 9 hang | 9
+      nodes that differ give the balance that two of them reach             | 7 9 8    | 8
+      with one node down, the balance is the lower one of the other two     | 7 9 down | 7
+    `),
+  )('%s', async (_title, shown = '', expected = '') => {
+    let earlier = Promise.resolve();
+    const nodes = shown.split(' ').map((sum, index) => {
+      const turn = earlier.then(async () => {
+        if (sum === 'hang') await new Promise(() => {});
+        if (sum === 'down') throw down;
+        return { lamports: BigInt(sum), slot: 300n };
+      });
+      earlier = turn.then(
+        () => new Promise((resolve) => setImmediate(resolve)),
+        () => {},
+      );
+      return { name: `${index}`, id: `${index}`, balance: () => turn };
+    }) as never[];
+    const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => 0, within, log: () => {} });
+    expect((await view.balance(0n)).lamports).toBe(BigInt(expected));
+  });
 });
 
 const transactionWith = (
