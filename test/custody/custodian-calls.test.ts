@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/core/durations.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
 import type { CustodyDeps } from '../../src/custody/dependencies.ts';
-import { freeze } from '../../src/custody/kernel/journal-integrity.ts';
+import { freeze, frozenReason } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
 import { code, held } from '../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
@@ -296,6 +296,32 @@ describe("the operator's commands", () => {
       const before = w.journal.queue.revision();
       expect(await restore(w, at(w, -DAY_MS))).toMatchObject({ ok: true });
       expect(restored).toEqual([[w.clock.now - DAY_MS, before + 1]]);
+    });
+
+    it.each([
+      [
+        'nothing begins between a restore and the restart',
+        true,
+        null,
+        'SWAPS_PAUSED',
+        'journal_behind_mirror',
+      ],
+      ['signing continues after a restore that fails', false, null, 'created', undefined],
+      [
+        'an earlier freeze continues after a restore that fails',
+        false,
+        'unexpected_debit',
+        'SWAPS_PAUSED',
+        'unexpected_debit',
+      ],
+    ] as const)('%s', async (_title, works, earlier, swap, reason) => {
+      const w = createCustodianWorld();
+      if (earlier) freeze(w.journal, earlier, () => {});
+      w.storage.restore = () => (works ? Promise.resolve() : Promise.reject(new Error('no history')));
+      expect(await restore(w, at(w, -1))).toMatchObject({ ok: works });
+      const made = await w.custody.createSwap(request());
+      expect(made.type === 'refused' ? made.refusal.code : made.type).toBe(swap);
+      expect(frozenReason(w.journal)).toBe(reason);
     });
 
     it.each([

@@ -61,8 +61,11 @@ export function freeze(
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
 
-/** Ends a freeze without a statement about the journal's completeness, which is checked later. */
-export const liftFreeze = (journal: Journal): void => journal.setMeta(FROZEN, '');
+/**
+ * Ends a freeze without a statement about the journal's completeness, which is checked later.
+ * @param earlier the reason of an earlier freeze, which continues
+ */
+export const liftFreeze = (journal: Journal, earlier = ''): void => journal.setMeta(FROZEN, earlier);
 
 export function unfreeze(journal: Journal): void {
   liftFreeze(journal);

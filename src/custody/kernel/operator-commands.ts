@@ -6,7 +6,7 @@ import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { Debt, OpenOperation, OpsAnswer, OpsCommand } from '../operator-api.ts';
 import { birthOf } from './birth.ts';
-import { isSuspect } from './journal-integrity.ts';
+import { freeze, frozenReason, isSuspect, liftFreeze } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import { isMirrorRestored } from './outbox.ts';
@@ -78,7 +78,8 @@ async function perform(ports: OpsPorts, { name, id }: OpsCommand): Promise<OpsAn
 const HISTORY_MS = 30 * DAY_MS;
 
 /** D1 first gets a mark that the restored journal cannot know, so the journal starts frozen. */
-async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time: string): Promise<OpsAnswer> {
+async function restoreStorage(ports: OpsPorts, time: string): Promise<OpsAnswer> {
+  const { storage, journal, mirror, now, log } = ports;
   const at = Date.parse(time);
   if (!(at < now() && at > now() - HISTORY_MS))
     return { ok: false, message: 'Name a time within the last 30 days, such as 2026-11-20T12:00:00Z.' };
@@ -90,7 +91,16 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
       : storage.transaction(() => journal.queue.takeMark());
     await storage.sync();
     await mirror.apply([], mark, birthOf(journal));
-    await storage.restore(at);
+    const isLost = isSuspect(journal);
+    const earlier = frozenReason(journal);
+    // The restored journal forgets everything from now on, so nothing is signed or recorded until the restart.
+    if (!isLost) freeze(journal, 'journal_behind_mirror', log);
+    try {
+      await storage.restore(at);
+    } catch (error) {
+      if (!isLost && isSuspect(journal)) liftFreeze(journal, earlier);
+      throw error;
+    }
     const text = `The object restarts with its storage of ${new Date(at).toISOString()}, frozen.`;
     return { ok: true, message: text };
   } catch (error) {
