@@ -96,8 +96,6 @@ const isAhead = (at: number, now: number): boolean => at > now && at <= now + CH
 export class SignatureLookups {
   readonly #ports: LookupPorts;
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
-  /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
-  readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
   readonly #unpolled = new Set<string>();
@@ -116,14 +114,14 @@ export class SignatureLookups {
 
   /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
   async find(lookup: Lookup): Promise<LookedUp> {
-    if (!this.#enter(lookup)) return refused('signature_lookups', 5);
+    if (!this.#waiting.take(lookup.client, this.#ports.now()).ok) return refused('signature_lookups', 5);
     try {
       return await forCaller(lookup.client, () => this.#wait(lookup));
     } catch (error) {
       if (!isRateLimited(error)) throw error;
       return refused('upstream_calls', error.retryAfterSeconds ?? 5);
     } finally {
-      this.#leave(lookup);
+      this.#waiting.giveBack(lookup.client);
     }
   }
 
@@ -147,22 +145,6 @@ export class SignatureLookups {
       if (found.type === 'confirmed' && found.transaction && until === 'confirmed') return found;
       await sleep(Math.min(NEAR_POLL_MS, left));
     }
-  }
-
-  #enter({ client, signature }: Lookup): boolean {
-    const callers = this.#callers.get(signature);
-    if (callers) callers.count++;
-    else if (this.#waiting.take(client, this.#ports.now()).ok)
-      this.#callers.set(signature, { payer: client, count: 1 });
-    else return false;
-    return true;
-  }
-
-  #leave({ signature }: Lookup): void {
-    const callers = this.#callers.get(signature);
-    if (!callers || --callers.count > 0) return;
-    this.#callers.delete(signature);
-    this.#waiting.giveBack(callers.payer);
   }
 
   async #current({ signature, until, client }: Lookup): Promise<LookedUp> {
