@@ -67,7 +67,7 @@ type PaymentCase =
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
   /** Short; `expire.ts` owes it back if the rest does not come. Rows: used, request. PAYMENT_INCOMPLETE. */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** Not for sale any more: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
+  /** Sold or not for sale any more: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
   /** Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. Confirmed once done. */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
@@ -235,7 +235,9 @@ function decide(
     return { type: 'owed_back', request: match, reason: 'underpaid' };
   if (excess < 0n) return { type: 'short', request };
 
-  const { check } = products[request.kind];
+  const { check, refusal } = products[request.kind];
+  const taken = refusal(request.subject);
+  if (taken) return { type: 'not_for_sale', request, reason: taken.code };
   const known = sale?.requestId === request.id ? sale : undefined;
   if (check && !known) return { type: 'sale_unread', request, check };
   if (known?.type === 'refused') return { type: 'not_for_sale', request, reason: known.reason };

@@ -47,7 +47,6 @@ export class TokenStore {
   list({ id: requestId, subject }: Order, now: number): number {
     const mint = String(subject.mint);
     const known = this.#byMint(mint);
-    if (known?.listedAt) return known.tokenId;
     const token: TokenEntry = known
       ? { ...known, ...subject, mint, tokenId: known.tokenId, listedAt: now }
       : { ...subject, tokenId: this.#nextId(), mint, requestId, createdAt: now, listedAt: now };

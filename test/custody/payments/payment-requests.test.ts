@@ -294,6 +294,29 @@ describe('how many requests may be open', () => {
       });
     });
 
+    it('the second of two paid listings of a token delivers nothing and owes each of its payments back', async () => {
+      const world = createPaymentWorld();
+      world.state.listing = async () => listable;
+      const [first, second] = [world.open(asked), world.open(asked)];
+      const part = world.pay(1_000_000n, [second.reference]);
+      await world.payments.run();
+      expect((await world.confirm(first.id, world.pay(fee(first), [first.reference]))).type).toBe(
+        'confirmed',
+      );
+      const before = tokens(world);
+      const rest = world.pay(fee(second), [second.reference]);
+      expect(await world.confirm(second.id, rest)).toMatchObject({ refusal: { code: 'REFUND_DUE' } });
+      expect(tokens(world)).toEqual(before);
+      expect(world.payments.find(second.id)).toMatchObject({
+        detail: 'refund_due',
+        reason: 'ALREADY_LISTED',
+        refunds: [
+          { signature: part, lamports: '1000000', reason: 'failed' },
+          { signature: rest, lamports: second.feeLamports, reason: 'failed' },
+        ],
+      });
+    });
+
     it('a paid listing waits until the chain can be read, and delays no other payment', async () => {
       const world = createPaymentWorld();
       world.state.listing = () => Promise.reject(new Error('no quorum'));
