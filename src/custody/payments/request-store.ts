@@ -37,6 +37,7 @@ const SCHEMA = [
     state TEXT NOT NULL,
     row TEXT NOT NULL
   )`,
+  "CREATE INDEX IF NOT EXISTS refunds_by_request ON refunds (request_id, (state = 'paid'))",
   "CREATE INDEX IF NOT EXISTS refunds_due ON refunds (state) WHERE state = 'due'",
   "CREATE INDEX IF NOT EXISTS requests_checked ON requests (checked_at) WHERE state = 'open'",
 ] as const;
