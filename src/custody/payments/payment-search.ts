@@ -9,6 +9,7 @@ import { failureReason } from '../../core/errors.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { Work } from '../kernel/module.ts';
 import { pagesDown } from '../nodes/history.ts';
+import { quorumOf } from '../nodes/quorum.ts';
 import { bookPayment } from './confirm.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';
@@ -30,9 +31,10 @@ const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
 export const SEARCH = 'search';
-/** The last search's start or end, and the start of the last walk in which a quorum gave its lists. */
+/** The last search's start or end. */
 const LAST_RUN = 'payment_search_at';
-const LAST_READ = 'payment_search_read_at';
+/** Start of the last walk in which a node gave a complete list. */
+const listedAt = (node: string): string => `treasury_listed:${node}`;
 /** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
@@ -55,14 +57,18 @@ export class PaymentSearch {
     run: (signatures) => forCaller(null, () => this.#unread.readAgain(signatures)),
   };
 
-  /** Unix milliseconds up to which every payment has been read. */
+  /**
+   * Unix milliseconds up to which a quorum of nodes has listed every payment, and all that these nodes list has been
+   * read. A node that invents transactions therefore keeps no request open.
+   */
   readUntil(): number {
-    // A time in the future was stored before the clock went back, so it does not show what has been read.
-    const lastRead = this.#context.journal.getTime(LAST_READ);
-    return (
-      Math.min(this.#walk.readUntil() ?? this.#context.now(), lastRead > this.#context.now() ? 0 : lastRead) -
-      FINALITY_MS
-    );
+    const { journal, nodes, treasury, now } = this.#context;
+    const reached = nodes.map(({ name }) => {
+      const listed = journal.getTime(listedAt(name));
+      // A time in the future was stored before the clock went back, so it does not show what has been read.
+      return Math.min(treasury.queuedFrom(name) ?? now(), listed > now() ? 0 : listed);
+    });
+    return (reached.toSorted((one, other) => other - one)[quorumOf(nodes.length) - 1] ?? 0) - FINALITY_MS;
   }
 
   /** Whether the cron runs the search. The object is evicted between two runs, so its time is stored. */
@@ -109,8 +115,9 @@ export class PaymentSearch {
     await this.#references.run(budget, by);
     const oldest = this.#context.requests.oldestRequest() ?? this.#context.now();
     const startedAt = this.#context.now();
-    if (await this.#walk.run(Math.max(oldest, this.#context.now() - FIRST_WALK_MS), budget))
-      this.#context.journal.setTime(LAST_READ, startedAt);
+    const since = Math.max(oldest, this.#context.now() - FIRST_WALK_MS);
+    for (const node of await this.#walk.run(since, budget))
+      this.#context.journal.setTime(listedAt(node), startedAt);
   }
 
   #cronInterval(): number | undefined {
@@ -122,7 +129,7 @@ export class PaymentSearch {
 
   #alarmInterval(): number | undefined {
     if (this.#references.isAsked()) return READ_RUN_MS;
-    if (this.#walk.readUntil() !== null)
+    if (this.#context.treasury.queued(this.#context.now()))
       return this.#context.requests.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
     const cron = this.#cronInterval();
     return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;

@@ -73,8 +73,6 @@ export type Queued = {
   /** The node whose transaction was queued first, and when that was. */
   readonly source: string;
   readonly since: number;
-  /** None of them was final before this time. */
-  readonly finalAt: number;
 };
 
 const unreadOf = (row: SqlRow): UnreadTransaction => ({
@@ -180,8 +178,7 @@ export class TreasuryStore {
   /** What was never read. A time after `now` was stored before the clock went back. */
   queued(now: number): Queued | undefined {
     const [row] = this.#exec(
-      `SELECT source, MIN(first_at) AS since, (SELECT MIN(final_at) FROM unread_transactions WHERE state = 'queued') AS final_at
-       FROM unread_transactions WHERE state = 'queued'`,
+      "SELECT source, MIN(first_at) AS since FROM unread_transactions WHERE state = 'queued'",
     );
     if (typeof row?.source !== 'string') return undefined;
     const since = Number(row.since);
@@ -191,11 +188,13 @@ export class TreasuryStore {
         now,
         now,
       );
-    return {
-      source: row.source,
-      since: Math.min(since, now),
-      finalAt: Math.min(Number(row.final_at), now),
-    };
+    return { source: row.source, since: Math.min(since, now) };
+  }
+
+  /** When the first of a node's transactions that were never read may have been final, in Unix milliseconds. */
+  queuedFrom(source: string): number | undefined {
+    const query = "SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND state = 'queued'";
+    return numberOf(this.#exec, query, source);
   }
 
   /** Stores a node's row. All rows of a transaction share the state. */

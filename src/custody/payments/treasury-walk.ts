@@ -60,14 +60,14 @@ export class TreasuryWalk {
   /**
    * Queues the new entries of every node, and reads a part of the queue.
    * @param since Unix milliseconds; no open request can have been paid before
-   * @returns whether a quorum of the nodes gave a complete list
+   * @returns names of the nodes that gave a complete list
    */
-  async run(since: number, budget: RunBudget): Promise<boolean> {
+  async run(since: number, budget: RunBudget): Promise<readonly string[]> {
     const { nodes, treasury, now, log } = this.#context;
-    let complete = 0;
+    const complete: string[] = [];
     for (const node of nodes) {
       try {
-        if (await this.#list(node, since)) complete++;
+        if (await this.#list(node, since)) complete.push(node.name);
       } catch (error) {
         this.#listings.delete(node.name);
         const reason = failureReason(error);
@@ -81,12 +81,7 @@ export class TreasuryWalk {
     const { source = '', since: queuedAt = now() } = treasury.queued(now()) ?? {};
     if (now() - queuedAt > BEHIND_ALARM_MS)
       this.#alarm(source, 'treasury_walk_behind', { since: new Date(queuedAt).toISOString() });
-    return complete >= quorumOf(nodes.length);
-  }
-
-  /** Every transaction listed before this time has been read. Unix milliseconds; null if nothing is queued. */
-  readUntil(): number | null {
-    return this.#context.treasury.queued(this.#context.now())?.finalAt ?? null;
+    return complete;
   }
 
   /** Queues the entries that a node lists above its head. Returns whether everything above it is queued. */

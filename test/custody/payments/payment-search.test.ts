@@ -1,5 +1,7 @@
 /** When the chain is searched for payments, and which payments a search finds. */
+
 import { describe, expect, it } from 'vitest';
+import type { TreasuryNode } from '../../../src/custody/payments/context.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { play } from './payment-scenes.ts';
 import { createPaymentWorld, fee } from './payment-world.ts';
@@ -153,6 +155,23 @@ describe('finding payments', () => {
       expect(world.state.lists - before).toBeLessThanOrEqual(26);
     }
     expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
+  });
+
+  it('a closed request expires although one of three nodes invents transactions without end', async () => {
+    const world = createPaymentWorld();
+    const nodes = world.ports.nodes as TreasuryNode[];
+    const [honest] = nodes;
+    if (!honest) throw new Error('no node');
+    let invented = 0;
+    const invent = () => ({ signature: `invented-${invented++}`, slot: 1n, err: null, blockTime: null });
+    const signaturesFor = async () => Array.from({ length: 100 }, invent);
+    nodes.push({ ...honest, name: 'honest' }, { ...honest, name: 'liar', signaturesFor });
+    const request = world.open();
+    for (let minute = 0; minute < 45; minute++) {
+      world.state.now += MINUTE;
+      await world.payments.run();
+    }
+    expect(world.payments.find(request.id)?.detail).toBe('expired');
   });
 
   it('a flooded reference does not delay the payment of another request', async () => {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
+import { quorumOf } from '../../../src/custody/nodes/quorum.ts';
 import type { TreasuryNode } from '../../../src/custody/payments/context.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { TreasuryWalk } from '../../../src/custody/payments/treasury-walk.ts';
@@ -115,8 +116,11 @@ function stageOf(nodeCount: number) {
   let walk = open();
   let isComplete = false;
   const run = async () => {
-    isComplete = await walk.run(world.since, { reads: world.share });
+    const complete = await walk.run(world.since, { reads: world.share });
+    isComplete = complete.length >= quorumOf(nodeCount);
   };
+  const behind = () =>
+    nodes.map(({ name }) => payments.queuedFrom(name)).find((time) => time !== undefined) ?? null;
   function land(transaction: ChainTransaction): void {
     chain.unshift(transaction);
     landed.set(transaction.signature, transaction);
@@ -144,7 +148,7 @@ function stageOf(nodeCount: number) {
       for (let runs = 0; runs < Number(count); runs++) await run();
     },
     async all() {
-      for (let runs = 0, reads = -1; runs < 1_000 && (reads !== world.reads || walk.readUntil()); runs++) {
+      for (let runs = 0, reads = -1; runs < 1_000 && (reads !== world.reads || behind() !== null); runs++) {
         reads = world.reads;
         await run();
       }
@@ -211,13 +215,13 @@ function stageOf(nodeCount: number) {
     payments,
     world,
     play,
-    behind: () => walk.readUntil(),
+    behind,
     isComplete: () => isComplete,
     /** `3 of 4`: payments that were booked, and transactions; `behind` and `incomplete` if so; then the alarms. */
     end: () =>
       [
         `${taken.length} of ${new Set(chain.map(({ signature }) => signature)).size}`,
-        ...(walk.readUntil() === null ? [] : ['behind']),
+        ...(behind() === null ? [] : ['behind']),
         ...(isComplete ? [] : ['incomplete']),
         ...said.map(({ event, node }) => (node ? `${event} ${node}` : event)),
       ].join(', '),
