@@ -4,7 +4,7 @@
  * rarer with time.
  * @module
  */
-import { Budget, type BudgetTerms } from '../../core/budget.ts';
+import { Budget } from '../../core/budget.ts';
 import { BUDGETS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
@@ -47,8 +47,8 @@ export type LookupPorts = {
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
 const POLL_MS = 800;
-/** A poll that follows a quiet time does not wait, for a caller who is alone. The polls of many callers keep the interval. */
-const POLLS: BudgetTerms = { total: 2, windowMs: 2 * POLL_MS };
+/** A poll that follows a quiet time does not wait: two polls may begin within this time, whatever their interval. */
+const TWO_POLLS_MS = 2 * POLL_MS;
 /** Shortest interval of polls while a node shows one of the signatures, which may soon be final. */
 const NEAR_POLL_MS = 100;
 /** The time to the next poll of a signature is this fraction of the time since its state changed. */
@@ -101,7 +101,7 @@ export class SignatureLookups {
   readonly #unpolled = new Set<string>();
   #poll: Promise<void> | undefined;
   #polledAt = 0;
-  readonly #polls = new Budget(POLLS);
+  #polledBefore = 0;
   /** Reads of transactions that run or wait. */
   #reads = 0;
   /** Signatures that a node lists for the payees. It may be wrong, so they only order reads. */
@@ -242,8 +242,8 @@ export class SignatureLookups {
     const { now, sleep } = this.#ports;
     for (let wait = this.#pause(); wait > 0; wait = this.#pause()) await sleep(Math.min(wait, NEAR_POLL_MS));
     const signatures = [...this.#unpolled].slice(0, MAX_SIGNATURES);
+    this.#polledBefore = this.#polledAt;
     this.#polledAt = now();
-    this.#polls.take(null, this.#polledAt);
     try {
       const states = await this.#ports.chain.signatureStates(signatures);
       for (const [at, signature] of signatures.entries()) this.#note(signature, states[at] ?? 'pending');
@@ -254,7 +254,8 @@ export class SignatureLookups {
 
   #pause(): number {
     const now = this.#ports.now();
-    if (this.#polls.check(null, now).ok) return 0;
+    const sinceLastButOne = now - this.#polledBefore;
+    if (sinceLastButOne < 0 || sinceLastButOne >= TWO_POLLS_MS) return 0;
     const intervals = [...this.#unpolled].map((signature) => intervalOf(this.#known.get(signature), now));
     const interval = Math.min(...intervals);
     return Math.min(this.#polledAt + interval - now, interval);
