@@ -7,7 +7,6 @@
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
-import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { forCaller } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
@@ -34,16 +33,14 @@ import type { PaymentContext } from './context.ts';
 import { oweParts, oweRefund } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
 import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request-store.ts';
-import { paidAtOf, treasuryPayment } from './treasury-payment.ts';
+import { type NoMatch, paidAtOf, readPayment } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
-import { mayBeReturnedNow, type NoMatch, reportUnmatched } from './unmatched.ts';
+import { mayBeReturnedNow, reportUnmatched } from './unmatched.ts';
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
 /** Maximum checks, for one booking, whether the purchase is still for sale. */
 const MAX_SALE_READS = 3;
-/** A block's time may be earlier than its request by this much. */
-const CLOCK_SKEW_MS = 30_000;
 /** A request with so many parts accepts only a part that completes its fee, so that its row stays small. */
 const MAX_PARTS = 50;
 
@@ -206,7 +203,7 @@ export async function bookPayment(
 /** @param sale the newest read of a purchase */
 function decide(
   context: PaymentContext,
-  { payment, match }: { readonly payment: TreasuryPayment; readonly match: Match['match'] },
+  { payment, match }: { readonly payment: TreasuryPayment; readonly match: PaymentRequest | NoMatch },
   transaction: ChainTransaction,
   sale: SaleRead | undefined,
 ): PaymentCase {
@@ -287,49 +284,6 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, found: Pay
 function usePayment(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): void {
   context.journal.useOnce(`payment:${payment.signature}`, nameOf(request), context.now());
   context.treasury.record(payment, nameOf(request));
-}
-
-/** The request that a transaction is for, and the treasury that it should pay. */
-type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
-
-/**
- * What a transaction pays, and for which request. It is judged by the treasury of its request, which may be configured no
- * more. `payment` is undefined if that treasury got nothing.
- */
-function readPayment(
-  context: PaymentContext,
-  transaction: ChainTransaction,
-): Match & { readonly payment: TreasuryPayment | undefined } {
-  const found = matchRequest(context, transaction);
-  return { ...found, payment: treasuryPayment(transaction, found.payee) };
-}
-
-/**
- * The request whose reference a transaction contains. Without a reference, the only request that is still open, was open
- * at that time, and whose treasury gained exactly its fee: such a payment is never short, late or double.
- */
-function matchRequest(
-  { now, requests, treasuryAddress }: PaymentContext,
-  transaction: ChainTransaction,
-): Match {
-  const { accounts } = transaction;
-  const gainOf = (account: string): bigint => lamportsChange(transaction, account) ?? 0n;
-  const named = accounts.flatMap((account) => requests.byReference(account) ?? []);
-  if (named.length > 0) {
-    const paid = named.find(({ payee }) => gainOf(payee) > 0n);
-    if (!paid) return { match: 'no_request', payee: treasuryAddress };
-    return { match: named.length > 1 ? 'several_requests' : paid, payee: paid.payee };
-  }
-  const paidAt = paidAtOf(transaction, now());
-  const [exact, alsoExact] = accounts.flatMap((account) => {
-    const gained = gainOf(account);
-    const requested = gained > 0n ? requests.openByFee(gained.toString()) : [];
-    return requested
-      .filter(({ payee }) => payee === account)
-      .filter(({ createdAt, closesAt }) => paidAt >= createdAt - CLOCK_SKEW_MS && paidAt <= closesAt);
-  });
-  if (exact && !alsoExact) return { match: exact, payee: exact.payee };
-  return { match: 'no_request', payee: treasuryAddress };
 }
 
 /** Queues the operation of a paid request, which reserves its cost. Without one, the request is complete. */

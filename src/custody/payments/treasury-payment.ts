@@ -1,9 +1,11 @@
 /**
- * What a transaction pays to a treasury, and who paid it. Pure.
+ * What a transaction pays to a treasury, who paid it, and for which request.
  * @module
  */
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { PaymentContext } from './context.ts';
+import type { PaymentRequest } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 /** In lamports. Amounts up to it are not refunded: the refund's transaction alone costs 5,400. */
@@ -61,4 +63,53 @@ export function mayBeReturned(
       unsettled > 0n &&
       paidAt >= createdAt - BLOCK_TIME_LAG_MS,
   );
+}
+
+/** Why a payment is for no request. `several_requests`: it contains the references of two. */
+export type NoMatch = 'no_request' | 'several_requests';
+
+/** A block's time may be earlier than its request by this much. */
+const CLOCK_SKEW_MS = 30_000;
+
+/** The request that a transaction is for, and the treasury that it should pay. */
+type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
+
+/**
+ * What a transaction pays, and for which request. It is judged by the treasury of its request, which may be configured no
+ * more. `payment` is undefined if that treasury got nothing.
+ */
+export function readPayment(
+  context: PaymentContext,
+  transaction: ChainTransaction,
+): Match & { readonly payment: TreasuryPayment | undefined } {
+  const found = matchRequest(context, transaction);
+  return { ...found, payment: treasuryPayment(transaction, found.payee) };
+}
+
+/**
+ * The request whose reference a transaction contains. Without a reference, the only request that is still open, was open
+ * at that time, and whose treasury gained exactly its fee: such a payment is never short, late or double.
+ */
+function matchRequest(
+  { now, requests, treasuryAddress }: PaymentContext,
+  transaction: ChainTransaction,
+): Match {
+  const { accounts } = transaction;
+  const gainOf = (account: string): bigint => lamportsChange(transaction, account) ?? 0n;
+  const named = accounts.flatMap((account) => requests.byReference(account) ?? []);
+  if (named.length > 0) {
+    const paid = named.find(({ payee }) => gainOf(payee) > 0n);
+    if (!paid) return { match: 'no_request', payee: treasuryAddress };
+    return { match: named.length > 1 ? 'several_requests' : paid, payee: paid.payee };
+  }
+  const paidAt = paidAtOf(transaction, now());
+  const [exact, alsoExact] = accounts.flatMap((account) => {
+    const gained = gainOf(account);
+    const requested = gained > 0n ? requests.openByFee(gained.toString()) : [];
+    return requested
+      .filter(({ payee }) => payee === account)
+      .filter(({ createdAt, closesAt }) => paidAt >= createdAt - CLOCK_SKEW_MS && paidAt <= closesAt);
+  });
+  if (exact && !alsoExact) return { match: exact, payee: exact.payee };
+  return { match: 'no_request', payee: treasuryAddress };
 }

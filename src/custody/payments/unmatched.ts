@@ -11,11 +11,8 @@ import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { oweRefund } from './owed.ts';
 import { nameOf } from './request-store.ts';
-import { DUST, mayBeReturned } from './treasury-payment.ts';
+import { DUST, mayBeReturned, type NoMatch } from './treasury-payment.ts';
 import type { TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
-
-/** Why a payment is for no request. `several_requests`: it contains the references of two. */
-export type NoMatch = 'no_request' | 'several_requests';
 
 const SHOWN = 200;
 
