@@ -291,10 +291,7 @@ export class SolanaView {
   }
 }
 
-/**
- * Slots by which a node's height may be older than its view of the blockhash: one URL may be served by two
- * machines. The expiry margin is twice as long, so such a height never expires an attempt too early.
- */
+/** One URL may be two machines: slots by which a height may be older than the blockhash. The expiry margin is twice it. */
 const MAX_WITNESS_LAG = 16n;
 
 /**
