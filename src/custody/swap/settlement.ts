@@ -9,6 +9,7 @@ import { stringifyJson } from '../../core/json.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
+import { quorumOf, sameByKey } from '../nodes/quorum.ts';
 import { statusesOf } from './evidence.ts';
 import { findRefund, type IsUsed, isWhole, pending, type SettlementPorts } from './refund-search.ts';
 
@@ -163,19 +164,21 @@ const outcomeOf = ({ txid, vout, value }: Output) => ({
 });
 
 /**
- * Outputs to `address` of a transaction that every responding index shows in a block. Undefined while one of
- * them lacks it or shows other outputs; failing indexes are left out. A block from before `since`, in Unix
- * seconds, belongs to another payment.
+ * Outputs to `address` of a transaction that a quorum of the configured indexes shows in a block. Undefined while too few
+ * of them respond, have it, or show the same outputs. A block from before `since`, in Unix seconds, belongs to another
+ * payment.
+ * @param views one for each configured index
  */
 export function confirmedOutputs(
   views: readonly (BitcoinTx | null | Error)[],
   address: string,
   since: number,
 ): Paid[] | undefined {
-  const [first, ...others] = views.flatMap((view) =>
-    view instanceof Error ? [] : [paidTo(view, address, since)],
-  );
-  return others.every((other) => other && stringifyJson(other) === stringifyJson(first)) ? first : undefined;
+  const shown = views.flatMap((view, index) => {
+    const value = view instanceof Error ? undefined : paidTo(view, address, since);
+    return value ? [{ node: String(index), value }] : [];
+  });
+  return sameByKey(shown, quorumOf(views.length), (paid) => stringifyJson(paid))?.[0];
 }
 
 /** Whether an index shows a payment to the address that is not in a block yet. */
