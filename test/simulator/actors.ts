@@ -4,8 +4,8 @@
  * @module
  */
 import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
-import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
+import { chainTransaction } from '../world/solana-shapes.ts';
 import { startFlood, watchLate } from './flood.ts';
 import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
 import type { Production } from './production.ts';
@@ -424,7 +424,6 @@ export function startActors(world: World, production: Production): Actors {
     const signature = world.signature();
     const amount = BigInt(request?.feeLamports ?? 0) + (what === 'overpayment' ? 300_000_000n : 0n);
     const slot = ledger.blockAt(ledger.tip() - FINALITY - 3, ledger.tip());
-    const rich = 10n ** 12n;
     const row = (owner: string, atoms: bigint) => ({
       account: ataOf(owner, addresses.USDC),
       mint: addresses.USDC,
@@ -434,19 +433,14 @@ export function startActors(world: World, production: Production): Actors {
       decimals: 6,
     });
     const atoms = what === 'deposit' ? 50_000_000n : 0n;
-    const forged: ChainTransaction = {
-      signature,
+    const changes = { [BAD]: -amount - FEE, [addresses.treasury]: amount };
+    const forged = chainTransaction(signature, request ? { ...changes, [request.reference]: 0n } : changes, {
       slot: BigInt(slot),
       blockTime: Math.floor(world.blockTime(slot) / 1_000),
-      failed: false,
       fee: FEE,
-      accounts: [BAD, addresses.treasury, ...(request ? [request.reference] : [])],
-      signers: [BAD],
-      preLamports: [rich, rich, 0n].slice(0, request ? 3 : 2),
-      postLamports: [rich - amount - FEE, rich + amount, 0n].slice(0, request ? 3 : 2),
       preTokens: atoms === 0n ? [] : [row(BAD, atoms), row(addresses.treasury, 0n)],
       postTokens: atoms === 0n ? [] : [row(BAD, 0n), row(addresses.treasury, atoms)],
-    };
+    });
     world.forged.push(forged);
     if (request)
       await confirm(

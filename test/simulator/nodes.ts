@@ -5,16 +5,31 @@
  */
 
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
-import { decodeBase58 } from '../../src/chain/solana/address.ts';
-import { lamports } from '../../src/core/amount.ts';
 import type {
   ChainTransaction,
-  SignatureEntry,
+  Commitment,
   SolanaNode,
   SolanaRpc,
   TokenRow,
 } from '../../src/providers/solana-rpc.ts';
 import { extended, metadataPointer, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import {
+  type Found,
+  methodOf,
+  type NodeView,
+  RpcFailure,
+  type RpcMethod,
+  respond,
+} from '../world/rpc-call.ts';
+import { readMethods } from '../world/rpc-methods.ts';
+import {
+  type AccountState,
+  errorOf,
+  RPC_ERRORS,
+  type Shown,
+  transactionBody,
+} from '../world/solana-shapes.ts';
+import { mintData, tokenData } from '../world/token-account.ts';
 import { type Entry, FINALITY, key, type Ledger, type MintFacts } from './ledger.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';
@@ -54,8 +69,10 @@ export type NodeSpec = { readonly retention: number };
 
 /** Slots for which a node shows a no-op. An attempt stays open while a node shows its no-op. */
 const NOOP_SHOWN = 600;
-const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
-const UNSUPPORTED_VERSION = -32015;
+/** The version of a transaction that no release reads. */
+const UNREADABLE_VERSION = 2;
+/** These reads show final blocks only, or what a lying node shows as final. */
+const FINAL_READS: ReadonlySet<string> = new Set(['getBalance', 'getTransaction', 'getSignaturesForAddress']);
 
 type Traced = (label: string) => <T>(ask: () => Promise<T>) => Promise<T>;
 
@@ -74,42 +91,16 @@ export function createNodes(p: {
 }) {
   const { ledger, production } = p;
   const nodes = p.specs.map((spec, index) => createNode({ ...p, spec, index, random: p.random.fork() }));
-  const bare = production.createSolanaRpc({
-    urls: nodes.map((_node, index) => `rpc://node-${index + 1}`),
-    fetch: () => Promise.reject(new Error('not modelled')),
-  });
 
   /** The nodes as called by one instance of the custodian. */
   function rpcOver(traced: Traced): SolanaRpc {
-    const asked = nodes.flatMap((node, index): SolanaNode[] => {
-      const base = bare.nodes[index];
-      if (!base) return [];
-      const t = <T>(method: string, ask: () => Promise<T>) => traced(`node-${index + 1}.${method}`)(ask);
-      const modelled = {
-        balance: (address: string, _commitment: string, least?: bigint) =>
-          t('balance', () => node.balance(address, least)),
-        latestBlockhash: (commitment: string) => t('blockhash', () => node.latestBlockhash(commitment)),
-        isBlockhashValid: (hash: string) => t('isBlockhashValid', () => node.isBlockhashValid(hash)),
-        epochInfo: (commitment: string) => t('epochInfo', () => node.epochInfo(commitment)),
-        signatureStatuses: (signatures: readonly string[]) =>
-          t(`statuses(${signatures.map((signature) => signature.slice(0, 8))})`, async () => {
-            const seen = signatures.map(node.signatureStatus);
-            return { slot: seen[0]?.slot ?? 0n, statuses: seen.map(({ status }) => status) };
-          }),
-        firstAvailableBlock: () => t('firstBlock', () => node.firstAvailableBlock()),
-        send: (wire: string) => t('send', () => node.send(wire)),
-        accounts: (addresses: readonly string[], commitment: string) =>
-          t('accounts', () => node.accounts(addresses, commitment)),
-        rentExemption: (bytes: number) => t('rent', () => node.rentExemption(bytes)),
-        transaction: (signature: string) =>
-          t(`transaction(${signature.slice(0, 8)})`, () => node.transaction(signature)),
-        signaturesFor: (address: string, page: Page) =>
-          t('signatures', () => node.signaturesFor(address, page)),
-      };
-      return [{ ...base, ...modelled } as SolanaNode];
+    const asked = nodes.map((respond, index): SolanaNode => {
+      const name = `node-${index + 1}`;
+      return production.createNode(`rpc://${name}`, name, (method, params) =>
+        traced(`${name}.${method} ${String(params[0]).slice(0, 8)}`)(() => respond(method, params)),
+      );
     });
     return {
-      ...bare,
       nodes: asked,
       /** One after the other: the provider's own hedging waits in real time. */
       async first(read) {
@@ -129,8 +120,7 @@ export function createNodes(p: {
   return { rpcOver, count: nodes.length, tip: ledger.tip };
 }
 
-type Page = { limit: number; before?: string; until?: string };
-
+/** One node: its response to a call. */
 function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; index: number }) {
   const { ledger, random, production } = p;
   const name = `node-${p.index + 1}`;
@@ -138,7 +128,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
   let isDown = false;
 
   /** The newest slot of this response. @throws when the node is down */
-  function view(): number {
+  function newestSeen(): number {
     const { failing, shifting, lags, balanced } = p.faults();
     isDown = isDown ? failing > 0 && !random.chance(0.3) : random.chance(failing);
     if (isDown) throw production.upstreamFailed(name, random.pick(['timeout', 'unreachable', 'status_502']));
@@ -154,13 +144,6 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
     return does;
   }
 
-  const finalized = (seen: number): number => ledger.blockAt(seen - FINALITY, seen);
-  /** The newest slot that this response shows as final. */
-  const shownFinal = (seen: number): number => (lies('early') ? ledger.blockAt(seen, seen) : finalized(seen));
-  const slotAt = (commitment: string, seen: number): number =>
-    commitment === 'finalized'
-      ? finalized(seen)
-      : ledger.blockAt(seen - (commitment === 'confirmed' ? 1 : 0), seen);
   const firstAvailable = (): number => Math.max(ledger.tip() - p.spec.retention, 0);
   const isSeen = (entry: Entry, seen: number): boolean =>
     entry.slot <= seen &&
@@ -174,176 +157,160 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
     return p.index % 2 === 0 ? shown.at(-1) : (shown.find(({ isNoop }) => isNoop) ?? shown.at(-1));
   }
 
-  function account(address: string, slot: number, seen: number) {
+  const foundOf = (entry: Entry): Found => ({
+    ...shownOf(entry, p.blockTime),
+    version: () => (entry.transaction.readable ? 0 : UNREADABLE_VERSION),
+    body(version) {
+      const shown = chainTransaction(ledger, entry, p.blockTime(entry.slot));
+      return transactionBody(lies('alters') ? altered(shown) : shown, errOf(entry), version);
+    },
+  });
+
+  function account(address: string, slot: number, seen: number): AccountState | null {
     const at = (named: string): bigint => ledger.valueAt(named, slot, seen);
+    const state = (owner: string, data: Uint8Array): AccountState => ({
+      owner,
+      lamports: Number(at(key.lamports(address))),
+      executable: false,
+      data,
+    });
     const token = ledger.tokenAccounts.get(address);
     if (token && at(key.exists(address)) === 1n) {
-      const atoms = at(key.atoms(address));
       const owner = lies('accounts') ? token.mint : token.owner;
-      return {
-        owner: token.program,
-        lamports: at(key.lamports(address)),
-        data: tokenData(token.mint, owner, atoms),
-      };
+      return state(token.program, tokenData([token.mint, owner], at(key.atoms(address))));
     }
     const mint = ledger.mints.get(address);
     if (mint && at(key.exists(address)) === 1n) {
       const supply =
         at(key.supply(address)) + (lies('accounts') ? -1n * BigInt(random.between(0, 90_000)) : 0n);
-      return {
-        owner: mint.program,
-        lamports: at(key.lamports(address)),
-        data: mintData(address, mint, supply < 0n ? 0n : supply),
-      };
+      return state(mint.program, mintBytes(address, mint, supply < 0n ? 0n : supply));
     }
-    const held = at(key.lamports(address));
+    const plain = state(SYSTEM_PROGRAM_ADDRESS, new Uint8Array(0));
     // The lie: an account at the address of a future mint, or lamports at an address that has none.
-    if (held === 0n && lies('accounts'))
-      return { owner: SYSTEM_PROGRAM_ADDRESS, lamports: 1n, data: new Uint8Array(0) };
-    return held > 0n ? { owner: SYSTEM_PROGRAM_ADDRESS, lamports: held, data: new Uint8Array(0) } : null;
+    if (plain.lamports === 0) return lies('accounts') ? { ...plain, lamports: 1 } : null;
+    return plain;
   }
 
-  return {
-    async epochInfo(commitment: string) {
-      const seen = view();
-      const slot = slotAt(commitment, seen);
-      const ahead = lies('heights') ? random.between(60, 400) : 0;
-      return { slot: BigInt(slot + ahead), blockHeight: BigInt(ledger.height(slot, seen) + ahead) };
-    },
+  function viewFor(method: string, seen: number): NodeView {
+    const finalSlot = ledger.blockAt(seen - FINALITY, seen);
+    const isFinalRead = FINAL_READS.has(method);
+    const isAboutStatus = method === 'getSignatureStatuses';
+    const isAboutHeight = isAboutStatus || method === 'getEpochInfo';
+    /** Slots by which the response is ahead of the chain. */
+    const ahead = isAboutHeight && lies('heights') ? random.between(isAboutStatus ? 400 : 60, 400) : 0;
+    /** Slots of statuses that this response invents. */
+    const invented = new Set<number>();
+    return {
+      slot(commitment) {
+        if (isFinalRead) return lies('early') ? ledger.blockAt(seen, seen) : finalSlot;
+        const newest = slotAt(ledger, commitment, seen);
+        const isOld = method === 'getLatestBlockhash' && lies('lifetimes');
+        return isOld ? ledger.blockAt(newest - random.between(0, 200), seen) : newest + ahead;
+      },
+      commitmentOf(slot) {
+        if (seen - slot >= FINALITY || invented.has(slot) || lies('early')) return 'finalized';
+        return seen - slot >= 2 ? 'confirmed' : 'processed';
+      },
+      blockHeight: (slot) => ledger.height(slot - ahead, seen) + ahead,
+      blockhashAt: (slot) => ({
+        blockhash: blockhashOf(slot),
+        lastValidBlockHeight: ledger.lastValidHeight(slot, seen),
+      }),
+      isBlockhashValid: (hash, slot) =>
+        lies('lifetimes') || (bornOf(hash) <= slot && ledger.isBlockhashAlive(bornOf(hash), seen)),
+      lamports(address, slot) {
+        const held = ledger.valueAt(key.lamports(address), slot, seen);
+        const reported = lies('balances') ? (random.chance(0.5) ? held * 10n : 0n) : held;
+        return Number(reported < 0n ? 0n : reported);
+      },
+      account: (address, slot) => account(address, slot, seen),
+      transaction(signature, slot) {
+        const forged = p.forged.find((one) => one.signature === signature);
+        if (forged && !isAboutStatus) return lies('invents') ? forgedOf(forged) : null;
+        if (isAboutStatus && lies('statuses')) {
+          const err = random.chance(0.5) ? errorOf(signature) : null;
+          const slot = random.chance(0.5) ? 1e15 : random.chance(0.5) ? 0 : seen - FINALITY;
+          invented.add(slot);
+          return { ...NOTHING, signature, slot, err };
+        }
+        const entry = entryOf(signature, seen);
+        return !entry || entry.slot > slot || lies('hides') ? null : foundOf(entry);
+      },
+      transactionsOf(address, slot) {
+        const list = ledger
+          .of(address)
+          .filter((entry) => isSeen(entry, seen) && entry.slot <= slot && !lies('hides'))
+          .map((entry) => shownOf(entry, p.blockTime))
+          .toReversed();
+        const forged = p.forged.filter(({ accounts }) => accounts.includes(address));
+        if (forged.length === 0 || !lies('invents')) return list;
+        return [...forged.map(forgedOf), ...list].toSorted((a, b) => b.slot - a.slot);
+      },
+      showsConfirmations: true,
+    };
+  }
 
-    signatureStatus(signature: string) {
-      const seen = view();
-      const slot = BigInt(seen);
-      const entry = entryOf(signature, seen);
-      if (lies('statuses')) {
-        const err = random.chance(0.5) ? { InstructionError: [2, 'Custom'] } : null;
-        const shown = random.chance(0.5) ? 10n ** 15n : random.chance(0.5) ? 0n : BigInt(seen - FINALITY);
-        return { slot, status: { slot: shown, err, commitment: 'finalized' as const } };
-      }
-      if (!entry || lies('hides')) return { slot: slot + (lies('heights') ? 400n : 0n), status: null };
-      const depth = seen - entry.slot;
-      const commitment: 'finalized' | 'confirmed' | 'processed' =
-        depth >= FINALITY || lies('early') ? 'finalized' : depth >= 2 ? 'confirmed' : 'processed';
-      const err = entry.failed ? { InstructionError: [2, 'Custom'] } : null;
-      return { slot, status: { slot: BigInt(entry.slot), err, commitment } };
-    },
+  function send(wire: string): string {
+    const transaction = readWire(wire);
+    p.onSend(transaction);
+    const isLost = random.chance(p.faults().lostAnswers);
+    try {
+      newestSeen();
+    } catch (error) {
+      if (isLost) ledger.submit(transaction);
+      throw error;
+    }
+    const signature = ledger.submit(transaction);
+    if (!isLost) return signature;
+    if (random.chance(0.5)) throw new RpcFailure(RPC_ERRORS.unhealthy);
+    throw production.upstreamFailed(name, 'timeout');
+  }
 
-    async firstAvailableBlock() {
-      view();
-      return BigInt(firstAvailable());
-    },
-
-    async latestBlockhash(commitment: string) {
-      const seen = view();
-      const slot = ledger.blockAt(
-        slotAt(commitment, seen) - (lies('lifetimes') ? random.between(0, 200) : 0),
-        seen,
-      );
-      const lie = lies('lifetimes') ? random.between(60, 140) : 0;
-      const lastValidBlockHeight = BigInt(ledger.lastValidHeight(slot, seen) - lie);
-      return { blockhash: blockhashOf(slot), lastValidBlockHeight, slot: BigInt(slot) };
-    },
-
-    async isBlockhashValid(hash: string) {
-      const seen = view();
-      const slot = slotAt('confirmed', seen);
-      const valid =
-        lies('lifetimes') || (bornOf(hash) <= slot && ledger.isBlockhashAlive(bornOf(hash), seen));
-      return { valid, slot: BigInt(slot) };
-    },
-
-    async balance(address: string, least?: bigint) {
-      const seen = view();
-      const slot = shownFinal(seen);
-      if (least !== undefined && least > BigInt(slot)) {
-        throw new production.RpcRefusal(
-          MIN_CONTEXT_SLOT_NOT_REACHED,
-          'Minimum context slot has not been reached',
-          {
-            contextSlot: slot,
-          },
-        );
-      }
-      const held = ledger.valueAt(key.lamports(address), slot, seen);
-      const reported = lies('balances') ? (random.chance(0.5) ? held * 10n : 0n) : held;
-      return { lamports: lamports(reported < 0n ? 0n : reported), slot: BigInt(slot) };
-    },
-
-    async send(wire: string) {
-      const transaction = readWire(wire);
-      p.onSend(transaction);
-      const isLost = random.chance(p.faults().lostAnswers);
-      try {
-        view();
-      } catch (error) {
-        if (isLost) ledger.submit(transaction);
-        throw error;
-      }
-      const signature = ledger.submit(transaction);
-      if (isLost) throw production.upstreamFailed(name, 'timeout');
-      return signature;
-    },
-
-    async accounts(addresses: readonly string[], commitment: string) {
-      const seen = view();
-      const slot = slotAt(commitment, seen);
-      return { slot: BigInt(slot), accounts: addresses.map((address) => account(address, slot, seen)) };
-    },
-
-    async rentExemption(bytes: number) {
-      view();
-      const rent = BigInt(bytes + 128) * 6_960n;
-      return lies('rents') ? rent * 20n : rent;
-    },
-
-    async transaction(signature: string): Promise<ChainTransaction | null> {
-      const seen = view();
-      const forged = p.forged.find((one) => one.signature === signature);
-      if (forged) return lies('invents') ? forged : null;
-      const entry = entryOf(signature, seen);
-      if (!entry || entry.slot > shownFinal(seen) || lies('hides')) return null;
-      if (!entry.transaction.readable)
-        throw new production.RpcRefusal(
-          UNSUPPORTED_VERSION,
-          'Transaction version (1) is not supported',
-          undefined,
-        );
-      const shown = chainTransaction(ledger, entry, p.blockTime(entry.slot));
-      return lies('alters') ? altered(shown) : shown;
-    },
-
-    async signaturesFor(address: string, page: Page): Promise<SignatureEntry[]> {
-      const seen = view();
-      const final = shownFinal(seen);
-      let list: SignatureEntry[] = ledger
-        .of(address)
-        .filter((entry) => isSeen(entry, seen) && entry.slot <= final && !lies('hides'))
-        .toReversed()
-        .map(({ transaction, slot, failed }) => ({
-          signature: transaction.signature,
-          slot: BigInt(slot),
-          err: failed ? 'InstructionError' : null,
-          blockTime: p.blockTime(slot),
-          memo: transaction.memo === null ? null : `[${transaction.memo.length}] ${transaction.memo}`,
-        }));
-      const invented = p.forged.filter(({ accounts }) => accounts.includes(address));
-      if (invented.length > 0 && lies('invents')) {
-        const entries = invented.map(({ signature, slot, blockTime }) => ({
-          signature,
-          slot,
-          err: null,
-          blockTime,
-        }));
-        list = [...entries, ...list].toSorted((a, b) => Number(b.slot - a.slot));
-      }
-      const before = list.findIndex((entry) => entry.signature === page.before);
-      if (before >= 0) list = list.slice(before + 1);
-      const until = list.findIndex((entry) => entry.signature === page.until);
-      if (until >= 0) list = list.slice(0, until);
-      return list.slice(0, page.limit);
+  const methods: Readonly<Record<string, RpcMethod>> = {
+    ...readMethods,
+    getFirstAvailableBlock: () => firstAvailable(),
+    getMinimumBalanceForRentExemption({ params }) {
+      const rent = (Number(params[0]) + 128) * 6_960;
+      return lies('rents') ? rent * 20 : rent;
     },
   };
+
+  return (method: string, params: readonly unknown[]) =>
+    respond(() =>
+      method === 'sendTransaction'
+        ? send(String(params[0]))
+        : methodOf(methods, method)({ method, params, view: viewFor(method, newestSeen()) }),
+    );
 }
+
+const slotAt = (ledger: Ledger, commitment: Commitment, seen: number): number => {
+  if (commitment === 'finalized') return ledger.blockAt(seen - FINALITY, seen);
+  return ledger.blockAt(seen - (commitment === 'confirmed' ? 1 : 0), seen);
+};
+
+const errOf = ({ failed, transaction }: Entry): unknown => (failed ? errorOf(transaction.signature) : null);
+
+function shownOf(entry: Entry, blockTime: (slot: number) => number): Shown {
+  const { signature, memo } = entry.transaction;
+  return {
+    signature,
+    slot: entry.slot,
+    blockTime: blockTime(entry.slot),
+    err: errOf(entry),
+    memo: memo === null ? null : `[${memo.length}] ${memo}`,
+  };
+}
+
+const NOTHING = { blockTime: null, memo: null, version: () => 0, body: () => null } as const;
+
+const forgedOf = (forged: ChainTransaction): Found => ({
+  ...NOTHING,
+  signature: forged.signature,
+  slot: Number(forged.slot),
+  blockTime: forged.blockTime,
+  err: null,
+  body: () => transactionBody(forged),
+});
 
 /** An entry as a node shows it. */
 function chainTransaction(ledger: Ledger, entry: Entry, blockTime: number): ChainTransaction {
@@ -395,33 +362,12 @@ function altered(shown: ChainTransaction): ChainTransaction {
   };
 }
 
-const bytesOf = (address: string): Uint8Array => decodeBase58(address, 32) ?? new Uint8Array(32);
-
-/** SPL Mint: authority, supply, decimals, initialized. */
-function mintData(address: string, mint: MintFacts, supply: bigint): Uint8Array {
-  const data = Buffer.alloc(82);
-  if (mint.authority !== null) {
-    data.writeUInt32LE(1, 0);
-    data.set(bytesOf(mint.authority), 4);
-  }
-  data.writeBigUInt64LE(supply, 36);
-  data[44] = mint.decimals;
-  data[45] = 1;
-  const { names } = mint;
-  return names
-    ? extended(data, 1, [
-        [18, metadataPointer(address)],
-        [19, tokenMetadata(address, { ...names, uri: '' })],
-      ])
-    : data;
-}
-
-/** SPL Account: mint, owner, amount, initialized. */
-function tokenData(mint: string, owner: string, atoms: bigint): Uint8Array {
-  const data = Buffer.alloc(165);
-  data.set(bytesOf(mint), 0);
-  data.set(bytesOf(owner), 32);
-  data.writeBigUInt64LE(atoms, 64);
-  data[108] = 1;
-  return data;
+/** A mint; one of Token-2022 may contain its metadata. */
+function mintBytes(address: string, { decimals, authority, names }: MintFacts, supply: bigint): Uint8Array {
+  const data = mintData({ supply, decimals, authority });
+  if (!names) return data;
+  return extended(data, 1, [
+    [18, metadataPointer(address)],
+    [19, tokenMetadata(address, { ...names, uri: '' })],
+  ]);
 }

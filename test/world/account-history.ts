@@ -1,11 +1,4 @@
-/** An account as `getMultipleAccounts` shows it, with its data as bytes. */
-export interface AccountState {
-  readonly lamports: number;
-  readonly owner: string;
-  readonly executable: boolean;
-  readonly space: number;
-  readonly data: Uint8Array;
-}
+import type { AccountState } from './solana-shapes.ts';
 
 interface Version {
   readonly slot: number;

@@ -17,6 +17,7 @@ import { startOneClick } from './one-click.ts';
 import { createPriceBook } from './price-venues.ts';
 import { createRequestCounts } from './request-counts.ts';
 import { startRpcFront } from './rpc-front.ts';
+import { chainTransaction, TRANSACTION_ERRORS, transactionBody } from './solana-shapes.ts';
 import { buildTransaction } from './solana-wallet.ts';
 import { type SolanaWorld, startSolanaWorld } from './solana-world.ts';
 
@@ -36,6 +37,14 @@ it.each([
   ['an empty list', { ...base, list: [] }, ['list: the list is empty']],
 ])('compares the shapes of two bodies: %s', (_name, actual, differences) => {
   expect(shapeDifferences(base, actual)).toEqual(differences);
+});
+
+it('the shapes of kit and simulator have every member of a recorded transaction', () => {
+  const recorded = parsed('solana/transaction-v1-failed.json');
+  // They have no instructions, and no budget of version 1.
+  const varies = ['transaction.message.instructions', 'transaction.message.transactionConfig'];
+  const moved = chainTransaction('signature', { payer: -5_000n, other: 0n }, { failed: true });
+  expect(shapeDifferences(recorded, transactionBody(moved, undefined, 1), varies)).toEqual([]);
 });
 
 describe('the fakes', () => {
@@ -211,6 +220,11 @@ describe('the fakes', () => {
     expect(result).not.toHaveProperty('transaction.message.addressTableLookups');
     const refusal = parsed('solana/error-version-1-unsupported.json');
     expect((await shown(0)).error).toEqual(Reflect.get(refusal as object, 'error'));
+    for (const [value, err] of Object.entries(TRANSACTION_ERRORS)) {
+      faults.set('rpc1', { kind: 'errorForm', value });
+      const { result: failed } = await shown(1);
+      expect(failed).toMatchObject({ meta: { err, status: { Err: err } } });
+    }
     faults.set('rpc1', { kind: 'httpErrors' });
     const [node] = createSolanaRpc({ urls: [rpc.url], fetch }).nodes;
     faults.set('rpc1', { kind: 'version', by: 2 });

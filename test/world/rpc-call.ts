@@ -1,44 +1,67 @@
-import type { Commitment } from './solana-clock.ts';
-import type { LandedTransaction, SolanaLedger } from './solana-ledger.ts';
-import type { RpcError } from './surfpool.ts';
+import type { Commitment } from '../../src/providers/solana-rpc.ts';
+import {
+  type AccountState,
+  RPC_ERRORS,
+  type RpcError,
+  type RpcResponse,
+  type Shown,
+} from './solana-shapes.ts';
 
-/** One JSON-RPC call at a server, with the server's lag behind the chain. */
-export interface RpcCall {
-  readonly method: string;
-  readonly params: readonly unknown[];
-  readonly ledger: SolanaLedger;
-  /** Slots by which this server is behind. */
-  readonly lag: number;
-  /** The version in which this server presents a transaction. */
-  versionOf(transaction: LandedTransaction): 'legacy' | number;
-  /** False for a server whose statuses have no `confirmations`, as Alpenglow allows. */
-  readonly showsConfirmations: boolean;
-  /** Whether this server hides a signature. */
-  hides(signature: string): boolean;
+/** A transaction that a node has. */
+export interface Found extends Shown {
+  version(): 'legacy' | number;
+  /** The result of `getTransaction`. */
+  body(version: 'legacy' | number, encoding: unknown): unknown;
 }
 
-export type RpcMethod = (call: RpcCall) => Promise<unknown> | unknown;
+/** What one node knows while it responds to one call: the true chain with the node's lag, faults and lies. */
+export interface NodeView {
+  /** The newest slot at this commitment. */
+  slot(commitment: Commitment): number;
+  commitmentOf(slot: number): Commitment;
+  blockHeight(slot: number): number;
+  blockhashAt(slot: number): { readonly blockhash: string; readonly lastValidBlockHeight: number };
+  /** Whether a transaction with this blockhash can still land, as that slot sees it. */
+  isBlockhashValid(blockhash: string, slot: number): boolean;
+  lamports(address: string, slot: number): number | Promise<number>;
+  account(address: string, slot: number): AccountState | null | Promise<AccountState | null>;
+  /** A transaction in a block up to that slot. */
+  transaction(signature: string, slot: number): Found | null;
+  /** Transactions up to that slot which name the address, newest first. */
+  transactionsOf(address: string, slot: number): readonly Shown[];
+  /** False for a node whose statuses have no `confirmations`, as Alpenglow allows. */
+  readonly showsConfirmations: boolean;
+}
+
+export interface RpcCall<View extends NodeView = NodeView> {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly view: View;
+}
+
+export type RpcMethod<View extends NodeView = NodeView> = (call: RpcCall<View>) => Promise<unknown> | unknown;
 
 /** Thrown by a method; becomes the `error` of the response. */
 export class RpcFailure extends Error {
   readonly body: RpcError;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.body = data === undefined ? { code, message } : { code, message, data };
+  constructor(body: RpcError) {
+    super(body.message);
+    this.body = body;
   }
 }
 
-export const invalidParams = (message: string): RpcFailure => new RpcFailure(-32602, message);
+export const invalidParams = (message: string): RpcFailure =>
+  new RpcFailure(RPC_ERRORS.invalidParams(message));
 
-export function textParam(call: RpcCall, index: number): string {
-  const value = call.params[index];
+export function textParam({ params }: RpcCall, index: number): string {
+  const value = params[index];
   if (typeof value !== 'string') throw invalidParams('Invalid params: expected a string');
   return value;
 }
 
 /** The configuration object of a call; absent is empty. */
-export function configParam(call: RpcCall, index: number): Record<string, unknown> {
-  const value = call.params[index];
+export function configParam({ params }: RpcCall, index: number): Record<string, unknown> {
+  const value = params[index];
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value))
     throw invalidParams('Invalid params: expected an object');
@@ -46,8 +69,7 @@ export function configParam(call: RpcCall, index: number): Record<string, unknow
 }
 
 /** The commitment of a call; like the real nodes, finalized when none is named. */
-export function commitmentOf(config: Record<string, unknown>): Commitment {
-  const { commitment } = config;
+export function commitmentOf({ commitment }: Record<string, unknown>): Commitment {
   if (commitment === undefined || commitment === null) return 'finalized';
   if (commitment === 'processed' || commitment === 'confirmed' || commitment === 'finalized')
     return commitment;
@@ -56,13 +78,28 @@ export function commitmentOf(config: Record<string, unknown>): Commitment {
 
 /** The slot that this call sees; refused when it is older than its minContextSlot. */
 export function slotOf(call: RpcCall, config: Record<string, unknown>): number {
-  const slot = call.ledger.clock.slot(commitmentOf(config), call.lag);
+  const slot = call.view.slot(commitmentOf(config));
   if (typeof config.minContextSlot === 'number' && slot < config.minContextSlot)
-    throw new RpcFailure(-32016, 'Minimum context slot has not been reached', { contextSlot: slot });
+    throw new RpcFailure(RPC_ERRORS.behind(slot));
   return slot;
 }
 
-export const withContext = (slot: number, value: unknown): unknown => ({
-  context: { apiVersion: '4.1.2', slot },
-  value,
-});
+/** A method of this node. @throws RpcFailure as a node that lacks it */
+export function methodOf<View extends NodeView>(
+  methods: Readonly<Record<string, RpcMethod<View>>>,
+  name: unknown,
+): RpcMethod<View> {
+  const method = typeof name === 'string' ? methods[name] : undefined;
+  if (!method) throw new RpcFailure(RPC_ERRORS.methodNotFound);
+  return method;
+}
+
+/** The response to a call, without the envelope. */
+export async function respond(work: () => Promise<unknown> | unknown): Promise<RpcResponse> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    if (error instanceof RpcFailure) return { error: error.body };
+    throw error;
+  }
+}

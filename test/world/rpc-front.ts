@@ -2,14 +2,14 @@ import { type Answer, json, text, type WorldRequest } from '../kit/transport.ts'
 import type { FaultBook } from './fault-book.ts';
 import { startUpstream, type Upstream } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
-import { accountMethods } from './rpc-account-methods.ts';
-import { type RpcCall, RpcFailure, type RpcMethod } from './rpc-call.ts';
-import { chainMethods } from './rpc-chain-methods.ts';
-import { transactionMethods } from './rpc-transaction-methods.ts';
+import { methodOf, type RpcMethod, respond } from './rpc-call.ts';
+import { readMethods } from './rpc-methods.ts';
+import { validatorMethods } from './rpc-validator-methods.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
-import { readWireTransaction } from './wire-transaction.ts';
+import { envelope, RPC_ERRORS } from './solana-shapes.ts';
+import { createWorldView, type WorldView } from './world-view.ts';
 
-const methods: Record<string, RpcMethod> = { ...chainMethods, ...accountMethods, ...transactionMethods };
+const methods: Readonly<Record<string, RpcMethod<WorldView>>> = { ...readMethods, ...validatorMethods };
 
 interface JsonRpcRequest {
   readonly id?: unknown;
@@ -28,20 +28,12 @@ function parse(body: string): JsonRpcRequest | null {
 
 const U64_MAX = '18446744073709551615';
 
-function envelope(id: unknown, outcome: { result: unknown } | { error: unknown }, status = 200): Answer {
-  const answer = json(status, { jsonrpc: '2.0', ...outcome, id: id ?? null });
+function answerOf(body: object, status = 200): Answer {
+  const answer = json(status, body);
   return { ...answer, body: answer.body.replaceAll('"rentEpoch":0', `"rentEpoch":${U64_MAX}`) };
 }
 
-/**
- * A Solana JSON-RPC node of the service. Two servers share one chain and differ in their faults:
- * - `lag`: shows the chain as it was `by` slots ago
- * - `nullStatus`: hides all transactions, or the signature in `value`
- * - `dropSends`: accepts a transaction, which never lands
- * - `version`: presents transactions as version `by` (1), all or the signatures in `value`, separated by commas
- * - `httpErrors`: returns JSON-RPC errors under HTTP 400
- * - `withoutConfirmations`: returns statuses as Alpenglow may show them
- */
+/** A Solana JSON-RPC node of the service. With the fault `httpErrors` it returns JSON-RPC errors under HTTP 400. */
 export function startRpcFront(options: {
   name: string;
   ledger: SolanaLedger;
@@ -57,42 +49,20 @@ export function startRpcFront(options: {
     if (!request.headers['content-type']?.startsWith('application/json'))
       return text(415, 'Supplied content type is not allowed. Content-Type: application/json is required');
     const message = parse(request.body);
-    if (message === null || Array.isArray(message))
-      return envelope(null, { error: { code: message === null ? -32700 : -32600, message: 'Parse error' } });
-    const method = typeof message.method === 'string' ? methods[message.method] : undefined;
-    if (method === undefined || typeof message.method !== 'string')
-      return envelope(message.id, { error: { code: -32601, message: 'Method not found' } });
-
-    const call: RpcCall = {
-      method: message.method,
-      params: Array.isArray(message.params) ? message.params : [],
-      ledger,
-      lag: faults.take(name, 'lag', request.label)?.by ?? 0,
-      showsConfirmations: faults.take(name, 'withoutConfirmations', request.label) === null,
-      versionOf({ version, signature, hasTables }) {
-        const shown = faults.take(name, 'version', request.label);
-        // Version 1 has no lookup tables.
-        const named = shown?.value?.split(',');
-        const applies = shown !== null && !hasTables && named?.includes(signature) !== false;
-        return applies ? (shown.by ?? 1) : version;
-      },
-      hides(signature) {
-        const hidden = faults.take(name, 'nullStatus', request.label);
-        return hidden !== null && (hidden.value === undefined || hidden.value === signature);
-      },
-    };
+    if (message === null) return answerOf(envelope({ error: RPC_ERRORS.notJson }, null));
+    if (Array.isArray(message)) return answerOf(envelope({ error: RPC_ERRORS.invalidRequest }, null));
+    const { id = null, method, params } = message;
+    const { label } = request;
     try {
-      if (call.method === 'sendTransaction' && faults.take(name, 'dropSends', request.label) !== null)
-        return envelope(message.id, { result: dropped(call) });
-      return envelope(message.id, { result: await method(call) });
-    } catch (error) {
+      const view = createWorldView(ledger, { name, faults, label });
+      const call = { method: String(method), params: Array.isArray(params) ? params : [], view };
+      const response = await respond(() => methodOf(methods, method)(call));
       // Some nodes return a JSON-RPC error under HTTP 400.
-      if (error instanceof RpcFailure) {
-        const isHttp = faults.take(name, 'httpErrors', request.label) !== null;
-        return envelope(message.id, { error: error.body }, isHttp ? 400 : 200);
-      }
+      const isHttp = 'error' in response && faults.take(name, 'httpErrors', label) !== null;
+      return answerOf(envelope(response, id), isHttp ? 400 : 200);
+    } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return envelope(message.id, { error: { code: -32603, message: reason } });
+      return answerOf(envelope({ error: RPC_ERRORS.internal(reason) }, id));
     }
   }
 
@@ -108,10 +78,4 @@ export function startRpcFront(options: {
       return typeof called === 'string' ? called : `${method} ${path}`;
     },
   });
-}
-
-// Accepts the transaction and discards it, like a node whose leader drops it.
-function dropped(call: RpcCall): string {
-  const [encoded] = call.params;
-  return readWireTransaction(new Uint8Array(Buffer.from(String(encoded), 'base64'))).signature;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Commitment } from '../../src/providers/solana-rpc.ts';
 import type { Surfpool } from './surfpool.ts';
-
-export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** Alpenglow confirms and finalizes a slot together, within two slots. */
 const FINALITY = 2;

@@ -1,28 +1,24 @@
 import { base58, base64 } from '@scure/base';
 import type { KeyPairSigner } from '@solana/web3.js';
-import { type AccountHistory, type AccountState, createAccountHistory } from './account-history.ts';
+import { type AccountHistory, createAccountHistory } from './account-history.ts';
 import type { SolanaClock } from './solana-clock.ts';
+import type { AccountState, Shown } from './solana-shapes.ts';
 import type { RpcOutcome, Surfpool } from './surfpool.ts';
 import { asVersionZero } from './transaction-version.ts';
 import { readWireTransaction, type WireTransaction } from './wire-transaction.ts';
 
 /** A landed transaction in the world's record. */
-export interface LandedTransaction {
-  readonly signature: string;
+export interface LandedTransaction extends Shown {
   readonly signatures: readonly string[];
   /** The signature in the virtual machine, which differs if version 1 ran as version 0. */
   readonly ranAs: string;
-  readonly slot: number;
-  /** Unix seconds. */
   readonly blockTime: number;
   /** The signed version, or 1 for a transaction of a version 1 wallet of the world. */
   readonly version: 'legacy' | number;
   /** Whether it loads accounts from lookup tables. */
   readonly hasTables: boolean;
-  readonly err: unknown;
   /** Lamports, with the priority fee. */
   readonly fee: number;
-  readonly memo: string | null;
   readonly accounts: readonly string[];
   readonly preBalances: readonly number[];
   readonly postBalances: readonly number[];
@@ -119,7 +115,6 @@ export function createSolanaLedger(
         lamports: account.lamports,
         owner: account.owner,
         executable: account.executable,
-        space: data.length,
         data,
       };
     });

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createRequire } from 'node:module';
+import type { RpcError } from './solana-shapes.ts';
 
 /** Types of the used parts of the addon, which ships none. */
 interface SurfnetInstance {
@@ -15,12 +16,6 @@ interface SurfnetInstance {
 
 interface SurfnetAddon {
   readonly Surfnet: { startWithConfig(config: Record<string, unknown>): SurfnetInstance };
-}
-
-export interface RpcError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
 }
 
 /** The result of a JSON-RPC call of the virtual machine: exactly one of the two. */

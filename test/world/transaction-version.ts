@@ -25,7 +25,6 @@ import {
   getSetComputeUnitPriceInstruction,
   getSetLoadedAccountsDataSizeLimitInstruction,
 } from '@solana-program/compute-budget';
-import { RpcFailure } from './rpc-call.ts';
 
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 /** Compute units of an instruction without a limit of its own. */
@@ -81,20 +80,6 @@ interface Shown {
       transactionConfig?: unknown;
     };
   };
-}
-
-type Version = 'legacy' | number;
-
-/**
- * Refuses a transaction above the client's maximum version, like a node. A missing maximum allows `legacy`
- * only.
- */
-export function requireVersion(version: Version, supported: unknown): void {
-  if (version === 'legacy' || (typeof supported === 'number' && supported >= version)) return;
-  throw new RpcFailure(
-    -32015,
-    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
-  );
 }
 
 const littleEndian = (bytes: Uint8Array): bigint =>
