@@ -5,6 +5,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { Page } from 'playwright-core';
+import { callRpc } from '../world/json-rpc.ts';
 import { control, siteUrl } from './visit.ts';
 
 export type Info = {
@@ -41,13 +42,8 @@ async function send(rpcUrl: string, wire: Uint8Array): Promise<void> {
     Buffer.from(wire).toString('base64'),
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ];
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params }),
-  });
-  const answer = (await response.json()) as { error?: { message: string } };
-  if (answer.error) throw new Error(answer.error.message);
+  const { error } = await callRpc(rpcUrl, 'sendTransaction', params);
+  if (error) throw new Error(error.message);
 }
 
 /** Runs in the page, before its own scripts. */

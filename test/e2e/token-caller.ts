@@ -6,14 +6,8 @@ import { getTransferCheckedInstruction } from '@solana-program/token';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import {
-  extended,
-  keyBytes,
-  metadataPointer,
-  metaplexMetadata,
-  tokenMetadata,
-  u32,
-} from '../chain/solana/token-bytes.ts';
+import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { mintData } from '../kit/token-accounts.ts';
 import { WAIT_MS } from '../patience.ts';
 import type { SolanaKey } from '../world/keys.ts';
 import { landTransaction } from '../world/solana-wallet.ts';
@@ -119,10 +113,7 @@ export function createTokenCaller(world: World) {
   async function foreignMint(kind: 'token' | 'token-2022', name: string, symbol: string): Promise<string> {
     const mint = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
     const names = { name, symbol, uri: 'https://example.org/t.json' };
-    const base = new Uint8Array(82);
-    base.set([...u32(1), ...keyBytes(user().address)]);
-    new DataView(base.buffer).setBigUint64(36, 1_234_500n, true);
-    base.set([6, 1], 44);
+    const base = mintData({ supply: 1_234_500n, decimals: 6, authority: user().address });
     if (kind === 'token') {
       await plant(mint, base, TOKEN_PROGRAM);
       await plant(metaplexAddress(mint), metaplexMetadata(mint, names), METAPLEX_PROGRAM);

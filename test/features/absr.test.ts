@@ -6,6 +6,7 @@ import type { PriceReport } from '../../src/core/price.ts';
 import { getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
+import { RPC_ERRORS } from '../world/solana-shapes.ts';
 
 const MINT = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const ASRY = '7kLh5EwWsfm18XUodfmF2ABJnQJRxJPxwTkEj9q7pjZK';
@@ -46,7 +47,8 @@ function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
       async tokenSupply() {
         calls.supply++;
         const supply = upstreams.supplies[index];
-        if (!supply) throw new RpcRefusal(-32005, 'node is behind', undefined);
+        const { code, message } = RPC_ERRORS.unhealthy;
+        if (!supply) throw new RpcRefusal(code, message, undefined);
         return supply;
       },
     })),

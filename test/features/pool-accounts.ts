@@ -1,7 +1,5 @@
 /** The accounts of a Whirlpool on the chain: vaults, mints, names and the oracle. */
 import { base64 } from '@scure/base';
-import { address, none } from '@solana/web3.js';
-import { AccountState, getTokenEncoder } from '@solana-program/token';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { decodeWhirlpool, oracleAddress, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
@@ -9,7 +7,7 @@ import type { ChainAccount } from '../../src/providers/solana-rpc.ts';
 import { oracleBytes } from '../chain/solana/oracle-bytes.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
 import real from '../fixtures/whirlpool-accounts.json' with { type: 'json' };
-import { mintData } from '../kit/token-accounts.ts';
+import { mintData, tokenData } from '../kit/token-accounts.ts';
 
 /** SOL/USDC with a fixed fee, both mints under the classic program with Metaplex names. */
 export const FIXED_POOL = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
@@ -23,22 +21,11 @@ export const SPYX = 'XsoCS1TfEyfFhfvj8EtZ528L3CaKBDBRqRapnBbDF2W';
 const account = (owner: string, data: Uint8Array): ChainAccount => ({ owner, lamports: 2_039_280n, data });
 
 export const vault = (mint: string, atoms: bigint, program = TOKEN_PROGRAM): ChainAccount => {
-  const base = new Uint8Array(
-    getTokenEncoder().encode({
-      mint: address(mint),
-      owner: address(FIXED_POOL),
-      amount: atoms,
-      delegate: none(),
-      state: AccountState.Initialized,
-      isNative: none(),
-      delegatedAmount: 0n,
-      closeAuthority: none(),
-    }),
-  );
+  const base = tokenData([mint, FIXED_POOL], atoms);
   return account(program, program === TOKEN_PROGRAM ? base : extended(base, 2, [[7, new Uint8Array()]]));
 };
 
-const mintBytes = (decimals: number) => mintData({ supply: 10n ** 15n, decimals });
+const mintBytes = (decimals: number): Uint8Array => mintData({ supply: 10n ** 15n, decimals });
 
 export const CONSTANTS = {
   filterPeriod: 30,

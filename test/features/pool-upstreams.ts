@@ -1,7 +1,6 @@
 /** The pool API and the chain's RPC as loopback servers, with a router of the pools feature that calls them. */
 import type { RequestListener } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { base64 } from '@scure/base';
 import type { ConfiguredPoolDeps } from '../../src/features/pools/get-pool.ts';
 import { poolsRoutes } from '../../src/features/pools/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -9,6 +8,7 @@ import { createOrca } from '../../src/providers/orca.ts';
 import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { routerOver } from '../kit/router.ts';
 import { serve } from '../kit/serve.ts';
+import { nodeBody } from '../kit/solana-node.ts';
 
 export type Handler = RequestListener;
 
@@ -24,18 +24,15 @@ export async function startPoolUpstreams() {
   const chainReads: string[][] = [];
   let isChainDown = false;
   const rpc = await serve(async (request, response) => {
-    const { params } = JSON.parse(await textOf(request)) as { params: [string[], unknown] };
+    const body = await textOf(request);
+    const { params } = JSON.parse(body) as { params: [string[], unknown] };
     chainReads.push(params[0]);
     if (isChainDown) return void response.writeHead(500).end('down');
-    const value = params[0].map((address) => {
-      const account = chain.get(address);
-      if (!account) return null;
-      const data = [base64.encode(account.data), 'base64'];
-      return { owner: account.owner, lamports: Number(account.lamports), data, executable: false };
-    });
-    response.end(
-      JSON.stringify({ jsonrpc: '2.0', id: 1, result: { context: { slot: 441_977_650 }, value } }),
-    );
+    const account = (name: string) => {
+      const found = chain.get(name);
+      return found ? { ...found, lamports: Number(found.lamports), executable: false } : null;
+    };
+    response.end(JSON.stringify(await nodeBody(body, { newest: 441_977_650, account })));
   });
 
   return {

@@ -12,6 +12,7 @@ import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.
 import { routerOver } from '../kit/router.ts';
 import { rows } from '../kit/scenes.ts';
 import { mintData, multisigData } from '../kit/token-accounts.ts';
+import { RPC_ERRORS, TRANSACTION_ERRORS } from '../world/solana-shapes.ts';
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
@@ -146,8 +147,9 @@ describe('balances', () => {
   });
 
   it('the report shows the other chain and names the error while one chain is down', async () => {
+    const { code, message } = RPC_ERRORS.unhealthy;
     const refused = async (): Promise<never> => {
-      throw new RpcRefusal(-32005, 'node is behind', undefined);
+      throw new RpcRefusal(code, message, undefined);
     };
     const solanaSources = [{ name: 'rpc-1', accounts: refused }];
     const { bitcoin, solana, errors } = await getReserves(depsOf({ solanaSources }));
@@ -295,7 +297,7 @@ describe('the Solana list', () => {
     }).then(({ value }) => value);
 
   it('the Solana list comes from the newest node and shows failed transactions with their error', async () => {
-    const err = { InstructionError: [0, { Custom: 1 }] };
+    const err = TRANSACTION_ERRORS.custom;
     const { transactions, source } = await listOf(
       rpc('rpc-1', [entry(5)]),
       rpc('rpc-2', [entry(7, err), entry(5)]),

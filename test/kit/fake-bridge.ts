@@ -12,6 +12,7 @@ import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import type { ChainTransaction, SignatureEntry } from '../../src/providers/solana-rpc.ts';
 import { createOneClick, depositAddress, type OneClickOptions } from '../world/one-click-model.ts';
+import { chainTransaction, errorOf } from '../world/solana-shapes.ts';
 import { RESERVE } from './addresses.ts';
 import { historyOf } from './history.ts';
 import { NOW, SIGNED_AT, SOL } from './sample-operations.ts';
@@ -156,20 +157,15 @@ export const bitcoinTx = (
 
 /** A finalized transfer of `change` lamports to the reserve, added as the newest of its history. */
 export function credit(ports: FakeSwapPorts, signature: string, change: bigint, failed = false): void {
-  ports.listed.unshift({ signature, slot: 960n, err: failed ? 'failed' : null, blockTime: NOW / 1_000 });
-  ports.transactions.set(signature, {
+  const blockTime = NOW / 1_000;
+  const err = failed ? errorOf(signature) : null;
+  ports.listed.unshift({ signature, slot: 960n, err, blockTime });
+  const transaction = chainTransaction(
     signature,
-    slot: 960n,
-    blockTime: NOW / 1_000,
-    failed,
-    fee: 5_000n,
-    accounts: ['bridge', RESERVE],
-    signers: ['bridge'],
-    preLamports: [50n * SOL, 10n * SOL],
-    postLamports: [50n * SOL - change, 10n * SOL + change],
-    preTokens: null,
-    postTokens: null,
-  });
+    { bridge: -change, [RESERVE]: change },
+    { slot: 960n, blockTime, failed },
+  );
+  ports.transactions.set(signature, transaction);
 }
 
 export const oneSol = lamports(SOL);

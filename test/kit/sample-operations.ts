@@ -10,6 +10,7 @@ import {
 } from '../../src/custody/kernel/operation.ts';
 import { code } from '../../src/custody/kernel/reason.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { chainTransaction } from '../world/solana-shapes.ts';
 import { RESERVE } from './addresses.ts';
 
 export const NOW = 1_790_000_000_000;
@@ -131,20 +132,12 @@ export const statusOf = (
 export const reserveTransfer = (
   signature: string,
   change: Partial<ChainTransaction> = {},
-): ChainTransaction => ({
-  signature,
-  slot: 950n,
-  blockTime: NOW / 1_000,
-  failed: false,
-  fee: FEE,
-  accounts: ['reserve', `deposit-of-${signature}`, 'system'],
-  signers: ['reserve'],
-  preLamports: [10n * SOL, 0n, 1n],
-  postLamports: [9n * SOL - FEE, SOL, 1n],
-  preTokens: [],
-  postTokens: [],
-  ...change,
-});
+): ChainTransaction =>
+  chainTransaction(
+    signature,
+    { reserve: -SOL - FEE, [`deposit-of-${signature}`]: SOL, system: 0n },
+    { slot: 950n, blockTime: NOW / 1_000, fee: FEE, ...change },
+  );
 
 /** Stored members of a paid token request, without its id, reference and fee. */
 export const PAID_REQUEST = {

@@ -1,7 +1,14 @@
 /** Accounts of the token program as their own client writes them, and rows of tokens. */
 import { address } from '@solana/web3.js';
-import { getMintEncoder, getMultisigEncoder } from '@solana-program/token';
+import {
+  getMintEncoder,
+  getMultisigEncoder,
+  getTokenEncoder,
+  AccountState as TokenState,
+} from '@solana-program/token';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
+import type { AccountState } from '../world/solana-shapes.ts';
 
 export type MintState = {
   readonly authority?: string | null | undefined;
@@ -17,6 +24,24 @@ export const mintData = ({ authority, freezes, supply = 1n, decimals = 0 }: Mint
     getMintEncoder().encode({
       ...{ mintAuthority: keyOf(authority), freezeAuthority: keyOf(freezes) },
       ...{ supply, decimals, isInitialized: true },
+    }),
+  );
+
+export const mintAccount = (mint: MintState = {}): AccountState => ({
+  ...{ lamports: 1_461_600, owner: TOKEN_PROGRAM, executable: false, data: mintData(mint) },
+});
+
+/** @param delegated atoms that the delegate may move */
+export const tokenData = (
+  [mint, owner]: readonly [mint: string, owner: string],
+  amount: bigint,
+  delegate: string | null = null,
+  delegated = 0n,
+): Uint8Array =>
+  new Uint8Array(
+    getTokenEncoder().encode({
+      ...{ mint: address(mint), owner: address(owner), amount, state: TokenState.Initialized },
+      ...{ delegate: keyOf(delegate), delegatedAmount: delegated, isNative: null, closeAuthority: null },
     }),
   );
 

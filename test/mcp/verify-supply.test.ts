@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { ProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { collectEvidence } from '../../src/mcp/verify-proof.ts';
+import { nodeBody, type TestChain } from '../kit/solana-node.ts';
+import { mintAccount } from '../kit/token-accounts.ts';
+import { chainTransaction } from '../world/solana-shapes.ts';
 
 const MINT = 'So11111111111111111111111111111111111111112';
 const MESSAGE = {
@@ -15,39 +18,23 @@ type Sent = { readonly slot: number; readonly before: readonly number[]; readonl
 /** The supply as read from a node with these transactions of the mint, newest first. */
 async function supplyWith(atoms: number, transactions: readonly Sent[]) {
   const tokens = (amounts: readonly number[]) =>
-    amounts.map((amount, accountIndex) => ({
-      accountIndex,
+    amounts.map((amount, at) => ({
+      account: `holder ${at}`,
       mint: MINT,
-      uiTokenAmount: { amount: String(amount), decimals: 0 },
+      owner: null,
+      program: null,
+      atoms: BigInt(amount),
+      decimals: 0,
     }));
-  const shown = ({ slot, before, after }: Sent, signature: string) => ({
-    slot,
-    transaction: {
-      signatures: [signature],
-      message: { accountKeys: ['a', 'b'], header: { numRequiredSignatures: 1 } },
-    },
-    meta: {
-      err: null,
-      fee: 1,
-      preBalances: [1, 1],
-      postBalances: [1, 1],
-      preTokenBalances: tokens(before),
-      postTokenBalances: tokens(after),
-    },
-  });
-  const results: Readonly<Record<string, (first: string) => unknown>> = {
-    getTokenSupply: () => ({ context: { slot: 90 }, value: { amount: String(atoms), decimals: 0 } }),
-    getSignaturesForAddress: () =>
-      transactions.map(({ slot }, at) => ({ signature: `s${at}`, slot, err: null })),
-    getTransaction: (first) => {
-      const sent = transactions[Number(first.slice(1))];
-      return sent ? shown(sent, first) : null;
-    },
+  const chain: TestChain = {
+    newest: 90,
+    accounts: { [MINT]: mintAccount({ supply: BigInt(atoms) }) },
+    transactions: transactions.map(({ slot, before, after }, at) => {
+      const tokenRows = { preTokens: tokens(before), postTokens: tokens(after) };
+      return chainTransaction(`s${at}`, { payer: -5_000n, [MINT]: 0n }, { slot: BigInt(slot), ...tokenRows });
+    }),
   };
-  const fetch = async (_url: unknown, init?: RequestInit) => {
-    const { method, params } = JSON.parse(String(init?.body)) as { method: string; params: [string] };
-    return Response.json({ jsonrpc: '2.0', id: 1, result: results[method]?.(params[0]) ?? null });
-  };
+  const fetch = async (_url: unknown, init?: RequestInit) => Response.json(await nodeBody(init?.body, chain));
   const sources = { explorerUrls: [], rpcUrl: 'https://node.test', fetch: fetch as typeof globalThis.fetch };
   return (await collectEvidence(MESSAGE, sources)).supply;
 }

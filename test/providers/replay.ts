@@ -1,5 +1,6 @@
 /** A fetch over a table of responses; a request without a recorded response throws. */
 import type { Fetch } from '../../src/providers/http.ts';
+import { envelope, inContext, type RpcError } from '../world/solana-shapes.ts';
 
 export type Recorded = {
   readonly status?: number;
@@ -52,3 +53,8 @@ export const HTML_429: Recorded = {
   headers: { 'content-type': 'text/html' },
   body: '<html><head><title>429 Too Many Requests</title></head><body>Mempool Enterprise</body></html>',
 };
+
+/** Responses of Solana nodes. */
+export const result = (value: unknown): Recorded => ({ body: envelope({ result: value }) });
+export const refusal = (error: RpcError): Recorded => ({ body: envelope({ error }) });
+export const resultAt = (value: unknown, slot = 100): Recorded => result(inContext(value, slot));

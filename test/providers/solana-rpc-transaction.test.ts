@@ -1,4 +1,3 @@
-import { base64 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import {
   ANY_VERSION,
@@ -6,9 +5,10 @@ import {
   createSolanaRpc,
   isUnsupportedVersion,
 } from '../../src/providers/solana-rpc.ts';
-import refusal from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
+import unsupported from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
-import { type Recorded, replay } from './replay.ts';
+import { accountBody, listedBody, TRANSACTION_ERRORS, tokenAmountBody } from '../world/solana-shapes.ts';
+import { type Recorded, replay, result, resultAt } from './replay.ts';
 
 const URL = 'https://one.test';
 const KEYS = ['payer', 'receiver', 'program'];
@@ -48,7 +48,6 @@ function nodeWith(answers: Record<string, Recorded>) {
   if (!node) throw new Error('no node');
   return { node, requests };
 }
-const result = (value: unknown): Recorded => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
 const read = (value: unknown) =>
   nodeWith({ getTransaction: result(value) }).node.transaction('sig-1', 'finalized');
 
@@ -87,12 +86,12 @@ describe('transaction', () => {
     expect((await read({ ...FOUND, transaction }))?.signers).toEqual(KEYS);
   });
 
-  it.each([
-    ['an error object', { InstructionError: [2, { Custom: 1 }] }],
-    ['an error name', 'AccountInUse'],
-  ])('a transaction with %s in meta has failed', async (_name, err) => {
-    expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
-  });
+  it.each(Object.entries(TRANSACTION_ERRORS))(
+    'a transaction with the error %s in meta has failed',
+    async (_name, err) => {
+      expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
+    },
+  );
 
   it('a transaction that this node does not have is null', async () => {
     expect(await read(null)).toBeNull();
@@ -148,8 +147,8 @@ describe('a transaction of another version', () => {
   });
 
   it.each([
-    ['the refusal of production', { body: refusal }],
-    ['the refusal of production under HTTP 400', { status: 400, body: refusal }],
+    ['the refusal of production', { body: unsupported }],
+    ['the refusal of production under HTTP 400', { status: 400, body: unsupported }],
     ['version 2 shown in spite of the maximum', result({ ...FOUND, version: 2 })],
     ['version 2 in a shape that is not known', result({ version: 2, anything: [] })],
     ['a version that is text', result({ ...FOUND, version: 'v2' })],
@@ -180,14 +179,8 @@ describe('a transaction of another version', () => {
 });
 
 describe('signaturesFor', () => {
-  const entry = {
-    signature: 's',
-    slot: 5,
-    err: null,
-    memo: null,
-    blockTime: 9,
-    confirmationStatus: 'finalized',
-  };
+  const shown = { signature: 's', slot: 5, err: null, memo: null, blockTime: 9 };
+  const entry = listedBody(shown, 'finalized');
 
   it('signaturesFor passes the page parameters on and keeps failed transactions', async () => {
     const failed = { ...entry, signature: 'f', err: 'x', blockTime: null };
@@ -226,27 +219,20 @@ describe('signaturesFor', () => {
 });
 
 describe('accounts and supplies', () => {
-  const account = {
-    owner: 'system',
-    lamports: 7,
-    data: ['AQID', 'base64'],
-    executable: false,
-    rentEpoch: 0,
-    space: 3,
-  };
-  const inContext = (value: unknown) => result({ context: { slot: 8 }, value });
+  const state = { owner: 'system', lamports: 7, executable: false, data: Uint8Array.of(1, 2, 3) };
+  const account = accountBody(state);
 
   it('accounts and supplies are read in the given order, null if absent', async () => {
-    const { node } = nodeWith({ getMultipleAccounts: inContext([account, null]) });
+    const { node } = nodeWith({ getMultipleAccounts: resultAt([account, null]) });
     const { slot, accounts } = await node.accounts(['a', 'b'], 'finalized');
-    expect(slot).toBe(8n);
+    expect(slot).toBe(100n);
     expect(accounts[0]).toMatchObject({ owner: 'system', lamports: 7n, data: Uint8Array.of(1, 2, 3) });
     expect(accounts[1]).toBeNull();
   });
 
   it('asks for the beginning of accounts, and leaves the data of one that may be longer empty', async () => {
-    const data = (bytes: number) => ({ ...account, data: [base64.encode(new Uint8Array(bytes)), 'base64'] });
-    const { node, requests } = nodeWith({ getMultipleAccounts: inContext([data(12_287), data(12_288)]) });
+    const data = (bytes: number) => accountBody({ ...state, data: new Uint8Array(bytes) });
+    const { node, requests } = nodeWith({ getMultipleAccounts: resultAt([data(12_287), data(12_288)]) });
     const { accounts } = await node.accounts(['a', 'b'], 'finalized');
     expect(accounts.map((each) => each?.data.length)).toEqual([12_287, 0]);
     expect(requests[0]?.body).toMatchObject({
@@ -265,18 +251,18 @@ describe('accounts and supplies', () => {
     ['another encoding', [account, { ...account, data: ['x', 'base58'] }]],
     ['data that is not base64', [account, { ...account, data: ['***', 'base64'] }]],
   ])('a response about accounts with %s is an error', async (_name, value) => {
-    const { node } = nodeWith({ getMultipleAccounts: inContext(value) });
+    const { node } = nodeWith({ getMultipleAccounts: resultAt(value) });
     await expect(node.accounts(['a', 'b'], 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
   it('a supply is read from text of any size, together with its decimals', async () => {
     const { node, requests } = nodeWith({
-      getTokenSupply: inContext({ amount: '18446744073709551615', decimals: 8, uiAmount: null }),
+      getTokenSupply: resultAt(tokenAmountBody(2n ** 64n - 1n, 8)),
     });
     expect(await node.tokenSupply('mint', 'finalized', 5n)).toEqual({
       atoms: 18_446_744_073_709_551_615n,
       decimals: 8,
-      slot: 8n,
+      slot: 100n,
     });
     expect(requests[0]?.body).toMatchObject({
       params: ['mint', { commitment: 'finalized', minContextSlot: 5 }],

@@ -2,18 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { failureReason } from '../../src/core/errors.ts';
 import { createSolanaRpc, isAlreadyProcessed, RpcRefusal } from '../../src/providers/solana-rpc.ts';
 import { rows } from '../kit/scenes.ts';
-import { type Recorded, replay } from './replay.ts';
+import { epochBody, RPC_ERRORS, type RpcError, statusBody } from '../world/solana-shapes.ts';
+import { type Recorded, refusal, replay, result, resultAt } from './replay.ts';
 
 const ONE = 'https://one.test';
 const TWO = 'https://two.test/key';
 const SIGNATURE = '5'.repeat(88);
-
-const result = (value: unknown): Recorded => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
-const error = (code: number, message: string, data?: unknown): Recorded => ({
-  body: { jsonrpc: '2.0', id: 1, error: { code, message, data } },
-});
-const inContext = (value: unknown, slot: unknown = 100) =>
-  result({ context: { slot, apiVersion: '3.0.0' }, value });
+const ALREADY: RpcError = RPC_ERRORS.preflight('AlreadyProcessed');
 
 /** One node that supports one method. */
 function node(method: string, answer: Recorded | Error | (Recorded | Error)[]) {
@@ -27,7 +22,7 @@ const params = (request: { body: unknown } | undefined): unknown =>
 
 describe('balance', () => {
   it('a balance is returned in lamports with its slot, and its request always names the commitment', async () => {
-    const { node: rpc, requests } = node('getBalance', inContext(5_000_000_000));
+    const { node: rpc, requests } = node('getBalance', resultAt(5_000_000_000));
     expect(await rpc.balance('addr', 'finalized', 77n)).toEqual({ lamports: 5_000_000_000n, slot: 100n });
     expect(params(requests[0])).toEqual(['addr', { commitment: 'finalized', minContextSlot: 77 }]);
   });
@@ -39,9 +34,9 @@ describe('balance', () => {
   });
 
   it.each([
-    ['a negative balance', inContext(-1)],
-    ['a fraction', inContext(1.5)],
-    ['null', inContext(null)],
+    ['a negative balance', resultAt(-1)],
+    ['a fraction', resultAt(1.5)],
+    ['null', resultAt(null)],
     ['no slot', result({ value: 1 })],
     ['no result', { body: { jsonrpc: '2.0', id: 1 } }],
     ['a bare number', result(5)],
@@ -51,17 +46,17 @@ describe('balance', () => {
   });
 
   it('a node that is behind the requested slot refuses with -32016', async () => {
-    const { node: rpc } = node('getBalance', error(-32016, 'Minimum context slot has not been reached'));
+    const { node: rpc } = node('getBalance', refusal(RPC_ERRORS.behind(8)));
     await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject({
       name: 'RpcRefusal',
-      code: -32016,
+      code: RPC_ERRORS.behind(8).code,
     });
   });
 });
 
 describe('signatureStatuses', () => {
-  const status = (row: unknown) => node('getSignatureStatuses', inContext([row]));
-  const row = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
+  const status = (row: unknown) => node('getSignatureStatuses', resultAt([row]));
+  const row = statusBody({ slot: 90, err: null }, 'finalized', 100);
 
   it('a status request searches the whole history, because the cache covers only recent slots', async () => {
     const { node: rpc, requests } = status(row);
@@ -89,14 +84,14 @@ describe('signatureStatuses', () => {
   });
 
   it.each([
-    ['an empty list', inContext([])],
-    ['two rows', inContext([null, row])],
-    ['null for the list', inContext(null)],
+    ['an empty list', resultAt([])],
+    ['two rows', resultAt([null, row])],
+    ['null for the list', resultAt(null)],
     [
       'a row without err, which would read as success',
-      inContext([{ slot: 90, confirmations: null, confirmationStatus: 'finalized' }]),
+      resultAt([{ slot: 90, confirmations: null, confirmationStatus: 'finalized' }]),
     ],
-    ['an unknown commitment', inContext([{ ...row, confirmationStatus: 'rooted' }])],
+    ['an unknown commitment', resultAt([{ ...row, confirmationStatus: 'rooted' }])],
     ['no context', result({ value: [null] })],
   ])('a status response with %s proves nothing and is an error', async (_name, answer) => {
     const { node: rpc } = node('getSignatureStatuses', answer);
@@ -114,24 +109,22 @@ describe('sending', () => {
     ]);
   });
 
-  it.each(
-    rows<[string, number, string, object | undefined | null, boolean]>(`
-    the error of the simulation | -32002 | Transaction simulation failed: This transaction has already been processed | { "err": "AlreadyProcessed" } | true
-    its text alone | -32002 | This transaction has already been processed | undefined | true
-    null for data | -32002 | This transaction has already been processed | null | true
-    an unknown blockhash | -32002 | Blockhash not found | { "err": "BlockhashNotFound" } | false
-    a node that is behind | -32005 | Node is behind by 42 slots | { "numSlotsBehind": 42 } | false
-  `),
-  )(
+  it.each<[string, RpcError, boolean]>([
+    ['the error of the simulation', ALREADY, true],
+    ['its text alone', { ...ALREADY, data: undefined }, true],
+    ['null for data', { ...ALREADY, data: null }, true],
+    ['an unknown blockhash', RPC_ERRORS.preflight('BlockhashNotFound'), false],
+    ['a node that is behind', RPC_ERRORS.unhealthy, false],
+  ])(
     'recognizes from a send error whether the transaction has already landed: %s',
-    async (_name, code, message, data, landed) => {
+    async (_name, error, landed) => {
       // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
       for (const status of [200, 400, 500, 503]) {
-        const { node: rpc } = node('sendTransaction', { ...error(code, message, data), status });
-        const refusal: unknown = await rpc.send('AQID').catch((e: unknown) => e);
-        expect(refusal).toBeInstanceOf(RpcRefusal);
-        expect(failureReason(refusal)).toBe(`rpc_${code}`);
-        expect(isAlreadyProcessed(refusal)).toBe(landed);
+        const { node: rpc } = node('sendTransaction', { ...refusal(error), status });
+        const failure: unknown = await rpc.send('AQID').catch((e: unknown) => e);
+        expect(failure).toBeInstanceOf(RpcRefusal);
+        expect(failureReason(failure)).toBe(`rpc_${error.code}`);
+        expect(isAlreadyProcessed(failure)).toBe(landed);
       }
     },
   );
@@ -139,7 +132,7 @@ describe('sending', () => {
   it.each([
     ['a result under HTTP 500', { ...result(SIGNATURE), status: 500 }, 'status_500'],
     ['an error that is not a JSON-RPC error', { body: { error: 'Bad Request' }, status: 400 }, 'status_400'],
-    ['a 429 with a JSON-RPC error', { ...error(-32429, 'rate limited'), status: 429 }, 'rate_limited'],
+    ['a 429 with a JSON-RPC error', { ...refusal(RPC_ERRORS.rateLimited), status: 429 }, 'rate_limited'],
   ])('a send error keeps the HTTP status as its reason: %s', async (_name, answer, reason) => {
     const { node: rpc } = node('sendTransaction', answer);
     await expect(rpc.send('AQID')).rejects.toMatchObject({ details: { reason } });
@@ -154,10 +147,7 @@ describe('sending', () => {
 
 describe('heights', () => {
   it('slot and block height are read from one response', async () => {
-    const { node: rpc, requests } = node(
-      'getEpochInfo',
-      result({ absoluteSlot: 500, blockHeight: 450, epoch: 1 }),
-    );
+    const { node: rpc, requests } = node('getEpochInfo', result(epochBody(500, 450)));
     expect(await rpc.epochInfo('finalized')).toEqual({ slot: 500n, blockHeight: 450n });
     expect(params(requests[0])).toEqual([{ commitment: 'finalized' }]);
   });
@@ -170,7 +160,7 @@ describe('heights', () => {
   it('a blockhash is returned with its slot, and its stated lifetime is ignored', async () => {
     const { node: rpc } = node(
       'getLatestBlockhash',
-      inContext({ blockhash: 'abc', lastValidBlockHeight: 600 }),
+      resultAt({ blockhash: 'abc', lastValidBlockHeight: 600 }),
     );
     expect(await rpc.latestBlockhash('confirmed')).toEqual({
       blockhash: 'abc',
@@ -199,7 +189,7 @@ describe('choice of the node', () => {
   };
 
   it("the first node's failure is returned, without the URL, when no node responds", async () => {
-    const { rpc } = two(error(-32016, 'Minimum context slot has not been reached'), new TypeError(TWO));
+    const { rpc } = two(refusal(RPC_ERRORS.behind(8)), new TypeError(TWO));
     const failure: unknown = await rpc.first((n) => n.balance('a', 'finalized')).catch((e: unknown) => e);
     expect(failure).toMatchObject({ code: 'UPSTREAM_FAILED', details: { reason: 'rpc_-32016' } });
     expect(String(failure)).not.toContain('two.test');
@@ -214,7 +204,7 @@ describe('choice of the node', () => {
 });
 
 it.each([
-  [new RpcRefusal(-32002, 'no', null), 'rpc_-32002'],
+  [new RpcRefusal(ALREADY.code, 'no', null), 'rpc_-32002'],
   [new Error('with a secret'), 'unexpected'],
   ['text', 'unexpected'],
 ])('the reason of a failed call is short and contains no secret: %s', (failure, reason) => {

@@ -1,15 +1,14 @@
 import { text } from 'node:stream/consumers';
-import { base64 } from '@scure/base';
 import { afterAll, expect, it } from 'vitest';
 import { checkAccounts } from '../../scripts/doctor/check-accounts.ts';
 import { checkCluster } from '../../scripts/doctor/check-cluster.ts';
 import { checkMintWitness } from '../../scripts/doctor/check-mint-witness.ts';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { readConfig } from '../../src/config.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
 import { serve } from '../kit/serve.ts';
-import { type MintState, mintData } from '../kit/token-accounts.ts';
+import { nodeBody } from '../kit/solana-node.ts';
+import { type MintState, mintAccount } from '../kit/token-accounts.ts';
 
 const [RESERVE, TREASURY, ABSR, ASRY, USDC, USDT, OTHER] = [1, 2, 3, 4, 5, 6, 7].map(wallet) as [
   ...[string, string, string, string, string, string, string],
@@ -29,20 +28,19 @@ const GOOD: Readonly<Record<string, MintState>> = {
 };
 const state = { mints: GOOD, genesis: MAINNET, lamports: 5_000_000_000, witness: WITNESS as object };
 
-function accountAt(name: string) {
-  if (name === RESERVE || name === TREASURY)
-    return { owner: '11111111111111111111111111111111', lamports: state.lamports, data: ['', 'base64'] };
-  const mint = state.mints[name];
-  return mint ? { owner: TOKEN_PROGRAM, lamports: 1, data: [base64.encode(mintData(mint)), 'base64'] } : null;
-}
-
 /** A node at POST, and a witness at GET. */
 const { url, stop } = await serve(async (request, response) => {
   if (request.method === 'GET') return void response.end(JSON.stringify(state.witness));
-  const { method, params } = JSON.parse(await text(request)) as { method: string; params: [string[]] };
-  const value = method === 'getMultipleAccounts' ? params[0].map(accountAt) : null;
-  const result = method === 'getGenesisHash' ? state.genesis : { context: { slot: 1 }, value };
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+  const wallet = {
+    ...mintAccount({}),
+    owner: '11111111111111111111111111111111',
+    lamports: state.lamports,
+    data: new Uint8Array(),
+  };
+  const mints = Object.entries(state.mints).map(([name, mint]) => [name, mintAccount(mint)]);
+  const accounts = { ...Object.fromEntries(mints), [RESERVE]: wallet, [TREASURY]: wallet };
+  const chain = { newest: 1, accounts, methods: { getGenesisHash: () => state.genesis } };
+  response.end(JSON.stringify(await nodeBody(await text(request), chain)));
 });
 afterAll(stop);
 

@@ -13,6 +13,7 @@ import type {
   TokenRow,
 } from '../../src/providers/solana-rpc.ts';
 import { extended, metadataPointer, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { mintData, tokenData } from '../kit/token-accounts.ts';
 import {
   type Found,
   methodOf,
@@ -29,7 +30,6 @@ import {
   type Shown,
   transactionBody,
 } from '../world/solana-shapes.ts';
-import { mintData, tokenData } from '../world/token-account.ts';
 import { type Entry, FINALITY, key, type Ledger, type MintFacts } from './ledger.ts';
 import type { Production } from './production.ts';
 import type { Random } from './random.ts';

@@ -7,7 +7,8 @@ import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import worker, { WitnessObject } from '../../src/witness/worker.ts';
 import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
-import { mintData } from '../kit/token-accounts.ts';
+import { nodeBody, type TestChain } from '../kit/solana-node.ts';
+import { mintAccount } from '../kit/token-accounts.ts';
 import { transport } from '../kit/transport.ts';
 import { esploraAnswer } from '../world/esplora-model.ts';
 
@@ -40,18 +41,10 @@ const SETTINGS = {
 };
 const TIME = Date.UTC(2_026, 0, 2);
 
-const mintAccount = base64.encode(mintData({ authority: MULTISIG, supply: 30n }));
-const ACCOUNT = {
-  data: [mintAccount, 'base64'],
-  owner: TOKEN_PROGRAM,
-  lamports: 1,
-  executable: false,
-  space: 82,
-};
-const RPC: Record<string, unknown> = {
-  getEpochInfo: { absoluteSlot: 500, blockHeight: 400, epoch: 1, slotIndex: 1, slotsInEpoch: 10 },
-  getMultipleAccounts: { context: { slot: 500 }, value: [{ ...ACCOUNT, rentEpoch: 0 }] },
-  isBlockhashValid: { context: { slot: 500 }, value: true },
+const NODE: TestChain = {
+  newest: 500,
+  blockHeight: () => 400,
+  accounts: { [MINT]: mintAccount({ supply: 30n, authority: MULTISIG }) },
 };
 const chain = createBitcoinChain({ blockMs: 600_000, timeOf: (time) => time });
 chain.add({ outputs: [{ address: BITCOIN, value: 100n }], seenAt: 0, confirmedAt: 0 });
@@ -66,8 +59,7 @@ function start(settings: Partial<Record<keyof typeof SETTINGS, string>> = {}) {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     asked.push(new URL(String(input)).hostname);
     if (init?.method !== 'POST') return askIndex(String(input), init);
-    const { method } = JSON.parse(String(init.body)) as { method: string };
-    return Response.json({ jsonrpc: '2.0', id: 1, result: RPC[method] });
+    return Response.json(await nodeBody(init.body, NODE));
   });
   const storage = {
     kv: {

@@ -6,9 +6,12 @@ import { afterAll, beforeAll } from 'vitest';
 import { SIGNING_KEY } from '../bridges/signed-quote.ts';
 import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
 import { fairOneClick } from '../kit/fake-bridge.ts';
+import { nodeBody, type TestChain } from '../kit/solana-node.ts';
 import { transport } from '../kit/transport.ts';
 import { esploraAnswer } from '../world/esplora-model.ts';
 import { createPriceBook, venueFetch } from '../world/price-venues.ts';
+import { type RpcCall, RpcFailure } from '../world/rpc-call.ts';
+import { chainTransaction, RPC_ERRORS } from '../world/solana-shapes.ts';
 
 export const RESERVE_SEED = new Uint8Array(32).fill(11);
 export const RESERVE = base58.encode(ed25519.getPublicKey(RESERVE_SEED));
@@ -75,80 +78,48 @@ export function createUpstreams() {
     fetch: async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
       const url = String(input instanceof Request ? input.url : input);
       const body = typeof init?.body === 'string' ? (JSON.parse(init.body) as Json) : undefined;
-      return world.fault(url, body) ?? answer(url, init, body);
+      return world.fault(url, body) ?? answer(url, init);
     },
   };
 
-  async function answer(
-    url: string,
-    init: RequestInit | undefined,
-    body: Json | undefined,
-  ): Promise<Response> {
+  async function answer(url: string, init: RequestInit | undefined): Promise<Response> {
     const { hostname } = new URL(url);
-    if (hostname.startsWith('rpc')) {
-      const result = rpc(String(body?.method), body?.params as unknown[]);
-      return Response.json({ jsonrpc: '2.0', id: 1, result });
-    }
+    if (hostname.startsWith('rpc')) return Response.json(await nodeBody(init?.body, chain));
     if (hostname.includes('1click')) return askBridge(url, init);
     return hostname.startsWith('esplora') ? askIndex(url, init) : readVenue(url, init);
   }
 
-  const inContext = (value: unknown) => ({ context: { slot: 500 }, value });
+  /** What each node shows: a transaction of the reserve that pays 1 SOL for every signature that it was sent. */
+  const chain: TestChain = {
+    newest: 500,
+    blockHeight: () => 450,
+    blockhashAt: () => ({
+      blockhash: base58.encode(new Uint8Array(32).fill(200)),
+      lastValidBlockHeight: 1_000,
+    }),
+    lamports() {
+      counts.balances++;
+      return Number(world.balance);
+    },
+    get transactions() {
+      const shown = world.isFinal ? [...sent] : [];
+      const changes = { [RESERVE]: -SOL - 5_900n, deposit: SOL };
+      const blockTime = Math.floor(Date.now() / 1_000);
+      return shown.map((one) => chainTransaction(one, changes, { slot: 480n, fee: 5_900n, blockTime }));
+    },
+    transactionsOf: () => [],
+    methods: { sendTransaction },
+  };
 
-  function rpc(method: string, params: unknown[]): unknown {
-    switch (method) {
-      case 'getBalance':
-        counts.balances++;
-        return inContext(Number(world.balance));
-      case 'getLatestBlockhash':
-        return inContext({
-          blockhash: base58.encode(new Uint8Array(32).fill(200)),
-          lastValidBlockHeight: 1_000,
-        });
-      case 'isBlockhashValid':
-        return inContext(true);
-      case 'getEpochInfo':
-        return { absoluteSlot: 500, blockHeight: 450 };
-      case 'getSignatureStatuses': {
-        const [[signature = ''] = []] = params as [string[]];
-        const row = { slot: 480, err: null, confirmations: null, confirmationStatus: 'finalized' };
-        return inContext([world.isFinal && sent.has(signature) ? row : null]);
-      }
-      case 'getSignaturesForAddress':
-        return [];
-      case 'getFirstAvailableBlock':
-        return 0;
-      case 'sendTransaction': {
-        const wire = base64.decode(String(params[0]));
-        const signature = base58.encode(wire.slice(1, 65));
-        if (!ed25519.verify(wire.slice(1, 65), wire.slice(65), base58.decode(RESERVE))) {
-          throw new Error('signature verification failure');
-        }
-        sent.add(signature);
-        sends.push(signature);
-        return signature;
-      }
-      case 'getTransaction':
-        return transactionOf(String(params[0]));
-      default:
-        throw new Error(`nothing answers ${method}`);
-    }
+  function sendTransaction({ params }: RpcCall): string {
+    const wire = base64.decode(String(params[0]));
+    const signature = base58.encode(wire.slice(1, 65));
+    if (!ed25519.verify(wire.slice(1, 65), wire.slice(65), base58.decode(RESERVE)))
+      throw new RpcFailure(RPC_ERRORS.invalidSignature);
+    sent.add(signature);
+    sends.push(signature);
+    return signature;
   }
-
-  const transactionOf = (signature: string) => ({
-    slot: 480,
-    blockTime: Math.floor(Date.now() / 1_000),
-    transaction: {
-      signatures: [signature],
-      message: { accountKeys: [RESERVE, 'deposit'], header: { numRequiredSignatures: 1 } },
-    },
-    meta: {
-      err: null,
-      fee: 5_900,
-      preBalances: [10_000_000_000, 0],
-      postBalances: [8_999_994_100, 1_000_000_000],
-    },
-  });
 
   return world;
 }

@@ -15,8 +15,8 @@ import {
 import { programAddress } from '../../../src/chain/solana/program-address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
+import { nodesOver } from '../../kit/solana-node.ts';
 import { createRandom } from '../../simulator/random.ts';
 
 type Scene = {
@@ -40,13 +40,8 @@ const recorded = JSON.parse(
 
 /** As the service reads it: through the provider, from a node's answer. */
 async function read(scene: Scene): Promise<DepositTransaction> {
-  const rpc = createSolanaRpc({
-    urls: ['http://node.test'],
-    fetch: async () => Response.json({ jsonrpc: '2.0', id: 1, result: scene.transaction }),
-  });
-  const found = await rpc.first((node) =>
-    node.transaction(scene.transaction.transaction.signatures[0] ?? '', 'finalized'),
-  );
+  const [node] = nodesOver([{ newest: 0, methods: { getTransaction: () => scene.transaction } }]);
+  const found = await node?.transaction(scene.transaction.transaction.signatures[0] ?? '', 'finalized');
   if (!found) throw new Error('no transaction');
   return found;
 }

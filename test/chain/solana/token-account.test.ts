@@ -1,5 +1,4 @@
-import { address, none, some } from '@solana/web3.js';
-import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { AccountState } from '@solana-program/token';
 import { expect, it } from 'vitest';
 import {
   decodeMint,
@@ -8,6 +7,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../../src/chain/solana/token-program.ts';
+import { mintData, tokenData } from '../../kit/token-accounts.ts';
 import { extended } from './token-bytes.ts';
 
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
@@ -18,28 +18,9 @@ const U64_MAX = 2n ** 64n - 1n;
 const KEY = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM';
 
 const accountBytes = (state: AccountState, amount = U64_MAX, delegate: string | null = OWNER) =>
-  new Uint8Array(
-    getTokenEncoder().encode({
-      mint: address(USDC),
-      owner: address(OWNER),
-      amount,
-      delegate: delegate === null ? none() : some(address(delegate)),
-      state,
-      isNative: none(),
-      delegatedAmount: 5n,
-      closeAuthority: none(),
-    }),
-  );
+  tokenData([USDC, OWNER], amount, delegate, 5n).with(108, state);
 const mintBytes = (isInitialized: boolean, authority: string | null = OWNER) =>
-  new Uint8Array(
-    getMintEncoder().encode({
-      mintAuthority: authority === null ? none() : some(address(authority)),
-      supply: U64_MAX,
-      decimals: 6,
-      isInitialized,
-      freezeAuthority: none(),
-    }),
-  );
+  mintData({ authority, supply: U64_MAX, decimals: 6 }).with(45, Number(isInitialized));
 
 const account = accountBytes(AccountState.Initialized);
 const mint = mintBytes(true);

@@ -1,7 +1,5 @@
 /** Rewards from an account that a cold key owns, with the reserve's key as its delegate. */
 import { base58 } from '@scure/base';
-import { address, none, some } from '@solana/web3.js';
-import { AccountState, getTokenEncoder } from '@solana-program/token';
 import { expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -11,54 +9,31 @@ import { createPayoutKind } from '../../../src/custody/asry/payout.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
-import type { ChainAccount, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
-import { mintData } from '../../kit/token-accounts.ts';
+import { nodesOver } from '../../kit/solana-node.ts';
+import { mintAccount, tokenData } from '../../kit/token-accounts.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const [RESERVE, MINT, SOURCE, COLD, RECEIVER] = [key(3), key(4), key(5), key(6), key(7)];
 
-const tokenAccount = (owner: string, amount: bigint, delegate: string | null, delegatedAmount: bigint) => ({
-  owner: TOKEN_PROGRAM,
-  lamports: 1n,
-  data: new Uint8Array(
-    getTokenEncoder().encode({
-      mint: address(MINT),
-      owner: address(owner),
-      amount,
-      delegate: delegate === null ? none() : some(address(delegate)),
-      state: AccountState.Initialized,
-      isNative: none(),
-      delegatedAmount,
-      closeAuthority: none(),
-    }),
-  ),
+const tokenAccount = (owner: string, amount: bigint, delegate: string | null, delegated: bigint) => ({
+  ...mintAccount({}),
+  data: tokenData([MINT, owner], amount, delegate, delegated),
 });
-
-const mint = {
-  owner: TOKEN_PROGRAM,
-  lamports: 1n,
-  data: mintData({ supply: 1_000n }),
-};
 
 /** The ports over three nodes. Each shows an allowance of the source account for the reserve, in this order. */
 function portsWith(allowance: bigint, delegate: string | null = RESERVE, others = [allowance, allowance]) {
-  const nodes = [allowance, ...others].map((shown, index) => ({
-    name: `${index}`,
-    id: `${index}`,
-    accounts: async (addresses: readonly string[]) => {
-      const known: Readonly<Record<string, ChainAccount>> = {
-        [MINT]: mint,
-        [SOURCE]: tokenAccount(COLD, 1_000n, delegate, shown),
-        [findAta(RESERVE, MINT, TOKEN_PROGRAM)]: tokenAccount(RESERVE, 777n, null, 0n),
-        [findAta(RECEIVER, MINT, TOKEN_PROGRAM)]: tokenAccount(RECEIVER, 0n, null, 0n),
-      };
-      return { slot: 5n, accounts: addresses.map((each) => known[each] ?? null) };
+  const chains = [allowance, ...others].map((shown) => ({
+    newest: 5,
+    accounts: {
+      [MINT]: mintAccount({ supply: 1_000n }),
+      [SOURCE]: tokenAccount(COLD, 1_000n, delegate, shown),
+      [findAta(RESERVE, MINT, TOKEN_PROGRAM)]: tokenAccount(RESERVE, 777n, null, 0n),
+      [findAta(RECEIVER, MINT, TOKEN_PROGRAM)]: tokenAccount(RECEIVER, 0n, null, 0n),
     },
-    latestBlockhash: async () => ({ blockhash: key(9), slot: 5n }),
-    isBlockhashValid: async () => ({ valid: true, slot: 5n }),
-    epochInfo: async () => ({ slot: 5n, blockHeight: 5n }),
-  })) as unknown as SolanaNode[];
+    blockhashAt: () => ({ blockhash: key(9), lastValidBlockHeight: 155 }),
+  }));
+  const nodes = nodesOver(chains);
   const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => 0, within, log: () => undefined });
   return createAsryPorts(view, {
     mint: MINT,

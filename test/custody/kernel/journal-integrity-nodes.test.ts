@@ -3,19 +3,19 @@
  * history.
  */
 import { describe, expect, it } from 'vitest';
-import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { unexplainedSpends } from '../../../src/custody/recovery/unexplained-spends.ts';
 import { within } from '../../../src/http/within.ts';
-import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
+import { nodesOver } from '../../kit/solana-node.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const RESERVE = 'reserve';
-const FINALIZED = 1_000n;
+const FINALIZED = 1_000;
 
 const transfer = (signature: string, slot = 950n): ChainTransaction => reserveTransfer(signature, { slot });
 
@@ -30,32 +30,15 @@ type Fake = {
 
 /** The reserve signed one transaction, in slot 950. */
 function setUp(...fakes: Fake[]) {
-  const nodes = fakes.map(({ hides, isDown, invents, firstBlock = 0n }, index) => {
-    const held = [...(invents ? [invents] : []), transfer('ours')].filter(
+  const chains = fakes.map(({ hides, isDown, invents, firstBlock = 0n }) => {
+    const transactions = [...(invents ? [invents] : []), transfer('ours')].filter(
       ({ slot, signature }) => slot >= firstBlock && !(hides && signature === 'ours'),
     );
-    const up = async <T>(value: T): Promise<T> => {
-      if (isDown) throw upstreamFailed(`node-${index}`, 'timeout');
-      return value;
-    };
-    const parts: Partial<SolanaNode> = {
-      id: `node-${index}`,
-      name: `node-${index}`,
-      signaturesFor: (_address, { before }) =>
-        up(
-          before === undefined
-            ? held.map(({ signature, slot, blockTime }) => ({ signature, slot, err: null, blockTime }))
-            : [],
-        ),
-      // A node can invent an entry, but not the responses of the other nodes.
-      transaction: (signature) => up(held.find((one) => one.signature === signature) ?? null),
-      firstAvailableBlock: () => up(firstBlock),
-      epochInfo: () => up({ slot: FINALIZED, blockHeight: FINALIZED }),
-    };
-    return parts as SolanaNode;
+    const methods = { getFirstAvailableBlock: () => Number(firstBlock) };
+    return isDown ? undefined : { newest: FINALIZED, transactions, methods };
   });
   const view = new SolanaView({
-    nodes,
+    nodes: nodesOver(chains),
     reserveAddress: RESERVE,
     now: () => NOW,
     within,

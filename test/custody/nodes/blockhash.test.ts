@@ -1,25 +1,20 @@
 import { expect, it } from 'vitest';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
-import type { SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
+import { nodesOver, type TestChain } from '../../kit/solana-node.ts';
+import { inContext } from '../../world/solana-shapes.ts';
 
 /** A node whose slot is `at`. It shows a blockhash as its newest, and accepts every blockhash of its slot or before. */
-function nodeOf(text: string, index: number): SolanaNode {
-  const [shown = '', at = 0, claimed = at] = text
-    .split(' ')
-    .map((word, place) => (place ? Number(word) : word));
-  const slot = BigInt(at);
+function chainOf(text: string): TestChain {
+  const [blockhash, ...slots] = text.split(' ');
+  const [newest = 0, claimed = newest] = slots.map(Number);
+  const shown = inContext({ blockhash }, claimed);
   return {
-    id: `node-${index}`,
-    latestBlockhash: async () => ({
-      blockhash: String(shown),
-      lastValidBlockHeight: 1n,
-      slot: BigInt(claimed),
-    }),
-    isBlockhashValid: async (hash: string) => ({ valid: BigInt(hash.slice(1)) <= slot, slot }),
-    epochInfo: async () => ({ slot, blockHeight: slot }),
-  } as unknown as SolanaNode;
+    newest,
+    isBlockhashValid: (hash) => Number(hash.slice(1)) <= newest,
+    methods: { getLatestBlockhash: () => shown },
+  };
 }
 
 it.each(
@@ -38,7 +33,7 @@ it.each(
 )(
   'chooses a blockhash that most nodes show, or else the newest that a quorum has reached: %s',
   async (_title, tips, expected) => {
-    const nodes = tips.split(', ').map(nodeOf);
+    const nodes = nodesOver(tips.split(', ').map(chainOf));
     for (const order of [nodes, nodes.toReversed()]) {
       const ports = { nodes: order, reserveAddress: 'reserve', now: () => 0, within, log: () => {} };
       const found = await new SolanaView(ports).latestBlockhash();

@@ -11,38 +11,34 @@ import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { AGREEMENT, land } from '../../kit/fake-chain.ts';
 import { NOW } from '../../kit/sample-operations.ts';
 import { playSteps, scenes } from '../../kit/scenes.ts';
+import { nodeBody } from '../../kit/solana-node.ts';
 
 const MINUTE_MS = 60_000;
 const CERTIFICATE = { slot: 1_000, blockId: 'block' };
 
-type Node = { slot: number; certificate?: unknown };
+/** Without a certificate it lacks the method. */
+type Node = { newest: number; methods?: { getAgGenesisCert: () => unknown } };
 
 /** Three nodes. Each minute meets a new instance of the view, as after an eviction. */
 function setUp() {
   const clock = { now: NOW };
   const events: unknown[] = [];
-  const nodes: Node[] = [{ slot: 500 }, { slot: 500 }, { slot: 500 }];
+  const nodes: Node[] = [{ newest: 500 }, { newest: 500 }, { newest: 500 }];
   const urls = nodes.map((_, index) => `https://${index}.test`);
-  const rpc = createSolanaRpc({
+  const { nodes: asked } = createSolanaRpc({
     urls,
     async fetch(url, init) {
-      const node = nodes[urls.indexOf(url)];
+      const node = nodes[urls.indexOf(url)] ?? { newest: 0 };
       // The third node responds after the first two.
       if (node === nodes[2]) await new Promise((resolve) => setImmediate(resolve));
-      const { method } = JSON.parse(String(init?.body)) as { method: string };
-      const body = (answer: object) => Response.json({ jsonrpc: '2.0', id: 1, ...answer });
-      if (method === 'getEpochInfo')
-        return body({ result: { absoluteSlot: node?.slot, blockHeight: node?.slot } });
-      if (method === 'getAgGenesisCert' && node && 'certificate' in node)
-        return body({ result: node.certificate });
-      return body({ error: { code: -32_601, message: 'Method not found' } });
+      return Response.json(await nodeBody(init?.body, node));
     },
   });
   let memory: string | undefined;
   function next(): SolanaView {
     const log = (line: Readonly<Record<string, unknown>>) => void events.push(line.event);
     const view = new SolanaView({
-      nodes: rpc.nodes,
+      nodes: asked,
       reserveAddress: 'reserve',
       now: () => clock.now,
       within,
@@ -69,12 +65,12 @@ async function play(steps: string): Promise<void> {
   const verbs = {
     async pass(minutes: string, ...slots: string[]) {
       for (let minute = 0; minute < Number(minutes); minute++) {
-        for (const [index, node] of w.nodes.entries()) node.slot += Number(slots[index] ?? 0);
+        for (const [index, node] of w.nodes.entries()) node.newest += Number(slots[index] ?? 0);
         await w.minutes(1);
       }
     },
     show: (slot: string) => {
-      for (const node of w.nodes) node.slot = Number(slot);
+      for (const node of w.nodes) node.newest = Number(slot);
     },
     clock: (minutes: string) => {
       w.clock.now += Number(minutes) * MINUTE_MS;
@@ -116,7 +112,7 @@ it.each(
   `),
 )('%s', (_title, steps = '') => play(steps));
 
-it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', (Node['certificate'] | 'no method')[]]>([
+it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', unknown[]]>([
   ['no certificate on two nodes', 'towerbft', [null, null, CERTIFICATE]],
   ['a certificate on two nodes', 'alpenglow', [CERTIFICATE, 'no method', CERTIFICATE]],
   ['nodes without the method', 'unknown', ['no method', 'no method', null]],
@@ -124,7 +120,8 @@ it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', (Node['certificate'] | 'n
 ])('detects the consensus protocol of a stalled chain from %s', async (_name, consensus, certificates) => {
   const w = setUp();
   for (const [index, certificate] of certificates.entries())
-    if (certificate !== 'no method') Object.assign(w.nodes[index] ?? {}, { certificate });
+    if (certificate !== 'no method')
+      Object.assign(w.nodes[index] ?? {}, { methods: { getAgGenesisCert: () => certificate } });
   await w.minutes(5);
   expect(w.agreement()).toMatchObject({ stalledSince: NOW, consensus });
   expect(w.events).toEqual([]);

@@ -6,6 +6,7 @@ import type { Fetch } from '../../../src/providers/http.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { Connections, connect, onConnections } from '../../kit/platform/connections.ts';
 import { NOW } from '../../kit/sample-operations.ts';
+import { nodeBody, type TestChain } from '../../kit/solana-node.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: NOW });
@@ -23,13 +24,11 @@ afterEach(() => {
 
 const LATENCY_MS = 100;
 
-const RESULTS: Readonly<Record<string, unknown>> = {
-  getBalance: { context: { slot: 900 }, value: 5 },
-  getLatestBlockhash: { context: { slot: 900 }, value: { blockhash: 'hash', lastValidBlockHeight: 1_000 } },
-  isBlockhashValid: { context: { slot: 900 }, value: true },
-  getEpochInfo: { absoluteSlot: 900, blockHeight: 818 },
-  getSignatureStatuses: { context: { slot: 900 }, value: [null] },
-  sendTransaction: 'signature',
+const NODE: TestChain = {
+  newest: 900,
+  blockHeight: () => 818,
+  lamports: () => 5,
+  methods: { sendTransaction: () => 'signature' },
 };
 
 /** The view of three nodes on the platform's six connections. */
@@ -39,8 +38,7 @@ function setUp(hanging: readonly string[]) {
       if (!hanging.includes(new URL(url).host)) setTimeout(resolve, LATENCY_MS);
       init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
     });
-    const { method } = JSON.parse(String(init?.body)) as { method: string };
-    return Response.json({ jsonrpc: '2.0', id: 1, result: RESULTS[method] });
+    return Response.json(await nodeBody(init?.body, NODE));
   }
   const call = (url: string, init?: RequestInit) => connect(() => respond(url, init), init?.signal);
   const fetch: Fetch = Object.assign(call, { admission: new Admission() });

@@ -4,29 +4,15 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type Lookup, SignatureLookups } from '../../../src/custody/nodes/signature-lookups.ts';
 import type { SignatureState } from '../../../src/custody/nodes/solana-view.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
-import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { msOf, playSteps, scenes } from '../../kit/scenes.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
+import { chainTransaction } from '../../world/solana-shapes.ts';
 
 const SECOND = 1_000;
 /** What one node shows, unlike the quorum. */
 const ONE_NODES_FEE = 666n;
 const OWN = '203.0.113.7';
 const OTHER = '198.51.100.9';
-
-const transactionOf = (signature: string): ChainTransaction => ({
-  signature,
-  slot: 1n,
-  blockTime: 1,
-  failed: false,
-  fee: 5_000n,
-  accounts: [],
-  signers: [],
-  preLamports: [],
-  postLamports: [],
-  preTokens: [],
-  postTokens: [],
-});
 
 /** Lookups on a virtual clock; a node answers each call after a tenth of a second. @param terms of reads; not limited if absent */
 function setUp(terms?: BudgetTerms) {
@@ -64,11 +50,11 @@ function setUp(terms?: BudgetTerms) {
         state.reads.push(signature);
         await scheduler.sleep(100);
         end(false);
-        return states.get(signature) === 'final' && state.quorum ? transactionOf(signature) : null;
+        return states.get(signature) === 'final' && state.quorum ? chainTransaction(signature) : null;
       },
       async confirmedTransaction(signature) {
         await scheduler.sleep(state.oneNodeMs);
-        return { ...transactionOf(signature), fee: ONE_NODES_FEE };
+        return { ...chainTransaction(signature), fee: ONE_NODES_FEE };
       },
       async newestOf(payee) {
         state.lists.push(payee);

@@ -4,17 +4,21 @@ import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
-import { HTML_429, type Recorded, replay } from '../../providers/replay.ts';
+import { HTML_429, type Recorded, refusal, replay, result, resultAt } from '../../providers/replay.ts';
+import {
+  chainTransaction,
+  epochBody,
+  listedBody,
+  RPC_ERRORS,
+  statusBody,
+  tokenAmountBody,
+  transactionBody,
+} from '../../world/solana-shapes.ts';
 
 const RESERVE = 'reserve';
 const SIGNATURE = 'signature-one';
 
 type Answer = Recorded | Error;
-const result = (value: unknown): Recorded => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
-const refusal = (code: number, message: string, data?: unknown): Recorded => ({
-  body: { jsonrpc: '2.0', id: 1, error: { code, message, data } },
-});
-const inContext = (value: unknown, slot = 100) => result({ context: { slot }, value });
 const down = new TypeError('fetch failed');
 
 /** Both nodes are witnesses of the attempt at the height 818: it expires at 1,000. */
@@ -48,10 +52,10 @@ function setUp(first: Record<string, Answer>, second: Record<string, Answer> = {
   return { chain, requests, methods, logged, clock, ids };
 }
 
-const SEEN = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
+const SEEN = statusBody({ slot: 90, err: null }, 'finalized', 510);
 const node = (height: number, status: unknown, first = 0): Record<string, Answer> => ({
-  getEpochInfo: result({ absoluteSlot: 500, blockHeight: height }),
-  getSignatureStatuses: inContext([status], 510),
+  getEpochInfo: result(epochBody(500, height)),
+  getSignatureStatuses: resultAt([status], 510),
   getFirstAvailableBlock: result(first),
 });
 
@@ -115,8 +119,8 @@ describe('views', () => {
   it.each<[string, Record<string, Answer>]>([
     ['no heights', { ...node(1_001, null), getEpochInfo: down }],
     ['no status', { ...node(1_001, null), getSignatureStatuses: HTML_429 }],
-    ['an empty status list', { ...node(1_001, null), getSignatureStatuses: inContext([]) }],
-    ['no history', { ...node(1_001, null), getFirstAvailableBlock: refusal(-32601, 'Method not found') }],
+    ['an empty status list', { ...node(1_001, null), getSignatureStatuses: resultAt([]) }],
+    ['no history', { ...node(1_001, null), getFirstAvailableBlock: refusal(RPC_ERRORS.methodNotFound) }],
   ])('leaves out the view of a node that gives %s', async (_name, broken) => {
     const { chain, ids } = setUp(broken, node(1_001, null));
     expect((await chain.views(signingOf(ids), RESERVE)).map((view) => view.node)).toEqual([ids[1]]);
@@ -128,12 +132,12 @@ describe('views', () => {
   });
 });
 
-const already = refusal(-32002, 'Transaction simulation failed', { err: 'AlreadyProcessed' });
+const already = refusal(RPC_ERRORS.preflight('AlreadyProcessed'));
 it.each<[string, Answer, Answer, boolean]>([
   ['both take it', result(SIGNATURE), result(SIGNATURE), true],
   ['one takes it', down, result(SIGNATURE), true],
   ['one reports that it is on the chain', already, down, true],
-  ['both refuse it', refusal(-32005, 'behind'), HTML_429, false],
+  ['both refuse it', refusal(RPC_ERRORS.unhealthy), HTML_429, false],
   ['both are down', down, down, false],
 ])('reports whether a node accepted a sent transaction: %s', async (_name, first, second, accepted) => {
   const { chain, methods } = setUp({ sendTransaction: first }, { sendTransaction: second });
@@ -144,7 +148,7 @@ it.each<[string, Answer, Answer, boolean]>([
 
 describe('balance', () => {
   it('reads a finalized balance that is at least as new as the requested slot', async () => {
-    const { chain, requests } = setUp({ getBalance: inContext(5, 300) }, {}, 1);
+    const { chain, requests } = setUp({ getBalance: resultAt(5, 300) }, {}, 1);
     expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
     expect(requests[0]?.body).toMatchObject({
       params: [RESERVE, { commitment: 'finalized', minContextSlot: 250 }],
@@ -152,7 +156,7 @@ describe('balance', () => {
   });
 
   it('a balance read without a minimum slot sends no minimum slot to the nodes', async () => {
-    const { chain, requests } = setUp({ getBalance: inContext(5) }, {}, 1);
+    const { chain, requests } = setUp({ getBalance: resultAt(5) }, {}, 1);
     await chain.balance(0n);
     expect(requests[0]?.body).toEqual(
       expect.objectContaining({ params: [RESERVE, { commitment: 'finalized' }] }),
@@ -169,9 +173,9 @@ describe('balance', () => {
   )('%s', async (_title, first = '', second = '', shown) => {
     const answers = [first, second].map((text) => {
       if (text === 'down') return down;
-      if (text === 'behind') return refusal(-32016, 'Minimum context slot has not been reached');
+      if (text === 'behind') return refusal(RPC_ERRORS.behind(249));
       const [sum, slot] = text.split(' at ').map(Number);
-      return inContext(sum, slot);
+      return resultAt(sum, slot);
     });
     const [one = down, two = down] = answers;
     const read = setUp({ getBalance: one }, { getBalance: two }).chain.balance(250n);
@@ -210,22 +214,19 @@ describe('balance', () => {
   });
 });
 
-const transactionWith = (
-  change: { signature?: string; err?: unknown; accounts?: string[]; slot?: number; post?: number } = {},
-) => ({
-  slot: change.slot ?? 321,
-  blockTime: 1_790_000_000,
-  transaction: {
-    signatures: [change.signature ?? SIGNATURE],
-    message: { accountKeys: change.accounts ?? [RESERVE, 'deposit'], header: { numRequiredSignatures: 1 } },
-  },
-  meta: {
-    err: change.err ?? null,
-    fee: 5_900,
-    preBalances: [1_000_000, 0],
-    postBalances: [change.post ?? 494_100, 500_000],
-  },
-});
+type Shown = { signature?: string; err?: unknown; accounts?: string[]; slot?: number; post?: number };
+const transactionWith = ({
+  err = null,
+  accounts = [RESERVE, 'deposit'],
+  slot = 321,
+  ...shown
+}: Shown = {}) => {
+  const { signature = SIGNATURE, post = 494_100 } = shown;
+  const moved = { preLamports: [1_000_000n, 0n], postLamports: [BigInt(post), 500_000n] };
+  const facts = { slot: BigInt(slot), fee: 5_900n, signers: ['reserve'], accounts, ...moved };
+  const other = { ...facts, preTokens: null, postTokens: null };
+  return transactionBody(chainTransaction(signature, {}, other), err);
+};
 
 describe('a finalized failure', () => {
   const failed = { ...SEEN, err: 'x' };
@@ -284,8 +285,13 @@ describe('landing', () => {
 describe('a finalized transaction', () => {
   const found = result(transactionWith());
   const withTokens = (amount: string) => {
-    const row = { accountIndex: 1, mint: 'm', owner: RESERVE, uiTokenAmount: { amount, decimals: 6 } };
     const { meta, ...rest } = transactionWith();
+    const row = {
+      accountIndex: 1,
+      mint: 'm',
+      owner: RESERVE,
+      uiTokenAmount: tokenAmountBody(BigInt(amount), 6),
+    };
     return result({ ...rest, meta: { ...meta, preTokenBalances: [], postTokenBalances: [row] } });
   };
   const ANSWERS: Readonly<Record<string, Answer>> = {
@@ -349,20 +355,10 @@ describe('a finalized transaction', () => {
 });
 
 describe('a transaction that is not final', () => {
-  const transactionOf = (slot: number) =>
-    result({
-      slot,
-      blockTime: null,
-      transaction: {
-        signatures: [SIGNATURE],
-        message: { accountKeys: ['a'], header: { numRequiredSignatures: 1 } },
-      },
-      meta: { err: null, fee: 5_000, preBalances: [10], postBalances: [5] },
-    });
   const confirmed = { ...SEEN, confirmations: 3, confirmationStatus: 'confirmed' };
 
   it('reads a transaction that is not final from one node only, and from the next node the next time', async () => {
-    const shown = { ...node(1, confirmed), getTransaction: transactionOf(90) };
+    const shown = { ...node(1, confirmed), getTransaction: result(transactionWith({ slot: 90 })) };
     const { chain, methods } = setUp(shown, shown);
     expect(await chain.confirmedTransaction(SIGNATURE)).toMatchObject({ slot: 90n });
     await chain.confirmedTransaction(SIGNATURE);
@@ -376,10 +372,8 @@ describe('a transaction that is not final', () => {
 });
 
 it('reads the newest signatures of an address from one node, and none while that node is down', async () => {
-  const { signature, slot, err } = { signature: SIGNATURE, slot: 90, err: null };
-  const listed = result([
-    { signature, slot, err, memo: null, blockTime: null, confirmationStatus: 'confirmed' },
-  ]);
+  const shown = { signature: SIGNATURE, slot: 90, err: null, memo: null, blockTime: null };
+  const listed = result([listedBody(shown, 'confirmed')]);
   const { chain, methods } = setUp(
     { ...node(1, null), getSignaturesForAddress: listed },
     { ...node(1, null), getSignaturesForAddress: down },
@@ -408,10 +402,10 @@ describe('the state of a signature', () => {
 });
 
 describe('a blockhash', () => {
-  const tip = (blockhash: string, slot: number) => inContext({ blockhash, lastValidBlockHeight: 1 }, slot);
+  const tip = (blockhash: string, slot: number) => resultAt({ blockhash, lastValidBlockHeight: 1 }, slot);
   const witness = (valid: boolean, slot: number, height: number): Record<string, Answer> => ({
-    isBlockhashValid: inContext(valid, slot),
-    getEpochInfo: result({ absoluteSlot: slot, blockHeight: height }),
+    isBlockhashValid: resultAt(valid, slot),
+    getEpochInfo: result(epochBody(slot, height)),
   });
 
   it('a blockhash is returned with the block height of each node, read after that node has seen the blockhash', async () => {
@@ -435,7 +429,7 @@ describe('a blockhash', () => {
     ['is down', { isBlockhashValid: down }],
     [
       'gives a height from long before it has seen it',
-      { ...witness(true, 104, 74), getEpochInfo: result({ absoluteSlot: 87, blockHeight: 57 }) },
+      { ...witness(true, 104, 74), getEpochInfo: result(epochBody(87, 57)) },
     ],
   ])('a blockhash is refused when the second node %s', async (_name, second) => {
     const { chain } = setUp(

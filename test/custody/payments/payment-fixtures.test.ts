@@ -3,21 +3,15 @@ import { expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
+import { chainTransaction } from '../../world/solana-shapes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, TREASURY } from './payment-world.ts';
-
-const RICH = 10n ** 12n;
 
 /** Balances of a transaction in which accounts gain and lose, the first of them paying the network's fee. */
 function moving(changes: Record<string, bigint>): Partial<ChainTransaction> {
-  const accounts = Object.keys(changes);
-  return {
-    accounts,
-    signers: accounts.slice(0, 1),
-    preLamports: accounts.map(() => RICH),
-    postLamports: accounts.map(
-      (account, index) => RICH + (changes[account] ?? 0n) - (index === 0 ? 5_000n : 0n),
-    ),
-  };
+  const [payer = '', sum = 0n] = Object.entries(changes)[0] ?? [];
+  const moved = chainTransaction('', { ...changes, [payer]: sum - 5_000n });
+  const { accounts, signers, preLamports, postLamports } = moved;
+  return { accounts, signers, preLamports, postLamports };
 }
 
 /** Payments that `pay` alone cannot write, by the first word of their scene. */

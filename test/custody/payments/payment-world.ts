@@ -18,6 +18,7 @@ import { createTools, runDue } from '../../kit/kernel.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import { CREATION, signingOf } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { chainTransaction } from '../../world/solana-shapes.ts';
 
 export const TREASURY = 'treasury';
 const START = 1_800_000_000_000;
@@ -227,20 +228,10 @@ export function createPaymentWorld(
   };
   const pay = (lamports: bigint, references: string[] = [], over: Partial<ChainTransaction> = {}): string => {
     const n = chain.length + 1;
-    chain.unshift({
-      signature: signature(n),
-      slot: BigInt(n),
-      blockTime: Math.floor(state.now / 1_000),
-      failed: false,
-      fee: 5_000n,
-      accounts: ['payer', TREASURY, ...references],
-      signers: ['payer'],
-      preLamports: [10n ** 12n, 0n, ...references.map(() => 0n)],
-      postLamports: [10n ** 12n - lamports - 5_000n, lamports, ...references.map(() => 0n)],
-      preTokens: null,
-      postTokens: null,
-      ...over,
-    });
+    const changes = { payer: -lamports - 5_000n, [TREASURY]: lamports };
+    const named = Object.fromEntries(references.map((each) => [each, 0n]));
+    const facts = { slot: BigInt(n), blockTime: Math.floor(state.now / 1_000), ...over };
+    chain.unshift(chainTransaction(signature(n), { ...changes, ...named }, facts));
     return over.signature ?? signature(n);
   };
   /** A request whose exact payment is on the chain. */

@@ -1,6 +1,7 @@
 /** A scene is a script such as `pay 30, all, lag 5, run`: what happens to the chain, the nodes and the clock. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { lamportsChange } from '../../../src/chain/solana/transaction.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
@@ -11,6 +12,7 @@ import { TreasuryWalk } from '../../../src/custody/payments/treasury-walk.ts';
 import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { chainTransaction } from '../../world/solana-shapes.ts';
 
 const T0 = 1_800_000_000;
 const UNITS: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
@@ -24,19 +26,8 @@ const transactionOf = (
   slot: bigint,
   lamports: bigint,
   blockTime: number | null,
-): ChainTransaction => ({
-  signature,
-  slot,
-  blockTime,
-  failed: false,
-  fee: 5_000n,
-  accounts: ['payer', 'treasury'],
-  signers: ['payer'],
-  preLamports: [10_000_000_000n, 1_000n],
-  postLamports: [10_000_000_000n - lamports - 5_000n, 1_000n + lamports],
-  preTokens: null,
-  postTokens: null,
-});
+): ChainTransaction =>
+  chainTransaction(signature, { payer: -lamports - 5_000n, treasury: lamports }, { slot, blockTime });
 
 /** The chain, newest first, the nodes that list it, and a walk that books payments of exactly 100 lamports. */
 function stageOf(nodeCount: number) {
@@ -64,7 +55,7 @@ function stageOf(nodeCount: number) {
   const now = () => world.now;
   async function book(found: ChainTransaction): Promise<undefined> {
     if (found.signature === fault.poison) throw new Error('cannot be booked');
-    const isPayment = found.postLamports[1] === 1_100n;
+    const isPayment = lamportsChange(found, 'treasury') === 100n;
     if (!payments.hasRecord(found.signature, 'treasury') && isPayment) taken.push(found.signature);
     payments.record(
       { ...found, lamports: 0n, payee: 'treasury', payer: null },

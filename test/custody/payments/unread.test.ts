@@ -8,32 +8,22 @@ import { MAX_ABSENT, UNREAD, UnreadTransactions } from '../../../src/custody/pay
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { chainTransaction } from '../../world/solana-shapes.ts';
 import { createPaymentWorld } from './payment-world.ts';
 
 const NOW = 1_790_000_000_000;
 const FEE = 5_000n;
 
-/** `changes`: the lamports that each account gains or loses, the fee included. */
 const transactionOf = (
   signature: string,
   changes: Readonly<Record<string, bigint>>,
   signers: readonly string[] = ['payer'],
-): ChainTransaction => {
-  const accounts = Object.keys(changes);
-  return {
-    signature,
+): ChainTransaction =>
+  chainTransaction(signature, changes, {
     slot: 7n,
     blockTime: NOW / 1_000,
-    failed: false,
-    fee: FEE,
-    accounts,
     signers,
-    preLamports: accounts.map(() => 10n ** 12n),
-    postLamports: Object.values(changes).map((change) => 10n ** 12n + change),
-    preTokens: [],
-    postTokens: [],
-  };
-};
+  });
 const paying = (signature: string, lamports: bigint): ChainTransaction =>
   transactionOf(signature, { payer: -lamports - FEE, treasury: lamports });
 

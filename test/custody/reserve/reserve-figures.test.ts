@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { lamports } from '../../../src/core/amount.ts';
 import { solanaFigures } from '../../../src/custody/reserve/reserve-views.ts';
-import { mintData } from '../../kit/token-accounts.ts';
+import { nodesOver, type TestChain } from '../../kit/solana-node.ts';
+import { mintAccount } from '../../kit/token-accounts.ts';
 
 const ADDRESS = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 /** What one node shows. */
 type Shown = {
@@ -18,33 +17,22 @@ const hashAt = (slot: bigint): string => `hash ${slot}`;
 
 /** The figures of a proof over these nodes; undefined stands for a node that fails. */
 function figuresOf(...shown: readonly (Shown | undefined)[]) {
-  const nodes = shown.map((node, index) => {
-    const asked = (): Shown => {
-      if (!node) throw new Error('down');
-      return node;
-    };
-    return {
-      name: `rpc-${index}`,
-      balance: async () => ({ lamports: lamports(asked().lamports), slot: asked().slot }),
-      latestBlockhash: async () => ({
-        blockhash: asked().fork ? 'invented' : hashAt(asked().slot),
-        slot: asked().slot,
-        lastValidBlockHeight: 0n,
-      }),
-      isBlockhashValid: async (blockhash: string) => ({
-        valid: asked().fork ? true : blockhash === hashAt(1_000n) || blockhash === hashAt(999n),
-        slot: asked().slot,
-      }),
-      accounts: async () => {
-        const data = mintData({ authority: ADDRESS, supply: asked().atoms });
-        const account = { owner: TOKEN_PROGRAM, lamports: 1n, data };
-        return { slot: asked().slot, accounts: [account] };
+  const chains = shown.map(
+    (node): TestChain | undefined =>
+      node && {
+        newest: Number(node.slot),
+        accounts: { [ADDRESS]: mintAccount({ supply: node.atoms, authority: ADDRESS }) },
+        lamports: () => Number(node.lamports),
+        blockhashAt: (slot) => ({
+          blockhash: node.fork ? 'invented' : hashAt(BigInt(slot)),
+          lastValidBlockHeight: 0,
+        }),
+        isBlockhashValid: (hash) => node.fork ?? [hashAt(1_000n), hashAt(999n)].includes(hash),
       },
-    };
-  });
+  );
   return solanaFigures({
     indexes: [],
-    nodes,
+    nodes: nodesOver(chains),
     bitcoinAddress: 'unused',
     solanaAddress: ADDRESS,
     absrMint: ADDRESS,
