@@ -157,8 +157,8 @@ export const RequestView = z.object({
   detail: z.string(),
   reason: orNull(z.string()),
   subject: z.record(z.string(), z.unknown()).readonly(),
-  /** The treasury to pay. */
-  payee: z.string(),
+  /** The treasury to pay; null in a row of an earlier release. */
+  payee: orNull(z.string()),
   feeLamports: z.string(),
   receivedLamports: z.string(),
   reference: z.string(),

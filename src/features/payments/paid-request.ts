@@ -40,10 +40,15 @@ export const priceOf = (lamports: bigint) => ({
   currency: 'SOL' as const,
 });
 
-/** The payment instructions of a request. @param purpose label in the payer's wallet */
-export function paymentBody(request: RequestView, purpose: string) {
+/**
+ * The payment instructions of a request.
+ * @param treasury paid by a request that names none
+ * @param purpose label in the payer's wallet
+ */
+export function paymentBody(request: RequestView, treasury: string, purpose: string) {
   const price = priceOf(BigInt(request.feeLamports));
-  const { payee, reference } = request;
+  const { reference } = request;
+  const payee = request.payee ?? treasury;
   const query = new URLSearchParams({ amount: price.amount, reference, label: 'Sluice', message: purpose });
   return {
     treasury_address: payee,

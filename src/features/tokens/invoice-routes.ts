@@ -207,7 +207,7 @@ const confirmRoute = createRoute({
 
 export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
   .openapi(createInvoiceRoute, async (c) => {
-    c.var.deps.tokens.requirePayments();
+    const treasury = c.var.deps.tokens.requirePayments();
     const body = c.req.valid('json');
     const { request } = await createInvoice(
       c.var.deps.tokens,
@@ -227,13 +227,13 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       },
       clientKey(c),
     );
-    const invoice = invoiceBody(request);
+    const invoice = invoiceBody(request, treasury);
     const message = `This orders ${invoice.supply_ui} ${invoice.symbol} (${invoice.supply} smallest units, ${invoice.decimals} decimals). Pay exactly ${invoice.amount} SOL to ${invoice.treasury_address}, or open the solana_pay_url. The token is created when the payment is final; you do not have to confirm it.`;
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
     const deps = c.var.deps.tokens;
-    deps.requirePayments();
+    const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
     // A bookmark shows that the caller has changed something, perhaps through another isolate, so the cache is skipped.
@@ -249,7 +249,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
           read: () => read().catch(missIfUnknown),
           stateOf: openState,
         }));
-    return c.json(invoiceBody(request), 200);
+    return c.json(invoiceBody(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
     c.var.deps.tokens.requirePayments();
@@ -294,12 +294,12 @@ function wholeTokens(request: RequestView): string | null {
 
 const FeeParts = z.record(z.string(), z.string());
 
-const invoiceBody = (request: RequestView) => ({
+const invoiceBody = (request: RequestView, treasury: string) => ({
   invoice_id: request.id,
   status: request.status,
   detail: request.detail,
   reason: request.reason,
-  ...paymentBody(request, `Token ${part(request, 'symbol') ?? ''}`),
+  ...paymentBody(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
   received_lamports: request.receivedLamports,
   fee_breakdown: FeeParts.safeParse(request.subject.fee).data ?? null,
   payment_tx_signature: request.paymentSignature,

@@ -215,7 +215,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     return c.json({ listings: rows.map(listingBody), next_cursor: next }, 200);
   })
   .openapi(requestRoute, async (c) => {
-    c.var.deps.tokens.requirePayments();
+    const treasury = c.var.deps.tokens.requirePayments();
     const { token_id: id, mint_address: mint } = c.req.valid('json');
     if ((id === undefined) === (mint === undefined)) {
       throw new AppError('INVALID_INPUT', 'Give either token_id or mint_address.');
@@ -224,7 +224,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     const request = await requestListing(c.var.deps.tokens, listed, clientKey(c));
     const isListed = request.status === 'completed';
     const due = isListed ? { ...request, feeLamports: '0' } : request;
-    const payment = paymentBody(due, `Listing ${String(request.subject.symbol)}`);
+    const payment = paymentBody(due, treasury, `Listing ${String(request.subject.symbol)}`);
     const message = isListed
       ? 'The token is already listed. No payment is needed.'
       : `Pay exactly ${payment.amount} SOL to ${payment.treasury_address}, or open the solana_pay_url. The token is listed when the payment is final.`;
