@@ -72,7 +72,7 @@ const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
   cache: isolate({ ms: 0 }),
   reserve: { bitcoinAddress: ADDRESS, solanaAddress: SOLANA },
   bitcoinSources: [says('one', 700n), says('two', 700n)],
-  solanaSources: [node('rpc-1', 9n, 100n), node('rpc-2', 8n, 90n)],
+  solanaSources: [node('rpc-1', 9n, 100n), node('rpc-2', 9n, 90n)],
   absrMint: null,
   mintAuthority: null,
   sleep: async () => undefined,
@@ -140,10 +140,16 @@ describe('balances', () => {
       expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting: null });
   });
 
-  it('uses the node at the highest slot, in any order of the nodes', async () => {
-    const solanaSources = [node('rpc-1', 1n, 50n), node('rpc-2', 2n, 99n)];
+  it('shows the lowest balance that a node shows, whatever slot another node claims', async () => {
+    const solanaSources = [node('rpc-1', 2n, 10n ** 15n), node('rpc-2', 1n, 50n)];
     const { solana } = await getReserves(depsOf({ solanaSources }));
-    expect(solana).toMatchObject({ balanceLamports: '2', source: 'rpc-2', slot: '99' });
+    expect(solana).toMatchObject({ balanceLamports: '1', source: 'rpc-2', slot: '50' });
+  });
+
+  it('does not show who can mint while nodes contradict each other', async () => {
+    const solanaSources = [chainWith(MULTISIG).node, { ...chainWith(SOLANA).node, name: 'rpc-2' }];
+    const deps = depsOf({ solanaSources, absrMint: MINT, mintAuthority: MULTISIG });
+    expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting: null });
   });
 
   it('the report shows the other chain and names the error while one chain is down', async () => {

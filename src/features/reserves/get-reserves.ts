@@ -2,6 +2,7 @@ import { type MintKeys, mintAuthorityOf, mintKeysOf } from '../../chain/solana/m
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
+import { stringifyJson } from '../../core/json.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { type CachePolicy, refreshing } from '../../http/cache-policy.ts';
 import type { Body, Cache, Cached } from '../../http/cached.ts';
@@ -11,7 +12,6 @@ import {
   bestOf,
   errorsOf,
   failureOf,
-  isNewer,
   querySources,
   type SourceResult,
 } from './query-sources.ts';
@@ -93,7 +93,10 @@ export function readBitcoinReserve(
   });
 }
 
-/** The reserve's finalized lamports, and who can mint ABSR, from the node at the highest slot. */
+/**
+ * The lowest finalized balance that a node shows, as of the Bitcoin indexes. Who can mint ABSR is null while nodes contradict
+ * each other, so one node can claim neither a balance nor a second key.
+ */
 function readSolanaReserve(
   deps: SolanaDeps,
   address: string,
@@ -101,8 +104,13 @@ function readSolanaReserve(
 ): Promise<Cached<StoredSolana>> {
   return deps.cache.read('reserves:solana', refreshing(CHAIN_POLICY, refresh), async () => {
     const ask = (node: ReservesNode) => readAccounts(node, address, deps);
-    const { name, value } = bestOf(await querySources(deps.solanaSources, deps.sleep, ask), isNewer);
-    return { ...value, lamports: value.lamports.toString(), slot: value.slot.toString(), source: name };
+    const results = await querySources(deps.solanaSources, deps.sleep, ask);
+    const { name, value } = bestOf(results, (a, b) => a.lamports < b.lamports);
+    const shown = new Set(
+      results.flatMap((result) => (result.ok ? [stringifyJson(result.value.minting)] : [])),
+    );
+    const minting = shown.size === 1 ? value.minting : null;
+    return { lamports: value.lamports.toString(), slot: value.slot.toString(), minting, source: name };
   });
 }
 

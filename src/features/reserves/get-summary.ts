@@ -10,7 +10,7 @@ import { agreePrices, isConfirmed, type PriceReport, USD_DECIMALS, valueUsd } fr
 import { prewarmed, refreshing } from '../../http/cache-policy.ts';
 import { type Cache, type Cached, Dated } from '../../http/cached.ts';
 import { CHAIN_POLICY } from './get-reserves.ts';
-import { absent, attempt, bestOf, errorsOf, isNewer, querySources } from './query-sources.ts';
+import { absent, attempt, bestOf, errorsOf, querySources } from './query-sources.ts';
 
 export type ReadPriceDeps = {
   readonly cache: Cache;
@@ -84,11 +84,12 @@ export type SummaryDeps = ReadPriceDeps & {
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
-/** The finalized supply from the node at the highest slot. */
+/** The highest finalized supply that a node shows, so that one node can't make the reserve look covered. */
 function readSupply(deps: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
   return deps.cache.read('absr:supply', refreshing(CHAIN_POLICY, refresh), async () => {
     const ask = (node: (typeof deps.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
-    const { value } = bestOf(await querySources(deps.supplySources, deps.sleep, ask), isNewer);
+    const results = await querySources(deps.supplySources, deps.sleep, ask);
+    const { value } = bestOf(results, (a, b) => a.atoms > b.atoms);
     return { atoms: value.atoms.toString(), decimals: value.decimals };
   });
 }

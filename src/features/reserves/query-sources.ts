@@ -57,10 +57,6 @@ export function bestOf<T>(
   return known.reduce((best, result) => (exceeds(result.value, best.value) ? result : best), first);
 }
 
-/** Compares responses by slot. */
-export const isNewer = (a: { readonly slot: bigint }, b: { readonly slot: bigint }): boolean =>
-  a.slot > b.slot;
-
 export type PartError<Part extends string> = { readonly part: Part; readonly error_code: string };
 
 /** A part of a response; null with the reason if it could not be read. */
