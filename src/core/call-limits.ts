@@ -16,7 +16,7 @@ export const BUDGETS = {
   upstream_calls: { total: 4_800, windowMs: 60_000 },
   /** Requests that await payment. Beyond `fair`, a client may have two. */
   open_requests: { total: 2_000, fair: 500, most: 10 },
-  /** Waits of callers for signatures at once. Beyond `fair`, a client may wait for two. */
+  /** Signatures that callers wait for at once. Beyond `fair`, a client may wait for two. */
   signature_lookups: { total: 1_024, fair: 256 },
 } as const satisfies Record<string, BudgetTerms>;
 

@@ -43,6 +43,8 @@ export type LookupPorts = {
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
+/** Waits at once. Each holds a call and a timer, whatever it waits for. */
+const MAX_WAITS = 4_096;
 /** Maximum signatures in one call of `getSignatureStatuses`. */
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
@@ -96,6 +98,10 @@ const isAhead = (at: number, now: number): boolean => at > now && at <= now + CH
 export class SignatureLookups {
   readonly #ports: LookupPorts;
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
+  /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
+  readonly #callers = new Map<string, { readonly payer: string; count: number }>();
+  /** Waits that are in progress, also those for the same signature. */
+  #waits = 0;
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
   readonly #unpolled = new Set<string>();
@@ -114,14 +120,14 @@ export class SignatureLookups {
 
   /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
   async find(lookup: Lookup): Promise<LookedUp> {
-    if (!this.#waiting.take(lookup.client, this.#ports.now()).ok) return refused('signature_lookups', 5);
+    if (!this.#enter(lookup)) return refused('signature_lookups', 5);
     try {
       return await forCaller(lookup.client, () => this.#wait(lookup));
     } catch (error) {
       if (!isRateLimited(error)) throw error;
       return refused('upstream_calls', error.retryAfterSeconds ?? 5);
     } finally {
-      this.#waiting.giveBack(lookup.client);
+      this.#leave(lookup);
     }
   }
 
@@ -145,6 +151,25 @@ export class SignatureLookups {
       if (found.type === 'confirmed' && found.transaction && until === 'confirmed') return found;
       await sleep(Math.min(NEAR_POLL_MS, left));
     }
+  }
+
+  #enter({ client, signature }: Lookup): boolean {
+    if (this.#waits >= MAX_WAITS) return false;
+    const callers = this.#callers.get(signature);
+    if (callers) callers.count++;
+    else if (this.#waiting.take(client, this.#ports.now()).ok)
+      this.#callers.set(signature, { payer: client, count: 1 });
+    else return false;
+    this.#waits++;
+    return true;
+  }
+
+  #leave({ signature }: Lookup): void {
+    this.#waits--;
+    const callers = this.#callers.get(signature);
+    if (!callers || --callers.count > 0) return;
+    this.#callers.delete(signature);
+    this.#waiting.giveBack(callers.payer);
   }
 
   async #current({ signature, until, client }: Lookup): Promise<LookedUp> {

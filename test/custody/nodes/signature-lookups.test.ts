@@ -162,8 +162,10 @@ it.each(
       | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
     a caller without a share of the calls does not make the read of a payment fail for others
       | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
-    counts each wait in the share of a network, also waits for the same signature
-      | find one calls:500 client:network wait:1s = unknown 64 signature_lookups 436
+    counts a signature once in the share of a network, however many callers wait for it
+      | find one calls:500 client:network wait:1s = unknown 500
+    refuses waits above 4,096 in all, also for the same signature
+      | find one calls:5000 client:network wait:1s = unknown 4096 signature_lookups 904; find one = unknown 1
     repeated reads without a quorum do not use up the share of a network
       | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
   `),
