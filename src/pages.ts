@@ -22,20 +22,19 @@ const SUMMARY: Reads = { 'getAbsrSummary {}': '/api/arbitrage/summary' };
 const RESERVE: Reads = { 'getReserves {}': '/api/reserves', 'getProof {}': '/api/proof', ...SUMMARY };
 const EPOCH: Reads = { 'getAsryEpoch {}': '/api/asry/epoch' };
 const tokenKey = (id: string): string => `getToken ${JSON.stringify({ id })}`;
-const TRUST: Reads = {
-  ...RESERVE,
-  ...EPOCH,
-  'getStatus {}': '/api/status',
-  'getTreasury {}': '/api/explorer/treasury',
-};
 /** What each page shows first. The banner of every page needs the summary. */
-const PAGES: Readonly<Record<string, (asryMint: string | null) => Reads>> = {
-  '/': () => RESERVE,
-  '/reserves': () => RESERVE,
-  '/status': () => ({ 'getStatus {}': '/api/status', ...SUMMARY }),
-  '/tokens': () => ({ 'listTokens {}': '/api/tokens', ...SUMMARY }),
-  '/trust': (asry) => (asry === null ? TRUST : { ...TRUST, [tokenKey(asry)]: `/api/tokens/${asry}` }),
-  '/asry': () => ({ ...EPOCH, ...SUMMARY }),
+const PAGES: Readonly<Record<string, Reads>> = {
+  '/': RESERVE,
+  '/reserves': RESERVE,
+  '/status': { 'getStatus {}': '/api/status', ...SUMMARY },
+  '/tokens': { 'listTokens {}': '/api/tokens', ...SUMMARY },
+  '/trust': {
+    ...RESERVE,
+    ...EPOCH,
+    'getStatus {}': '/api/status',
+    'getTreasury {}': '/api/explorer/treasury',
+  },
+  '/asry': { ...EPOCH, ...SUMMARY },
 };
 const TOKEN_PATH = '/token/';
 
@@ -49,8 +48,6 @@ export type PageDeps = {
   readonly renderIslands: (page: string, answers: Answers, id?: string) => Readonly<Record<string, string>>;
   /** If it is empty, the origin of each request is used. */
   readonly publicBaseUrl: string;
-  /** Null without an ASRY mint. */
-  readonly asryMint: string | null;
 };
 type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
 type PageContext = Context<PageEnv>;
@@ -139,9 +136,8 @@ async function sitePage(assets: Built, path: string, content: Content | Promise<
 }
 
 async function contentOf(c: PageContext, service: Service, page: string): Promise<Content> {
-  const { renderIslands, asryMint } = c.var.deps.pages;
-  const answers = await readFirst(c, service, PAGES[page]?.(asryMint) ?? {});
-  return { answers, islands: renderIslands(page, answers) };
+  const answers = await readFirst(c, service, PAGES[page] ?? {});
+  return { answers, islands: c.var.deps.pages.renderIslands(page, answers) };
 }
 
 /** `/token/{mint}`. A numeric id is redirected there. Deeper paths are unknown, like every path without a page. */

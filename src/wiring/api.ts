@@ -225,7 +225,6 @@ const depsOf = (sources: Sources): Deps => ({
     assets: sources.env.ASSETS,
     renderIslands,
     publicBaseUrl: sources.publicBaseUrl,
-    asryMint: sources.config.ASRY_MINT_ADDRESS ?? null,
   },
   reserves: reservesDeps(sources),
   status: statusDeps(sources),

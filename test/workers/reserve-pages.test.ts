@@ -73,7 +73,7 @@ function service(world: World) {
   const assets = { fetch: async () => new Response(BUILT, { headers: { 'Content-Type': 'text/html' } }) };
   const deps = {
     log: () => undefined,
-    pages: { assets, renderIslands, publicBaseUrl: '', asryMint: ASRY },
+    pages: { assets, renderIslands, publicBaseUrl: '' },
     reserves,
   };
   const app = createApp(() => deps as object as Deps);

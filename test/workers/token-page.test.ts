@@ -56,7 +56,7 @@ async function pageOf(path: string, row: TokenRow | Error | undefined, chain?: C
     officialMints: new Map([[ABSR, 'ABSR']]),
     reserve: { solanaAddress: RESERVE },
   };
-  const pages = { assets, renderIslands, publicBaseUrl: ORIGIN, asryMint: null };
+  const pages = { assets, renderIslands, publicBaseUrl: ORIGIN };
   const app = createApp(() => ({ log: () => undefined, tokens, pages }) as object as Deps);
   return app.request(path, {}, OPEN_GATE, createExecutionContext());
 }
