@@ -1,9 +1,9 @@
 /**
- * Confirms the payment of a request. Facts: `confirmPayment` and `bookNamed` wait until the transaction that a caller names
- * is final. Decision: `decide` finds its {@link PaymentCase}. Effect: `writeRows` writes the rows of this case in the same
- * storage transaction, each with its change for D1. A crash leaves all of these rows or none; then it is booked again.
+ * Confirms the payment of a request. Facts: `awaitFinal` waits until the transaction that a caller names is final. Decision:
+ * `decide` finds its {@link PaymentCase}. Effect: `writeRows` writes the rows of this case in the same storage transaction,
+ * each with its change for D1. A crash leaves all of these rows or none; if none, a later call or search books it.
  *
- * The searches book by `bookPayment` too. `endWork` ends the request in the storage transaction that ends its operation.
+ * `payment-search.ts` books by `bookPayment` too. `endWork` ends a request in the storage transaction that ends its operation.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -50,26 +50,26 @@ const MAX_PARTS = 50;
  * A payment of another request than the caller's is booked for that one; the caller gets PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
-  /** An earlier call has booked it. No rows. As the request's state says, see `answer`. */
+  /** An earlier call or search has booked it, in any case below. No rows. The caller gets what that case gives. */
   | { readonly type: 'booked' }
-  /** No reference, and a bridge may have returned it for a swap that is open. No rows. PAYMENT_NOT_FINAL. */
+  /** Has a request's exact fee, no reference, and may be a bridge's refund of an open swap. No rows. PAYMENT_NOT_FINAL. */
   | { readonly type: 'may_be_returned' }
   /** It completes the fee, but the purchase must be read first. No rows. Decided again after the read. */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** It pays nothing, is our own, or is older than the journal. Row: treasury_payments. PAYMENT_NOT_BOUND. */
+  /** Our own. Row: treasury_payments. PAYMENT_NOT_BOUND. Found by a search, also one that is empty or too old. */
   | { readonly type: 'no_payment' }
   /** For no request; the operator may return it. Row: treasury_payments. PAYMENT_NOT_BOUND with payer and amount. */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
-  /** Late, double, or one part too many. Rows: used, a refund of all of it. REFUND_DUE, or confirmed if completed. */
+  /** Late, double, or one part too many. Rows: used, a refund of all of it; the request stays as it is, see `answer`. */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
   /** Short; `expire.ts` owes it back if the rest does not come. Rows: used, request. PAYMENT_INCOMPLETE. */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** Sold or not for sale any more: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
+  /** The fee is complete, but the purchase is sold: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
-  /** Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. Confirmed once done. */
+  /** Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. In progress until it ends. */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
-/** `late`: after the request closed. `double`: after it was paid. `underpaid`: part `MAX_PARTS` + 1, still short. */
+/** `late`: after the request closed or ended. `double`: after it was paid. `underpaid`: short, after `MAX_PARTS` parts. */
 type OwedBack = 'late' | 'double' | 'underpaid';
 /** What the chain showed about a request's purchase before the booking of its payment. */
 type SaleRead = Checked & { readonly requestId: string };
@@ -87,7 +87,7 @@ export async function confirmPayment(
   const user = journal.userOf(`payment:${asked.signature}`);
   // Used by another request, a reward or a swap's refund.
   if (user !== undefined && user !== nameOf(request)) return refused(usedElsewhere(context, user));
-  // A payment is booked once it is final, so the payment of a paid request needs no further read.
+  // Only a final payment is booked, so the payment of a paid request needs no further read.
   const isBooked = user !== undefined && (request.state === 'paid' || request.state === 'completed');
   const refusal = isBooked ? undefined : await bookNamed(context, request, asked);
   if (refusal) return refused(refusal);
@@ -118,7 +118,7 @@ async function answer(context: PaymentContext, { id, signature }: ConfirmRequest
 
 /**
  * Waits until the named transaction is final, and books it for the request that it pays, which may be another one.
- * @returns why it is not for the caller's request
+ * @returns a refusal unless the caller's request has used it
  * @throws AppError UPSTREAM_FAILED
  */
 async function bookNamed(
@@ -146,7 +146,7 @@ async function bookNamed(
     // The payment is final but not booked yet: the caller asks again.
     if (undecided) return notFinal('confirmed');
   }
-  // Its end is known, so the request no longer shows it as a payment that is not final yet.
+  // The transaction is final, so the request no longer shows it as under way.
   const current = requests.get(request.id);
   if (current?.reported?.signature === signature) requests.putReported(current, null);
   if (transaction.failed) return PAYMENT_FAILED;
@@ -154,7 +154,7 @@ async function bookNamed(
   return user === nameOf(request) ? undefined : notForRequest(context, signature, user);
 }
 
-/** Waits for the final transaction. An open request shows it once it is confirmed, so that nobody pays again. */
+/** Waits for the final transaction. As soon as it is confirmed, an open request shows it, so that nobody pays again. */
 async function awaitFinal(
   context: PaymentContext,
   request: PaymentRequest,
@@ -286,7 +286,7 @@ function usePayment(context: PaymentContext, payment: TreasuryPayment, request: 
   context.treasury.record(payment, nameOf(request));
 }
 
-/** Queues the operation of a paid request, which reserves its cost. Without one, the request is complete. */
+/** Queues the operation of a paid request, which reserves its cost. A product without work is delivered at once. */
 function beginWork(context: PaymentContext, request: PaymentRequest): void {
   const { work } = context.products[request.kind];
   if (!work) deliver(context, request);
@@ -311,12 +311,12 @@ export const endWork =
     const request = context.requests.get(String(plan.invoiceId));
     if (request?.state !== 'paid' || workId(request) !== id) return;
     if (state === 'done') deliver(context, request);
-    // Another key signs for the reserve now: the work begins anew, as another operation.
+    // The reserve's key has changed, which is no failure: the work begins anew, as another operation.
     else if (isRotated(reason))
       beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
     else {
       const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
-      // Less what is owed of them already, as `overpaid`.
+      // `oweParts` subtracts what is owed already, as `overpaid`.
       oweParts(context, failed, 'failed');
     }
   };
