@@ -59,7 +59,7 @@ async function ask(
   path: string,
   waitMs: number,
 ): Promise<Response | undefined> {
-  // The caller's address, without a request for fresh figures: opening a page reads no upstream again.
+  // Keeps the caller's address, but asks for no fresh figures:  opening a page reads no upstream again.
   const headers = new Headers(c.req.raw.headers);
   for (const name of ['cache-control', 'pragma', 'if-none-match']) headers.delete(name);
   const request = new Request(new URL(path, c.req.url), { headers });

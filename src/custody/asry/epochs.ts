@@ -8,7 +8,7 @@
  */
 import type { ClaimedDeposit } from '../api.ts';
 
-/** Basis points of the received amount, rounded up: thousands of tiny deposits would pay nothing otherwise. */
+/** Basis points of the received amount, rounded up: otherwise tiny deposits would pay none. */
 export const RECEIVE_FEE_BPS = 5;
 
 /** The maximum reward of an epoch and the depth of its curve. Fixed when the epoch starts. */

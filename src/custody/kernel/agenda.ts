@@ -33,7 +33,7 @@ export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
 /**
- * `due_at` is null while the alarm does not continue the work: the cron or an operation does. `set_at` is when `due_at`
+ * `due_at` is null while the timer does not continue the work: the cron or an operation does. `set_at` is when `due_at`
  * was decided. `looks` is the number of an operation's checks since its state changed.
  */
 const SCHEMA = [

@@ -86,7 +86,7 @@ export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_SINCE, SUSPECT_HEIGHT] as cons
 
 /**
  * Why the operator cannot resolve a loss yet; undefined when it may be resolved now. A transaction that only the lost
- * journal recorded may land until its blockhash has expired. Blocks show that and no clock does: the chain may halt.
+ * journal recorded may land until its blockhash has expired. Only blocks show that, not a clock: the chain may halt.
  * @throws AppError UPSTREAM_FAILED
  */
 export async function tooEarly(
@@ -102,7 +102,7 @@ export async function tooEarly(
   return `A transaction signed before the loss may still land. Solana needs ${left + 1n} more blocks. Retry in ${seconds} seconds.`;
 }
 
-/** Stores the height of a loss once. A quorum that shows it later only prolongs the wait. */
+/** Stores the height of a loss once. If a quorum shows it late, the wait is longer. */
 async function noteHeight(
   journal: Journal,
   chain: { height(commitment: 'confirmed'): Promise<bigint> },

@@ -20,7 +20,7 @@ export type Entry = Pick<
 > & {
   /** Number of operations; absent for one. */
   readonly rows?: number;
-  /** These operations one by one, if they were counted at different times. All of them are in the same windows. */
+  /** The operations one by one, if their times differ. All are in the same windows. */
   readonly each?: () => readonly Entry[];
 };
 
@@ -96,7 +96,7 @@ function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }
     case 'amount':
       return amount;
     case 'unsettled':
-      // A planned operation becomes unsettled when it is signed. Counting it already now leaves no gap.
+      // A planned operation becomes unsettled when it is signed. Counting it from now on leaves no gap.
       return state === 'planned' ? amount : unsettled;
     case 'cost':
       return cost;

@@ -43,13 +43,13 @@ export type LookupPorts = {
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
-/** Waits at once. Each holds a call and a timer, whatever it waits for. */
+/** Maximum concurrent waits. Each holds a call and a timer. */
 const MAX_WAITS = 4_096;
 /** Maximum signatures in one call of `getSignatureStatuses`. */
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
 const POLL_MS = 800;
-/** A poll that follows a quiet time does not wait: two polls may begin within this time, whatever their interval. */
+/** If fewer than two polls began within this time, the next one begins at once. */
 const TWO_POLLS_MS = 2 * POLL_MS;
 /** Shortest interval of polls while a node shows one of the signatures, which may soon be final. */
 const NEAR_POLL_MS = 100;
@@ -62,7 +62,7 @@ const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** While more reads than this wait, reads of payments go first, so that strangers' transactions do not delay them. */
 const CROWD = 4;
 const LIST_MS = 1_000;
-/** Clients of a shared read that may pay for it, so that it does not wait for the share of the one that asked first. */
+/** Maximum clients that may pay for a shared read: one without units left then does not delay it. */
 const MAX_PAYERS = 4;
 const MAX_KNOWN = 1_000;
 /** Maximum remembered transactions. A decoded one can have 90 KB, and the object has 128 MB of memory. */
@@ -100,7 +100,7 @@ export class SignatureLookups {
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
   /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
-  /** Waits that are in progress, also those for the same signature. */
+  /** Waits in progress, including those for the same signature. */
   #waits = 0;
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
@@ -110,7 +110,7 @@ export class SignatureLookups {
   #polledBefore = 0;
   /** Reads of transactions that run or wait. */
   #reads = 0;
-  /** Signatures that a node lists for the payees. It may be wrong, so they only order reads. */
+  /** Signatures that a node lists for the payees. It may be wrong, so they only set the order of reads. */
   readonly #payments = new Map<string, true>();
   #listing: Promise<void> | undefined;
 

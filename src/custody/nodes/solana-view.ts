@@ -191,7 +191,7 @@ export class SolanaView {
     return this.#fromNext((node) => node.transaction(signature, 'confirmed'));
   }
 
-  /** The 200 newest signatures of an address, as listed by the node whose turn it is. They only order reads. */
+  /** The 200 newest signatures of an address, as listed by the node whose turn it is. They only set the order of reads. */
   async newestOf(address: string): Promise<readonly string[]> {
     const page = { limit: 200, commitment: 'confirmed' } as const;
     const listed = await this.#fromNext((node) => node.signaturesFor(address, page));
@@ -240,7 +240,7 @@ export class SolanaView {
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
       );
       const seen = valuesOf(await this.#fromMost((node) => witnessOf(node, blockhash, shownAt.get(node.id))));
-      // The slot is stored. After a slot that no node has, a node that joins later could never prove the attempt's end.
+      // The slot is stored. If no node ever had it, a node added later could never prove the attempt's end.
       const witnesses = seen.filter((witness) => witness !== undefined).filter(isPossible);
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
@@ -291,7 +291,7 @@ export class SolanaView {
   }
 }
 
-/** One URL may be two machines: slots by which a height may be older than the blockhash. The expiry margin is twice it. */
+/** One URL may be two machines: the height may be this many slots older than the blockhash. The expiry margin is twice this. */
 const MAX_WITNESS_LAG = 16n;
 
 /**

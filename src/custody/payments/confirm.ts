@@ -41,7 +41,7 @@ import { mayBeReturnedNow, reportUnmatched } from './unmatched.ts';
 const UNKNOWN_MS = 15_000;
 /** Maximum checks, for one booking, whether the purchase is still for sale. */
 const MAX_SALE_READS = 3;
-/** A request with so many parts accepts only a part that completes its fee, so that its row stays small. */
+/** A request with this many parts accepts only a part that completes its fee, so that its row stays small. */
 const MAX_PARTS = 50;
 
 /**
@@ -56,7 +56,7 @@ type PaymentCase =
   | { readonly type: 'may_be_returned' }
   /** It completes the fee, but the purchase must be read first. No rows. Decided again after the read. */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** Our own. Row: treasury_payments. PAYMENT_NOT_BOUND. Found by a search, also one that is empty or too old. */
+  /** Our own; in a search also an empty or too old one. Row: treasury_payments. PAYMENT_NOT_BOUND. */
   | { readonly type: 'no_payment' }
   /** For no request; the operator may return it. Row: treasury_payments. PAYMENT_NOT_BOUND with payer and amount. */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }

@@ -18,12 +18,12 @@ import { PART_MS, READ_AGAIN, type RunBudget, UnreadTransactions } from './unrea
 
 /** Maximum transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
-/** Cron searches: while a request is open, for a day after the last one closed, while any is stored. */
+/** Intervals of cron searches: while a request is open, for a day after, while any is stored. */
 const OPEN_RUN_MS = 5_000;
 const LATE_RUN_MS = 10 * 60_000;
 const KEPT_RUN_MS = HOUR_MS;
 const LATE_FOR_MS = DAY_MS;
-/** Intervals between alarm runs: for a request that a caller reads, and while the walk is behind. */
+/** Intervals between timer runs: for a request that a caller reads, and while the walk is behind. */
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
 /** The object's timer searches when the cron is this late: each run postpones it. */

@@ -136,7 +136,7 @@ export class RequestStore {
   readonly #requests: RowStore<PaymentRequest>;
   readonly #refunds: RowStore<RefundDue>;
   /**
-   * What the open requests of all clients use, until a request changes. A refused call is free, so it must not read
+   * Cached use by all open requests; dropped when a request changes. A refused call is free, so it must not read
    * thousands of rows. Not read inside a transaction, whose changes may be undone.
    */
   #openBudget: Budget | undefined;
@@ -211,7 +211,7 @@ export class RequestStore {
     return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
 
-  /** Requests whose id follows `id`, of these kinds and, if completed, of those, in the order of their ids. */
+  /** Requests after `id`, by id: all of `kinds`, and the completed ones of `completed`. */
   after(
     id: string,
     limit: number,

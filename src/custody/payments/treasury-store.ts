@@ -94,8 +94,8 @@ export class TreasuryStore {
   }
 
   /**
-   * Whether a transaction was read and recorded, whatever it pays for. That it pays one treasury nothing does not count
-   * for another one.
+   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid one treasury nothing does not
+   * count for another.
    */
   hasRecord(signature: string, payee: string): boolean {
     const query = "SELECT 1 FROM treasury_payments WHERE signature = ? AND (lamports <> '0' OR payee = ?)";
@@ -130,9 +130,9 @@ export class TreasuryStore {
     return this.#exec(query, signature).map(unmatchedOf)[0];
   }
 
-  /** Payments that pay for nothing, the largest first, so that small ones of strangers hide no customer's. */
+  /** Payments that pay for nothing, largest first, so that strangers' small ones do not hide a customer's. */
   *unmatchedBySize(): Generator<UnmatchedPayment> {
-    // The end of a swap uses the payment of its refund by name only.
+    // A swap's refund is marked as used only in `once`.
     const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED}
       AND NOT EXISTS (SELECT 1 FROM once WHERE name = 'payment:' || signature)
       ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ? OFFSET ?`;
@@ -191,7 +191,7 @@ export class TreasuryStore {
     return { source: row.source, since: Math.min(since, now) };
   }
 
-  /** When the first of a node's transactions that were never read may have been final, in Unix milliseconds. */
+  /** Earliest `final_at` of a node's queued transactions, in Unix milliseconds. */
   queuedFrom(source: string): number | undefined {
     const query = "SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND state = 'queued'";
     return numberOf(this.#exec, query, source);

@@ -14,7 +14,7 @@ import type { PaymentContext } from './context.ts';
 /** Number of transactions that one run of the search may still read. */
 export type RunBudget = { reads: number };
 
-/** Each part of a run begins no read after this time in milliseconds, because other work of the alarm waits for the run. */
+/** Each part of a run begins no read after this time in milliseconds, because other work of the timer waits. */
 export const PART_MS = 2_000;
 
 /** Maximum unread transactions for each node. At this limit the node's list waits. */
@@ -25,9 +25,9 @@ export const MAX_ABSENT = 1_000;
 export const UNREAD = 'unread';
 /** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
-/** Number of reads that begin at once in one run of the alarm. */
+/** Number of reads that begin at once in one run of the timer. */
 export const READ_AGAIN = 8;
-/** Other nodes may only lag, so a transaction is reported after this many checks: about four minutes. */
+/** Other nodes may just be behind, so a transaction is reported after this many checks: about four minutes. */
 const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
@@ -92,7 +92,7 @@ export class UnreadTransactions {
   #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
     const { agenda, log } = this.#context;
     const looks = agenda.postpone(UNREAD, signature, LOOKS);
-    // A version stays unreadable until the code changes. In every other case a node may only lag.
+    // A version stays unreadable until the code changes. In every other case a node may just be behind.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
     const isAbsent = why === 'absent';
@@ -125,7 +125,7 @@ export class UnreadTransactions {
 
   /**
    * Queues the transactions of a node's list that were not read yet.
-   * @param since Unix milliseconds; a transaction without a block time was not final before
+   * @param since Unix milliseconds; without a block time, a transaction is treated as final from then on
    * @returns false, and queues nothing, while the queue of this node is full
    */
   queue(entries: readonly SignatureEntry[], source: string, since: number): boolean {

@@ -94,7 +94,7 @@ export function readBitcoinReserve(
 }
 
 /**
- * The lowest finalized balance that a node shows, as of the Bitcoin indexes. Who can mint ABSR is null while nodes contradict
+ * The lowest finalized balance that a node shows, as with the Bitcoin indexes. Who can mint ABSR is null while nodes contradict
  * each other, so one node can claim neither a balance nor a second key.
  */
 function readSolanaReserve(
