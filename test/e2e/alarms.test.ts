@@ -229,7 +229,7 @@ it('every alarm has a scene, except one that needs more payments than a test can
 });
 
 it.each(SCENES)(
-  'the alarm %s is sent when its cause begins on the world, and cleared when it is over',
+  'the alarm %s is sent when its cause begins, and cleared when it is over',
   async (name, begin, end) => {
     first = webhook.messages.length;
     await play(begin);

@@ -100,7 +100,7 @@ it.each([
   expect(await request(body)).toMatchObject({ status, body: { error_code: code } });
 });
 
-it('refuses every request of a thief of the key but a covered mint', async () => {
+it('refuses every request of a key thief except a covered mint', async () => {
   const stranger = world.users[0]?.address ?? '';
   const foreign = await requestOf(1n, { owner: stranger });
   expect((await request(foreign.body)).body).toMatchObject({ error_code: 'not_a_mint' });

@@ -69,7 +69,7 @@ const callsOf = (node: string): number => world.stats()[node]?.total ?? 0;
 const requests = routeRequests();
 
 it.each(requests)(
-  'a flood of $method $route leaves three quarters of each node to own work',
+  'a flood of $method $route leaves our own work three quarters of each node',
   async (request) => {
     world.resetStats();
     const startedAt = performance.now();

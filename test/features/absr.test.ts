@@ -155,7 +155,7 @@ describe('the price', () => {
     });
   });
 
-  it('a price is stale as soon as the cron has read no venue', async () => {
+  it('a price is stale after a cron run that read no venue', async () => {
     const clock = { ms: 0 };
     const { d, upstreams, read } = service({}, isolate(clock));
     await getSummary(d, true);

@@ -100,7 +100,7 @@ describe('amounts', () => {
     expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
   });
 
-  it('the error of an amount names too many digits, or zero', () => {
+  it('the error of an amount explains too many digits, and zero', () => {
     expect(amountFault('0.0000000001', 9, 'SOL')).toBe('At most 9 digits after the point.');
     expect(amountFault('0', 9, 'SOL')).toBe('More than 0 SOL.');
   });

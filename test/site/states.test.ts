@@ -120,7 +120,7 @@ it('the token page describes a token as safe only if its mint was read and gives
   expect(holderText({ ...harmless, update_authority: 'address' })).toContain('can change the name');
 });
 
-it.each(TOKEN_POWERS)('the token page and the list warn of %s and do not mention safety', (power) => {
+it.each(TOKEN_POWERS)('the token page and the list warn of %s and do not call the token safe', (power) => {
   const token = { ...harmless, powers: [power] };
   expect(holderText(token)).toBe(POWER_WORDS[power][1]);
   expect(String(TokenRow({ token }))).toContain(POWER_WORDS[power][0]);

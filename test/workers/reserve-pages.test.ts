@@ -105,14 +105,14 @@ it('the HTML of the reserves page contains its first figures', async () => {
   expect(text).not.toContain('Reading both chains.');
 });
 
-it('the HTML of the trust page says where the key of the treasury is, which is the reserve itself here', async () => {
+it('the HTML of the trust page says that the treasury here is the reserve itself', async () => {
   const { text } = await service({ sats: 1n, now: NOW })('/trust');
   expect(text).toMatch(/data-island="keys" data-filled="">.*own Solana key/s);
 });
 
 it.each([
-  ['an own operation, 2 seconds after it ended', 2_000, 0],
-  ['a transaction of others, a minute later', 60_000, null],
+  ['our own operation, 2 seconds after it ended', 2_000, 0],
+  ["a stranger's transaction, a minute later", 60_000, null],
 ])('the HTML of a page shows the effect of %s', async (_what, laterMs, endedAfterMs) => {
   const world: World = { sats: 5n, now: NOW };
   const page = service(world);

@@ -91,7 +91,7 @@ it.each(
   scenes(`
     a chain that finalizes nothing is reported as stalled, and not as a missing quorum
       | pass 5 150 150 150; stalled = no; pass 2; stalled = no; pass 30; stalled = from 4; pass 1 1 1 1; stalled = no
-    slot 0 at the first check is a slot
+    treats slot 0 at the first check as a valid slot
       | show 0; pass 1; stalled = no; pass 5; stalled = from 0
     an hour without checks is no stall
       | pass 1; clock 60; stalled = no; pass 1 1 1 1; stalled = no

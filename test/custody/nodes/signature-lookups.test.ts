@@ -158,20 +158,20 @@ it.each(
       | shows paid confirmed 1s; find paid wait:10s until:confirmed = confirmed 1; shows paid final 12s; find paid wait:20s = final 1
     reads a finalized transaction once for all callers that wait for it
       | shows paid final; find paid calls:2 = final 2; find paid client:other = final 1; reads = paid
-    no list is read while only four reads wait
+    reads no list of payments while only four reads wait
       | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
     a caller without a share of the calls does not make the read of a payment fail for others
       | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
-    counts a signature once in the share of a network, however many callers wait for it
+    counts all waits for a signature as one in a network's share
       | find one calls:500 client:network wait:1s = unknown 500
-    refuses waits above 4,096 in all, also for the same signature
+    refuses waits above 4,096 in all, even for one signature
       | find one calls:5000 client:network wait:1s = unknown 4096 signature_lookups 904; find one = unknown 1
     repeated reads without a quorum do not use up the share of a network
       | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
   `),
 )('%s', (_title, steps = '') => play(steps));
 
-it('makes at most four polls more than one each 800 ms for a client that makes 600 calls a minute', async () => {
+it('makes at most four polls beyond one every 800 ms for a client with 600 calls a minute', async () => {
   const { scheduler, lookups, state } = setUp();
   for (let call = 0; call < 200; call++)
     scheduler.after(call * 100, () => {
@@ -199,7 +199,7 @@ it('polls at once for a caller who comes just after the poll for another one', a
   expect(scheduler.now() - began).toBe(200);
 });
 
-it('the read of a payment is before the transactions that strangers named earlier', async () => {
+it('reads a payment before the transactions that strangers named earlier', async () => {
   const { find, states, state } = setUp({ total: 2, windowMs: SECOND });
   const strangers = Array.from({ length: 12 }, (_, at) => ({
     signature: `s${at}`,
@@ -262,7 +262,7 @@ it('gives node calls for our own operations priority over lookups for callers', 
   expect(order).toEqual(['own', 'lookup']);
 });
 
-it('gives nobody the read of one node as final, also if the state becomes final during this read', async () => {
+it('never returns the read of one node as final, even if the state becomes final during it', async () => {
   const { scheduler, slots, lookups, states, state } = setUp();
   state.oneNodeMs = 5 * SECOND;
   states.set('one', 'confirmed');

@@ -23,25 +23,25 @@ async function mirrored(world: PaymentWorld, key: string) {
   };
 }
 
-describe('a request whose treasury is configured no more', () => {
+describe('a request whose treasury is no longer configured', () => {
   it.each(
     scenes(`
-      its payment is found by its reference
+      a payment to an earlier treasury is found by its reference
         | open a; treasury other; pay a fee; run; detail a = completed; owed a = none
-      a confirm books its payment without a reference
+      a confirm books a payment to an earlier treasury without a reference
         | open a; treasury other; pay a fee unnamed; confirm a a1 = confirmed
-      what it is owed back is compared with the treasury that was paid
+      an excess paid to an earlier treasury is owed back and refunded
         | open a; treasury other; pay a fee+20000; run; owed a = overpaid 20000; refund a = paid; refunds a = a1 paid
-      money that its reference sends to the new treasury is listed for the operator
+      money with its reference that goes to the new treasury is listed for the operator
         | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
-      a transaction that paid another treasury nothing is read again for the first one
+      reads a transaction again for the first treasury if it paid the other one nothing
         | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
-      a returned treasury's walk continues where it stopped
+      the walk of a treasury that is set back continues where it stopped
         | open a; run; treasury other; pay a 5000000 unnamed; pay a 6000000 unnamed to other; run; run; treasury treasury; run; unmatched = a2 6000000 payer, a1 5000000 payer
     `),
   )('%s', (_title, steps = '') => play(steps));
 
-  it('a request shows the treasury of its opening', () => {
+  it('a request shows the treasury it was opened with', () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     Object.assign(world.context, { treasuryAddress: 'other' });
@@ -156,7 +156,7 @@ it.each(
       | open a; pay a fee-1; confirm a a1 = PAYMENT_INCOMPLETE missingLamports:1; created = none; pay a 1; confirm a a2 = confirmed; received a = fee; bought a = a2; owed a = none
     an amount is refunded once, because a second run on an ended request adds no refund
       | open a; pay a 11000; confirm a a1 = PAYMENT_INCOMPLETE; wait 41m; run; owed a = underpaid 11000; confirm a a1 = REFUND_DUE; owed a = underpaid 11000
-    a payment whose name its request has consumed is not counted a second time
+    a payment that its request has already used is not counted again
       | open a; pay a fee; consume a1 token:a; run; detail a = awaiting_payment; received a = 0; created = none; purposes = null
     a payment that was used for another purpose buys nothing, and is recorded without a purpose
       | open a; pay a fee; consume a1 asry:1; run; detail a = awaiting_payment; purposes = null; confirm a a1 = PAYMENT_ALREADY_USED

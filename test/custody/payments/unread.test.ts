@@ -103,7 +103,7 @@ describe('a transaction that no quorum returns', () => {
 });
 
 describe('a listed transaction', () => {
-  it('more than a thousand absent transactions of a node are dropped, the oldest first', async () => {
+  it('drops absent transactions of a node above a thousand, the oldest first', async () => {
     const { unread, payments, state } = setUp();
     await unread.read('old', 'node');
     state.now += 1;
@@ -119,7 +119,7 @@ describe('a listed transaction', () => {
     ]);
   });
 
-  it('a transaction that cannot be booked is never dropped for others', async () => {
+  it('a transaction that cannot be booked is never dropped to make room for others', async () => {
     const { unread, payments, state } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';
@@ -135,7 +135,7 @@ describe('a listed transaction', () => {
     expect(unread.isKnown('own')).toBe(true);
   });
 
-  it('a listed transaction that cannot be recorded is failing work with 200 characters of the error', async () => {
+  it('reports a listed transaction that cannot be recorded, with 200 characters of the error', async () => {
     const { unread, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'x'.repeat(300);
@@ -171,7 +171,7 @@ describe('a booked transaction', () => {
   it.each([
     ['is not reported', 'dust', 10_000n, []],
     ['is reported once', 'more than dust', 10_001n, ['no_request']],
-  ])('%s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
+  ])('a payment %s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
     expect(await booked(paying('one', lamports))).toEqual({
       rows: [{ signature: 'one', used_by: null }],
       logged: reasons,
