@@ -187,7 +187,7 @@ function Head({ page, assets }: { page: Page; assets: Assets }) {
       <meta property="og:image" content={`${assets.origin}/card.png`} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
-      <meta property="og:image:alt" content="SOL becomes BTC, and BTC becomes ABSR" />
+      <meta property="og:image:alt" content="SOL becomes BTC, and ABSR counts it" />
       <meta name="twitter:card" content="summary_large_image" />
       {assets.origin === '' || path === '/404' ? null : (
         <>
@@ -220,7 +220,7 @@ export const Document = ({ page, assets }: { page: Page; assets: Assets }) => (
       {assets.isDemonstration ? (
         <aside class="demonstration" aria-label="Demonstration">
           <p class="wide">
-            <strong>Demonstration:</strong> chains and coins are simulated.
+            <strong>Demonstration:</strong> chains and coins are simulated. Nothing here costs money.
           </p>
         </aside>
       ) : null}

@@ -63,7 +63,7 @@ const Build = () => (
 
 const Mints = () => (
   <section>
-    <h2>The two tokens of the reserve</h2>
+    <h2>The two tokens of this service</h2>
     <p>Names can be copied: only these mints are real.</p>
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
@@ -108,7 +108,7 @@ export const overview: Page = {
         </ul>
       </div>
       <section class="flow-section">
-        <h2>How SOL becomes BTC, and BTC becomes ABSR</h2>
+        <h2>How SOL becomes BTC, and how ABSR counts it</h2>
         <Live name="flow" json="/api/reserves">
           <Flow />
         </Live>

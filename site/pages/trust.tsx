@@ -14,7 +14,7 @@ const Redemption = () => (
     </p>
     <p>
       So ABSR is a count of the reserve, not a claim on it. Others may trade it in pools, at any price or
-      none. ASRY is no claim either: it is the thanks for a payment that is not returned.
+      none. ASRY is no claim either: it is a thank-you for a payment that is not returned.
     </p>
   </section>
 );
@@ -45,7 +45,7 @@ const Operator = () => (
     <Live name="operator">
       <TrustOperator />
     </Live>
-    <p>Report to this contact whatever looks wrong, and ask there about a payment.</p>
+    <p>Tell this contact what looks wrong, or ask about a payment.</p>
   </section>
 );
 

@@ -51,7 +51,7 @@ export function PictureStep({ draft, setDraft, link, ...props }: PictureStepProp
           Wallets show an empty circle.{' '}
           {draft.keepEditing
             ? 'You keep the right to add a picture later.'
-            : 'You give up the right to change it, so none can ever be added.'}
+            : 'You give up the right to edit, so none can ever be added.'}
         </p>
       ) : (
         <ol class="numbered">
@@ -104,8 +104,8 @@ const UploadThere = () => (
     <span class="hint">
       At <Away href={PICTURE_HOSTS[0]}>Postimages</Away>, copy “Direct link”. In a public{' '}
       <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository, open the file, press “Raw”, and copy the
-      address. Your own web site or an IPFS pinning service will do as well. Sluice stores no pictures, so it
-      must stay there.
+      address. Your own web site or an IPFS pinning service will do as well. Sluice stores no pictures: leave
+      it there.
     </span>
   </div>
 );

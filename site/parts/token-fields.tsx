@@ -43,7 +43,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
       <Field
         {...entry('creator')}
         label="Your wallet"
-        hint="Receives the supply and the rights you keep"
+        hint="Gets all tokens, and the rights you keep"
         paste
       />
       <ConnectWallet

@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, string>> = {
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
   margin: 'Sluice, listing included',
-  digits: 'Tells payments apart, up to',
+  digits: 'Identifies your payment, up to',
 };
 
 /** @param breakdown lamports by part */
@@ -87,8 +87,8 @@ export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; chil
           <AtMost lamports={most} />
           <PriceParts breakdown={{ ...parts, digits: String(most - fee) }} />
           <p class="fine">
-            With the longest name; the next step shows the exact price. Solana gets the rent and the network
-            fees. Your wallet adds the fee of its transfer.
+            This is the most it can cost; the next step shows the exact price. Solana gets the rent and the
+            network fees. Your wallet adds the fee of its transfer.
           </p>
         </>
       )}

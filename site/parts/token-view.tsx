@@ -35,7 +35,7 @@ export function holderFacts({ powers, update_authority: editor }: HeldToken): Ho
 }
 
 const HolderList = ({ token }: { token: HeldToken }) => (
-  <ul class="rights" aria-label="What the rights over it mean for holders">
+  <ul class="rights" aria-label="What its rights mean for holders">
     {holderFacts(token).map(({ isGood, text }) => (
       <li class={isGood ? 'good' : 'warn'}>{text}</li>
     ))}

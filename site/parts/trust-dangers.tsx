@@ -122,7 +122,7 @@ export function TrustDangers() {
         </div>
       </div>
       <h3>A thief could take</h3>
-      <Folded summary="The worst loss of each thing">
+      <Folded summary="The worst loss for each item">
         <Table
           label="What a thief could take"
           columns={[{ name: 'What' }, { name: 'Worst loss' }]}

@@ -33,7 +33,7 @@ const KEYS_TEXTS = {
   two_keys: "The service's and the witness's. The operator may hold both: the chain does not show it.",
   reserve: "The service's own key. A thief of it mints any amount.",
   nobody: 'No more ABSR can exist.',
-  other: 'Of another authority than this service: the chain does not show who holds it.',
+  other: 'Held by another authority: the chain does not show by whom.',
 } as const;
 
 const keysText = (solana: Reserves['solana']): string => {
@@ -41,7 +41,7 @@ const keysText = (solana: Reserves['solana']): string => {
   return minter === null ? '' : KEYS_TEXTS[minter];
 };
 
-/** What a doubter asks first, each from its own fact. A value that no response has yet is left open. */
+/** What a doubter asks first, each from its own fact. A value is left open until a response has it. */
 export function TrustTiles() {
   const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
   const summary = useQuery('getAbsrSummary', {}, PROOF_POLL_MS);
@@ -62,7 +62,7 @@ export function TrustTiles() {
         <a href="/reserves#verify">Check both signatures</a>
       </Tile>
       <Tile name="Redemption" value="none">
-        <a href="#redemption">Why ABSR cannot be returned</a>
+        <a href="#redemption">Why ABSR cannot be redeemed</a>
       </Tile>
     </div>
   );

@@ -177,7 +177,7 @@ export function TrustKeys() {
         { name: 'Key' },
         { name: 'Address' },
         { name: 'Where it is' },
-        { name: 'Run by' },
+        { name: 'Held by' },
         { name: 'What it is used for' },
       ]}
       rows={keyRows({
