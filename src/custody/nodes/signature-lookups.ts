@@ -43,8 +43,6 @@ export type LookupPorts = {
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
-/** Maximum concurrent waits. Each holds a call and a timer. */
-const MAX_WAITS = 4_096;
 /** Maximum signatures in one call of `getSignatureStatuses`. */
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, for any number of waiting callers. */
@@ -97,11 +95,10 @@ const isAhead = (at: number, now: number): boolean => at > now && at <= now + CH
 
 export class SignatureLookups {
   readonly #ports: LookupPorts;
+  readonly #waits = new Budget(BUDGETS.lookup_waits);
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
   /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
-  /** Waits in progress, including those for the same signature. */
-  #waits = 0;
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
   readonly #unpolled = new Set<string>();
@@ -154,18 +151,20 @@ export class SignatureLookups {
   }
 
   #enter({ client, signature }: Lookup): boolean {
-    if (this.#waits >= MAX_WAITS) return false;
+    const now = this.#ports.now();
+    if (!this.#waits.take(client, now).ok) return false;
     const callers = this.#callers.get(signature);
     if (callers) callers.count++;
-    else if (this.#waiting.take(client, this.#ports.now()).ok)
-      this.#callers.set(signature, { payer: client, count: 1 });
-    else return false;
-    this.#waits++;
+    else if (this.#waiting.take(client, now).ok) this.#callers.set(signature, { payer: client, count: 1 });
+    else {
+      this.#waits.giveBack(client);
+      return false;
+    }
     return true;
   }
 
-  #leave({ signature }: Lookup): void {
-    this.#waits--;
+  #leave({ client, signature }: Lookup): void {
+    this.#waits.giveBack(client);
     const callers = this.#callers.get(signature);
     if (!callers || --callers.count > 0) return;
     this.#callers.delete(signature);
