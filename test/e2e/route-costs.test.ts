@@ -138,7 +138,7 @@ const WRITES: readonly (readonly [route: string, run: () => Promise<Asked>])[] =
 const CHANGE_SETTLED_MS = 4_000;
 
 /** Runs of the cron of which the cheapest is recorded. */
-const CRON_RUNS = 5;
+const CRON_RUNS = 25;
 
 async function measure(): Promise<RouteCosts> {
   // The day's first run signs the proof and begins the mint. A later one, without open work, is measured.
