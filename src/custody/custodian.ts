@@ -95,8 +95,10 @@ function openSwaps(tools: ModuleTools, deps: CustodyDeps) {
   const quotes = new SwapQuotes(deps.swap, tools.journal, now);
   const quotas = new SwapQuotas(tools.storage, now, quoteBudgets);
   const estimates = new EstimateQuotes({ quotes, quotas, now });
-  const verbs = new Swaps(tools, { quotes, quotas, estimates, randomId, within });
   const isKeyFailing = () => tools.agenda.isFailing(CRON, KEY_SERVICE);
+  const { recentBlockhash } = deps.swap;
+  const ports = { quotes, quotas, estimates, randomId, within, recentBlockhash, isKeyFailing };
+  const verbs = new Swaps(tools, ports);
   const room = new Room(tools, { quotes, quotas, estimates, isKeyFailing });
   const module: CustodyModule = {
     kinds: { swap: swapKind(deps.swap, quotes) },

@@ -33,6 +33,7 @@ import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
+import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import { createMintWitness } from '../providers/mint-witness.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
@@ -87,8 +88,8 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   });
 }
 
-/** Swaps that are prepared at the same time share one read of the venues. */
-const PRICES_SHARED_MS = 1_000;
+/** Swaps that are prepared at the same time share one read of the venues, and estimates share one blockhash. */
+const SWAP_READS_SHARED_MS = 1_000;
 /** Each node is probed at most once in this time, however often the status is read. */
 const PROBES_SHARED_MS = 5_000;
 
@@ -185,8 +186,14 @@ function swapPorts(
     bitcoinAddress,
     route,
     maxCostBps: config.SWAP_MAX_COST_BPS,
-    readPrices: shared(readPrices, PRICES_SHARED_MS, now),
+    readPrices: shared(readPrices, SWAP_READS_SHARED_MS, now),
     latestBlockhash: () => solana.latestBlockhash(),
+    // As for the balance: one read a second is the service's own work, so it never waits for a caller's budget.
+    recentBlockhash: shared(
+      () => atPriority('own', () => solana.latestBlockhash()),
+      SWAP_READS_SHARED_MS,
+      now,
+    ),
     bitcoinViews: (txid) =>
       Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
     historyOf: (address) => solana.historyOf(address),

@@ -119,6 +119,7 @@ export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
     transactions: new Map(),
     readPrices: async () => ports.prices,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, ...SIGNED_AT }),
+    recentBlockhash: () => ports.latestBlockhash(),
     bitcoinViews: async (txid) => ports.indexes.map((index) => index(txid)),
     historyOf: (address) =>
       historyOf(async ({ limit, before, until }) => {

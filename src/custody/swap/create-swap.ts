@@ -7,6 +7,7 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
+import { upstreamFailure } from '../../core/errors.ts';
 import type {
   EstimateRequest,
   Refusal,
@@ -16,17 +17,23 @@ import type {
   SwapMinimum,
   SwapRequest,
 } from '../api.ts';
-import { beginOperation, type Decision, rehearseOperation } from '../kernel/begin-operation.ts';
+import {
+  beginOperation,
+  type Decision,
+  rehearseOperation,
+  upstreamRefusal,
+} from '../kernel/begin-operation.ts';
 import { lostRequestRefusal } from '../kernel/birth.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reachedLimit } from '../kernel/spending-limits.ts';
 import type { EstimateQuotes } from './estimate-quotes.ts';
-import { swapDebit, swapId } from './operation.ts';
+import { type SwapPorts, swapDebit, swapId } from './operation.ts';
 import type { SwapQuotas } from './quota-store.ts';
 import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
 import {
   createAnswer,
+  KEY_FAILING,
   notBegunRefusal,
   reachedRefusal,
   refusalOfQuote,
@@ -39,6 +46,9 @@ export type SwapCreationPorts = {
   readonly quotas: SwapQuotas;
   readonly estimates: EstimateQuotes;
   readonly randomId: () => string;
+  readonly recentBlockhash: SwapPorts['recentBlockhash'];
+  /** Whether the key service failed at its last check. */
+  readonly isKeyFailing: () => boolean;
   readonly within: Within;
 };
 
@@ -102,10 +112,11 @@ export class Swaps {
     return minimum && tooSmallRefusal(minimum);
   }
 
-  /** A refusal by a stop or a used-up quota, which needs no read of the balance. */
+  /** A refusal by a stop, a failing key service or a used-up quota, which needs no read of the balance. */
   async #earlyRefusal(request: SwapRequest): Promise<Refusal | undefined> {
     const stopped = await this.#tools.stopBeginning('swap');
     if (stopped !== undefined) return swapsStopped(stopped);
+    if (this.#ports.isKeyFailing()) return KEY_FAILING;
     const decision = this.#decide(request);
     return decision.ok ? undefined : decision.declined;
   }
@@ -166,14 +177,16 @@ export class Swaps {
     if (quoted.quote === undefined)
       return { type: 'unquoted', refusal: beforeQuote ?? refusalOfQuote(quoted), isOfCreate: true };
     const { expectedSats, minimumSats, etaSeconds, route } = quoted.quote;
-    const refusal = beforeQuote ?? this.#quotedRefusal(amount, quoted) ?? null;
+    const refusal = beforeQuote ?? (await this.#quotedRefusal(amount, quoted)) ?? null;
     const minimum = this.#ports.quotes.minimum.known() ?? null;
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }
 
   /** The refusal that a create would get after its quote, as the executor decides it before the signature. */
-  #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Refusal | undefined {
+  async #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Promise<Refusal | undefined> {
     if (!quoted.ok) return refusalOfQuote(quoted);
+    const lifetime = await this.#ports.recentBlockhash().catch(upstreamFailure);
+    if (!('blockhash' in lifetime)) return upstreamRefusal(lifetime);
     const { boundsOf, journal, reserveAddress, now } = this.#tools;
     const signed = journal.counting(reserveAddress, now(), 'swap').filter(({ state }) => state !== 'planned');
     const added = { amount, cost: quoted.priced.cost };

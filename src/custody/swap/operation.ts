@@ -26,6 +26,8 @@ const SWAP_RULES: KindRules = {
 export type SwapPorts = SettlementPorts &
   QuotePorts & {
     latestBlockhash(): Promise<Blockhash>;
+    /** The same, shared for a moment: estimates of anonymous callers must not use up the nodes' calls. */
+    recentBlockhash(): Promise<Blockhash>;
   };
 
 /** @param key the caller's key hash, or a random one. The row stores it, so a key never pays twice. */

@@ -14,7 +14,7 @@ import type { EstimateQuotes } from './estimate-quotes.ts';
 import { swapDebit } from './operation.ts';
 import type { SwapQuotas } from './quota-store.ts';
 import type { SwapQuotes } from './swap-quotes.ts';
-import { limitRefusal, swapsStopped } from './swap-view.ts';
+import { KEY_FAILING, limitRefusal, swapsStopped } from './swap-view.ts';
 
 const REFUSED = 'swaps_refused';
 
@@ -64,8 +64,9 @@ export class Room {
   ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {
     const { journal, reserveAddress, boundsOf, now, stopBeginning } = this.#tools;
     const stopped = await stopBeginning('swap');
-    const early =
-      stopped === undefined ? this.#ports.quotas.refusal('create_quotes', null) : swapsStopped(stopped);
+    const { quotas, isKeyFailing } = this.#ports;
+    const unsigned = isKeyFailing() ? KEY_FAILING : quotas.refusal('create_quotes', null);
+    const early = stopped === undefined ? unsigned : swapsStopped(stopped);
     if (early || !balance) return { refusal: early ?? null, maximumLamports: 0n };
     const operations = journal.counting(reserveAddress, now(), 'swap');
     const bounds = boundsOf('swap');
@@ -101,8 +102,7 @@ export class Room {
     // Without a quote left, nothing shows whether the sources serve again.
     const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
     const ofQuote = isUnread ? known?.isOfQuote && known.code : failure?.code;
-    const ofKey = this.#ports.isKeyFailing() ? 'UPSTREAM_FAILED' : undefined;
-    const first = own ?? refusal?.code ?? ofKey;
+    const first = own ?? refusal?.code;
     const code = first ?? (ofQuote || undefined);
     const isOfSource = own === undefined;
     const isOfQuote = first === undefined;

@@ -154,6 +154,12 @@ export const swapsStopped = (reason: string): Refusal => ({
   details: { reason },
 });
 
+/** The key service failed at its last check, so nothing can be signed. */
+export const KEY_FAILING: Refusal = {
+  ...upstreamRefusal({ reason: 'unavailable', upstream: 'key_service' }),
+  message: 'The service that keeps the signing key does not respond. Nothing was reserved or signed.',
+};
+
 export function notBegunRefusal(why: NotBegun, now: number): Refusal {
   switch (why.code) {
     case 'STOPPED':

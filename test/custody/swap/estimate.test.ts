@@ -5,6 +5,7 @@ import { type Lamports, lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Refusal, SwapAnswer, SwapEstimate } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
+import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import { SOL } from '../../kit/sample-operations.ts';
@@ -43,6 +44,14 @@ const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
   },
   'no node responds': (w) => {
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
+  },
+  'no quorum of nodes knows a blockhash': (w) => {
+    w.swap.latestBlockhash = () => Promise.reject(upstreamFailed('solana-rpc', 'quorum_missing'));
+  },
+  'the key service fails': async (w) => {
+    const sign = () => Promise.reject(upstreamFailed('key_service', 'timeout'));
+    Object.assign(w.deps.signer, { sign });
+    await w.custody.wake();
   },
   'an hour is used': async (w) => {
     await w.custody.createSwap(request({ amountLamports: 2n * SOL, client: 'a' }));
@@ -105,7 +114,13 @@ const state = fc.record({
 });
 
 async function bring(facts: readonly string[]): Promise<CustodianWorld> {
-  const w = createCustodianWorld();
+  let signatures = 0;
+  const signer = {
+    address: RESERVE,
+    sign: async () => new Uint8Array(64).fill(++signatures),
+    check: async () => void (await w.deps.signer.sign(new Uint8Array())),
+  };
+  const w = createCustodianWorld({ signer });
   for (const fact of facts) await FACTS[fact]?.(w);
   // Balance and prices that a fact needed are no longer shared.
   w.clock.now += 5_000;
