@@ -114,6 +114,18 @@ describe('reading a payment request', () => {
     return { w, find, inMirror };
   }
 
+  it.each([
+    ['books no payment between a restore and the restart', true, 'open'],
+    ['books payments after a restore that fails', false, 'completed'],
+  ])('%s', async (_title, works, state) => {
+    const { w } = await paid();
+    w.storage.restore = () => (works ? Promise.resolve() : Promise.reject(new Error('no history')));
+    const id = new Date(w.clock.now - 1).toISOString();
+    expect(await w.custody.ops({ name: 'restore-storage', id })).toMatchObject({ ok: works });
+    await w.custody.wake();
+    expect(w.storage.exec('SELECT state FROM requests')).toEqual([{ state }]);
+  });
+
   it('an ended payment request is delivered to D1 before the caller reads it there', async () => {
     const { w, find, inMirror } = await paid();
     w.mirror.state = 'down';

@@ -203,9 +203,9 @@ export class SigningGate {
     this.#ports = ports;
   }
 
-  /** Rows of an unverified journal are not processed, used or shown. */
+  /** Rows of an unverified or suspect journal are not processed, used or shown. */
   isVerified(): boolean {
-    return this.#isVerified;
+    return this.#isVerified && !isSuspect(this.#ports.journal);
   }
 
   async verify(): Promise<void> {
