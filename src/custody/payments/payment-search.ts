@@ -33,8 +33,8 @@ const FINALITY_MS = 30_000;
 export const SEARCH = 'search';
 /** The last search's start or end. */
 const LAST_RUN = 'payment_search_at';
-/** Start of the last walk in which a node gave a complete list. */
-const listedAt = (node: string): string => `treasury_listed:${node}`;
+/** Start of the last walk in which a node gave a complete list of a treasury. */
+const listedAt = (treasury: string, node: string): string => `treasury_listed:${treasury}:${node}`;
 /** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
@@ -58,13 +58,13 @@ export class PaymentSearch {
   };
 
   /**
-   * Unix milliseconds up to which a quorum of nodes has listed every payment, and all that these nodes list has been
-   * read. A node that invents transactions therefore keeps no request open.
+   * Unix milliseconds up to which a quorum of nodes has listed every payment to the treasury, and all that these nodes list
+   * has been read. A node that invents transactions therefore keeps no request open.
    */
   readUntil(): number {
-    const { journal, nodes, treasury, now } = this.#context;
+    const { journal, nodes, treasury, treasuryAddress, now } = this.#context;
     const reached = nodes.map(({ name }) => {
-      const listed = journal.getTime(listedAt(name));
+      const listed = journal.getTime(listedAt(treasuryAddress, name));
       // A time in the future was stored before the clock went back, so it does not show what has been read.
       return Math.min(treasury.queuedFrom(name) ?? now(), listed > now() ? 0 : listed);
     });
@@ -116,8 +116,9 @@ export class PaymentSearch {
     const oldest = this.#context.requests.oldestRequest() ?? this.#context.now();
     const startedAt = this.#context.now();
     const since = Math.max(oldest, this.#context.now() - FIRST_WALK_MS);
+    const { journal, treasuryAddress } = this.#context;
     for (const node of await this.#walk.run(since, budget))
-      this.#context.journal.setTime(listedAt(node), startedAt);
+      journal.setTime(listedAt(treasuryAddress, node), startedAt);
   }
 
   #cronInterval(): number | undefined {

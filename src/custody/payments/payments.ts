@@ -98,12 +98,13 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end
-   * have been read; a day after its end it expires even if a node fails.
+   * A payment that was not read yet may be in time. A request therefore expires only when all payments to its treasury up to
+   * its end have been read; a day after its end it expires even if a node fails, or another treasury is configured.
    */
   #expire(): void {
-    const { requests, now } = this.context;
-    expireRequests(this.context, Math.max(this.#search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
+    const { requests, treasuryAddress: treasury, now } = this.context;
+    const read = { treasury, readUntil: this.#search.readUntil(), latest: now() - DAY_MS };
+    expireRequests(this.context, read, EXPIRE_BATCH);
     requests.purge(now() - KEPT_MS, MAX_EXPIRED);
   }
 }

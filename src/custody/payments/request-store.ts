@@ -94,6 +94,14 @@ export type PaymentPart = {
   readonly payer: string | null;
 };
 
+/** Payments to a treasury have been read up to `readUntil`. None is awaited for a request that closed before `latest`. */
+export type TreasuryRead = {
+  readonly treasury: string;
+  /** Unix milliseconds, as is `latest`. */
+  readonly readUntil: number;
+  readonly latest: number;
+};
+
 export const withPart = (
   request: PaymentRequest,
   { signature, lamports, payer }: TreasuryPayment,
@@ -193,9 +201,11 @@ export class RequestStore {
     return this.#requests.all("WHERE fee = ? AND state = 'open'", fee);
   }
 
-  /** Open requests that closed before a time, in Unix milliseconds. */
-  closed(before: number, limit: number): PaymentRequest[] {
-    return this.#requests.all("WHERE state = 'open' AND closes_at < ? LIMIT ?", before, limit);
+  /** Open requests of a treasury that closed before `readUntil`, and all that closed before `latest`. Unix milliseconds. */
+  closed({ treasury, readUntil, latest }: TreasuryRead, limit: number): PaymentRequest[] {
+    const where =
+      "WHERE state = 'open' AND closes_at < ? AND (closes_at < ? OR json_extract(row, '$.payee') = ?) LIMIT ?";
+    return this.#requests.all(where, Math.max(readUntil, latest), latest, treasury, limit);
   }
 
   /** Creation time of the newest open request, in Unix milliseconds. */

@@ -36,6 +36,10 @@ describe('a request whose treasury is no longer configured', () => {
         | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
       reads a transaction again for the first treasury if it paid the other one nothing
         | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
+      a request expires only after a day while the list of another treasury is read
+        | open a; run; treasury other; wait 41m; cron; cron; detail a = awaiting_payment; wait 1d; cron; detail a = expired
+      a payment in time is booked after its treasury is set back
+        | open a; run; pay a fee unnamed; treasury other; wait 41m; cron; cron; treasury treasury; run; detail a = completed
       the walk of a treasury that is set back continues where it stopped
         | open a; run; treasury other; pay a 5000000 unnamed; pay a 6000000 unnamed to other; run; run; treasury treasury; run; unmatched = a2 6000000 payer, a1 5000000 payer
     `),
