@@ -5,8 +5,8 @@
 import type { Log, Storage } from './kernel/ports.ts';
 
 /**
- * Raise it when an older release could misread the new layout, or miss a row that limits spending. A new table or index that older releases may ignore needs no new version, because each module creates
- * its own at every start.
+ * Raise it when an older release could misread the new layout, or miss a row that limits spending. A new table or index that
+ * older releases may ignore needs no new version, because each module creates its own at every start.
  */
 export const STORAGE_VERSION = 1;
 
