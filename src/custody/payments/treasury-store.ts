@@ -6,8 +6,9 @@
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { numberOf } from '../row-store.ts';
 
-/** Payments above dust that pay for nothing and whose payer is certain. */
+/** Rows that one statement reads. */
 const UNMATCHED_PAGE = 200;
+/** Payments above dust that pay for nothing and whose payer is certain. */
 const UNMATCHED = 'used_by IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
 
 const SCHEMA = [
@@ -175,7 +176,10 @@ export class TreasuryStore {
     );
   }
 
-  /** What was never read. A time after `now` was stored before the clock went back. */
+  /**
+   * The node that lists the oldest queued transaction, and since when. A time after `now` was stored before the clock was
+   * set back.
+   */
   queued(now: number): Queued | undefined {
     const [row] = this.#exec(
       "SELECT source, MIN(first_at) AS since FROM unread_transactions WHERE state = 'queued'",
