@@ -7,7 +7,7 @@ const TRIES = 50;
 
 const wholeFee = (base: bigint): bigint => ((base + DIGITS - 1n) / DIGITS) * DIGITS;
 
-/** The most that a request of this base fee asks for. */
+/** The highest amount that a request with this base fee can ask for. */
 export const highestFee = (base: bigint): bigint => wholeFee(base) + DIGITS - STEP;
 
 /**

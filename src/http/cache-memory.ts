@@ -1,8 +1,8 @@
-/** Values of an isolate's memory. */
+/** Largest number of values in an isolate's memory. */
 const MAX_ENTRIES = 500;
-/** Sum of their sizes, of which the text of a value is the larger part: up to two bytes for each unit. */
+/** Largest sum of the values' sizes, mostly UTF-16 units of text, which take up to two bytes each. */
 const MAX_SIZE = 8 * 1024 * 1024;
-/** Of a part that is no text, such as a number or an object without its members. */
+/** Size of a part that is not text, such as a number or an object without its members. */
 const PART_SIZE = 16;
 
 /** Keeps the newest entries, bounded by their number and by the size of their values. */

@@ -48,7 +48,7 @@ export class Miss extends Error {
 
 /** @property failedAt Unix ms of a failed read after `asOf` */
 type Entry = { readonly value: unknown; readonly asOf: number; readonly failedAt?: number };
-/** @property pauseMs how long the upstream is not contacted again */
+/** @property pauseMs how long to wait before contacting the upstream again */
 type Failure = { readonly error: unknown; readonly at: number; readonly pauseMs: number };
 /** A load that is running. @property began Unix ms */
 type Load = { readonly entry: Promise<Entry>; readonly began: number };

@@ -15,7 +15,7 @@ import type { Admission } from './admission.ts';
 export const RELAY_DEADLINE_MS = 4_000;
 /** Maximum number of relays: as many as a request may call at once. */
 const MAX_RELAYS = 5;
-/** Of all messages of a connection, and of one; in UTF-16 units, so that no message is encoded to measure it. */
+/** Largest size of all messages of a connection, and of one message, in UTF-16 units: measuring needs no encoding. */
 const MAX_RELAY_CHARS = 2 * 1024 * 1024;
 const MAX_EVENT_CHARS = 64 * 1024;
 /** Maximum remembered events that were already verified; a schnorr check takes half a millisecond. */

@@ -133,7 +133,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
  * more than its invoice has reserved is not signed.
  */
 const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
-/** Bytes of each account beside its data. Rent is in proportion to all its bytes. */
+/** Bytes of each account besides its data. Rent is proportional to all bytes. */
 const ACCOUNT_OVERHEAD = 128n;
 
 function tokensDeps(sources: Sources): Deps['tokens'] {

@@ -55,8 +55,8 @@ export type Lifetime = {
 };
 
 /**
- * Blocks after which a transaction can no longer land, counted from a height at which its blockhash was seen: 150 (Agave,
- * MAX_PROCESSING_AGE), and a margin of 32 for a node whose responses come from several machines.
+ * A transaction cannot land this many blocks after a height at which its blockhash was seen. 150 is Agave's
+ * MAX_PROCESSING_AGE; 32 is a margin for a node whose responses come from several machines.
  */
 export const EXPIRY_BLOCKS = 182n;
 
