@@ -22,7 +22,7 @@ export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: nu
 /** A longer time without a new finalized slot is a stall. Alpenglow finalizes within a second; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
 
-/** The cron reads the finalized slot each minute. An older one bounds no other slots. */
+/** The cron reads the finalized slot each minute. One that was first seen longer ago than this bounds no other slots. */
 export const FINALITY_KNOWN_MS = 10 * 60_000;
 /** Slots by which a working node may lag behind another: more than an hour. */
 export const MAX_NODE_LAG = 10_000n;

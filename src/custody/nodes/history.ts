@@ -1,6 +1,6 @@
 /**
- * The lists of an address's transactions, one per node. A node may hide or invent entries, so what moves money is read
- * from a quorum afterwards, and the absence of an entry needs the lists of a quorum.
+ * The lists of an address's transactions, one per node. A node may hide or invent entries. So what moves money is then read
+ * from a quorum, and only the lists of a quorum prove an absence.
  * @module
  */
 import { upstreamFailed } from '../../core/errors.ts';

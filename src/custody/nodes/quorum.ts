@@ -1,7 +1,6 @@
 /**
- * Computes what the configured nodes agree on. A read that moves money is used only when a quorum of nodes agrees on
- * it, so a single node that lies, hides or lags decides nothing. The quorum of `n` nodes is 1 of 1, 2 of 2, and the
- * majority from 3 on.
+ * Computes what the configured nodes agree on. A read that moves money is used only when a quorum of nodes agrees. A single
+ * node that lies, hides or lags decides nothing. The quorum of `n` nodes is 1 of 1, 2 of 2, and the majority from 3 on.
  * @module
  */
 import { failureReason, upstreamFailed } from '../../core/errors.ts';

@@ -79,7 +79,7 @@ type Known = {
   reading?: {
     readonly payers: Set<string>;
     readonly found: Promise<ChainTransaction | null>;
-    /** Whether a quorum is read. The state may become final while one node is read. */
+    /** True if a quorum is asked. A read of one node may still run when the state becomes final. */
     readonly isFinal: boolean;
   };
   failure?: unknown;

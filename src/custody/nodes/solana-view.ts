@@ -240,7 +240,7 @@ export class SolanaView {
         found.flatMap((tip) => (tip.blockhash === blockhash ? [[tip.node, tip.slot]] : [])),
       );
       const seen = valuesOf(await this.#fromMost((node) => witnessOf(node, blockhash, shownAt.get(node.id))));
-      // The slot is stored. If no node ever had it, a node added later could never prove the attempt's end.
+      // The slot is stored, so it must be real: otherwise a node added later could never prove that the attempt ended.
       const witnesses = seen.filter((witness) => witness !== undefined).filter(isPossible);
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
@@ -251,9 +251,9 @@ export class SolanaView {
   }
 
   /**
-   * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest:
-   * one node can neither raise its slot nor lower it below the slots of all others. A node may show a blockhash that
-   * expires in seconds as its newest.
+   * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest. One
+   * node cannot raise its slot, nor lower it below those of all others. A node may show a blockhash that expires in seconds
+   * as its newest.
    */
   #byTrust(tips: readonly { readonly blockhash: string; readonly slot: bigint }[]): ReadonlySet<string> {
     const newest = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1));
