@@ -65,9 +65,9 @@ export class CustodyBounds {
   }
 
   /**
-   * Why the work of another request cannot be sold now; undefined if it can. After the sale the reserve must still have
-   * the floor and the cost of the open requests, and each limit must have room for these requests. Unpaid requests use
-   * at most half of the float and half of each limit, so they cannot block all sales.
+   * Why the work of another request cannot be sold now; undefined if it can. After the sale the reserve must still cover
+   * the floor and the cost of the open requests. Each limit must have room for these requests. Unpaid requests use at most
+   * half of the float and half of each limit, so they cannot block all sales.
    */
   saleRefusal(
     { kind, cost: reserved, open }: Sale,

@@ -1,10 +1,10 @@
 /**
- * Claims the reward of a deposit, once for each deposit: facts, decision, effect. The finalized chain determines the reward,
- * which goes to the deposit's sender. Neither the caller's identity nor the number of calls changes it.
+ * Claims the reward of a deposit, once for each deposit. The finalized chain determines the reward, which goes to the
+ * deposit's sender. Neither the caller's identity nor the number of calls changes it.
  *
- * One storage transaction stores a new claim: the name `payment:<signature>` in `once`, the epoch at its next position on the
- * curve, the claim, its first part as owed, and the agenda row of that part. A later part changes only the claim. The call
- * then pays the part in the same way as the alarm pays every owed one (`payout.ts`).
+ * One storage transaction stores a new claim. It writes `payment:<signature>` in `once`, the epoch's next position on the
+ * curve, the claim, its first part as owed, and the part's agenda row. A later part changes only the claim. The call then
+ * pays the part in the same way as the alarm pays every owed one (`payout.ts`).
  * @module
  */
 import { checkDeposit } from '../../chain/solana/deposit.ts';
@@ -33,7 +33,7 @@ const REPEAT_MS = 30_000;
 const MAX_REPEATED = 1_000;
 /** A bridge returns an undelivered payment within this time after the swap. */
 const RETURN_MS = DAY_MS;
-/** A block's time has whole seconds and may be earlier than the time of our clock at the swap. */
+/** A block's time is in whole seconds and may be earlier than our clock showed at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'creditedAtoms'>;

@@ -221,7 +221,7 @@ export function keepOwed(
   );
 }
 
-/** The preparation of a payout's operation. The plan fixes all parameters; the chain is only read again. */
+/** Prepares a payout's operation from its plan. The chain is read again only to see whether the transfer would fail. */
 export function createPayoutKind(ports: AsryPayoutPorts): OperationKind {
   return {
     rules: ASRY_RULES,

@@ -1,6 +1,6 @@
 /**
- * The custodian's own tables and the source of truth about money. Anything that may happen only once, such as the use
- * of a payment, is recorded in the same storage transaction as the row that depends on it.
+ * The custodian's own tables and the source of truth about money. What may happen only once, such as the use of a payment,
+ * is recorded in one storage transaction with the row that depends on it.
  * @module
  */
 
@@ -221,8 +221,8 @@ export class Journal {
   }
 
   /**
-   * Entries for the limits of one kind: every open operation, and two sums of the ended ones, of the last hour and of
-   * the rest of the last day. No limit has another window. Operations of an earlier key count against the limits, but
+   * Entries for the limits of one kind: every open operation, and two sums of ended ones. One sum covers the last hour, the
+   * other the 23 hours before it. No limit has another window. Operations of an earlier key count against the limits, but
    * reserve nothing of the balance of `reserveAddress`.
    */
   counting(reserveAddress: string, now: number, kind: Operation['kind']): Counted[] {

@@ -233,7 +233,7 @@ function watchSeen(op: Operation, views: readonly NodeView[], now: number): Part
   const again = watchAgain(op, now);
   const missing = views.flatMap(({ status, finalizedSlot }) => (status ? [status.slot - finalizedSlot] : []));
   const [least] = missing.toSorted((one, other) => (one < other ? -1 : 1));
-  // No slot is missing if the slot is final, but too few nodes show it.
+  // `least` is 0 or less if the slot is already final but too few nodes show the transaction.
   if (least === undefined || least <= 0n || op.looks >= QUICK_LOOKS) return again;
   const [near, most] = WATCH_MS;
   return { ...again, dueAt: now + Math.min(Math.max(Number(least * MISSING_SLOT_MS), near), most) };

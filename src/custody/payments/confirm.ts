@@ -66,7 +66,10 @@ type PaymentCase =
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /** The fee is complete, but the purchase is sold: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
-  /** Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. In progress until it ends. */
+  /**
+   * Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. In progress until the
+   * operation ends.
+   */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
 /** `late`: after the request closed or ended. `double`: after it was paid. `underpaid`: short, after `MAX_PARTS` parts. */
@@ -136,7 +139,7 @@ async function bookNamed(
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
   if (readPayment(context, transaction).payment) {
-    // Reads for a payment that has arrived come before all other calls of callers.
+    // Reads for a payment that has arrived come before all other callers' calls.
     const undecided = await forCaller(
       asked.client,
       () => bookPayment(context, transaction),

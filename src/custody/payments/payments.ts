@@ -98,8 +98,8 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * A payment that was not read yet may be in time. A request therefore expires only when all payments to its treasury up to
-   * its end have been read; a day after its end it expires even if a node fails, or another treasury is configured.
+   * A payment that was not read yet may be in time. A request therefore expires only when all payments to its treasury up
+   * to its end have been read. A day after its end it always expires, even if a node fails or the treasury has changed.
    */
   #expire(): void {
     const { requests, treasuryAddress: treasury, now } = this.context;

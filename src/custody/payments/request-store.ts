@@ -144,7 +144,7 @@ export class RequestStore {
   readonly #requests: RowStore<PaymentRequest>;
   readonly #refunds: RowStore<RefundDue>;
   /**
-   * Cached use by all open requests; dropped when a request changes. A refused call is free, so it must not read
+   * The budget that all open requests use, cached until a request changes. A refused call is free, so it must not read
    * thousands of rows. Not read inside a transaction, whose changes may be undone.
    */
   #openBudget: Budget | undefined;

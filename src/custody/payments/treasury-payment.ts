@@ -87,8 +87,8 @@ export function readPayment(
 }
 
 /**
- * The request whose reference a transaction contains. Without a reference, the only request that is still open, was open
- * at that time, and whose treasury gained exactly its fee: such a payment is never short, late or double.
+ * The request whose reference a transaction contains. Without a reference: the only open request that was open at that time
+ * and whose treasury gained exactly its fee. Such a payment is never short, late or double.
  */
 function matchRequest(
   { now, requests, treasuryAddress }: PaymentContext,

@@ -34,7 +34,7 @@ export const mayBeReturnedNow = ({ journal, now }: PaymentContext, payment: Trea
     now(),
   );
 
-/** Income without a purpose is not an error, but may be a customer's payment of a wrong amount. */
+/** Income without a purpose is not an error, but a customer may have paid the wrong amount. */
 export function reportUnmatched(
   { log }: PaymentContext,
   { signature, lamports: amount }: TreasuryPayment,

@@ -71,7 +71,7 @@ export class UnreadTransactions {
         this.#context.treasury.deleteUnread(signature);
       }
     } catch (error) {
-      // A mint may change so often that no quorum sees it. Other payments must not wait for it.
+      // A mint may change so often that no quorum of nodes shows the same state. Other payments must not wait for it.
       this.#failed(signature, source, error);
     }
     return 'read';

@@ -1,6 +1,6 @@
 /**
- * Freezes signing when a transaction that no row explains was signed by the reserve's key, took ASRY or minted ABSR:
- * someone else may have a key.
+ * Freezes signing when no row explains a transaction that the reserve's key signed, that took ASRY or that minted ABSR.
+ * Someone else may have a key.
  * @module
  */
 import * as z from 'zod';

@@ -53,7 +53,7 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
   journal: JSON.stringify(proof),
 });
 
-/** Only one of two indexes may show a block that arrives between the two reads, so both are read again. */
+/** A block that arrives between the two reads may be shown by only one index, so both are read again. */
 async function agreedReserve(ports: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
   for (let attempt = 1; ; attempt += 1) {
     const agreed = agreeAtTip(await ports.reserveViews(0), ports.indexes);

@@ -84,7 +84,8 @@ export class Swaps {
   async create(request: SwapRequest): Promise<SwapAnswer> {
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
-    // `beginOperation` decides balance and limits. Below the minimum nothing may begin, so they are rehearsed instead.
+    // `beginOperation` decides balance and limits. Below the minimum nothing may begin, so balance and limits are only
+    // checked.
     const refusal = await (this.#minimumAbove(request)
       ? this.#refusalBeforeQuote(request)
       : this.#earlyRefusal(request));

@@ -50,9 +50,9 @@ export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: num
 }
 
 /**
- * A lower bound of the smallest amount, from the quote of an amount that is too small. One sat may be a large part of such a
- * quote, so each rounded figure is taken at its better end. With the worse end, a caller could choose an amount whose
- * rounding gives a bound above every swap.
+ * A lower bound of the smallest amount, from the quote of an amount that is too small. One sat may be a large part of such
+ * a quote, so each figure is rounded to lower the bound. Otherwise a caller could choose an amount whose rounding gives a
+ * bound above every swap.
  */
 function leastAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount, expectedSats, minimumSats } = terms;

@@ -101,8 +101,8 @@ function creditOf(transaction: Read['transaction'], { signer, landing }: Operati
 }
 
 /**
- * The refund among the transactions that the bridge names. Any sum is accepted, because the bridge cannot name a third
- * party's transfer: it knows only transactions that pay the deposit address or that it has sent.
+ * The refund among the transactions that the bridge names. Any sum is accepted. The bridge cannot name a third party's
+ * transfer, because it knows only transactions that it sent or that pay the deposit address.
  */
 async function namedRefund(
   ports: SettlementPorts,
@@ -272,9 +272,9 @@ function refundedBy(ports: SettlementPorts, operation: Operation, { signature, c
 const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
- * Milliseconds for which a swap that knows no announced sum leaves a credit to other swaps. The bridge may have
- * announced exactly this credit to one of them, which could never end without it. If the credit is short by more than
- * the refund fee, it fits other swaps better: then the swap waits until the operator gets an alarm.
+ * Milliseconds for which a swap that knows no announced sum leaves a credit to other swaps. The bridge may have announced
+ * exactly this credit to one of them, which could never end without it. A credit that is short by more than the refund fee
+ * fits other swaps better. The swap then waits until the operator gets an alarm.
  */
 const REFUND_WAIT = { likely: HOUR_MS, partial: STUCK_AFTER_MS };
 
