@@ -1,6 +1,7 @@
 /**
- * Serves pages of the site with their first figures in the HTML, for readers without scripts, for previews of links and
- * while the API is slow. The figures are responses of the API, and the components of the site render them.
+ * Serves pages of the site with their first figures in the HTML. Readers without scripts and link previews need them, and
+ * so does every reader while the API is slow. The figures are responses of the API, and the components of the site render
+ * them.
  * @module
  */
 import type { z } from '@hono/zod-openapi';

@@ -118,8 +118,8 @@ export class CallSlots {
   }
 
   /**
-   * Admits waiting calls. Within one priority, those that are first now come first, then the order of arrival. A call lets
-   * later ones pass while its host is busy or its client must wait for a unit.
+   * Admits waiting calls. Within one priority, calls with `isFirst` come first, then the others in order of arrival. A call
+   * lets later ones pass while its host is busy or its client must wait for a unit.
    */
   #admitWaiting(): void {
     for (const priority of PRIORITIES)
@@ -166,7 +166,7 @@ type Scope = {
   /** Absent where the number of calls is not limited. */
   readonly slots?: CallSlots | undefined;
   readonly priority: Priority;
-  /** Any of them may pay for a call, also one that joins while the call waits. Empty for work of unknown clients. */
+  /** Any of them may pay for a call, including one that joins while the call waits. Empty for work of unknown clients. */
   readonly clients: ReadonlySet<string>;
   /** Whether its calls are before those of other callers now. Absent: never. */
   readonly isFirst?: () => boolean;
@@ -288,7 +288,7 @@ export class Admission {
   }
 }
 
-/** Takes a unit of the first client that has one. */
+/** Takes a unit from the first client that has one left. */
 function takeFor(budget: Budget, clients: ReadonlySet<string>, now: number): BudgetVerdict {
   const [first = null, ...others] = clients;
   let verdict = budget.take(first, now);

@@ -194,7 +194,7 @@ function sideOfRange(words: string, amount: bigint): Side | undefined {
   return amount < least.value ? 'amount_too_low' : 'amount_too_high';
 }
 
-/** The sides that the comparisons of one kind state. "Must be less than" means that the amount is too high. */
+/** Whether each comparison of one kind says too low or too high. "Must be less than" means that the amount is too high. */
 function sidesOf(words: string, comparison: RegExp): readonly Side[] {
   return [...words.matchAll(comparison)].flatMap((match): Side[] => {
     const before =

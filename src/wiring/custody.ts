@@ -188,7 +188,7 @@ function swapPorts(
     maxCostBps: config.SWAP_MAX_COST_BPS,
     readPrices: shared(readPrices, SWAP_READS_SHARED_MS, now),
     latestBlockhash: () => solana.latestBlockhash(),
-    // As for the balance: one read a second is the service's own work, so it never waits for a caller's budget.
+    // As with the balance, one read a second is the service's own work, so it never waits for a caller's budget.
     recentBlockhash: shared(
       () => atPriority('own', () => solana.latestBlockhash()),
       SWAP_READS_SHARED_MS,

@@ -66,7 +66,7 @@ export type Decision =
 
 export function decideCosignature({ request, authority, last, views, nodes, reserve }: MintFacts): Decision {
   const quorum = quorumOf(nodes);
-  // A finalized supply from after the expiry of the last transaction contains it, or the transaction never lands.
+  // Once the last transaction has expired, the finalized supply includes its mint, or the mint never lands.
   const current = views.filter((view) => !last || hasExpired(last, view));
   if (views.length < quorum) return refuse('nodes_unreachable');
   if (current.length < quorum) return refuse('earlier_mint_open');

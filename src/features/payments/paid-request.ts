@@ -85,7 +85,7 @@ export const confirmErrors = [
 
 export const address = z.string().refine(isAddress, 'must be a Solana address').openapi(ADDRESS);
 
-/** The payment that a confirm names; the custodian checks it. */
+/** The payment that the caller confirms; the custodian checks it. */
 export const paymentSignature = z
   .string()
   .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' });

@@ -32,8 +32,8 @@ const LIST_LIMIT = 100;
 const MAX_PAGES = LIST_LIMIT;
 
 /**
- * The reserve's newest transactions, mempool first. The complete list of the index with the most confirmed ones is
- * used, or that of the next index.
+ * The reserve's newest transactions, mempool first. Uses the list of the index with the most confirmed transactions. If
+ * that list is incomplete or fails, uses the next index's list.
  * @throws AppError UPSTREAM_FAILED when no index gives a complete list; NOT_CONFIGURED without an address
  */
 export async function listBitcoin(

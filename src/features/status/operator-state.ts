@@ -1,6 +1,6 @@
 /**
- * One screen for a person at night, and the same facts as JSON: what waits, what is owed, what fails, and how much of
- * each limit is left.
+ * One screen for the operator, and the same facts as JSON: what waits, what is owed, what fails, and what is left of each
+ * limit.
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';

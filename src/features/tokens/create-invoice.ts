@@ -87,8 +87,8 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An account that any other program owns, such as a mint, can never sign for the tokens. A wallet that never received
- * lamports has no account.
+ * An account that is not owned by the System program, such as a mint, can never sign for the tokens. A wallet that never
+ * received lamports has no account.
  */
 async function checkWallet({ ownerOf }: CreateInvoiceDeps, creator: string): Promise<void> {
   const owner = await ownerOf(creator);
