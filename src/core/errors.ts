@@ -107,13 +107,13 @@ const CODES = {
   ),
 
   // ABSR
-  PRICE_DIVERGENT: unavailable('The price venues differ by more than the limit.'),
+  PRICE_DIVERGENT: unavailable('The price venues differ by more than 1 %.'),
 
   // Swaps
   INSUFFICIENT_BALANCE: permanent(
     400,
     'top_up_wallet',
-    "The reserve's SOL balance, less floor, reservations and network fee, is below the amount.",
+    "The reserve's SOL balance, less floor, operating float, reservations and network fee, is below the amount.",
   ),
   AMOUNT_TOO_SMALL: badRequest(
     'The amount is below minAmountSol of GET /api/swap/min; details has the bound and its source.',
@@ -186,7 +186,9 @@ const CODES = {
     'contact_operator',
     'The payment or request is older than the records of this service, which began anew at details.recordsSince. Nothing was consumed.',
   ),
-  DEPOSIT_TOO_OLD: uselessDeposit('The payment is from before the programme, or older than the maximum age.'),
+  DEPOSIT_TOO_OLD: uselessDeposit(
+    'The payment is from before the first reward epoch, or older than the maximum age.',
+  ),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
     'The payment is a transfer by the service itself, or has no sender; details.reason says which.',
@@ -241,7 +243,7 @@ const CODES = {
   NOT_A_MINT: badRequest('The chain has no token mint at this address.'),
   NO_METADATA: badRequest('The token has no name on the chain, by either metadata standard.'),
   LISTING_REFUSED: badRequest(
-    'A key or rule of the mint can take or stop the tokens of every holder; details.powers names it.',
+    "A key or rule of the mint can take or block every holder's tokens; details.powers names it.",
   ),
   ALREADY_LISTED: permanent(409, 'none', 'The token is already listed; details.tokenId names it.'),
   INVALID_SIGNATURE: badRequest('tx_signature is not a Solana signature.'),

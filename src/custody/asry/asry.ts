@@ -1,5 +1,5 @@
 /**
- * Rewards for deposits: claims, their payouts, and the epochs of the programme.
+ * Rewards for deposits: claims, their payouts, and the reward epochs.
  * @module
  */
 import type { AsryEpochView } from '../api.ts';

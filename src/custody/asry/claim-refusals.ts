@@ -20,7 +20,9 @@ const REFUSALS = {
     message:
       'The chain does not show clearly who earns this reward. The operator must check it. Nothing was consumed.',
   },
-  DEPOSIT_TOO_OLD: { message: 'This payment is from before the programme, or older than the maximum age.' },
+  DEPOSIT_TOO_OLD: {
+    message: 'This payment is from before the first reward epoch, or older than the maximum age.',
+  },
   DEPOSIT_ALREADY_USED: { message: 'This transaction has already paid for something else.' },
   REWARD_USD_UNAVAILABLE: {
     message: 'ASRY has no price in this epoch, so a value in dollars cannot be requested.',

@@ -1,9 +1,8 @@
 /**
- * Epochs of the rewards programme, and what a deposit earns in one. Epochs follow each other without a gap, and each keeps
- * the parameters configured at its start. The epoch that contains a deposit's block sets the reward, on a capped curve.
- * Splitting a deposit gains nothing, and the order of deposits does not change their total. An earlier claim earns
- * more. All figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of
- * ASRY.
+ * Reward epochs, and what a deposit earns in one. Epochs follow each other without a gap, and each keeps the parameters
+ * configured at its start. The epoch that contains a deposit's block sets the reward, on a capped curve. Splitting a
+ * deposit gains nothing, and the order of deposits does not change their total. An earlier claim earns more. All figures
+ * are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
  * @module
  */
 import type { ClaimedDeposit } from '../api.ts';
@@ -42,7 +41,7 @@ export type AsryProgram = {
   readonly cap: bigint;
   /** Deposits that earn half of the maximum, in atoms of the dollar token. */
   readonly depth: bigint;
-  /** Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the programme first runs. */
+  /** Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the first epoch is created. */
   readonly startsAt: number | null;
   readonly epochSeconds: number;
   /** Price of one ASRY in trillionths of a dollar; null without a price. */
@@ -95,7 +94,7 @@ export function missingEpochs(
   return epochs;
 }
 
-/** A programme with a past start opens at the oldest epoch whose deposits can still be claimed. */
+/** If the configured start has passed, the first epoch is the oldest whose deposits can still be claimed. */
 function firstEpoch(program: AsryProgram, now: number): { number: number; startsAt: number } {
   const start = program.startsAt ?? now - (now % DAY_SECONDS);
   const passed = Math.floor((now - program.maxAgeSeconds - start) / program.epochSeconds);

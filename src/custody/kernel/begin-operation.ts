@@ -198,7 +198,7 @@ export function spendingRefusal(
     const left = verdict.available > 0n ? verdict.available : 0n;
     return {
       code: verdict.code,
-      message: `The reserve can spend ${solText(left)} now, after its fee reserve and floor.`,
+      message: `The reserve can spend ${solText(left)} on this now. The rest is reserved, or must stay in the reserve.`,
       details: { availableLamports: left.toString() },
     };
   }

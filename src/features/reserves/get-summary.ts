@@ -58,7 +58,7 @@ function choose(venues: readonly VenuePrice[]): VenuePrice {
   const agreed = agreePrices(venues.map(reportOf));
   const chosen = agreed.ok ? venues.find(({ source }) => source === agreed.price.source) : undefined;
   if (chosen) return chosen;
-  throw new AppError('PRICE_DIVERGENT', 'The price venues contradict each other.');
+  throw new AppError('PRICE_DIVERGENT', 'The price venues differ by more than 1 %.');
 }
 
 export const reportOf = ({ source, btcUsd, solUsd }: VenuePrice): PriceReport => ({
