@@ -30,7 +30,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Sizes.** A body has at most 16 KiB and a query at most 8,192 characters. A longer query is a 400 \`INVALID_INPUT\` on every path.
 - **Bodies** are JSON, sent as \`application/json\`, \`text/plain\`, a form type or without a type, and never compressed. An optional
   member may be null, which means absent. Unknown members are ignored, except by \`POST /api/swap/create\`. A swap, a claim and an exchange
-  refuse a query string and a member that asks for a rehearsal: \`GET /api/swap/estimate\` and \`skipReward\` rehearse.
+  refuse a query string and a member that asks for a dry run: \`GET /api/swap/estimate\` and \`skipReward\` only check.
 - **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
   CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.

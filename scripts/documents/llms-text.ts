@@ -26,7 +26,7 @@ const RULES = `## How to call it
 - Every failure is \`{error_code, error, action, request_id, retryable, retry_after_s?, details?}\`. Branch on \`error_code\`; wait
   \`retry_after_s\` seconds before you repeat a \`retryable\` one; \`details\` names what to correct. Any route can return \`INTERNAL\`.
 - To spend, send an \`Idempotency-Key\` header of 16 to 128 visible ASCII characters and keep it: a repeat with the same key and body
-  returns the first response and moves nothing. Rehearse a swap with
+  returns the first response and moves nothing. Try a swap first with
   GET /api/swap/estimate, a claim with \`skipReward\`.
 - \`status: waiting\` means poll again after \`nextPollSeconds\`. Only \`finished\` means that the money has arrived.
 - A value with \`stale: true\` is older than usual, since its source is down. \`null\` means not known, never zero.

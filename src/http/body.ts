@@ -47,35 +47,35 @@ function passBody(c: Context, body: unknown): void {
   c.req.json = async <T>() => parsed as T;
 }
 
-/** Names by which callers ask for a rehearsal: `dry_run`, `dryRun`, `dry-run` and the like. */
-const REHEARSAL = /^dry[\s_-]*run$/i;
+/** Names by which callers ask for a dry run: `dry_run`, `dryRun`, `dry-run` and the like. */
+const DRY_RUN = /^dry[\s_-]*run$/i;
 
 /**
- * Reads the body of a call that moves money. A query string is refused. So is a member that asks for a rehearsal, with
- * any value and at any depth, because the call would spend.
- * @param rehearsal a sentence that names what rehearses the call
+ * Reads the body of a call that moves money. A query string is refused. So is a member that asks for a dry run, with any
+ * value and at any depth, because the call would spend.
+ * @param instead a sentence that names the call that only checks
  */
-export const spendingBody = (rehearsal: string): MiddlewareHandler =>
+export const spendingBody = (instead: string): MiddlewareHandler =>
   async function spendingBody(c, next) {
     const refuse = (place: 'query' | 'json', path: string, message: string) => {
       const issues = [{ in: place, path, message }];
       return new AppError('INVALID_INPUT', `${path} ${message}`.trimStart(), { details: { issues } });
     };
     if (new URL(c.req.url).search !== '')
-      throw refuse('query', '', `This call takes no query string. ${rehearsal}.`);
+      throw refuse('query', '', `This call takes no query string. ${instead}.`);
     const body = await readBody(c);
-    const asked = rehearsalIn(body);
-    if (asked !== undefined) throw refuse('json', asked, `is not accepted. ${rehearsal}.`);
+    const asked = dryRunIn(body);
+    if (asked !== undefined) throw refuse('json', asked, `is not accepted. ${instead}.`);
     passBody(c, body);
     await next();
   };
 
-/** The first member that asks for a rehearsal. Bodies are shallow, so the recursion is short. */
-function rehearsalIn(value: unknown): string | undefined {
+/** The first member that asks for a dry run. Bodies are shallow, so the recursion is short. */
+function dryRunIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return undefined;
   for (const [name, member] of Object.entries(value)) {
-    if (REHEARSAL.test(name)) return name;
-    const inner = rehearsalIn(member);
+    if (DRY_RUN.test(name)) return name;
+    const inner = dryRunIn(member);
     if (inner !== undefined) return inner;
   }
   return undefined;

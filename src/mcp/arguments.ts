@@ -83,10 +83,10 @@ export function canonical(given: unknown): unknown {
   );
 }
 
-/** Names by which callers ask for a rehearsal. */
-const REHEARSAL = /^dry[\s_-]*run$/i;
-const HOW_TO_REHEARSE =
-  'this tool really spends or creates. Rehearse with swap_estimate, exchange_estimate, or skipReward of asry_claim';
+/** Names by which callers ask for a dry run. */
+const DRY_RUN = /^dry[\s_-]*run$/i;
+const HOW_TO_CHECK =
+  'this tool really spends or creates. To only check, use swap_estimate, exchange_estimate, or skipReward of asry_claim';
 
 const MAX_ISSUES = 5;
 
@@ -103,7 +103,7 @@ export const refusalText = ({ issues }: z.ZodError): string =>
 export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
     const unknown = `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
-    return issue.keys.some((key) => REHEARSAL.test(key)) ? `${unknown}: ${HOW_TO_REHEARSE}` : unknown;
+    return issue.keys.some((key) => DRY_RUN.test(key)) ? `${unknown}: ${HOW_TO_CHECK}` : unknown;
   }
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {

@@ -26,7 +26,7 @@ export const amountSol = amountParam({
     'SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
-const REHEARSAL = 'GET /api/swap/estimate shows what this call would do, and moves nothing';
+const ESTIMATE_FIRST = 'GET /api/swap/estimate shows what this call would do, and moves nothing';
 
 const createSwapRoute = createRoute({
   method: 'post',
@@ -35,8 +35,8 @@ const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swaps reserve SOL into BTC; the service signs. Rehearse it with GET /api/swap/estimate. Send an Idempotency-Key: a repeat with it starts no second swap.',
-  middleware: [rateLimit('create'), spendingBody(REHEARSAL)] as const,
+    'Swaps reserve SOL into BTC; the service signs. Try it first with GET /api/swap/estimate. Send an Idempotency-Key: a repeat with it starts no second swap.',
+  middleware: [rateLimit('create'), spendingBody(ESTIMATE_FIRST)] as const,
   request: {
     headers: idempotencyHeaders,
     body: jsonRequest(z.strictObject({ amountSol }).openapi('SwapCreate')),
