@@ -109,7 +109,7 @@ async function restoreStorage(ports: OpsPorts, time: string): Promise<OpsAnswer>
 }
 
 const NO_HISTORY =
-  'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage. A local one keeps none.';
+  'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage, as on a local machine.';
 
 /** An operation that is held, could not be signed for hours, or failed with lamports unsettled. */
 const awaitsOperator = (operation: Operation, now: number): boolean => {

@@ -41,7 +41,10 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
     const expected = codeOf(frozenReason(journal), suspectSince(journal), mark);
     if (code === '') return { ok: true, message: `${PLAN} ${expected}\`.` };
     if (code !== expected)
-      return { ok: false, message: 'This is not the code of this loss. Nothing was changed.' };
+      return {
+        ok: false,
+        message: 'This code is not the one that `begin-anew` printed for this loss. Nothing was changed.',
+      };
     const slot = await chain.checkFinality();
     if (chain.agreement().stalledSince !== null)
       return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
@@ -114,7 +117,7 @@ const codeOf = (reason: string | undefined, since: number, mark: number): string
 
 const PLAN = [
   'Nothing was changed yet. This command deletes every row of the journal and starts an empty one.',
-  'Payments, deposits and requests from before are refused from then on, and open debts are paid by hand from the rows in D1.',
+  'Older payments, deposits and requests will be refused. You pay open debts by hand from the rows in D1.',
   'Signing stays paused until `ops resume`. If you want this, type `ops begin-anew --confirm',
 ].join(' ');
 
