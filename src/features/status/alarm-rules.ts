@@ -217,11 +217,11 @@ const RULES = {
   ),
   treasury_walk_stuck: ofRecent(
     'treasury_walk_stuck',
-    'A node no longer lists a transaction of the treasury that it showed before. No request expires for a day.',
+    'A node no longer lists a transaction of the treasury that it showed before. Requests expire up to a day late.',
   ),
   treasury_history_pruned: ofRecent(
     'treasury_history_pruned',
-    "A node's history begins after the treasury's newest known transaction. No request expires for a day.",
+    "A node's history begins after the treasury's newest known transaction. Requests expire up to a day late.",
   ),
   treasury_walk_behind: ofRecent(
     'treasury_walk_behind',
@@ -275,7 +275,7 @@ const RULES = {
   quote_budget_low: ofCustody(({ quotes: { left, maximum } }) =>
     left < FEW_QUOTES
       ? {
-          reason: 'Estimates have almost used up their bridge quotes of two hours.',
+          reason: 'Estimates have almost used up their two-hour quota of bridge quotes.',
           figures: { left, maximum },
         }
       : undefined,
