@@ -71,7 +71,7 @@ export type QuoteBudgets = Readonly<Record<'create_quotes' | 'estimate_quotes', 
  */
 const ESTIMATE_SHARE_MS = HOUR_MS / 4;
 
-/** Quotes for creates, and for estimates together with reads of the smallest swap. @param total quotes in two hours */
+/** Quotes for create calls, and for estimates together with reads of the smallest swap. @param total quotes in two hours */
 export function quoteBudgets(total: number): QuoteBudgets {
   const creates = Math.floor(total / 3);
   return {

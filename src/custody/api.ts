@@ -69,7 +69,7 @@ export const SwapQuoted = z.object({
   /** Seconds until the BTC arrives, as the bridge expects. */
   etaSeconds: orNull(z.number()),
   route: z.string(),
-  /** The refusal that a create of the amount would get now; null when it would be accepted. */
+  /** The refusal that a create call with the amount would return now; null when it would be accepted. */
   refusal: orNull(z.custom<Refusal>()),
   minimum: orNull(z.custom<SwapMinimum>()),
   /** When the quote was requested, in Unix milliseconds. */
@@ -80,7 +80,7 @@ export const SwapQuoted = z.object({
 
 export type SwapEstimate =
   | Readonly<z.infer<typeof SwapQuoted>>
-  /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create. */
+  /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create call. */
   | { readonly type: 'unquoted'; readonly refusal: Refusal; readonly isOfCreate: boolean };
 
 export type SwapMinimum = {
@@ -298,7 +298,7 @@ export type AsryEpochView = Readonly<z.infer<typeof AsryEpochView>>;
 
 export type CustodianApi = {
   createSwap(request: SwapRequest): Promise<SwapAnswer>;
-  /** Makes every check of `createSwap` and has no effect. */
+  /** Checks everything that `createSwap` checks, and has no effect. */
   estimateSwap(request: EstimateRequest): Promise<SwapEstimate>;
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;

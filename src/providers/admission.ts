@@ -315,8 +315,8 @@ const callsSpent = (upstream: string, { spentBy, retryAfterMs }: Spent): AppErro
   new AppError(
     'RATE_LIMITED',
     spentBy === 'client'
-      ? 'This network has used its share of the calls to an upstream service. Nothing was consumed.'
-      : 'All callers together have used the calls to an upstream service. Nothing was consumed.',
+      ? 'This network has used up its share of the calls to an upstream service. Nothing was consumed.'
+      : 'All callers together have used up the calls to an upstream service. Nothing was consumed.',
     {
       retryAfterSeconds: Math.max(Math.ceil(retryAfterMs / 1_000), 1),
       details: { limit: CALLS_SPENT, upstream, reason: CALLS_SPENT },

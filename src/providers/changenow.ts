@@ -12,7 +12,7 @@ import { isUnsent } from './admission.ts';
 import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
 const UPSTREAM = 'changenow';
-/** Slow wallets of the provider delay the response to a create; its clients wait 15 to 20 s. */
+/** Slow wallets of the provider delay the response to a create call; its clients wait 15 to 20 s. */
 const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);

@@ -111,7 +111,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   /**
-   * The object has one thread. Each read yields once before it begins, so alarms, creates and confirms that have
+   * The object has one thread. Each read yields once before it begins, so alarms, create calls and confirm calls that have
    * arrived run first. All reads of a burst are counted before any of them begins.
    */
   async #read<T>(

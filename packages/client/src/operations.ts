@@ -302,11 +302,11 @@ export type SwapEstimate = {
   /** The estimate as text */ estimatedSatoshis: string;
   /** Sats guaranteed by the bridge */ minimumSatoshis: string;
   etaSeconds: number | null;
-  /** Whether a create of this amount would be accepted now */ creatable: boolean;
-  /** Code that a create would get now, if it is not creatable */ error_code?: string;
+  /** Whether a create call with this amount would be accepted now */ creatable: boolean;
+  /** Code that a create call would return now, if it is not creatable */ error_code?: string;
   /** Its text */ error?: string;
   /** Its next step */ action?: string;
-  /** Whether the same create can succeed later */ retryable?: boolean;
+  /** Whether the same create call can succeed later */ retryable?: boolean;
   /** Seconds to wait */ retry_after_s?: number;
   /** Its details */ details?: Record<string, unknown>;
   /** Smallest swap, as in swap/min; null if unknown */ minAmountLamports: string | null;
@@ -693,7 +693,7 @@ export type AsryClaimRequest = {
   /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
   /** Expected received amount in whole tokens; must equal amountAtomic if both are given; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
-  /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
+  /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays all that is left */
   rewardUsd?: number | string;
   /** Only validates: nothing is consumed or paid */ skipReward?: boolean;
 };
@@ -887,7 +887,7 @@ export const OPERATIONS = {
   getSwapMinimum: get<Record<string, never>, SwapMinimum,
     | 'AMOUNT_TOO_LARGE' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED'
     | 'CUSTODIAN_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'BRIDGE_REQUEST_INVALID'>('/api/swap/min'),
-  /** The sats that an amount of SOL would yield, and whether a create of it would be accepted now. */
+  /** The sats that an amount of SOL would yield, and whether a swap of it would be accepted now. */
   getSwapEstimate: get<{ amountSol: number | string }, SwapEstimate,
     | 'INVALID_INPUT' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
     | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED'

@@ -1,5 +1,5 @@
 /**
- * The responses to a confirm that completes no request.
+ * The responses to a confirm call that completes no request.
  * @module
  */
 import type { Refusal } from '../api.ts';

@@ -162,7 +162,7 @@ export class Swaps {
     return decided;
   }
 
-  /** What a swap would bring, and the refusal that a create of the amount would get now. */
+  /** What a swap would bring, and the refusal that a create call with the amount would return now. */
   async estimate(request: EstimateRequest): Promise<SwapEstimate> {
     const amount = lamports(request.amountLamports);
     const [beforeQuote, read] = await Promise.all([
@@ -170,7 +170,7 @@ export class Swaps {
       this.#ports.estimates.read(amount, request.client),
     ]);
     if (read.type !== 'quoted') {
-      // A create has its own quotes, so a used-up quota of estimates says nothing about it.
+      // Create calls have their own quotes, so a used-up quota of estimates says nothing about them.
       const isOfCreate = beforeQuote !== undefined || read.type === 'failed';
       return { type: 'unquoted', refusal: beforeQuote ?? read.refusal, isOfCreate };
     }
@@ -183,7 +183,7 @@ export class Swaps {
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }
 
-  /** The refusal that a create would get after its quote, as the executor decides it before the signature. */
+  /** The refusal that a create call would return after its quote, as the executor decides it before the signature. */
   async #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Promise<Refusal | undefined> {
     if (!quoted.ok) return refusalOfQuote(quoted);
     const lifetime = await this.#ports.recentBlockhash().catch(upstreamFailure);

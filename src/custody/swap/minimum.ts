@@ -16,7 +16,7 @@ type MinimumSource = SwapMinimum['source'];
 
 /** Lower bound of a swap in the API contract: 0.001 SOL. */
 export const CONTRACT_MINIMUM = lamports(1_000_000n);
-/** Margin for price changes between this figure and the quote of a create, in basis points. */
+/** Margin for price changes between this figure and the quote for a create call, in basis points. */
 const DRIFT_BPS = 20;
 /** Payouts are whole sats, so the expected and the guaranteed output may each lose one. */
 const ROUNDING_SATS = 2n;

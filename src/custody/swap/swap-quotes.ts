@@ -1,5 +1,5 @@
 /**
- * The bridge's quotes of creates and estimates, compared with independent prices. They also show the smallest swap.
+ * The bridge's quotes for create calls and estimates, compared with independent prices. They also show the smallest swap.
  * @module
  */
 import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';

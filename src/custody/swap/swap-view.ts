@@ -1,6 +1,6 @@
 /**
- * The public view of a swap's row. The response to a create depends on the row alone, so a repeated call
- * gets the same response while the row exists.
+ * The public view of a swap's row. The response to a create call depends on the row alone, so a repeated call gets the same
+ * response while the row exists.
  * @module
  */
 import { lamports } from '../../core/amount.ts';

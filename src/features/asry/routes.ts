@@ -143,7 +143,7 @@ const claimRoute = createRoute({
           minimum: 1n,
           excess: 'drop',
           description:
-            'Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest',
+            'Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays all that is left',
           example: '10',
         }).optional(),
         skipReward: z.boolean().optional().describe('Only validates: nothing is consumed or paid'),

@@ -14,7 +14,7 @@ import { assertInRange, type CurrencyDeps, getPair, readRange, refusal } from '.
 
 export type CreateExchangeDeps = Pick<CurrencyDeps, 'cache'> & {
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'create'>;
-  /** Counts a create of this client. @throws AppError RATE_LIMITED */
+  /** Counts a create call of this client. @throws AppError RATE_LIMITED */
   takeCreate: (client: string) => void;
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -86,7 +86,7 @@ export type ExchangeAnswer = z.infer<typeof ExchangeAnswer>;
 export const trackerUrl = (id: string): string =>
   `https://changenow.io/exchange/txs/${encodeURIComponent(id)}`;
 
-/** The first member of a create's response that differs from the order. */
+/** The first member of the provider's response that differs from the order. */
 export function mismatch(order: ExchangeOrder, created: CreatedExchange): string | undefined {
   const same: [string, boolean][] = [
     ['payout_address', isSameAddress(order.payoutAddress, created.payoutAddress)],

@@ -148,7 +148,7 @@ export async function getEstimate(
   return estimate;
 }
 
-/** The range without a cache, for a create. @throws AppError EXCHANGE_PAIR_INACTIVE */
+/** The range without a cache, for a create call. @throws AppError EXCHANGE_PAIR_INACTIVE */
 export async function readRange(changenow: Pick<ChangeNow, 'range'>, pair: Pair): Promise<Range> {
   const range = await changenow.range(pair);
   if (range.ok) return range.value;

@@ -48,7 +48,7 @@ export async function getMinimum(deps: SwapMinimumDeps) {
 
 function reasonOf({ refusal, maximumLamports, minimum }: SwapRoom, least: Lamports): string | null {
   const unread = minimum.type === 'known' ? minimum.refusal?.code : undefined;
-  // Quotes of creates and quotes that read the minimum are counted separately.
+  // Quotes for create calls and quotes that read the minimum are counted separately.
   const bridge = unread === 'QUOTE_BUDGET_SPENT' ? undefined : unread;
   const none = maximumLamports > 0n && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : null;
   return refusal?.code ?? bridge ?? none;

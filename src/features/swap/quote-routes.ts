@@ -63,7 +63,7 @@ const minimumRoute = createRoute({
   },
 });
 
-/** Codes with which a create is refused, except those about its key and body. */
+/** Codes with which a create call is refused, except those about its key and body. */
 const CREATE_REFUSALS = [
   'UPSTREAM_FAILED',
   'RATE_LIMITED',
@@ -85,7 +85,7 @@ const estimateRoute = createRoute({
   tags: ['swap'],
   summary: 'Estimate a swap',
   description:
-    'The sats that an amount of SOL would yield, and whether a create of it would be accepted now. Makes every check of a create; moves and reserves nothing. Without a quote to show, the response is the error of the create, with creatable: false.',
+    'The sats that an amount of SOL would yield, and whether a swap of it would be accepted now. Checks everything that a create call checks; moves and reserves nothing. Without a quote to show, the response is the error that a create call would return, with creatable: false.',
   middleware: [rateLimit('estimate')] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
@@ -98,14 +98,14 @@ const estimateRoute = createRoute({
           estimatedSatoshis: atomsText('The estimate as text', '62000'),
           minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
           etaSeconds: z.number().nullable(),
-          creatable: z.boolean().describe('Whether a create of this amount would be accepted now'),
+          creatable: z.boolean().describe('Whether a create call with this amount would be accepted now'),
           error_code: z
             .string()
             .optional()
-            .describe('Code that a create would get now, if it is not creatable'),
+            .describe('Code that a create call would return now, if it is not creatable'),
           error: z.string().optional().describe('Its text'),
           action: z.string().optional().describe('Its next step'),
-          retryable: z.boolean().optional().describe('Whether the same create can succeed later'),
+          retryable: z.boolean().optional().describe('Whether the same create call can succeed later'),
           retry_after_s: z.int().optional().describe('Seconds to wait'),
           details: z.record(z.string(), z.unknown()).optional().describe('Its details'),
           minAmountLamports: z.string().nullable().describe('Smallest swap, as in swap/min; null if unknown'),
@@ -122,7 +122,7 @@ const estimateRoute = createRoute({
       ['INVALID_INPUT', ...notConfigured, ...CREATE_REFUSALS],
       {},
       {
-        creatable: { type: 'boolean', description: 'false, if a create would get this error now' },
+        creatable: { type: 'boolean', description: 'false, if a create call would return this error now' },
       },
     ),
   },
