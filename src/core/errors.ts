@@ -184,7 +184,7 @@ const CODES = {
   OLDER_THAN_RECORDS: permanent(
     409,
     'contact_operator',
-    'The payment or request is older than the records of this service, which began anew at details.recordsSince. Nothing was consumed.',
+    'The payment or request is older than the records of this service, which start at details.recordsSince. Nothing was consumed.',
   ),
   DEPOSIT_TOO_OLD: uselessDeposit(
     'The payment is from before the first reward epoch, or older than the maximum age.',
