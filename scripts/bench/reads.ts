@@ -58,7 +58,7 @@ export async function reads(named?: readonly string[]): Promise<Row[]> {
       rows.push({
         what: `GET ${route}${status === 200 ? '' : ` (${status})`}`,
         ours: `${rate.toFixed(0)}/s, first ${coldMs.toFixed(0)} ms`,
-        limit: `${(bytes / 1_000).toFixed(1)} KB with ${costText(cost)}`,
+        limit: `Hono with the same middleware: ${(bytes / 1_000).toFixed(1)} KB, ${costText(cost)}`,
         ratio: against('same'),
         aim: { least: 0.7 },
         bare: against('bare'),
