@@ -9,4 +9,4 @@ const rows = TOOLS.map(({ name, title, annotations }) => {
 });
 
 /** The page with the rows of its table of tools replaced. */
-export const withTools = (page: string): string => withRows(page, '| tool | does |', rows);
+export const withTools = (page: string): string => withRows(page, '| tool | purpose |', rows);
