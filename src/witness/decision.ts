@@ -5,6 +5,7 @@
  */
 import type { MintRequest } from '../chain/solana/mint-request.ts';
 import { EXPIRY_BLOCKS } from '../chain/solana/transaction.ts';
+import { closeTogether } from '../core/close-together.ts';
 import { quorumOf, sameByKey } from '../custody/nodes/quorum.ts';
 import type { Agreement, AgreementRefusal } from '../custody/reserve/reserve-views.ts';
 
@@ -96,10 +97,7 @@ function agreedHeights(views: readonly MintView[]) {
   const seen = views.flatMap(({ node, heightAtBlockhash: height }) =>
     height === null ? [] : [{ node, height }],
   );
-  const groups = seen.map(({ height: least }) =>
-    seen.filter(({ height }) => height >= least && height <= least + EXPIRY_BLOCKS),
-  );
-  return groups.reduce((largest, group) => (group.length > largest.length ? group : largest), []);
+  return closeTogether(seen, ({ height }) => height, EXPIRY_BLOCKS);
 }
 
 const refuse = (refusal: Refusal): Decision => ({ type: 'refuse', refusal });

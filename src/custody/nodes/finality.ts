@@ -2,6 +2,8 @@
  * Notices when Solana finalizes no slots: a halt of the chain, or nodes that follow another cluster.
  * @module
  */
+import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
+import { closeTogether } from '../../core/close-together.ts';
 import type { Consensus, SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Within } from '../kernel/ports.ts';
 import { type Quorum, quorumMissing, settled, valuesOf } from './quorum.ts';
@@ -54,35 +56,41 @@ export class FinalityWatch {
   /**
    * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
    * chain is noticed even without operations.
-   * @returns the newest slot that a quorum has finalized
+   * @returns a slot that is not below the finalized one of any honest node that has responded
    * @throws AppError UPSTREAM_FAILED
    */
   async check(): Promise<bigint> {
-    const slot = await this.#covered(
-      'finalized slot',
-      async (node) => (await node.epochInfo('finalized')).slot,
-    );
-    this.known = noteSlot(this.known, String(slot), this.#ports.now());
+    const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
+    const { covered, highest } = await this.#agreed('finalized slot', read, MAX_NODE_LAG);
+    this.known = noteSlot(this.known, String(covered), this.#ports.now());
     if (this.known.stalledSince !== null) {
       const consensus = await this.#consensus();
       this.known = { ...this.known, consensus };
     }
-    return slot;
+    return highest;
   }
 
-  /** The block height that a quorum has reached. @throws AppError UPSTREAM_FAILED */
-  height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
-    return this.#covered(
-      `${commitment} height`,
-      async (node) => (await node.epochInfo(commitment)).blockHeight,
-    );
+  /**
+   * A block height that one lying node cannot make safe too early: `confirmed` is at least the height of any honest node,
+   * a floor for what may have been signed; `finalized` at most, as a proof that this height has passed.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
+    const read = async (node: SolanaNode) => (await node.epochInfo(commitment)).blockHeight;
+    const { lowest, highest } = await this.#agreed(`${commitment} height`, read, EXPIRY_BLOCKS);
+    return commitment === 'confirmed' ? highest : lowest;
   }
 
-  async #covered(question: string, read: (node: SolanaNode) => Promise<bigint>): Promise<bigint> {
+  /** The figures of a quorum whose nodes lag by at most `spread`; `covered` is the highest that a quorum has reached. */
+  async #agreed(question: string, read: (node: SolanaNode) => Promise<bigint>, spread: bigint) {
     const answer = await this.#questions.ask(question, read, (given, isComplete) => {
       const values = given.map(({ value }) => value);
-      const covered = this.#questions.covered(values, isComplete);
-      return covered === undefined ? undefined : { agreed: covered };
+      const close = closeTogether(values, (value) => value, spread);
+      const covered = this.#questions.covered(close, isComplete);
+      if (covered === undefined) return undefined;
+      const lowest = close.reduce((least, value) => (value < least ? value : least), covered);
+      const highest = close.reduce((most, value) => (value > most ? value : most), covered);
+      return { agreed: { covered, lowest, highest } };
     });
     if (!answer) throw quorumMissing();
     return answer.agreed;
