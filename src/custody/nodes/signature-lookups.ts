@@ -117,7 +117,8 @@ export class SignatureLookups {
 
   /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
   async find(lookup: Lookup): Promise<LookedUp> {
-    if (!this.#enter(lookup)) return refused('signature_lookups', 5);
+    const full = this.#enter(lookup);
+    if (full) return refused(full, 5);
     try {
       return await forCaller(lookup.client, () => this.#wait(lookup));
     } catch (error) {
@@ -150,17 +151,18 @@ export class SignatureLookups {
     }
   }
 
-  #enter({ client, signature }: Lookup): boolean {
+  /** @returns the limit that refuses this lookup */
+  #enter({ client, signature }: Lookup): keyof typeof BUDGETS | undefined {
     const now = this.#ports.now();
-    if (!this.#waits.take(client, now).ok) return false;
+    if (!this.#waits.take(client, now).ok) return 'lookup_waits';
     const callers = this.#callers.get(signature);
     if (callers) callers.count++;
     else if (this.#waiting.take(client, now).ok) this.#callers.set(signature, { payer: client, count: 1 });
     else {
       this.#waits.giveBack(client);
-      return false;
+      return 'signature_lookups';
     }
-    return true;
+    return undefined;
   }
 
   #leave({ client, signature }: Lookup): void {

@@ -118,8 +118,13 @@ async function play(steps: string): Promise<void> {
       const asked = Array.from({ length: Number(each ?? calls) }, (_, at) => ({
         signature: each === undefined ? signature : `${signature}${at}`,
         client:
-          { own: OWN, other: OTHER, strangers: `198.51.${at}.1`, network: `10.1.1.${at % 250}` }[client] ??
-          '',
+          {
+            own: OWN,
+            other: OTHER,
+            strangers: `198.51.${at}.1`,
+            network: `10.1.1.${at % 250}`,
+            networks: `10.2.${at % 250}.1`,
+          }[client] ?? '',
         waitMs: msOf(wait),
         unknownMs: msOf(unknown),
         until: until as Lookup['until'],
@@ -162,10 +167,10 @@ it.each(
       | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
     a caller without a share of the calls does not make the read of a payment fail for others
       | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
-    counts all waits for a signature as one in a network's share
-      | find one calls:500 client:network wait:1s = unknown 500
-    a network has a quarter of the 4,096 waits, even for one signature
-      | find one calls:5000 client:network wait:1s = unknown 1024 signature_lookups 3976; find one = unknown 1
+    a network may wait for one signature 256 times at once
+      | find one calls:1000 client:network wait:1s = unknown 256 lookup_waits 744
+    250 networks use at most a quarter of the 4,096 waits, so that each new network still has two
+      | find one calls:20000 client:networks wait:1s = unknown 996 lookup_waits 19004
     repeated reads without a quorum do not use up the share of a network
       | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
   `),
