@@ -306,6 +306,8 @@ function paidRequests(
 ): Pick<CustodyDeps, 'payments'> {
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
   if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
+  const rentOf = async (bytes: number) =>
+    (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0];
   return {
     payments: {
       treasuryAddress,
@@ -313,7 +315,7 @@ function paidRequests(
       lookUp,
       latestBlockhash: () => solana.latestBlockhash(),
       balanceOf: (address) => solana.balanceOf(address),
-      leastBalance: () => rpc.first((node) => node.rentExemption(0)),
+      leastBalance: () => rentOf(0),
       nodes: rpc.nodes,
       transaction: (signature) => solana.transaction(signature),
       listingFacts: async (mint) => {
@@ -332,8 +334,7 @@ function paidRequests(
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
       creation: createTokenKind({
         signMint: mintKeys.sign,
-        rentExemption: async (bytes) =>
-          (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
+        rentExemption: rentOf,
         latestBlockhash: () => solana.latestBlockhash(),
         findMint: async (address) => {
           const [mint] = await solana.agreed(`mint ${address}`, async (node) => {
