@@ -45,7 +45,7 @@ type RateLimiter = { limit(options: { readonly key: string }): Promise<{ readonl
 
 /**
  * The platform's limiters, each with one limit for all of its keys. A wider network's limit is four times that of the
- * narrower one, so a client at its limit leaves its neighbours three quarters. wrangler.toml has the values.
+ * narrower one, so a client at its limit leaves its neighbours three quarters. The values are in wrangler.toml.
  */
 export type FloodGate = Readonly<Record<'LIMITER' | 'NETWORK_LIMITER' | 'PROVIDER_LIMITER', RateLimiter>>;
 

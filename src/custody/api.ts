@@ -115,7 +115,7 @@ export type SwapRoom = Readonly<z.infer<typeof SwapRoom>>;
 
 const ProofSignature = z.object({ scheme: z.string(), signature: z.string() });
 
-/** An archived ownership proof, also in D1. */
+/** An archived ownership proof, which D1 has too. */
 export const ProofRecord = z.object({
   message: z.string(),
   /** The time in the message. */

@@ -28,7 +28,7 @@ type AmountRules = {
   readonly excess: 'drop' | 'refuse';
   readonly description: string;
   readonly example: string;
-  /** For an amount that the document declares as text. */
+  /** The form of an amount that the document declares as text. */
   readonly pattern?: string;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The MCP server over the tool table, for clients of the 2025 and the 2026 protocol. stdio creates one for each
- * connection, the Worker one for each request.
+ * The MCP server over the tool table, for clients of the 2025 and the 2026 protocol. Over stdio each connection has its own
+ * server; in the Worker each request has.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28
  */

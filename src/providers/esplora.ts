@@ -1,7 +1,6 @@
 /**
- * Esplora REST client (Blockstream/esplora API.md). Read-only. Amounts are sats; times are Unix seconds.
- * mempool.space and blockstream.info differ in page sizes and may repeat rows: callers get each txid of a
- * page once.
+ * Esplora REST client (Blockstream/esplora API.md). Read-only. Amounts are sats; times are Unix seconds. The page sizes of
+ * mempool.space and blockstream.info differ, and both may repeat rows: callers get each txid of a page once.
  * @module
  */
 import * as z from 'zod';

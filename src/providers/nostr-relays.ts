@@ -11,7 +11,7 @@ import { tryJson } from '../core/json.ts';
 import { keepNewest } from '../core/keep-newest.ts';
 import type { Admission } from './admission.ts';
 
-/** From the handshake to the last message. */
+/** Longest time from the handshake to the last message. */
 export const RELAY_DEADLINE_MS = 4_000;
 /** Maximum number of relays: as many as a request may call at once. */
 const MAX_RELAYS = 5;
@@ -41,7 +41,7 @@ export const RELAY_ENDS = [
 export type RelayEnd = (typeof RELAY_ENDS)[number];
 
 export type RelayAnswer = {
-  /** In order of arrival; at most the filter's limit. */
+  /** The events in order of arrival; at most the filter's limit. */
   readonly events: readonly NostrEvent[];
   readonly end: RelayEnd;
   /** Events sent, including rejected and oversized ones; the relay's own limit counts all of them. */

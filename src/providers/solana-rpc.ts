@@ -234,8 +234,8 @@ const transactionReads = (name: string, call: Call) => ({
 
   /**
    * A transaction at this commitment, or null while the node does not have it.
-   * @throws RpcRefusal -32015 for a version above `newest`, also if the node shows it despite the maximum, and for a
-   * version whose JSON has another form
+   * @throws RpcRefusal -32015 for a version above `newest`, even if the node shows it despite the maximum, and for a
+   * version whose JSON has a different form
    */
   async transaction(signature: string, commitment: 'confirmed' | 'finalized', newest = NEWEST_VERSION) {
     const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: newest };

@@ -58,7 +58,7 @@ type Options = {
 
 /**
  * Calls the custodian's Durable Object.
- * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails, although it may have taken effect; NOT_CONFIGURED when a
+ * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails and may still have taken effect; NOT_CONFIGURED when a
  * required setting is missing
  */
 export class CustodianClient implements CustodianApi {

@@ -1,5 +1,5 @@
 /**
- * The Worker `sluice-witness`: the second key of the mint authority, deployed in another account than the service. It
+ * The Worker `sluice-witness`: the second key of the mint authority, deployed in a different account than the service. It
  * signs mints of ABSR that its own sources show as covered, and nothing else.
  * @module
  */

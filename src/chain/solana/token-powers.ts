@@ -5,7 +5,7 @@
  */
 import type { Mint } from './token-program.ts';
 
-/** In the order in which a reader should learn of them. */
+/** Powers over a mint, in the order in which a reader should learn of them. */
 export const TOKEN_POWERS = [
   'permanent_delegate',
   'default_frozen',
@@ -40,7 +40,7 @@ export const POWER_WORDS: Readonly<Record<TokenPower, readonly [short: string, s
   mint: ['can mint more', 'The supply can grow: the mint authority can create more.'],
   close_mint: [
     'mint can be closed',
-    'One address can close the mint when no tokens are left, and create it anew.',
+    'One address can close the mint when no tokens are left, and create it again.',
   ],
   scaled_amount: ['shown amounts are scaled', 'Wallets multiply the amounts by a number that can change.'],
   interest_amount: ['shown amounts grow', 'Wallets add interest to the amounts, at a rate that can change.'],

@@ -117,7 +117,7 @@ const ORACLE = getStructDecoder([
   ],
   [
     'variables',
-    // After 16 reserved bytes.
+    // The members follow 16 reserved bytes.
     padLeftDecoder(
       getStructDecoder([
         /** Unix seconds. */

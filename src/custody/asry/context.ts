@@ -44,7 +44,7 @@ export type AsryContext = ModuleTools &
   AsryPorts & {
     readonly store: AsryStore;
     readonly within: Within;
-    /** By deposit: the newest check that a repeated claim caused. `at`: Unix milliseconds. */
+    /** The newest check of each deposit that a repeated claim caused. `at`: Unix milliseconds. */
     readonly repeats: Map<string, { readonly at: number; readonly done: Promise<void> }>;
   };
 

@@ -64,7 +64,7 @@ export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
   for (const statement of SCHEMA) exec(statement);
 }
 
-/** Plans work, which no longer counts as failing; null deletes it. Call inside the transaction of its row. */
+/** Plans work, which is then no longer treated as failing; null deletes it. Call inside the transaction of its row. */
 export function planWork(
   exec: Storage['exec'],
   {

@@ -180,7 +180,7 @@ export class MirrorQueue {
     return this.#exec(`${OUTBOX_ROWS} WHERE r.id = ?`, key).map(mirrorRowOf)[0];
   }
 
-  /** Rows that the mirror has refused so often that the operator was alerted. They no longer count as waiting. */
+  /** Rows that the mirror has refused so often that the operator was alerted. They are no longer treated as waiting. */
   setAside(limit: number): { entity: string; id: string; refusals: number }[] {
     return this.#exec(
       `SELECT o.entity, o.id, r.tries FROM outbox o ${REFUSAL} WHERE r.tries >= ? ORDER BY o.revision LIMIT ?`,

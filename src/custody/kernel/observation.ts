@@ -9,7 +9,7 @@ import type { Reason } from './reason.ts';
 export type NodeView = {
   /** The node's `id`. */
   readonly node: string;
-  /** From one response of getEpochInfo at `finalized`. */
+  /** Slot and height from one response of getEpochInfo at `finalized`. */
   readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
   /** From getSignatureStatuses with history search, called after getEpochInfo. */

@@ -35,7 +35,7 @@ export type NodeAgreement = {
    * When the nodes stopped reaching a quorum on a question, in Unix milliseconds; null during the first ten minutes.
    */
   readonly quorumMissingSince: number | null;
-  /** That question, and the nodes that did not answer it when it was last repeated. */
+  /** That question, and the nodes that did not respond when it was last repeated. */
   readonly quorumMissing: { readonly question: string; readonly nodes: readonly string[] } | null;
 };
 

@@ -47,7 +47,7 @@ const MAX_PARTS = 50;
 /**
  * What a final transaction does, its rows, and what the caller gets for it. "Used" means two rows: `once`, which gives
  * `payment:<signature>` to the request for ever, and `treasury_payments`. No refund of 10,000 lamports or less is recorded.
- * A payment of another request than the caller's is booked for that one; the caller gets PAYMENT_ALREADY_USED.
+ * A payment of a request that the caller does not confirm is booked for that request; the caller gets PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
   /** An earlier call or search has booked it, in any case below. No rows. The caller gets what that case gives. */
@@ -62,7 +62,7 @@ type PaymentCase =
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /** Late, double, or one part too many. Rows: used, a refund of all of it; the request stays as it is, see `answer`. */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
-  /** Short; `expire.ts` owes it back if the rest does not come. Rows: used, request. PAYMENT_INCOMPLETE. */
+  /** Short; `expire.ts` owes it back if what is missing does not arrive. Rows: used, request. PAYMENT_INCOMPLETE. */
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /** The fee is complete, but the purchase is sold: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
@@ -74,7 +74,7 @@ type PaymentCase =
 
 /** `late`: after the request closed or ended. `double`: after it was paid. `underpaid`: short, after `MAX_PARTS` parts. */
 type OwedBack = 'late' | 'double' | 'underpaid';
-/** What the chain showed about a request's purchase before the booking of its payment. */
+/** What the chain showed about a request's purchase before its payment was booked. */
 type SaleRead = Checked & { readonly requestId: string };
 
 export async function confirmPayment(
@@ -314,7 +314,7 @@ export const endWork =
     const request = context.requests.get(String(plan.invoiceId));
     if (request?.state !== 'paid' || workId(request) !== id) return;
     if (state === 'done') deliver(context, request);
-    // The reserve's key has changed, which is no failure: the work begins anew, as another operation.
+    // The reserve's key has changed, which is not a failure: the work starts again as a new operation.
     else if (isRotated(reason))
       beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
     else {

@@ -23,7 +23,7 @@ const OVERLAP = 300n;
 /** For this many slots, about ten minutes, the check waits for entries that it has not read. The cron makes one run a minute. */
 const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
-/** Maximum transactions that one run reads, beside those that wait. */
+/** Maximum transactions that one run reads, besides those that wait. */
 const READS = 60;
 /** Name in the agenda of transactions that could not be read. Their id is `slot signature`. */
 const UNREAD_SPEND = 'spend';

@@ -37,7 +37,7 @@ const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
 /** Maximum quick checks: a node that invents transactions can return a list of any length. */
 const MOST_QUICK_CHECKS = 300;
-/** Of each list's entries that no quorum showed: how many are stored, and how many a check reads again. */
+/** How many entries of each list that no quorum showed are stored, and how many of them a check reads again. */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
 /** Maximum number of transactions that are read from one report to find the refund. */

@@ -114,7 +114,7 @@ function statusesAfter({ outcome }: Operation, shown: string, now: number): stri
   return JSON.stringify([...known, { at: new Date(now).toISOString(), shown }].slice(-MOST_STATUSES));
 }
 
-/** Adds facts to the row of a settlement. @param hasMoved whether the bridge shows another status than before */
+/** Adds facts to the row of a settlement. @param hasMoved whether the bridge's status has changed */
 function withFacts(settled: Settled, facts: Facts, hasMoved: boolean): Settled {
   if (Object.keys(facts).length === 0) return settled;
   const { settlement, once } = settled;

@@ -37,7 +37,7 @@ export type PoolAnswer = {
   /** Unix milliseconds. */
   readonly asOf?: number;
   readonly stale?: boolean;
-  /** As sent by the upstream. */
+  /** The header as the upstream sent it. */
   readonly retryAfter?: string;
 };
 

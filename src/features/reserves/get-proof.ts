@@ -19,7 +19,7 @@ const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 /** The clocks of two machines differ by less than this. */
 const CLOCK_SKEW_MS = 60_000;
-/** Also true for a time that is further ahead than the skew, because the clock was then set back. */
+/** True even for a time that is further ahead than the skew, because the clock was then set back. */
 const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
   isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 

@@ -1,6 +1,6 @@
 /**
- * Reports an alarm in the log and to the operator's webhook: when it is raised, when its number grows, once a day while
- * it lasts, and when it ends.
+ * Reports an alarm in the log and to the operator's webhook. It is sent when it is raised, when its number grows, once a
+ * day while it lasts, and when it ends.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';

@@ -80,9 +80,9 @@ const PREFIX_ROWS = `SELECT * FROM (${PREFIXES.join(' UNION ALL ')})`;
 const SHORT_PAGE = `${PREFIX_ROWS} LIMIT ?8`;
 const PAGE = `${PREFIX_ROWS} UNION ALL ${SUBSTRING} LIMIT ?8`;
 
-/** Shortest text in the trigram index; a shorter one is found only at the beginning. */
+/** Shortest text in the trigram index; a shorter text is found only at the beginning of a name or symbol. */
 const TRIGRAM = 3;
-/** Above every text that starts with a prefix: no character sorts higher. */
+/** Appended to a prefix, it sorts above every text that starts with the prefix: no character sorts higher. */
 const END = '\u{10FFFF}';
 const START: SearchCursor = { step: 0, text: '', tokenId: -1 };
 

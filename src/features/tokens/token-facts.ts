@@ -30,7 +30,7 @@ type Facts = TokenAuthorities & {
   readonly supply: bigint;
   readonly decimals: number;
   readonly program: TokenRow['program'];
-  /** As the creator wrote it; null without metadata that names this mint. */
+  /** The metadata as the creator wrote it; null if none names this mint. */
   readonly metadata: TokenMetadata | null;
   readonly powers: readonly TokenPower[];
 };

@@ -92,9 +92,9 @@ export const TokenRecord = component('TokenRecord', {
 /** The members that identify a token, without its number and its time here. */
 type Described = Omit<TokenRow, 'tokenId' | 'requestId' | 'createdAt'>;
 
-/** @param facts current data from the chain; null for an address that is no mint, undefined when it cannot be read */
+/** @param facts current data from the chain; null for an address that is not a mint, undefined when it cannot be read */
 const described = (token: Described, facts: TokenFacts | null | undefined) => {
-  // A mint that was closed and created anew has other decimals and may have another program.
+  // A mint that was closed and created again may have different decimals and a different program.
   const { decimals, supply, program } = facts ?? token;
   // Metadata that can change may take a well-known name after the listing.
   const names = new Set([
