@@ -28,13 +28,13 @@ describe('a request whose treasury is no longer configured', () => {
     scenes(`
       a payment to an earlier treasury is found by its reference
         | open a; treasury other; pay a fee; run; detail a = completed; owed a = none
-      a confirm books a payment to an earlier treasury without a reference
+      a confirmation books a payment without a reference to an earlier treasury
         | open a; treasury other; pay a fee unnamed; confirm a a1 = confirmed
       an excess paid to an earlier treasury is owed back and refunded
         | open a; treasury other; pay a fee+20000; run; owed a = overpaid 20000; refund a = paid; refunds a = a1 paid
       money with its reference that goes to the new treasury is listed for the operator
         | open a; treasury other; pay a 6000000 to other; run; received a = 0; unmatched = a1 6000000 payer
-      reads a transaction again for the first treasury if it paid the other one nothing
+      reads a transaction again after a change back to the first treasury if it paid the second one nothing
         | open a; treasury other; pay a 5000000 unnamed by other; run; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; treasury treasury; run; unmatched = a1 5000000 other
       a request expires only after a day while the list of another treasury is read
         | open a; run; treasury other; wait 41m; cron; cron; detail a = awaiting_payment; wait 1d; cron; detail a = expired
@@ -164,23 +164,23 @@ it.each(
       | open a; pay a fee; consume a1 token:a; run; detail a = awaiting_payment; received a = 0; created = none; purposes = null
     a payment that was used for another purpose buys nothing, and is recorded without a purpose
       | open a; pay a fee; consume a1 asry:1; run; detail a = awaiting_payment; purposes = null; confirm a a1 = PAYMENT_ALREADY_USED
-    a confirm waits for the end of the creation as long as the caller allows, then says when to call again
+    a confirm call waits for the end of the creation as long as the caller allows, then says when to call again
       | set creates never; open a; pay a fee; confirm a a1 = INVOICE_IN_PROGRESS retry:5; waits = 5000; finish a done; confirm a a1 = confirmed; created = a
-    a confirm waits for the creation even if the caller allows only one millisecond
+    a confirm call waits for the creation even if the caller allows only one millisecond
       | open a; pay a fee; confirm a a1 1ms = confirmed
-    a confirm returns that a refund is owed if the creation fails while the confirm waits
+    a confirm call returns that a refund is owed if the creation fails while the call waits
       | set creates failed; open a; pay a fee; confirm a a1 = REFUND_DUE; owed a = failed fee
-    a confirm of a listing does not wait, because the token is listed as soon as it is paid
+    a confirm call for a listing does not wait, because the token is listed as soon as it is paid
       | open a listing; pay a fee; confirm a a1 = confirmed; waits = none; created = none
-    a confirm without a wait records the payment and leaves the creation to the next run
+    a confirm call without a wait records the payment and leaves the creation to the next run
       | open a; pay a fee; confirm a a1 0s = INVOICE_IN_PROGRESS; waits = none; detail a = creating; run; confirm a a1 = confirmed
-    a confirm does not read the chain once the payment is recorded
+    a confirm call does not read the chain once the payment is recorded
       | set creates never; open a; pay a fee; confirm a a1; set unreadable yes; confirm a a1 = INVOICE_IN_PROGRESS
-    a confirm does not find a request of the other kind
+    a confirm call does not find a request of the other kind
       | open a; pay a fee; confirm a a1 5s listing = NOT_FOUND
-    a confirm of a completed request refuses the payments of others
+    a confirm call for a completed request refuses other requests' payments
       | open a; open b; pay a fee; confirm a a1 = confirmed; pay b fee; confirm a b1 = PAYMENT_ALREADY_USED; pay a 5 unnamed; confirm a a2 = PAYMENT_NOT_BOUND
-    a confirm of a second payment leaves the record unchanged, and all of that payment is owed back
+    a confirm call for a second payment leaves the record unchanged, and all of that payment is owed back
       | open a; pay a fee; confirm a a1; wait 1m; pay a fee; confirm a a2 = confirmed; confirm a a2 = confirmed; bought a = a1; owed a = double fee; refunds a = a2 due
     a creation that is stopped waits and shows the reason, and starts when nothing stops it
       | open a; set stopped operator; pay a fee; confirm a a1 = INVOICE_IN_PROGRESS reason:stopped_operator; detail a = creating; reason a = stopped_operator; set stopped; run; detail a = completed; reason a = null; token a = 1
@@ -228,7 +228,7 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('a creation is recorded once when the background run ends it during a confirm', async () => {
+  it('a creation is recorded once when the background run ends it during a confirm call', async () => {
     const world = createPaymentWorld();
     const { request, paid } = world.openPaid();
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -313,7 +313,7 @@ it.each(
       | open a; swap 100 20000 reserve; pay a fee unnamed; run; bought a = a1
     a payment that a bridge may have returned is accepted by itself once the swap has settled
       | open a; swap 100 20000; pay a fee unnamed; run; settle; runs 1; bought a = a1; alarms = none
-    a payment that a bridge may have returned is accepted with a confirm once the swap has settled
+    a payment that a bridge may have returned is accepted with a confirm call once the swap has settled
       | open a; swap 100 20000; pay a fee unnamed; run; settle; confirm a a1 = confirmed; runs 1; bought a = a1; alarms = none
   `),
 )('%s', (_title, steps = '') => play(steps));

@@ -46,7 +46,7 @@ it.each(
     with a reference of no request                  | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND
   `),
 )(
-  'the walk over the treasury and every confirm record the true purpose of a payment %s',
+  'the walk over the treasury and every confirm call record the true purpose of a payment %s',
   async (...scene) => {
     const [, above = '', references = '', odd = '', detail, reason, code] = scene;
     for (const first of ['scan', 'confirm'] as const) {

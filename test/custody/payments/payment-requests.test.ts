@@ -8,7 +8,7 @@ import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { play } from './payment-scenes.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
-it('a confirm refuses a text that is not a signature, and an id that no request has', async () => {
+it('a confirm call refuses a text that is not a signature, and an id that no request has', async () => {
   const { open, confirm } = createPaymentWorld();
   expect(await confirm(open().id, 'abc')).toMatchObject({ refusal: { code: 'INVALID_SIGNATURE' } });
   expect(await confirm('unknown', signature(99))).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
@@ -75,7 +75,7 @@ describe('a payment that a caller has sent and that is not final', () => {
       ],
     ],
     ['for no longer than its caller waits', 5_000, [['confirmed', 5_000]]],
-  ])('a confirm waits for a final payment %s', async (_how, lookupMs, lookups) => {
+  ])('a confirm call waits for a final payment %s', async (_how, lookupMs, lookups) => {
     const world = createPaymentWorld();
     const request = world.open();
     const sent = world.send(fee(request), [request.reference]);
@@ -89,14 +89,14 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(world.lookups).toEqual(lookups);
   });
 
-  it('a confirm is refused when the network of the caller has used up its share of lookups', async () => {
+  it("a confirm call is refused when the caller's network has used up its share of lookups", async () => {
     const { open, confirm, state } = createPaymentWorld();
     const refusal = { code: 'RATE_LIMITED', message: 'used', retryAfterSeconds: 5 } as const;
     state.lookedUp = { type: 'refused', refusal };
     expect(await confirm(open().id, signature(99))).toEqual({ type: 'refused', refusal });
   });
 
-  it('a confirm returns PAYMENT_NOT_FINAL and shows nothing when no node has the transaction', async () => {
+  it('a confirm call returns PAYMENT_NOT_FINAL and shows nothing when no node has the transaction', async () => {
     const { open, confirm, lookups, payments } = createPaymentWorld();
     const { id } = open();
     expect(await confirm(id, signature(99))).toMatchObject({

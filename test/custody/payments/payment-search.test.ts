@@ -106,7 +106,7 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('no request expires after an outage while its payment lies between many transactions', async () => {
+  it('after an outage no request expires while its payment is among many unread transactions', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.run();
@@ -128,7 +128,7 @@ describe('finding payments', () => {
 
   it.each(
     scenes(`
-      a late payment is owed back although no other request is open
+      a late payment is owed back even if no other request is open
         | open a; wait 42m; run; pay a fee; wait 10m; cron; owed a = late fee
       a second payment is owed back within an hour, a month after the last request closed
         | open a; pay a fee; run; wait 30d; cron; pay a fee; wait 60m; cron; owed a = late fee
@@ -157,7 +157,7 @@ describe('finding payments', () => {
     expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
   });
 
-  it('a closed request expires although one of three nodes invents transactions without end', async () => {
+  it('a closed request expires even while one of three nodes invents transactions without end', async () => {
     const world = createPaymentWorld();
     const nodes = world.ports.nodes as TreasuryNode[];
     const [honest] = nodes;

@@ -91,7 +91,7 @@ it.each(
 )('%s', (_title, steps = '') => play(steps, createPaymentWorld({ heldPayers: ['exchange'] })));
 
 describe('nothing is paid back', () => {
-  it('nothing is paid back when several paid together', async () => {
+  it('nothing is paid back when several accounts paid together', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const lamports = fee(request) + 90_000n;
