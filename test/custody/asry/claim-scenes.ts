@@ -8,7 +8,7 @@ import { createAsrySimulation, type SimulatedDeposit, type SimulationOptions } f
 
 export const DOLLAR = 1_000_000n;
 let number = 0;
-/** A new deposit by a new sender; a minute after the programme's start. */
+/** A new deposit by a new sender; a minute after the first epoch's start. */
 export const deposit = (atoms: bigint, more: Partial<SimulatedDeposit> = {}): SimulatedDeposit => {
   number += 1;
   const [signature, sender] = [depositSignature(50_000 + number), wallet(50_000 + number)];
@@ -19,7 +19,7 @@ export const deposit = (atoms: bigint, more: Partial<SimulatedDeposit> = {}): Si
 const wordsOf = (words: readonly string[]): Record<string, string | undefined> =>
   Object.fromEntries(words.map((word) => [word.split(':')[0], word.slice(word.indexOf(':') + 1)]));
 
-/** `a 20, b 0.5 USDT at:-1 by:a`: dollars, then asset, seconds from the start of the programme, and sender. */
+/** `a 20, b 0.5 USDT at:-1 by:a`: dollars, then asset, seconds from the start of the first epoch, and sender. */
 function depositsOf(text: string): Map<string, SimulatedDeposit> {
   const found = new Map<string, SimulatedDeposit>();
   for (const each of text.split(',')) {
@@ -36,7 +36,7 @@ function depositsOf(text: string): Map<string, SimulatedDeposit> {
   return found;
 }
 
-/** `opened:no rentDay:0 cap:0`: members of the simulation's options, or of the programme. */
+/** `opened:no rentDay:0 cap:0`: members of the simulation's options, or of the reward's parameters. */
 function optionsOf(text: string): Partial<SimulationOptions> {
   const { opened, maxAgeSeconds, epochSeconds, cap, price, ...sums } = wordsOf(
     text.split(' ').filter(Boolean),

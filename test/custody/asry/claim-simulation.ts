@@ -27,7 +27,7 @@ export type SimulatedDeposit = {
   readonly sender: string;
   readonly asset: 'USDC' | 'USDT';
   readonly atoms: bigint;
-  /** Seconds from the programme's start. */
+  /** Seconds from the first epoch's start. */
   readonly at: number;
   /** A slot before the simulation if absent. */
   readonly slot?: bigint;

@@ -92,17 +92,17 @@ describe('a claim', () => {
 
 it.each(
   scenes(`
-    a claim is refused if the block time of its deposit is before the programme
+    a claim is refused if its deposit's block time is before the first epoch
       | a 20 at:-1 | | claim a = DEPOSIT_TOO_OLD
-    a claim is refused once its deposit is older than the programme allows, and a claimed one stays claimed
+    a claim is refused once its deposit is older than the maximum age, and a claimed one stays claimed
       | a 20 at:0, b 20 at:0 | maxAgeSeconds:14400 | skip 3h50m; wait 9m; claim a = claimed; wait 2m; claim b = DEPOSIT_TOO_OLD; claim a = ALREADY_CLAIMED
     a claim of a deposit below the minimum is refused, and names the minimum
       | a 0.999999 | | claim a = DEPOSIT_TOO_SMALL minimumAtomic:1000000; claims = 0
     a claim that earns less than the smallest unit of ASRY is refused
       | a 2 | cap:0 | claim a = DEPOSIT_TOO_SMALL; claims = 0
-    a claim with another asset than that of its deposit is refused, names both, and consumes nothing
+    a claim whose asset differs from its deposit's is refused with both named, and consumes nothing
       | a 20 USDT | | claim a asset:USDC = DEPOSIT_WRONG_ASSET asset:USDC creditedAsset:USDT; claims = 0; claim a = claimed; left a = 0
-    a claim with another amount than that of its deposit is refused, names both, and consumes nothing
+    a claim whose amount differs from its deposit's is refused with both named, and consumes nothing
       | a 20 | | claim a expects:19999999 = DEPOSIT_AMOUNT_MISMATCH expectedAtomic:19999999 creditedAtomic:20000000; claims = 0; claim a = claimed; left a = 0
     a claim of a payment that was used for another purpose is refused
       | a 20 | | take a token:some-invoice = true; claim a = DEPOSIT_ALREADY_USED purpose:token

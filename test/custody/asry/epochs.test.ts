@@ -14,7 +14,7 @@ const PROGRAM: AsryProgram = {
 const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
   epochs.map(({ number, startsAt, endsAt }) => [number, startsAt, endsAt]);
 
-it('the programme pays at most 1,000,000 ASRY in 30 days, for deposits of at least 1 dollar in the last 90 days', () => {
+it('an epoch pays at most 1,000,000 ASRY in 30 days, for deposits of at least 1 dollar in the last 90 days', () => {
   expect(PROGRAM_TERMS).toEqual({
     startsAt: null,
     epochSeconds: 2_592_000,
@@ -25,7 +25,7 @@ it('the programme pays at most 1,000,000 ASRY in 30 days, for deposits of at lea
   });
 });
 
-it('missing epochs are created from the start of the programme, with its parameters and without claims', () => {
+it('missing epochs are created from the configured start, with the configured parameters and without claims', () => {
   expect(missingEpochs(undefined, PROGRAM, START, START, 2)).toEqual([
     {
       number: 0,
@@ -57,13 +57,13 @@ it('missing epochs are created after the newest stored epoch, up to the one that
   expect(untilSecond(700)).toEqual([fifth, sixth, [7, START + 700, START + 800]]);
 });
 
-it('if the programme started long ago, missing epochs start with the oldest that can still be claimed', () => {
+it('if the configured start is long ago, missing epochs begin with the oldest that can still be claimed', () => {
   const begin = (now: number) => placesOf(missingEpochs(undefined, PROGRAM, now, now, 2)).slice(0, 1);
   expect(begin(START + 1_049)).toEqual([[7, START + 700, START + 800]]);
   expect(begin(START + 1_050)).toEqual([[8, START + 800, START + 900]]);
 });
 
-it('missing epochs start at midnight UTC of the current day when the programme has no start', () => {
+it('missing epochs start at midnight UTC of the current day when no start is configured', () => {
   const midnight = 20_000 * 86_400;
   const program = { ...PROGRAM, startsAt: null, epochSeconds: 7 * 86_400 };
   const now = midnight + 86_399;

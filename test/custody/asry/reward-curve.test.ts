@@ -115,7 +115,7 @@ function broken(dice: Dice): string | undefined {
   return undefined;
 }
 
-it(`the epoch curve holds its ten invariants in ${CASES.toLocaleString('en')} cases`, {
+it(`the epoch curve satisfies its ten invariants in ${CASES.toLocaleString('en')} cases`, {
   tags: ['scaled'],
 }, () => {
   const dice = createDice(0x5eed);

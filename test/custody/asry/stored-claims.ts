@@ -19,7 +19,7 @@ export const DEPOSIT = {
   sender: wallet(90_001),
   asset: 'USDC' as const,
   atoms: 100_000_000n,
-  /** Seconds from the programme's start. */
+  /** Seconds from the first epoch's start. */
   at: 60,
 };
 export const CLAIM = {
