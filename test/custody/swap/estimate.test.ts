@@ -66,7 +66,7 @@ const FACTS: Readonly<Record<string, (w: CustodianWorld) => unknown>> = {
     w.bridge.nextQuote = () => ({ ok: false, reason: 'no_route' });
     for (let call = 0; call < 6; call++) await w.custody.createSwap(request({ amountLamports: SOL / 10n }));
   },
-  'all quotes of creates are used': async (w) => {
+  'all quotes for create calls are used': async (w) => {
     const { nextQuote } = w.bridge;
     w.bridge.nextQuote = () => ({ ok: false, reason: 'no_route' });
     for (let call = 0; call < 60; call++)
@@ -127,14 +127,14 @@ async function bring(facts: readonly string[]): Promise<CustodianWorld> {
   return w;
 }
 
-describe('an estimate rehearses a create', () => {
-  it.each(NAMES)('an estimate shows what a create gives while %s', async (fact) => {
+describe('an estimate shows what a create call would return', () => {
+  it.each(NAMES)('an estimate shows what a create call returns while %s', async (fact) => {
     const w = await bring([fact]);
     const shown = await estimate(w);
     expect(refusalOf(shown)).toEqual(refusalOf(await w.custody.createSwap(request())));
   });
 
-  it('an estimate and a create of the same amount have the same refusal in any state', {
+  it('an estimate and a create call with the same amount have the same refusal in any state', {
     tags: ['scaled'],
     timeout: 60_000,
   }, async () => {
@@ -179,7 +179,7 @@ describe('an estimate rehearses a create', () => {
 });
 
 describe('the quotes of estimates', () => {
-  it('equal amounts share a quote for 15 seconds, also while it is requested', async () => {
+  it('equal amounts share a quote for 15 seconds, even while it is requested', async () => {
     const w = rich();
     await Promise.all(Array.from({ length: 50 }, () => estimate(w)));
     expect(w.bridge.quotes).toHaveLength(1);
@@ -274,7 +274,7 @@ describe('the quotes of estimates', () => {
     );
   });
 
-  it('an estimate that is refused for a spent share still shows a create that would fail before its quote', async () => {
+  it('an estimate that is refused for a spent share still shows that a create call would fail before its quote', async () => {
     const w = rich();
     for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(at));
     await w.custody.ops({ name: 'pause' });

@@ -62,7 +62,7 @@ const prices = fc.record({
   solUsd: fc.bigInt({ min: 20_000_000n, max: 1_000_000_000n }),
 });
 
-it('the smallest amount passes the checks of a create at the same terms, for any bridge and prices', () => {
+it('the smallest amount passes the checks of a create call at the same terms, for any bridge and prices', () => {
   fc.assert(
     fc.property(bridges, prices, (bridge, price) => {
       fc.pre(outputOf(bridge, SOL, price).minimum > 0n);

@@ -43,54 +43,54 @@ const found = (signature: string, change: bigint, arrived: boolean) => ({
  * unsettled; else the search goes on.
  */
 const SCENES = scenes(`
-  a credit of the announced sum is the refund         | 990000000               | 1   | other 5, refund 990000000, later 7           | whole
-  a sum that is 98 percent of the amount is whole     | 980000000               | 1   | refund 980000000                             | whole
-  a sum below 98 percent leaves the swap unsettled    | 979999999               | 1   | refund 979999999                             | part
-  a sum of a few lamports leaves the swap unsettled   | 100                     | 1   | refund 100                                   | part
-  a transaction of an unknown version is passed       | 990000000               | 1   | other 5 unreadable, refund 990000000         | whole
-  2,500 transactions of dust hide no refund           | 990000000               | 1   | refund 990000000, dust 1 x2500               | whole
-  nothing has arrived                                 | 990000000               | 1   |                                              | waits
-  a credit one lamport above the sum is another       | 990000000               | 1   | other 990000001                              | waits
-  a debit is no refund                                | 990000000               | 1   | other -990000000                             | waits
-  a failed transaction is no refund                   | 990000000               | 1   | other 990000000 failed                       | waits
-  a failed one that a list shows as a success is none | 990000000               | 1   | other 990000000 failed listed                | waits
-  a listed transaction that cannot be read is awaited | 990000000               | 1   | other 990000000 hidden                       | waits
-  another swap has used the credit                    | 990000000               | 1   | other 990000000 used                         | waits
-  a credit before the swap is no refund               | 990000000               | 1   | other 990000000, signature-one -1000000000   | waits
-  the fee of the transaction may be missing           | 990000000               | 1   | refund 989995000                             | whole
-  almost one percent of the sum may be missing        | 990000000               | 1   | refund 980100001                             | whole
-  one percent may not be missing                      | 990000000               | 1   | other 980100000                              | waits
-  exactly the sum is preferred to a similar credit    | 990000000               | 1   | other 989000000, refund 990000000            | whole
-  without a sum, other swaps match for an hour        | none                    | 0.9 | other 989000000                              | waits
-  without a sum, a credit is found after an hour      | none                    | 1   | refund 989000000                             | whole
-  without a sum, all of the amount is a refund        | none                    | 1   | refund 1000000000                            | whole
-  without a sum, more than the amount is none         | none                    | 1   | other 1000000001                             | waits
-  without a sum, more than 90 percent is a refund     | none                    | 1   | refund 900000001                             | part
-  without a sum, 90 percent is none yet               | none                    | 1   | other 900000000                              | waits
-  the default 0 is no sum                             | 0                       | 1   | refund 990000000                             | whole
-  the default 0 leaves a credit to others for an hour | 0                       | 0.9 | other 990000000                              | waits
-  a sum before the refund fee                         | 1000000000              | 0   | refund 999913310                             | whole
-  a sum after the refund fee                          | 530000000               | 0   | refund 530000000                             | part
-  a fee explains the shortfall after an hour          | none fee 470000000      | 1   | refund 530000000                             | part
-  a fee explains none before                          | none fee 470000000      | 0.9 | other 530000000                              | waits
-  a fee explains no more than itself                  | none fee 470000000      | 1   | other 529999999                              | waits
-  a fee with the default 0 explains as much           | 0 fee 470000000         | 1   | refund 530000000                             | part
-  a fee is deducted from a larger sum                 | 1000000000 fee 100000000 | 0  | refund 900000000                             | part
-  a fee above the amount lets no dust pass            | none fee 2000000000     | 600 | dust 1                                       | waits
-  half returns: not before six hours                  | none                    | 5.9 | other 530000000                              | waits
-  half returns: after six hours                       | none                    | 6   | refund 530000000                             | part
-  exactly half returns                                | none                    | 6   | refund 500000000                             | part
-  less than half never is a refund                    | none                    | 600 | other 499999999                              | waits
-  the whole refund is preferred to parts              | none                    | 7   | part 530000000, refund 990000000, more 530000001 | whole
-  a named transaction is the refund at once           | none of signature-one,refund | 0 | whole 990000000, refund 3                 | part
-  another swap has used the named transaction         | none of other           | 1   | other 3 used                                 | waits
-  no quorum shows the named transaction               | none of other           | 1   | other 3 hidden                               | waits
-  the named transaction failed                        | none of other           | 1   | other 3 failed                               | waits
-  the named transaction takes lamports                | none of other           | 1   | other -3                                     | waits
-  the named transaction returns more than was sent    | none of other           | 1   | other 1000000001                             | waits
-  the named transaction lies before the swap          | none of other           | 1   | other 3 early                                | waits
-  the named transaction also pays the deposit address | none of other           | 1   | other 3 deposits                             | waits
-  the named transaction mentions the deposit address  | none of other           | 1   | other 3 mentions                             | waits
+  a credit of the announced sum is the refund              | 990000000               | 1   | other 5, refund 990000000, later 7           | whole
+  a sum that is 98 percent of the amount is whole          | 980000000               | 1   | refund 980000000                             | whole
+  a sum below 98 percent leaves the swap unsettled         | 979999999               | 1   | refund 979999999                             | part
+  a sum of a few lamports leaves the swap unsettled        | 100                     | 1   | refund 100                                   | part
+  a transaction of an unknown version is skipped           | 990000000               | 1   | other 5 unreadable, refund 990000000         | whole
+  2,500 transactions of dust hide no refund                | 990000000               | 1   | refund 990000000, dust 1 x2500               | whole
+  nothing has arrived                                      | 990000000               | 1   |                                              | waits
+  a credit one lamport above the sum is not the refund     | 990000000               | 1   | other 990000001                              | waits
+  a debit is not a refund                                  | 990000000               | 1   | other -990000000                             | waits
+  a failed transaction is not a refund                     | 990000000               | 1   | other 990000000 failed                       | waits
+  a failed transaction listed as a success is not a refund | 990000000               | 1   | other 990000000 failed listed                | waits
+  a listed transaction that cannot be read is awaited      | 990000000               | 1   | other 990000000 hidden                       | waits
+  another swap has used the credit                         | 990000000               | 1   | other 990000000 used                         | waits
+  a credit before the swap is not a refund                 | 990000000               | 1   | other 990000000, signature-one -1000000000   | waits
+  the fee of the transaction may be missing                | 990000000               | 1   | refund 989995000                             | whole
+  almost one percent of the sum may be missing             | 990000000               | 1   | refund 980100001                             | whole
+  one percent may not be missing                           | 990000000               | 1   | other 980100000                              | waits
+  exactly the sum is preferred to a similar credit         | 990000000               | 1   | other 989000000, refund 990000000            | whole
+  without a sum, other swaps match for an hour             | none                    | 0.9 | other 989000000                              | waits
+  without a sum, a credit is found after an hour           | none                    | 1   | refund 989000000                             | whole
+  without a sum, all of the amount is a refund             | none                    | 1   | refund 1000000000                            | whole
+  without a sum, more than the amount is not a refund      | none                    | 1   | other 1000000001                             | waits
+  without a sum, more than 90 percent is a refund          | none                    | 1   | refund 900000001                             | part
+  without a sum, 90 percent is not a refund yet            | none                    | 1   | other 900000000                              | waits
+  the default 0 is no sum                                  | 0                       | 1   | refund 990000000                             | whole
+  the default 0 leaves a credit to others for an hour      | 0                       | 0.9 | other 990000000                              | waits
+  a sum before the refund fee                              | 1000000000              | 0   | refund 999913310                             | whole
+  a sum after the refund fee                               | 530000000               | 0   | refund 530000000                             | part
+  a fee explains the shortfall after an hour               | none fee 470000000      | 1   | refund 530000000                             | part
+  a fee explains no shortfall before that hour             | none fee 470000000      | 0.9 | other 530000000                              | waits
+  a fee explains no more than itself                       | none fee 470000000      | 1   | other 529999999                              | waits
+  a fee with the default 0 explains as much                | 0 fee 470000000         | 1   | refund 530000000                             | part
+  a fee is deducted from a larger sum                      | 1000000000 fee 100000000 | 0  | refund 900000000                             | part
+  a fee above the amount lets no dust pass                 | none fee 2000000000     | 600 | dust 1                                       | waits
+  half returns: not before six hours                       | none                    | 5.9 | other 530000000                              | waits
+  half returns: after six hours                            | none                    | 6   | refund 530000000                             | part
+  exactly half returns                                     | none                    | 6   | refund 500000000                             | part
+  less than half never is a refund                         | none                    | 600 | other 499999999                              | waits
+  the whole refund is preferred to parts                   | none                    | 7   | part 530000000, refund 990000000, more 530000001 | whole
+  a named transaction is the refund at once                | none of signature-one,refund | 0 | whole 990000000, refund 3                 | part
+  another swap has used the named transaction              | none of other           | 1   | other 3 used                                 | waits
+  no quorum shows the named transaction                    | none of other           | 1   | other 3 hidden                               | waits
+  the named transaction failed                             | none of other           | 1   | other 3 failed                               | waits
+  the named transaction takes lamports                     | none of other           | 1   | other -3                                     | waits
+  the named transaction returns more than was sent         | none of other           | 1   | other 1000000001                             | waits
+  the named transaction lies before the swap               | none of other           | 1   | other 3 early                                | waits
+  the named transaction also pays the deposit address      | none of other           | 1   | other 3 deposits                             | waits
+  the named transaction mentions the deposit address       | none of other           | 1   | other 3 mentions                             | waits
 `);
 
 /** Adds a credit as its scene writes it, `name lamports [marks]`; returns the name that another swap has used. */
@@ -277,7 +277,7 @@ it('a refund that arrives after the search has reached its end is found by the n
   expect(await delay(w)).toBeLessThan(61_000);
 });
 
-it('finds a refund that no quorum shows at first although 500 transactions came after it', async () => {
+it('finds a refund that no quorum shows at first, even if 500 transactions came after it', async () => {
   const w = await sent();
   credit(w.swap, 'refund', 990_000_000n);
   for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);

@@ -166,8 +166,8 @@ describe('the public state of a swap', () => {
   });
 });
 
-describe('the response to a create', () => {
-  it('the response to a create is the same regardless of later changes of the swap', () => {
+describe('the response to a create call', () => {
+  it('the response to a create call is the same regardless of later changes of the swap', () => {
     for (const op of [
       signed(),
       settling({ detail: 'held', reason: held('unsettled') }),
@@ -182,7 +182,7 @@ describe('the response to a create', () => {
     }
   });
 
-  it('the response to a create is the refusal when nothing was signed, and undefined while the outcome is open', () => {
+  it('the response to a create call is the refusal when nothing was signed, and undefined while the outcome is open', () => {
     expect(createAnswer(closed(), false)).toMatchObject({
       type: 'refused',
       replayed: false,
