@@ -89,7 +89,7 @@ it('one command pays a refund that follows 150 paid refunds of the same request'
   expect(store.refund(due.id)?.state).toBe('paid');
 });
 
-it('a payment is recorded although 1,000 unreadable transactions wait', async () => {
+it('a payment is recorded while 1,000 unreadable transactions wait', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   for (let at = 0; at < 1_000; at++)

@@ -176,7 +176,7 @@ async function people(w: ReturnType<typeof setUp>): Promise<Readonly<Record<stri
   return longest;
 }
 
-it('with an invented signature, a confirm makes five calls to each node and a claim makes one', async () => {
+it('with an invented signature, a confirm call makes five calls to each node and a claim makes one', async () => {
   const w = setUp();
   const { id } = await w.open('token', MALLORY);
   await w.pass(5 * SECOND);
@@ -286,7 +286,7 @@ it.each(
   },
 );
 
-it('1,200 named dust payments and 600 repeats of owed claims a minute leave three quarters of each node to own work', {
+it("1,200 dust payments with references and 600 repeated claims a minute leave the service three quarters of each node's rate", {
   tags: ['deep'],
   timeout: 120_000,
 }, async () => {

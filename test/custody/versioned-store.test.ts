@@ -13,7 +13,7 @@ it('marks a new storage with the version of this release, once', () => {
   ]);
 });
 
-describe('a storage of a newer version', () => {
+describe('storage of a newer version', () => {
   async function rolledBack() {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));

@@ -171,7 +171,7 @@ describe('frozen', () => {
     expect(await isEarly()).toBe(false);
   });
 
-  it('the wait after a loss begins when nodes first show the height, and anew with each loss', async () => {
+  it('the wait after a loss begins when nodes first show the height, and again with each loss', async () => {
     const { journal, ports, heights } = await restored();
     const { height } = ports;
     const down = { ...ports, height: () => Promise.reject(new Error('no node')) };
@@ -187,7 +187,7 @@ describe('frozen', () => {
     }
   });
 
-  it('a freeze for another reason than a lost journal is lifted at once', async () => {
+  it('a freeze whose reason is not a lost journal is lifted at once', async () => {
     const { journal, ports } = setUp();
     freeze(journal, 'unexpected_debit', () => {});
     expect(await tooEarly(journal, ports)).toBeUndefined();

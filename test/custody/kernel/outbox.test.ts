@@ -113,14 +113,14 @@ describe('a row that D1 refuses', () => {
     expect([w.mirror.rows.size, waiting(w), tries]).toEqual([94, [], ['swap:0']]);
   });
 
-  it('all other rows are delivered although D1 refuses the 50 oldest, more than a batch', async () => {
+  it('all other rows are delivered while D1 refuses the 50 oldest, more than a batch', async () => {
     const w = setUp(120);
     refusing(w, ...Array.from({ length: 50 }, (_, at) => `swap:${at}`));
     for (let tries = 0; tries < 60; tries++) await w.flush();
     expect([w.mirror.rows.size, waiting(w)]).toEqual([70, []]);
   });
 
-  it('a row that D1 refuses is retried after growing waits of at most six minutes, and raises one alarm', async () => {
+  it('a row that D1 refuses is retried with growing delays of at most six minutes, and raises one alarm', async () => {
     const w = setUp(1);
     const { tries } = refusing(w, 'swap:0');
     const times: number[] = [];

@@ -188,23 +188,23 @@ async function play(steps: string): Promise<void> {
 
 it.each(
   scenes(`
-    an intent is prepared, also after its first attempt expired
+    an intent is prepared, even after its first attempt expired
       | swap planned; next = prepare; swap planned reason=expired attempt=2; next = prepare
     an intent that is held waits for the operator
       | swap planned reason=held_unknown_state; next = none
     stored bytes that were not sent are sent
       | swap signed detail=signed looks=0; next = send
-    sent bytes are watched, also if no node accepted them: a node may have done so without a response
+    sent bytes are watched even if no node accepted them, because a node may have done so without a response
       | swap signed looks=1; next = watch; swap signed detail=signed looks=1; next = watch
     a swap is checked while one lamport is outstanding, and ends when none is
       | swap settling; next = settle; swap outstanding; next = settle; swap outstanding unsettled=1; next = settle; swap outstanding unsettled=0; next = none
-    an end needs no further step
+    an ended operation needs no further step
       | swap closed; next = none; swap done; next = none
     a refusal ends a swap that is not signed, and frees what it reserved
       | swap planned; see refused; row = failed refused quote_amount; money = 0 0 0 0; due = never; released = not; plan = {"bodyHash":null,"askedLamports":"1000000000"}
     a failed preparation ends a swap, and frees what it reserved
       | swap planned; see unprepared; row = failed refused upstream_timeout; money = 0 0 0 0; due = never; released = not; plan = {"bodyHash":null,"askedLamports":"1000000000"}
-    a payout whose preparation failed keeps its reservation and is retried after growing waits
+    a payout whose preparation failed keeps its reservation and is retried with growing delays
       | payout planned; see unprepared; row = planned planned upstream_timeout; money = SOL SOL+fee 0 0; looks = 1; due = 2000ms; see unprepared; due = 2600ms; see unprepared 28; looks = 30; due = 60000ms
     a failed preparation is repeated at least once a minute while few operations wait
       | payout planned looks=100; waiting 6; due = 60000ms
@@ -216,11 +216,11 @@ it.each(
       | swap planned; see signed; row = signed signed no-reason; money = SOL SOL+fee SOL 5; signature = signature-two; looks = 0; due = 0ms; plan = {"bodyHash":null,"a":"1"}; next = send
     a signed payout has no exposure, because nothing is expected in return
       | payout planned; see signed; money = SOL SOL+fee 0 5
-    an attempt that lacks a signature of another key is watched like any other, and completed after growing waits
+    an attempt that lacks a signature of another key is watched like any other, and completed with growing delays
       | payout planned; see unfinished; row = signed signed no-reason; lacks = signature; due = 2000ms; next = send; see incomplete; row = signed signed upstream_witness_unreachable; due = 2000ms; next = watch; see nothing; row = signed signed upstream_witness_unreachable; see incomplete; due = 3380ms; see completed; row = signed signed no-reason; lacks = nothing; next = send; see accepted; row = signed sent no-reason
     an attempt that lacks a signature ends only after a proven expiry, is not counted, and keeps its reason
       | payout planned attempt=3; see unfinished; see incomplete; see expired; row = planned planned upstream_witness_unreachable; attempt = 3; signature = none; next = prepare; see unfinished; row = signed signed upstream_witness_unreachable
-    an attempt that lacks a signature and that nobody proves ended stays with the operator
+    an attempt that lacks a signature waits for the operator until its end is proven
       | payout planned; see unfinished; see nothing 501; row = signed signed held_unproven; see incomplete; row = signed signed held_unproven
     a failure on the chain proves that the other key has signed, so the attempt is counted
       | payout planned attempt=3; see unfinished; see rejected; row = failed rejected rejected

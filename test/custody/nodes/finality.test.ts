@@ -93,19 +93,19 @@ it.each(
       | pass 5 150 150 150; stalled = no; pass 2; stalled = no; pass 30; stalled = from 4; pass 1 1 1 1; stalled = no
     treats slot 0 at the first check as a valid slot
       | show 0; pass 1; stalled = no; pass 5; stalled = from 0
-    an hour without checks is no stall
+    an hour without checks is not reported as a stall
       | pass 1; clock 60; stalled = no; pass 1 1 1 1; stalled = no
-    the first of three nodes that stands still is no stall
+    no stall is reported while the first of three nodes stands still
       | pass 10 0 150 150; stalled = no
-    the second of three nodes that stands still is no stall
+    no stall is reported while the second of three nodes stands still
       | pass 10 150 0 150; stalled = no
-    the third of three nodes that stands still is no stall
+    no stall is reported while the third of three nodes stands still
       | pass 10 150 150 0; stalled = no
-    a stalled chain is detected although one of three nodes invents new slots
+    a stalled chain is detected even if one of three nodes invents new slots
       | pass 10 150 0 0; stalled = from 0
     the first of three nodes that advances by one slot a minute does not hold the finalized slot back
       | pass 2 1 150 151; final = 800; stalled = no
-    lower slots of the nodes of another cluster are no stall
+    nodes of another cluster with lower slots cause no stall
       | pass 1; show 100; pass 10 1 1 1; stalled = no
     a stall is measured again after the clock was set back
       | pass 1; clock -60; pass 2; stalled = no; pass 3; stalled = from -59

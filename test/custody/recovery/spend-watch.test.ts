@@ -159,7 +159,7 @@ async function minuteOfFreeze(
   return { minute: undefined, w };
 }
 
-it('a spend after more dust of one slot than a run reads freezes signing within ten minutes', async () => {
+it('a spend behind 500 dust transactions of one slot freezes signing within ten minutes', async () => {
   const { minute, w } = await minuteOfFreeze(500);
   expect(minute).toBeLessThan(10);
   expect(w.logged).not.toContain('spends_unread');

@@ -81,7 +81,7 @@ function dust(w: CustodianWorld, count: number): void {
   }
 }
 
-it('a restored journal is no longer frozen after unfreeze, although others named the reserve 1,500 times', async () => {
+it('a restored journal is no longer frozen after unfreeze, even if others named the reserve 1,500 times', async () => {
   const { w, custody } = await restored();
   dust(w, 1_500);
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });

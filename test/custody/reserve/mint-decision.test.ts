@@ -82,25 +82,25 @@ const orders = <T>(all: readonly T[]): T[][] =>
 
 it.each(
   scenes(`
-    an income with one confirmation does not count       | 2 | 900 1000 300@900, 900 1000 300@900               | 700 at 900
-    an income with two does not                          | 2 | 900 1000 300@899, 900 1000 300@899               | 700 at 900
-    an income with three does                            | 2 | 900 1000 300@898, 900 1000 300@898               | 1000 at 900
-    a spend counts at once                               | 2 | 900 1000 -300@900 200@899, 900 1000 -300@900 200@899 | 800 at 900
-    a spend in the mempool of any index                  | 2 | 900 1000, 900 1000 spends 1                      | spend_pending
-    an index a block ahead adds no confirmation          | 2 | 900 1000 300@899, 901 1000 300@899               | 700 at 900
-    an income that only the index ahead shows            | 2 | 900 1000, 902 1500 500@902                       | 1000 at 900
-    tips two blocks apart                                | 2 | 900 1000, 902 1000                               | 1000 at 900
-    tips three blocks apart                              | 2 | 900 1000, 903 1000                               | tips_apart
-    indexes differ by one sat                            | 2 | 900 1000, 900 1001                               | sources_disagree
-    one index responds, and two are configured           | 2 | 900 1000                                         | one_source
-    one index is configured                              | 1 | 900 1000                                         | one_source
-    no index responds                                    | 3 |                                                  | one_source
-    the third of three shows a higher balance            | 3 | 900 1000, 900 1000, 900 9000                     | 1000 at 900
-    the third shows a lower balance                      | 3 | 900 1000, 900 1000, 900 1                        | 1000 at 900
-    the third shows a young income                       | 3 | 900 1000, 900 1000, 900 1000 300@900             | 1000 at 900
-    the third shows a spend in the mempool               | 3 | 900 1000, 900 1000, 900 1000 spends 1            | 1000 at 900
-    the third has a tip far ahead                        | 3 | 900 1000, 900 1000, 9000 1000                    | 1000 at 900
-    the third has a tip far behind                       | 3 | 900 1000, 900 1000, 2 1000                       | 1000 at 900
+    a deposit with one confirmation is not counted  | 2 | 900 1000 300@900, 900 1000 300@900               | 700 at 900
+    a deposit with two confirmations is not counted | 2 | 900 1000 300@899, 900 1000 300@899               | 700 at 900
+    a deposit with three confirmations is counted   | 2 | 900 1000 300@898, 900 1000 300@898               | 1000 at 900
+    a spend is counted at once                      | 2 | 900 1000 -300@900 200@899, 900 1000 -300@900 200@899 | 800 at 900
+    a spend in the mempool of any index             | 2 | 900 1000, 900 1000 spends 1                      | spend_pending
+    an index a block ahead adds no confirmation     | 2 | 900 1000 300@899, 901 1000 300@899               | 700 at 900
+    a deposit that only the index ahead shows       | 2 | 900 1000, 902 1500 500@902                       | 1000 at 900
+    tips two blocks apart                           | 2 | 900 1000, 902 1000                               | 1000 at 900
+    tips three blocks apart                         | 2 | 900 1000, 903 1000                               | tips_apart
+    indexes differ by one sat                       | 2 | 900 1000, 900 1001                               | sources_disagree
+    one index responds, and two are configured      | 2 | 900 1000                                         | one_source
+    one index is configured                         | 1 | 900 1000                                         | one_source
+    no index responds                               | 3 |                                                  | one_source
+    the third of three shows a higher balance       | 3 | 900 1000, 900 1000, 900 9000                     | 1000 at 900
+    the third shows a lower balance                 | 3 | 900 1000, 900 1000, 900 1                        | 1000 at 900
+    the third shows a young deposit                 | 3 | 900 1000, 900 1000, 900 1000 300@900             | 1000 at 900
+    the third shows a spend in the mempool          | 3 | 900 1000, 900 1000, 900 1000 spends 1            | 1000 at 900
+    the third has a tip far ahead                   | 3 | 900 1000, 900 1000, 9000 1000                    | 1000 at 900
+    the third has a tip far behind                  | 3 | 900 1000, 900 1000, 2 1000                       | 1000 at 900
   `),
 )('the reserve at a depth of three blocks: %s', (_what, configured, shown, expected) => {
   for (const views of orders(listed(shown).map(viewOf))) {
