@@ -329,7 +329,7 @@ describe('a creation', () => {
       a new key is sent after each known outcome                      | created, replayed | create = ok a; create = ok b replayed
       the key is used again after a broken connection                 | lost, created     | create = failed a; create = ok a
       the key is used again after the page of a proxy                 | proxy, created    | create = failed a; create = ok a
-      the key is used again after an answer that names no swap        | nameless, created | create = failed a; create = ok a
+      the key is used again after a response that names no swap       | nameless, created | create = failed a; create = ok a
       the key is used again while the first call still runs           | running, created  | create = failed a; create = ok a
       the key is used again after an unexpected failure               | internal, created | create = failed a; create = ok a
       the key is used again after the caller stopped the creation     | created           | create stopped = failed a; create = ok a

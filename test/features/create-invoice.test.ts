@@ -59,7 +59,7 @@ describe('the price of an invoice', () => {
     }
   });
 
-  it('the price of an invoice contains the rent of the created parts only, and the fee of Metaplex if it is used', async () => {
+  it('the price of an invoice includes rent only for the parts that are created, and the Metaplex fee if used', async () => {
     const plain = await create(newTokenService(), { program: 'token', supply: 0n });
     expect(plain.fee).toMatchObject({
       mintRent: rentOf(82),

@@ -126,7 +126,7 @@ describe('walking a feed', () => {
     );
   });
 
-  it('a second with more posts than the limit is divided: by cursor no post is lost, by next_until the rest of it', async () => {
+  it('posts of one second above the limit are paged by cursor without loss; next_until skips the rest of them', async () => {
     const busy = Array.from({ length: 45 }, (_, index) => placed(1_000, index + 1));
     const events = [placed(1_001, 98), ...busy, placed(999, 99)];
     const { reader } = readerOf([{ events, cap: 500 }], chance(1));

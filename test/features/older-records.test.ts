@@ -115,7 +115,7 @@ describe('a row that a lost journal left open', () => {
     },
   );
 
-  it('lists show an operation that a lost journal left open with its own detail, and no open listing', async () => {
+  it('lists show an operation that a lost journal left open as older_than_records, and hide an open listing', async () => {
     await store(BIRTH, swapRow(open), swapRow(ended), requestRow('listings', 'pending'));
     const details = (await createDatabaseStore(d1).latestOperations(9)).map(({ detail }) => detail);
     expect(details).toEqual(['done', 'older_than_records']);

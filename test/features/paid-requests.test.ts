@@ -207,7 +207,7 @@ describe('confirming a payment', () => {
   const completed: PaymentConfirmed = { type: 'confirmed', request: view({ ...done }) };
   const BODY = { invoice_id: 'a', tx_signature: 'b' };
 
-  it('a confirm returns the token, and lets the custodian wait for 25 seconds', async () => {
+  it('a confirm call returns the token, and lets the custodian wait for 25 seconds', async () => {
     const asked: ConfirmRequest[] = [];
     expect(await service({ answers: [completed], asked })('/api/invoices/confirm', BODY)).toMatchObject({
       status: 200,
@@ -216,7 +216,7 @@ describe('confirming a payment', () => {
     expect(asked.map(({ waitMs }) => waitMs)).toEqual([25_000]);
   });
 
-  it('a confirm ignores a preference to wait', async () => {
+  it('a confirm call ignores a preference to wait', async () => {
     const call = service({ answers: [refused('INVOICE_IN_PROGRESS')] });
     const answer = await call('/api/invoices/confirm', BODY, 'wait=9');
     expect(answer).toMatchObject({ status: 409, applied: null });
@@ -225,7 +225,7 @@ describe('confirming a payment', () => {
   it.each([
     ...(['PAYMENT_ALREADY_USED', 'PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE'] as const),
     ...(['NOT_FOUND', 'PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const),
-  ])('a confirm calls the custodian once, and returns its refusal %s with its status', async (code) => {
+  ])('a confirm call asks the custodian once, and returns its refusal %s with its status', async (code) => {
     const asked: ConfirmRequest[] = [];
     const answer = await service({ answers: [refused(code)], asked })('/api/invoices/confirm', BODY);
     expect([answer.status, answer.body.error_code, asked.length]).toEqual([

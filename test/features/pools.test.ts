@@ -410,7 +410,7 @@ describe('caching of pools', () => {
   });
 
   it.each([
-    ['an address that is no pool', send(404, '{"message":"unknown"}'), 404, 1],
+    ['an address that is not a pool', send(404, '{"message":"unknown"}'), 404, 1],
     ['an upstream that is overloaded', send(429, '{}'), 429, 2],
   ])('%s is requested again after a pause unless it is a miss', async (_name, handler, status, asked) => {
     let now = 0;

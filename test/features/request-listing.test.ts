@@ -85,7 +85,7 @@ it.each([
   });
 });
 
-it('a mint with another power may be listed, with its warning', async () => {
+it('a mint with a transfer hook may be listed', async () => {
   const hook = modern([14, concatBytes(keyBytes(wallet(9)), keyBytes(wallet(8)))]);
   await expect(opened(hook, named('Moon', 'MOON'))).resolves.toMatchObject({ subject: { name: 'Moon' } });
 });

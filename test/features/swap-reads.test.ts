@@ -25,7 +25,7 @@ const PAUSED = {
 } as const;
 
 describe('an estimate', () => {
-  it('an estimate has the fields of the contract, and says that a create would be accepted', async () => {
+  it('an estimate has the fields of the contract, and says that a create call would be accepted', async () => {
     const { status, headers, body } = await read('/api/swap/estimate?amountSol=0.5');
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toEqual({
@@ -45,7 +45,7 @@ describe('an estimate', () => {
     expect(service.estimated).toEqual([{ amountLamports: SOL / 2n, client: 'local' }]);
   });
 
-  it('an estimate shows the error body that a create would get', async () => {
+  it('an estimate shows the error body that a create call would return', async () => {
     if (service.estimate.type === 'quoted') service.estimate = { ...service.estimate, refusal: PAUSED };
     service.answer = { type: 'refused', replayed: false, refusal: PAUSED };
     const created = await call('/api/swap/create', {
@@ -58,7 +58,7 @@ describe('an estimate', () => {
     expect([status, body]).toMatchObject([200, { creatable: false, ...problem, estimatedBtcSats: 62_187 }]);
   });
 
-  it('an estimate without figures shows the error of the create, with creatable: false', async () => {
+  it('an estimate without figures shows the error that a create call would return, with creatable: false', async () => {
     service.estimate = { type: 'unquoted', refusal: TOO_SMALL, isOfCreate: true };
     expect(await read('/api/swap/estimate?amountSol=0.1')).toMatchObject({
       status: 400,
@@ -71,7 +71,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('a used-up share of estimates does not affect a create', async () => {
+  it('a used-up share of estimates does not affect create calls', async () => {
     const refusal = { code: 'RATE_LIMITED', message: 'x', retryAfterSeconds: 7 } as const;
     service.estimate = { type: 'unquoted', refusal, isOfCreate: false };
     const { status, body } = await read('/api/swap/estimate?amountSol=0.1');

@@ -122,7 +122,7 @@ it.each([
   ['{"amountSol":0.5,"DRY-RUN":1}', 'DRY-RUN'],
   ['{"amountSol":0.5,"options":{"dry_run":true}}', 'dry_run'],
   ['{"amountSol":0.5,"options":[{"dryrun":1}]}', 'dryrun'],
-])('the body %s asks for a rehearsal and is refused with the name of the estimate', async (body, name) => {
+])('the body %s asks for a dry run and is refused with the name of the estimate', async (body, name) => {
   const response = await create(body);
   expect([response.status, await response.json()]).toMatchObject([
     400,
@@ -132,7 +132,7 @@ it.each([
 });
 
 it.each(['?dry_run=true', '?dryRun', '?amountSol=1'])(
-  'a create with the query %s is refused',
+  'a create call with the query %s is refused',
   async (query) => {
     const body = '{"amountSol":0.5}';
     const headers = { 'content-type': 'application/json' };
@@ -145,7 +145,7 @@ it.each(['?dry_run=true', '?dryRun', '?amountSol=1'])(
   },
 );
 
-it('a create without configuration returns 503 and names the variable, but no value', async () => {
+it('a create call without configuration returns 503 and names the variable, but no value', async () => {
   service.configured = false;
   const response = await create('{"amountSol":1}');
   expect(response.status).toBe(503);

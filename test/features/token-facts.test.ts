@@ -108,7 +108,7 @@ describe("the chain's data in a record", () => {
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
   });
 
-  it('a token whose mint was created anew under another name has the facts and the warning of the new mint', async () => {
+  it('a token whose mint was created again under a new name has the facts and the warning of the new mint', async () => {
     const data = mintBytes(5n, null);
     data[44] = 19;
     chain.set(CLASSIC, { owner: TOKEN_2022_PROGRAM, data });

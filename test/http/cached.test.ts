@@ -343,7 +343,7 @@ it('loads several keys together, and each key at most once while it is fresh', a
   expect(loads).toEqual([['a', 'b'], ['c'], ['a', 'broken']]);
 });
 
-it('loads several keys again after the last change only if operations change their values', async () => {
+it('`readMany` loads values from before the last change again only if operations change them', async () => {
   const time = { now: 10_000, changed: 0 };
   const cache = new Cache({
     now: () => time.now,

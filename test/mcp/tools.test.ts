@@ -321,7 +321,7 @@ describe('swap_create', () => {
   });
 
   it.each(['swap_create', 'asry_claim', 'exchange_create'])(
-    '%s refuses an argument that asks for a rehearsal, and names the tool that rehearses',
+    '%s refuses an argument that asks for a dry run, and names the tool that only checks',
     async (name) => {
       for (const argument of ['dry_run', 'dryRun'])
         for (const value of [true, false, null]) {

@@ -193,7 +193,7 @@ describe('the budget of callers', () => {
     await settled(Promise.all(flood));
   });
 
-  it('a call that becomes first while it waits is admitted before earlier ones, and no unit is added for it', async () => {
+  it('a waiting call that gets priority overtakes earlier calls and uses a unit of the normal rate', async () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const first = new Set<string>();

@@ -146,7 +146,7 @@ const CREATED = {
   payoutAddress: 'bc1qpayout',
 };
 
-it('a create is a POST with the exact amount of one side and an empty amount of the other', async () => {
+it('a create call is a POST with the exact amount of one side and an empty amount of the other', async () => {
   const { changenow, sent } = answering(200, CREATED);
   await changenow.create({ ...ORDER, refundAddress: 'back', payoutExtraId: '7' });
   expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(['POST /v2/exchange']);
@@ -190,13 +190,13 @@ it.each([
   ['an answer without its pay-in address', 200, { ...CREATED, payinAddress: undefined }, 'unexpected_shape'],
   ['a line break in the address', 200, { ...CREATED, payinAddress: 'a\nb' }, 'unexpected_shape'],
   ['null', 200, 'null', 'unexpected_shape'],
-])('%s after a create leaves its outcome unknown', async (_name, status, body, reason) => {
+])('%s after a create call leaves its outcome unknown', async (_name, status, body, reason) => {
   const { changenow, sent } = answering(status, body);
   expect(await changenow.create(ORDER)).toEqual({ outcome: 'unknown', reason });
   expect(sent).toHaveLength(1);
 });
 
-it('a connection that breaks after a create leaves its outcome unknown, and is not retried', async () => {
+it('a connection that breaks after a create call leaves its outcome unknown, and is not retried', async () => {
   let calls = 0;
   const changenow = new ChangeNow({
     baseUrl: 'https://changenow.test/v2',

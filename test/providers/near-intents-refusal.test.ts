@@ -137,7 +137,7 @@ it.each(['', '{}', 'null', '<html>No liquidity</html>', 'error code: 1015'])(
   },
 );
 
-it('a known text is a refusal without JSON, and also if the status is 401, 403 or 404', () => {
+it('a known text is a refusal as plain text and under status 401 or 403; "Not Found" under 404 is a failure', () => {
   expect(read('No liquidity available')).toMatchObject({ reason: 'no_route' });
   expect(refused({ message: 'Unauthorized' }, 401)).toMatchObject({ reason: 'request_invalid' });
   expect(refused({ message: 'The pair is paused' }, 403)).toMatchObject({ reason: 'pair_paused' });

@@ -274,7 +274,7 @@ describe('an object with another name', () => {
   });
 });
 
-it('a create reads at most 150 rows after a day with a thousand operations', async () => {
+it('a create call reads at most 150 rows after a day with a thousand operations', async () => {
   await custodian().findSwap('u'.repeat(88));
   const cursors = await runInDurableObject(custodian(), (_instance, { storage }) => {
     const { sql } = storage;

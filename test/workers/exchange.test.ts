@@ -142,7 +142,7 @@ it('without an API key, every exchange route returns 503 and names the variable'
   }
 });
 
-it('each create opens another exchange, even with the same Idempotency-Key', async () => {
+it('each create call opens a new exchange, even with the same Idempotency-Key', async () => {
   const [a, b] = [await create(order, keyed('short')), await create(order, keyed('short'))];
   expect([a.status, b.status]).toEqual([200, 200]);
   expect(a.body.id).not.toBe(b.body.id);

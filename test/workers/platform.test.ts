@@ -13,7 +13,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 
-it('the model of KV repeats its last read for a minute in each location, also for an absent key', async () => {
+it('the model of KV repeats its last read for a minute in each location, even for an absent key', async () => {
   const kv = new PlatformKv(env.KV);
   const [here, there] = [kv.location(), kv.location()];
   expect(await there.get('key', 'json')).toBeNull();

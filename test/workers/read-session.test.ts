@@ -132,7 +132,7 @@ const history = async (init?: RequestInit<IncomingRequestCfProperties>) =>
 beforeAll(() => vi.spyOn(console, 'log').mockImplementation(() => undefined));
 afterAll(() => vi.restoreAllMocks());
 
-it('reads lists from a replica, which first reaches the bookmark if the caller sends one', async () => {
+it("reads lists from a replica, which first catches up with the caller's bookmark", async () => {
   await addSwap(env.DB);
   expect(await history()).toHaveLength(0);
   const bookmark = (await create({})).headers.get('x-data-bookmark') ?? '';

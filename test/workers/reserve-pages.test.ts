@@ -125,7 +125,7 @@ it.each([
 });
 
 it.each(['/', '/reserves', '/trust', '/asry'])(
-  'the HTML of %s names the mints of ABSR and ASRY, also while a source hangs',
+  'the HTML of %s names the mints of ABSR and ASRY, even while a source hangs',
   async (path) => {
     const { text } = await service({ sats: 1n, now: NOW, isHung: true })(path);
     expect(text).toMatch(

@@ -153,7 +153,7 @@ it('the token page escapes every text that a creator chose', async () => {
 it.each([
   ['an unknown mint', `/token/${MINT}`, undefined, 404],
   ['a picture of a mint', `/token/${MINT}.png`, token, 404],
-  ['text that is no mint', '/token/otter', token, 404],
+  ['text that is not a mint', '/token/otter', token, 404],
   ['a deeper path', `/token/${MINT}/x`, token, 404],
   ['an unreadable database', `/token/${MINT}`, new Error('D1'), 503],
 ] as const)('responds to %s with a page of status %4$i', async (_, path, row, status) => {
