@@ -73,7 +73,7 @@ it('the production key verifies a status whose BTC id differs from the signed on
   expect(await isProductions(quoteResponse)).toBe(true);
 });
 
-it('the production key verifies a status without BTC', async () => {
+it('the production key verifies the status of a swap of USDC into ZEC', async () => {
   expect(await isProductions((await readStatus(zecStatus)).quoteResponse)).toBe(true);
 });
 

@@ -58,7 +58,7 @@ async function play(steps: string): Promise<void> {
 
 it.each(
   scenes(`
-    a client gets an eighth of the units, and two of a few
+    a client gets an eighth of the units, but at least two
       | budget total:80; drain own = 10; budget total:12; drain own = 2; budget total:1; drain own = 1; budget total:0; drain own = 0
     work without a client gets all units
       | budget total:80; drain nobody = 80

@@ -295,16 +295,20 @@ describe('dust', () => {
       );
   }
 
-  it('190 dust transfers with a confirm between them hide no payment without a reference', LONG, async () => {
-    const hidden = await caller.invoice();
-    await caller.pay(hidden, { references: [] });
-    await dust(world.treasury, 95);
-    const other = await caller.invoice();
-    expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
-    await dust(world.treasury, 95);
-    await caller.finality();
-    expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
-  });
+  it(
+    '190 dust transfers with confirm calls between them hide no payment without a reference',
+    LONG,
+    async () => {
+      const hidden = await caller.invoice();
+      await caller.pay(hidden, { references: [] });
+      await dust(world.treasury, 95);
+      const other = await caller.invoice();
+      expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
+      await dust(world.treasury, 95);
+      await caller.finality();
+      expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+    },
+  );
 
   it('120 dust transactions, 20 of them after the swap, hide no refund by the bridge', LONG, async () => {
     await dust(world.reserve.solana, 100);

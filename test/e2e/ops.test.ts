@@ -246,7 +246,7 @@ describe('the hand-over of the mint authority', () => {
 
   it.each([
     ['the reserve itself', () => world.reserve.solana],
-    ['a text that is no address', () => 'witness'],
+    ['a text that is not an address', () => 'witness'],
   ])('the hand-over of the mint authority is refused with %s as the witness', async (_, key) => {
     const result = await runScript('ops', ['mint-authority', '--witness', key()], {
       SOLANA_PRIVATE_KEY: world.bindings.SOLANA_PRIVATE_KEY,

@@ -53,7 +53,7 @@ describe('from a form to a token', () => {
   }));
 
   it.each(['token-2022', 'token'] as const)(
-    'a payment with its reference completes a %s invoice without a confirm, for every combination of flags',
+    'a payment with its reference completes a %s invoice without a confirm call, for every combination of flags',
     { tags: ['scaled'] },
     async (program) => {
       const invoices = await Promise.all(

@@ -292,7 +292,7 @@ it('the doctor names the examples in package.json before a deployment, and not f
   expect(await names('http://127.0.0.1:8787')).not.toContain('repository-placeholder');
 });
 
-it('the doctor refuses a service of this machine in settings that are to be deployed', async () => {
+it('the doctor refuses a localhost PUBLIC_BASE_URL in settings for a deployment', async () => {
   const settings = { ...HEALTHY, PUBLIC_BASE_URL: 'http://localhost:8787' };
   const named = async (isForDeployment: boolean) =>
     (await examine({ settings, files: {}, offline: true, isForDeployment })).map(({ name }) => name);

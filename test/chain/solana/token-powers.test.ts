@@ -167,11 +167,11 @@ it.each([
   ['the classic program owns, with extensions', TOKEN_PROGRAM, extended(base, 1, [delegate])],
   ['is not initialized', TOKEN_2022_PROGRAM, base.with(45, 0)],
   ['has an account of another type in its place', TOKEN_2022_PROGRAM, extended(base, 2, [])],
-])('a mint that %s is none', (_name, owner, data) => {
+])('data that %s is not a mint', (_name, owner, data) => {
   expect(decodeMint(owner, data)).toBeUndefined();
 });
 
-it('supply and decimals of a mint have any value of their bytes', () => {
+it('reads the smallest and the largest supply and decimals of a mint', () => {
   for (const [supply, decimals] of [
     [0n, 0],
     [2n ** 64n - 1n, 255],
