@@ -280,7 +280,7 @@ describe('a creation', () => {
     },
   );
 
-  it('sends the same key if members are in another order or are undefined', async () => {
+  it('sends the same key if members are in a different order or are undefined', async () => {
     const { sluice, sent } = service(LOST, { body: exampleOf('claimFromDeposit') });
     await sluice.claimFromDeposit({ asset: 'USDC', depositTxSignature: 'x', rewardUsd: 0.8 });
     const again = { rewardUsd: '0.8', amount: undefined, depositTxSignature: 'x', asset: 'USDC' as const };

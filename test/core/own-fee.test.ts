@@ -24,7 +24,7 @@ describe('a unique fee', () => {
     },
   );
 
-  it('a unique fee never equals the fee of another open request', () => {
+  it("a unique fee never equals any other open request's fee", () => {
     const randomBytes = drawn([0, 0], [0, 0], [0, 7]);
     expect(ownFee(100_000n, { randomBytes, isTaken: (lamports) => lamports === '100010' })).toBe(100_080n);
   });

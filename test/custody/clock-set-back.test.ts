@@ -78,7 +78,7 @@ it('no new operation starts after the clock went back while changes wait for D1'
   });
 });
 
-it('a read without a quorum raises its alarm after ten minutes although the clock went back', async () => {
+it('a read without a quorum raises its alarm after ten minutes even if the clock was set back', async () => {
   const clock = { now: NOW };
   const lines: unknown[] = [];
   const quorum = new Quorum({

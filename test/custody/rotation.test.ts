@@ -124,7 +124,7 @@ describe('after a rotation', () => {
     expect(w.journal.get('swap:old')?.signer).toBe(OLD);
   });
 
-  it('the caller of a swap that was planned with the earlier key is told to create another one', async () => {
+  it('the caller of a swap that was planned with the earlier key is told to create a new swap', async () => {
     const w = createCustodianWorld();
     w.add(planned({ id: 'swap:key-a', signer: OLD, plan: { bodyHash: `body-${SOL}` } }));
     expect(await w.custody.createSwap(keyed('a'))).toMatchObject({

@@ -49,7 +49,7 @@ const POOL = poolText('"1"', '"2"');
 
 const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
-describe('the pool API answers', () => {
+describe('the pool API responds', () => {
   it('returns the JSON of the pool API byte for byte', async () => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(PATH);
@@ -255,7 +255,7 @@ it('the preview of an upstream body never ends in half a character', async () =>
   expect(body_preview).toBe('x'.repeat(499));
 });
 
-describe('the chain answers for the pool API', () => {
+describe('the chain replaces the pool API', () => {
   beforeEach(() => {
     plantPools();
     upstreams.answerWith(send(404, '{}'));

@@ -125,7 +125,7 @@ it("a request loads the value itself if a cancelled request's load never settles
 it.each([
   ['has used up its calls', new AppError('RATE_LIMITED', 'no calls left')],
   ['has no free connection', upstreamFailed('mempool.space', 'busy')],
-])('a load of a request that %s is no failure for other requests', async (_what, error) => {
+])('a failed load of a request that %s does not fail other requests', async (_what, error) => {
   const cache = new Cache({ now: Date.now, defer: () => undefined });
   const joined = cache.read('key', SHORT, () => Promise.reject(error));
   const others = cache.read('key', SHORT, async () => 'one');
@@ -373,7 +373,7 @@ it('the cache evicts the oldest of more than 500 values', async () => {
   expect(loads).toBe(502);
 });
 
-it('the cache evicts the oldest values above 8 million characters, also those in parts', async () => {
+it('the cache evicts the oldest values above 8 million characters, including values in parts', async () => {
   const cache = new Cache({ now: () => 0, defer: () => undefined });
   let loads = 0;
   const read = (key: string) =>

@@ -393,7 +393,7 @@ describe('an equal call within minutes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('recognizes an equal call in another notation', async () => {
+  it('recognizes an equal call in a different notation', async () => {
     const { ask, sent } = caller(recentResults(), { body: CREATED });
     await ask('swap_create', { amountSol: 0.5 });
     expect(await ask('swap_create', { amount_sol: '0.50' })).toMatchObject({ replayed: true });

@@ -160,7 +160,7 @@ describe('a transaction', () => {
 describe('the history of an address', () => {
   const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 
-  it('the history of an address has each txid once, although an index lists a mempool transaction twice', async () => {
+  it('the history of an address has each txid once, even if an index lists a mempool transaction twice', async () => {
     const { esplora } = at(`/address/${ADDRESS}/txs/mempool`, { body: [tx(A), tx(B), tx(A)] });
     expect((await esplora.mempoolTxs(ADDRESS)).map(({ txid }) => txid)).toEqual([A, B]);
   });

@@ -152,7 +152,7 @@ it.each([
   expect(read(text, status)).toBeUndefined();
 });
 
-it('an amount that is too low is a refusal, also beside a code that names an error', () => {
+it('an amount that is too low is a refusal, even with a code that names an error', () => {
   const body = { message: 'Amount is too low for bridge, try at least 8516130', code: 'UPSTREAM_ERROR' };
   expect(refused(body)).toMatchObject({ reason: 'amount_too_low', least: { value: 8_516_130n } });
 });

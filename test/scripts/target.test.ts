@@ -41,13 +41,13 @@ it.each(
 
 it.each(
   scenes(`
-    nothing is named and no world runs    |                                                    | No offline world runs here
-    a change names no target              | changes worlds=one                                 | pass --world
-    two worlds run                        | worlds=both                                        | 2 offline worlds run here. Name one with API_BASE_URL: ${ONE.url}, ${TWO.url}
-    two worlds run, with --world          | --world worlds=both                                | 2 offline worlds
-    only the secret is set                | worlds=one secret=s                                | OPS_SECRET is set without a service
-    --world and a service are named       | origin=https://sluice.example --world worlds=one   | No offline world runs at https://sluice.example
-    the origin is no URL                  | origin=sluice                                      | API_BASE_URL must be an http or https URL
+    nothing is named and no world runs |                                                    | No offline world runs here
+    a change names no target           | changes worlds=one                                 | pass --world
+    two worlds run                     | worlds=both                                        | 2 offline worlds run here. Name one with API_BASE_URL: ${ONE.url}, ${TWO.url}
+    two worlds run, with --world       | --world worlds=both                                | 2 offline worlds
+    only the secret is set             | worlds=one secret=s                                | OPS_SECRET is set without a service
+    --world and a service are named    | origin=https://sluice.example --world worlds=one   | No offline world runs at https://sluice.example
+    the origin is not a URL            | origin=sluice                                      | API_BASE_URL must be an http or https URL
   `),
 )('a command refuses its target when %s', (_what, words = '', message = '') => {
   expect(() => choose(words)).toThrow(UsageError);

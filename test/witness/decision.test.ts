@@ -74,9 +74,9 @@ it.each(
     ignores the supply of one lying node                                         | atoms=10001 | a supply=0, b, c           | | amount_above_reserve
     refuses a mint whose blockhash one node accepts                              | | a, b height=none, c height=none       | | blockhash_unknown
     signs a mint whose blockhash two nodes accept                                | | a, b, c height=none                   | | signed a=1002 b=1002
-    stores no height that is far above those of the others                       | | a, b height=1185, c                   | | signed a=1002 c=1002
+    stores no height that is far above the other nodes' heights                  | | a, b height=1185, c                   | | signed a=1002 c=1002
     stores no absurd height                                                      | | a, b height=1000000000000000000, c    | | signed a=1002 c=1002
-    stores no height that is far below those of the others                       | | a, b height=819, c                    | | signed a=1002 c=1002
+    stores no height that is far below the other nodes' heights                  | | a, b height=819, c                    | | signed a=1002 c=1002
     stores no height of zero                                                     | | a, b height=0, c                      | | signed a=1002 c=1002
     stores a height above the others that the life of a blockhash explains       | | a, b height=1184, c                   | | signed a=1002 b=1184 c=1002
     stores a height below the others that the life of a blockhash explains       | | a, b height=820, c                    | | signed a=1002 b=820 c=1002

@@ -282,7 +282,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     },
   );
 
-  it('refuses a body of another content type with 400', async () => {
+  it('refuses a body of any other content type with 400', async () => {
     for (const type of [
       'text/html',
       'text/plainly',

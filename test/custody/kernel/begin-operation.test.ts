@@ -118,7 +118,7 @@ describe('a refusal', () => {
   });
 });
 
-it('a payout that costs no rent starts although the rent limit was lowered below its current use', async () => {
+it('a payout that costs no rent starts even if the rent limit was lowered below its current use', async () => {
   const w = createKernel({}, { rent_day: 1n });
   w.add(done({ kind: 'asry', amount: lamports(5n), releasedSlot: null }));
   expect(await w.begin('asry:one', { amount: lamports(1n) })).toMatchObject({ type: 'refused' });

@@ -133,7 +133,7 @@ it.each(
   scenes(`
     after a crash, a signed row sends its stored bytes and never signs new ones
       | add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
-    after a crash, a signed row sends its stored bytes also while signing is stopped
+    after a crash, a signed row sends its stored bytes even while signing is stopped
       | stop operator; add signed 0 swap:one signed; drive; sent = wire-one; signs = 0
     after a crash, a signed row is checked on the chain even when no node confirmed the send
       | refuse; land; add signed 0 swap:one signed; drive; row = signed signed after 1 looks; wait 2s; drive; row = settling settling after 1 looks

@@ -87,7 +87,7 @@ describe('the first start of an empty journal', () => {
     ['the first of three hides it', [HIDES, HONEST, HONEST]],
     ['one of three hides it and one is down', [HIDES, DOWN, HONEST]],
     ['the first of three has pruned it', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('an empty journal is frozen if the reserve has signed before, although %s', async (_name, nodes) => {
+  ])('an empty journal is frozen if the reserve has signed before, even if %s', async (_name, nodes) => {
     expect(await setUp(...nodes).checked()).toEqual(EMPTY_BUT_SIGNED);
   });
 

@@ -132,7 +132,7 @@ describe('a first start', () => {
 });
 
 describe('a later start', () => {
-  it('a later start continues without a read of the chain if D1 has the same or a lower revision', async () => {
+  it('a later start continues without reading the chain if D1 has the same or a lower revision', async () => {
     const w = setUp({ swap: ['reserve'] });
     w.write('a');
     await w.deliver();

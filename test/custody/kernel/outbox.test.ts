@@ -175,7 +175,7 @@ describe('a row that D1 refuses', () => {
     expect(w.journal.queue.undeliveredSince()).toBeUndefined();
   });
 
-  it('a row that D1 refuses is delivered once D1 accepts it, also at the request of the operator', async () => {
+  it("a row that D1 refuses waits for its next time, and is delivered at once at the operator's request", async () => {
     const w = setUp(1);
     const { refused } = refusing(w, 'swap:0');
     for (let tries = 0; tries < 8; tries++) {

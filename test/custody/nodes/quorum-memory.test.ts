@@ -36,7 +36,7 @@ const down = (): number => {
   throw new Error('down');
 };
 
-it('raises the alarm of a missing quorum once, although a new instance handles each read', async () => {
+it('raises the alarm of a missing quorum once, even if a new instance handles each read', async () => {
   const w = evicted();
   for (let minute = 0; minute <= 14; minute++) {
     expect(await w.ask(down)).toBe('failed');

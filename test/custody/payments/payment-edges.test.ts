@@ -65,7 +65,7 @@ describe('the time in which a request can be paid', () => {
         | open a; wait 40m; pay a fee block none; confirm a a1 = confirmed; owed a = none
       a payment without a block time is late a millisecond after forty minutes
         | open a; wait 40m1ms; pay a fee block none; confirm a a1 = REFUND_DUE; owed a = late fee
-      a payment in a block of the last second is in time, although it is read later
+      a payment in a block of the last second is in time, even if it is read later
         | open a; wait 40m5s; pay a fee block -5s; confirm a a1 = confirmed; owed a = none
       a payment in a block of the second after the last one is late
         | open a; wait 40m5s; pay a fee block -4s; confirm a a1 = REFUND_DUE; owed a = late fee
@@ -204,7 +204,7 @@ it('accepts at most fifty parts of a payment, and refunds the next at once unles
   expect(await payPart(fee(request) - 550_000n)).toBe('confirmed');
 });
 
-it('a repeated confirm returns the same record without a call to a node, and changes nothing', async () => {
+it('a repeated confirm call returns the same record without a call to a node, and changes nothing', async () => {
   const world = createPaymentWorld();
   const { request, paid } = world.openPaid();
   const first = await world.confirm(request.id, paid);

@@ -33,17 +33,17 @@ const REFERENCES: Readonly<Record<string, (world: PaymentWorld, request: Request
 // The sum above the fee, the reference, what is odd; then the state of the request, its refunds, the response to a confirm.
 it.each(
   scenes(`
-    that is exact                                   | 0     | own     |          | completed        |          | confirmed
-    that is exact without a reference               | 0     | none    |          | completed        |          | confirmed
-    that is too long                                | 10001 | own     |          | completed        | overpaid | confirmed
-    that is long by less than a refund is worth     | 10000 | own     |          | completed        |          | confirmed
-    by an inner transfer of a program               | 0     | none    | inner    | completed        |          | confirmed
-    from the treasury to itself                     | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
-    that goes in and out again                      | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND
-    that the reserve made itself                    | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
-    that the treasury signed beside another         | 0     | own     | cosigned | awaiting_payment |          | PAYMENT_NOT_BOUND
-    with the reference of another request           | 0     | rival   |          | awaiting_payment |          | PAYMENT_ALREADY_USED
-    with a reference of no request                  | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that is exact                                | 0     | own     |          | completed        |          | confirmed
+    that is exact without a reference            | 0     | none    |          | completed        |          | confirmed
+    that is too long                             | 10001 | own     |          | completed        | overpaid | confirmed
+    that is long by less than a refund is worth  | 10000 | own     |          | completed        |          | confirmed
+    by an inner transfer of a program            | 0     | none    | inner    | completed        |          | confirmed
+    from the treasury to itself                  | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that goes in and out again                   | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that the reserve made itself                 | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
+    that the treasury and another account signed | 0     | own     | cosigned | awaiting_payment |          | PAYMENT_NOT_BOUND
+    with the reference of another request        | 0     | rival   |          | awaiting_payment |          | PAYMENT_ALREADY_USED
+    with a reference of no request               | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND
   `),
 )(
   'the walk over the treasury and every confirm call record the true purpose of a payment %s',

@@ -220,51 +220,51 @@ function stageOf(nodeCount: number) {
 }
 
 const SCENES = `
-  a confirm records a transaction during a long list           | 1 | pay 190, run, confirm s150, pay 1, confirm s191, all | 191 of 191
-  a payment lies below 2,100 transfers of dust                 | 1 | pay 1, all, pay 1, dust 2100, run, pay 1, all | 3 of 2103
+  a confirm call records a transaction during a long list         | 1 | pay 190, run, confirm s150, pay 1, confirm s191, all | 191 of 191
+  a payment lies below 2,100 transfers of dust                    | 1 | pay 1, all, pay 1, dust 2100, run, pay 1, all | 3 of 2103
   a payment lies below 11,000 transactions, more than a run lists | 2 | pay 2, all, pay 1, none 11000, share 9000, run, run, run, all | 3 of 11003
-  the instance restarts while much is queued                   | 1 | pay 100, run, restart, all | 100 of 100
-  a restart interrupts a list of more than a run               | 1 | pay 1, all, pay 1, none 11000, share 9000, run, restart, run, run, all | 2 of 11002
-  a payment is in the slot of the newest known transaction     | 1 | pay 1, all, at 1 100, all | 2 of 2
-  the bytes of a failed transaction land later                 | 1 | at 10 7, fails s1, all, at 20 100, again s1 30, all | 1 of 2
-  no transaction is new for two hours                          | 1 | pay 1, all, tick 1h, run, tick 1h, run | 1 of 1
+  the instance restarts while much is queued                      | 1 | pay 100, run, restart, all | 100 of 100
+  a restart interrupts a list of more than a run                  | 1 | pay 1, all, pay 1, none 11000, share 9000, run, restart, run, run, all | 2 of 11002
+  a payment is in the slot of the newest known transaction        | 1 | pay 1, all, at 1 100, all | 2 of 2
+  the bytes of a failed transaction land later                    | 1 | at 10 7, fails s1, all, at 20 100, again s1 30, all | 1 of 2
+  no transaction is new for two hours                             | 1 | pay 1, all, tick 1h, run, tick 1h, run | 1 of 1
   a payment is newer than a known one but has an older block time | 1 | pay 1, all, old 1h, all | 2 of 2
   a first payment is as old as a clock that is a day ahead allows | 1 | old 86520s, all | 1 of 1
-  a first payment is a second older                            | 1 | old 86521s, all | 0 of 1
-  a first payment is a millisecond older                       | 1 | tick 1ms, since 0ms, tick -1ms, old 86520s, all | 0 of 1
-  a first payment has no block time                            | 1 | old unknown, all | 1 of 1
-  the history ends with a full page                            | 1 | pay 1000, all | 1000 of 1000
-  the history ends one transaction after a page                | 1 | pay 1001, all | 1001 of 1001
-  the node then lacks the rest of a first list                 | 1 | pay 1500, keep 1000, run, keep 9999, all | 1500 of 1500
-  a node lags                                                  | 1 | pay 30, all, lag 5, run | 30 of 30, incomplete
-  a node that lagged is back                                   | 1 | pay 30, all, lag 5, pay 1, run, lag 0, all | 31 of 31
-  a node lists nothing, for ten minutes                        | 1 | pay 30, all, empty on, tick 10m, run | 30 of 30, incomplete
-  a node lists nothing of its new treasury                     | 1 | run | 0 of 0
-  one of one node has pruned what is above the known entry     | 1 | pay 1, all, pay 59, prune 40 1, all | 22 of 60, incomplete, treasury_history_pruned node-1
-  each of two nodes has pruned it                              | 2 | pay 1, all, pay 59, prune 40 2, all | 22 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
-  one of two nodes has pruned it                               | 2 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, incomplete, treasury_history_pruned node-1
-  two of three nodes have pruned it                            | 3 | pay 1, all, pay 59, prune 40 2, all | 60 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
-  one of three nodes has pruned it                             | 3 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, treasury_history_pruned node-1
-  a node that had pruned it is replaced                        | 1 | pay 1, all, pay 59, prune 40 1, run 9, prune 0 0, all | 60 of 60, treasury_history_pruned node-1
-  a node has pruned exactly up to the known entry              | 1 | pay 1, all, pay 59, keep 30, prune 2 1, all | 31 of 60, incomplete, treasury_history_pruned node-1
-  a node lists too little although its history begins there    | 1 | pay 1, all, pay 59, keep 30, prune 1 1, all | 31 of 60, incomplete, treasury_walk_stuck node-1
-  a node lists too little, for a time                          | 1 | pay 1, all, pay 59, keep 30, run 3, keep 9999, all | 60 of 60, treasury_walk_stuck node-1
-  a node lists a slot that does not exist, once                | 1 | pay 30, all, invent x9 1000000000000000, run, calm, pay 5, all | 35 of 35
-  a node lists a known transaction in such a slot, once        | 1 | pay 30, all, invent s30 1000000000000000, run, calm, pay 5, all | 35 of 35
-  a node invents the first transaction, below all others       | 1 | invent x9 5, run, calm, at 10 100, at 11 100, all | 2 of 2
-  a node invents a page once while older pages time out        | 2 | pay 1, all, pay 30, shallow on, flood 1, shallow off, calm, tick 1d, pay 1, run 5, tick 1d, pay 1, run 5 | 33 of 33
-  a node invents the top of a list of more than a run          | 2 | pay 1, all, pay 1, none 11000, share 9000, flood 1, calm, run 4, all | 2 of 11002
-  a node invents transactions without end                      | 2 | pay 30, flood 120, calm, all | 30 of 30, payments_unread_limit node-1
-  a node hides a payment                                       | 2 | pay 30, hide s7, all | 30 of 30
-  much is queued for ten minutes                               | 1 | pay 300, run, tick 10m, run | 80 of 300, behind
-  much is queued for longer                                    | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
-  much is queued although the clock was set back               | 1 | pay 500, run, tick -1d, run, tick 10m, run, tick 1ms, run | 160 of 500, behind, treasury_walk_behind node-1
-  a run may read little                                        | 2 | pay 60, share 1, run | 4 of 60, behind
-  no node responds to a request for one transaction            | 1 | pay 5, fault silent s3, run, run | 4 of 5, work_failed
-  no node has one transaction, for a time                      | 1 | pay 2, fault missing s1, all, fault missing none, tick 2s, retry | 2 of 2
-  one transaction has an unknown version, for a time           | 1 | pay 30, fault unreadable s25, all, fault unreadable none, tick 1h, retry | 30 of 30, payment_unbooked
-  one transaction cannot be booked, until a confirm            | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, work_failed
-  nodes first show a failure of the same bytes                 | 1 | pay 1, fault noop s1, all, fault noop none, tick 1h, retry | 1 of 1
+  a first payment is a second older                               | 1 | old 86521s, all | 0 of 1
+  a first payment is a millisecond older                          | 1 | tick 1ms, since 0ms, tick -1ms, old 86520s, all | 0 of 1
+  a first payment has no block time                               | 1 | old unknown, all | 1 of 1
+  the history ends with a full page                               | 1 | pay 1000, all | 1000 of 1000
+  the history ends one transaction after a page                   | 1 | pay 1001, all | 1001 of 1001
+  the node then lacks the rest of a first list                    | 1 | pay 1500, keep 1000, run, keep 9999, all | 1500 of 1500
+  a node lags                                                     | 1 | pay 30, all, lag 5, run | 30 of 30, incomplete
+  a node that lagged is back                                      | 1 | pay 30, all, lag 5, pay 1, run, lag 0, all | 31 of 31
+  a node lists nothing, for ten minutes                           | 1 | pay 30, all, empty on, tick 10m, run | 30 of 30, incomplete
+  a node lists nothing of its new treasury                        | 1 | run | 0 of 0
+  one of one node has pruned what is above the known entry        | 1 | pay 1, all, pay 59, prune 40 1, all | 22 of 60, incomplete, treasury_history_pruned node-1
+  each of two nodes has pruned it                                 | 2 | pay 1, all, pay 59, prune 40 2, all | 22 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
+  one of two nodes has pruned it                                  | 2 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, incomplete, treasury_history_pruned node-1
+  two of three nodes have pruned it                               | 3 | pay 1, all, pay 59, prune 40 2, all | 60 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
+  one of three nodes has pruned it                                | 3 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, treasury_history_pruned node-1
+  a node that had pruned it is replaced                           | 1 | pay 1, all, pay 59, prune 40 1, run 9, prune 0 0, all | 60 of 60, treasury_history_pruned node-1
+  a node has pruned exactly up to the known entry                 | 1 | pay 1, all, pay 59, keep 30, prune 2 1, all | 31 of 60, incomplete, treasury_history_pruned node-1
+  a node lists too little even if its history begins there        | 1 | pay 1, all, pay 59, keep 30, prune 1 1, all | 31 of 60, incomplete, treasury_walk_stuck node-1
+  a node lists too little, for a time                             | 1 | pay 1, all, pay 59, keep 30, run 3, keep 9999, all | 60 of 60, treasury_walk_stuck node-1
+  a node lists a slot that does not exist, once                   | 1 | pay 30, all, invent x9 1000000000000000, run, calm, pay 5, all | 35 of 35
+  a node lists a known transaction in such a slot, once           | 1 | pay 30, all, invent s30 1000000000000000, run, calm, pay 5, all | 35 of 35
+  a node invents the first transaction, below all others          | 1 | invent x9 5, run, calm, at 10 100, at 11 100, all | 2 of 2
+  a node invents a page once while older pages time out           | 2 | pay 1, all, pay 30, shallow on, flood 1, shallow off, calm, tick 1d, pay 1, run 5, tick 1d, pay 1, run 5 | 33 of 33
+  a node invents the top of a list of more than a run             | 2 | pay 1, all, pay 1, none 11000, share 9000, flood 1, calm, run 4, all | 2 of 11002
+  a node invents transactions without end                         | 2 | pay 30, flood 120, calm, all | 30 of 30, payments_unread_limit node-1
+  a node hides a payment                                          | 2 | pay 30, hide s7, all | 30 of 30
+  much is queued for ten minutes                                  | 1 | pay 300, run, tick 10m, run | 80 of 300, behind
+  much is queued for longer                                       | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
+  much is queued even if the clock was set back                   | 1 | pay 500, run, tick -1d, run, tick 10m, run, tick 1ms, run | 160 of 500, behind, treasury_walk_behind node-1
+  a run may read little                                           | 2 | pay 60, share 1, run | 4 of 60, behind
+  no node responds to a request for one transaction               | 1 | pay 5, fault silent s3, run, run | 4 of 5, work_failed
+  no node has one transaction, for a time                         | 1 | pay 2, fault missing s1, all, fault missing none, tick 2s, retry | 2 of 2
+  one transaction has an unknown version, for a time              | 1 | pay 30, fault unreadable s25, all, fault unreadable none, tick 1h, retry | 30 of 30, payment_unbooked
+  one transaction cannot be booked until a confirm call           | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, work_failed
+  nodes first show a failure of the same bytes                    | 1 | pay 1, fault noop s1, all, fault noop none, tick 1h, retry | 1 of 1
 `;
 const scenes = SCENES.trim()
   .split('\n')

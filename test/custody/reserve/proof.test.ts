@@ -48,7 +48,7 @@ function proofOf(answer: ProofAnswer): ProofRecord {
 }
 
 describe('an hour', () => {
-  it('signs the proof of the hour although a block arrived between the reads of the two indexes', async () => {
+  it('signs the proof of the hour even if a block arrived between the reads of the two indexes', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'stale' });
     w.bitcoin.mine();
@@ -114,7 +114,7 @@ describe('an hour', () => {
 
 it.each(
   scenes(`
-    the proof of the hour is signed at once although the clock was set back by a day after a failure
+    the proof of the hour is signed at once even if the clock was set back by a day after a failure
       | jump 1d; index 0 stale; mine 1; proof = UPSTREAM_FAILED tips_apart; index 0 ok; proof = UPSTREAM_FAILED tips_apart; jump -1d; proof = 0s
     a proof has the present time after one whose time is ahead, because the clock was set back
       | jump 1d; tick 0s; jump -1d; proof = 0s

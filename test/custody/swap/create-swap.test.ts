@@ -66,7 +66,7 @@ describe('one key', () => {
     expect(rows(w)).toHaveLength(2);
   });
 
-  it('refuses the same key with another body, before and after the swap exists', async () => {
+  it('refuses the same key with a different body, before and after the swap exists', async () => {
     const w = createCustodianWorld();
     const other = keyed('a', { key: { keyHash: 'key-a', bodyHash: 'another body' } });
     const answers = await Promise.all([w.custody.createSwap(keyed('a')), w.custody.createSwap(other)]);
@@ -90,7 +90,7 @@ describe('one key', () => {
 });
 
 describe('calls without a key', () => {
-  it('the caller of a slow swap learns that a repeat would begin another one', async () => {
+  it('the caller of a slow swap learns that a repeat would start a second swap', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(request());
     expect(refusalOf(answer)).toMatchObject({

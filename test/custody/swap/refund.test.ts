@@ -67,7 +67,7 @@ const SCENES = scenes(`
   without a sum, more than the amount is not a refund      | none                    | 1   | other 1000000001                             | waits
   without a sum, more than 90 percent is a refund          | none                    | 1   | refund 900000001                             | part
   without a sum, 90 percent is not a refund yet            | none                    | 1   | other 900000000                              | waits
-  the default 0 is no sum                                  | 0                       | 1   | refund 990000000                             | whole
+  the default 0 is not a sum                               | 0                       | 1   | refund 990000000                             | whole
   the default 0 leaves a credit to others for an hour      | 0                       | 0.9 | other 990000000                              | waits
   a sum before the refund fee                              | 1000000000              | 0   | refund 999913310                             | whole
   a sum after the refund fee                               | 530000000               | 0   | refund 530000000                             | part
