@@ -4,13 +4,13 @@ import { SwapPanel } from '../parts/swap-panel.tsx';
 
 export const swap: Page = {
   path: '/swap',
-  title: 'Swap of the reserve',
+  title: 'Reserve swap',
   description: 'Swap SOL of the reserve into BTC: get a quote, start the swap, and follow both transactions.',
   script: 'swap',
   Content: () => (
     <>
       <Title name="Swap SOL of the reserve into BTC">
-        You gain nothing and pay nothing: a swap turns SOL of the reserve into BTC of the reserve. Anyone may
+        You gain nothing and pay nothing: a swap turns the reserve's SOL into the reserve's BTC. Anyone may
         start one, within limits. <a href="/exchange">Exchange your own coins</a> instead.
       </Title>
       <Live name="swap" json="/api/swap/min">

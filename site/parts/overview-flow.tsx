@@ -90,8 +90,8 @@ const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<Abs
       name="1. SOL comes in"
       figure={figureOf(reserves, ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`)}
     >
-      Fees and payments on Solana. A bridge turns them into BTC, if its signed quote holds. SOL does not back
-      ABSR.
+      Fees and payments on Solana. A bridge turns them into BTC, if its signed quote passes every check. SOL
+      does not back ABSR.
     </Basin>
     <Basin
       asset="btc"

@@ -18,7 +18,7 @@ const POLL_MS = 15_000;
 
 const REASONS: Readonly<Record<string, string>> = {
   SWAPS_PAUSED: 'The operator has paused swaps.',
-  SWAP_LIMIT_REACHED: 'A limit of the hour or day is used up.',
+  SWAP_LIMIT_REACHED: 'A swap limit is used up.',
   INSUFFICIENT_BALANCE: 'The reserve holds too little SOL.',
 };
 
@@ -192,7 +192,7 @@ const Before = () => (
       <dt>If it fails</dt>
       <dd>The bridge returns the SOL to the reserve, less its fee</dd>
       <dt>Finished</dt>
-      <dd>Once the BTC is confirmed at the address of the reserve</dd>
+      <dd>Once the BTC is confirmed at the reserve's address</dd>
     </dl>
   </div>
 );
@@ -238,7 +238,7 @@ function SwapForm({ minimum, started }: { minimum: Query<SwapMinimum>; started: 
           Get quote
         </button>
       </Form>
-      {busy === 'quote' ? <Waiting what="Waiting for the quote of the bridge." /> : null}
+      {busy === 'quote' ? <Waiting what="Waiting for the bridge's quote." /> : null}
       {estimate === null ? null : <Offer estimate={estimate} busy={busy !== null} start={start} />}
       {busy === 'create' ? (
         <Waiting what="Reserving, signing and sending. This can take half a minute." usualSeconds={30} />

@@ -61,7 +61,7 @@ export function swapSteps(swap: SwapStatus): Step[] {
       state: arrived ? 'done' : lost ? 'failed' : 'open',
       detail:
         swap.txId === null ? (
-          'confirmed by our own view of the chain'
+          'confirmed by the Bitcoin indexes that the service asks'
         ) : (
           <BitcoinTransaction txid={swap.txId} />
         ),
