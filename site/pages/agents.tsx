@@ -78,8 +78,8 @@ const ReadOn = () => (
       <h2>Limits</h2>
       <ul>
         <li>
-          About 600 requests a minute of each kind per address for writes and for reads that query other
-          services; then 429 with Retry-After.
+          About 600 requests a minute per address and kind, for writes and for reads of other services; then
+          429 with Retry-After.
         </li>
         <li>7 new swaps in two hours per address, and limits per hour and day that all callers share.</li>
         <li>10 open invoices per address. Bodies up to 16 KiB.</li>

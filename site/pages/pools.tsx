@@ -4,7 +4,7 @@ import { Pools } from '../parts/pools-live.tsx';
 export const pools: Page = {
   path: '/pools',
   title: 'Pools',
-  description: 'Prices and depth of the pools around the reserve, with their source and age.',
+  description: 'Prices and depth of three Orca pools, with their source and age.',
   script: 'pools',
   Content: () => (
     <>

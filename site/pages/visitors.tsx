@@ -25,7 +25,7 @@ export const visitors: Page = {
             Your network address, in the log only, deleted after 30 days. Only its network is public: the last
             part is left out.
           </li>
-          <li>A key that counts visitors of one day, made with a salt that changes each day.</li>
+          <li>A hash that identifies a visitor for one day, made with a salt that changes each day.</li>
         </ul>
       </section>
     </>

@@ -55,7 +55,7 @@ const MORE_PAGES: readonly Hit[] = [
     kind: 'Page',
     url: '/tokens/new',
     name: 'Create a token',
-    about: 'Named, listed and paid from your wallet',
+    about: 'Name it, pay from your wallet, and it is listed',
   },
   { kind: 'Page', url: '/changes', name: 'Changes', about: 'What each release changed' },
 ];

@@ -43,7 +43,7 @@ async function walletFailure(
 }
 
 const OTHERWISE =
-  'Install one, such as Phantom, Solflare or Backpack, and press the button again. On a phone, open this page in the browser of the wallet app.';
+  "Install one, such as Phantom, Solflare or Backpack, and press the button again. On a phone, open this page in the wallet app's browser.";
 
 /**
  * Opens a page in the browser of a wallet app, where a wallet is found.

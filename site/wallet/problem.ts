@@ -17,7 +17,7 @@ const TEXTS: Readonly<Record<Kind, readonly [text: string, next: string]>> = {
   ],
   wrong_network: [
     'The wallet is not on Solana mainnet.',
-    'Switch the network in the settings of the wallet, then try again. Nothing was sent.',
+    "Switch the network in the wallet's settings, then try again. Nothing was sent.",
   ],
   expired: [
     'The network did not accept the payment.',
