@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { CUSTODIAN_NAME, type SwapAnswer, type SwapRequest } from '../../src/custody/api.ts';
+import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import type { SqlValue } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
@@ -313,6 +314,25 @@ it('a create call reads at most 150 rows after a day with a thousand operations'
   const read = cursors.map(({ value }) => (value as SqlStorageCursor<Record<string, SqlValue>>).rowsRead);
   expect(read.length).toBeGreaterThan(20);
   expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(150);
+});
+
+it('an alarm finds its next work among 2,000 waiting rows without reading them', async () => {
+  const read = await runInDurableObject(custodian(), (_instance, { storage: { sql } }) => {
+    const exec = (query: string, ...params: SqlValue[]) =>
+      sql.exec<Record<string, SqlValue>>(query, ...params).toArray();
+    let now = Date.now();
+    const agenda = new Agenda({ exec }, () => now, console.log);
+    for (let id = 0; id < 2_000; id++) agenda.plan(id % 2 ? 'one' : 'two', String(id), now + id);
+    const { results } = vi.spyOn(sql, 'exec').mock;
+    expect(agenda.next(['one', 'two', 'three'])).toBe(now);
+    now += 1_000;
+    expect(agenda.due('one', 3)).toEqual(['1', '3', '5']);
+    // Every row was set at a later time, as after the clock went back.
+    now -= 10_000;
+    expect([agenda.due('one', 3), agenda.next(['one'])]).toEqual([['1', '3', '5'], now]);
+    return results.map(({ value }) => (value as SqlStorageCursor<Record<string, SqlValue>>).rowsRead);
+  });
+  expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(40);
 });
 
 it('the object exposes only its verbs and the alarm, so no caller can start an operation directly', () =>

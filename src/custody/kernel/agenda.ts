@@ -46,14 +46,10 @@ const SCHEMA = [
     looks INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (name, id)
   )`,
-  'CREATE INDEX IF NOT EXISTS agenda_due ON agenda (due_at) WHERE due_at IS NOT NULL',
   'CREATE INDEX IF NOT EXISTS agenda_due_by_name ON agenda (name, due_at) WHERE due_at IS NOT NULL',
   'CREATE INDEX IF NOT EXISTS agenda_failing ON agenda (tries) WHERE tries > 0',
-  'CREATE INDEX IF NOT EXISTS agenda_set ON agenda (set_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS agenda_set_by_name ON agenda (name, set_at) WHERE due_at IS NOT NULL',
 ] as const;
-
-/** If a row was set at a time that is still ahead, the clock has gone back, and the row is due now. `?1`: now. */
-const DUE_AT = 'IIF(set_at > ?1, ?1, due_at)';
 
 export const OPERATION = 'operation';
 
@@ -112,16 +108,19 @@ export class Agenda {
     this.#exec('UPDATE agenda SET due_at = NULL WHERE name = ? AND id = ?', name, id);
   }
 
-  /** Ids of due work; the longest overdue first. */
+  /**
+   * Ids of due work; the longest overdue first. A row that was set at a time still ahead is due too: the clock has gone
+   * back. Each half reads its own index and at most `limit` rows.
+   */
   due(name: string, limit: number): string[] {
-    const now = Math.floor(this.#now());
-    return this.#exec(
-      `SELECT id FROM agenda WHERE name = ?2 AND due_at IS NOT NULL AND (due_at <= ?1 OR set_at > ?1)
-       ORDER BY ${DUE_AT}, rowid LIMIT ?3`,
-      now,
-      name,
-      limit,
-    ).map(({ id }) => String(id));
+    const due = (condition: string, order: string): string[] =>
+      this.#exec(
+        `SELECT id FROM agenda WHERE name = ? AND due_at IS NOT NULL AND ${condition} ORDER BY ${order}, rowid LIMIT ?`,
+        name,
+        Math.floor(this.#now()),
+        limit,
+      ).map(({ id }) => String(id));
+    return [...new Set([...due('due_at <= ?', 'due_at'), ...due('set_at > ?', 'set_at')])].slice(0, limit);
   }
 
   /** Unix milliseconds at which planned work is due; undefined when it is not planned. */
@@ -156,23 +155,24 @@ export class Agenda {
     return true;
   }
 
-  /** The names that {@link isDueAgain} has stored within the last `ms` milliseconds. */
+  /** The names that {@link isDueAgain} has stored within `ms` milliseconds of now. */
   happenedWithin(ms: number): string[] {
+    const now = this.#now();
     return this.#exec(
-      'SELECT id FROM agenda WHERE name = ? AND ABS(? - set_at) <= ? ORDER BY id',
+      'SELECT id FROM agenda WHERE name = ? AND due_at IS NOT NULL AND set_at BETWEEN ? AND ? ORDER BY id',
       AGAIN,
-      this.#now(),
-      ms,
+      now - ms,
+      now + ms,
     ).map(({ id }) => String(id));
   }
 
   /** Unix milliseconds of the next work of these names: the time of the alarm. Undefined if none waits. */
   next(names: readonly string[]): number | undefined {
-    const planned = `FROM agenda WHERE due_at IS NOT NULL AND name IN (${names.map(() => '?').join(', ')})`;
+    const ofName = 'FROM agenda WHERE name = names.value AND due_at IS NOT NULL';
     const [row] = this.#exec(
-      `SELECT (SELECT MIN(due_at) ${planned}) AS first, (SELECT MAX(set_at) ${planned}) AS set_at`,
-      ...names,
-      ...names,
+      `SELECT MIN((SELECT MIN(due_at) ${ofName})) AS first, MAX((SELECT MAX(set_at) ${ofName})) AS set_at
+       FROM json_each(?) AS names`,
+      JSON.stringify(names),
     );
     if (row?.first === null || row?.first === undefined) return undefined;
     return Number(row.set_at) > this.#now() ? this.#now() : Number(row.first);
