@@ -83,6 +83,7 @@ function openKernel(platform: Storage, deps: CustodyDeps) {
   const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble, within });
   const tools: ModuleTools = {
     ...shared,
+    isVerified: () => gate.isVerified(),
     stopBeginning: (kind) => gate.stopBeginning(kind),
     drive: (id) => executor.drive(id),
     finish: (id, waitMs) => executor.finish(id, waitMs),

@@ -50,6 +50,7 @@ export function createTools(
     agenda: new Agenda(storage, now, log),
     now,
     log,
+    isVerified: () => true,
     stopBeginning: async () => undefined,
     drive: async () => undefined,
     finish: (id) => (change.drive ?? (async () => undefined))(id),

@@ -46,7 +46,11 @@ export async function claimDeposit(context: AsryContext, request: ClaimRequest):
 }
 
 async function claim(context: AsryContext, request: ClaimRequest): Promise<ClaimAnswer> {
-  const { contact, journal, stopBeginning, store } = context;
+  const { contact, isVerified, journal, stopBeginning, store } = context;
+  if (!isVerified()) {
+    const reason = (await stopBeginning('asry')) ?? 'unverified';
+    return withClaim(context, refusal('CLAIMS_PAUSED', { reason }));
+  }
   const replayed = replayOf(context, request);
   if (replayed) return replayed;
   const stored = store.claim(request.signature);

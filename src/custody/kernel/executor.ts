@@ -36,7 +36,10 @@ export type Assemble = (
   cosignatures: readonly Uint8Array[],
 ) => { wire: string; signature: string };
 
-export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'finish' | 'reserveAddress'> & {
+export type ExecutorPorts = Omit<
+  ModuleTools,
+  'isVerified' | 'stopBeginning' | 'drive' | 'finish' | 'reserveAddress'
+> & {
   readonly within: Within;
   readonly chain: ChainPort;
   readonly signer: Signer;

@@ -11,6 +11,8 @@ import type { Columns, Log } from './ports.ts';
 
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
+  /** Rows of an unverified journal may be old, so they are neither used nor shown. */
+  readonly isVerified: () => boolean;
   readonly drive: (id: string) => Promise<void>;
   /** Drives an operation until it has ended, or until `waitMs` milliseconds have passed. */
   readonly finish: (id: string, waitMs: number) => Promise<void>;

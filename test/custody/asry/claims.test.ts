@@ -215,6 +215,19 @@ describe('epochs', () => {
     expect([store.epochAt(start)?.number, store.lastEnd()]).toEqual([epoch?.number, end]);
   });
 
+  it('a claim whose key is repeated shows no row of a journal that is unverified or has lost rows', async () => {
+    const w = createStoredClaims();
+    const keyed = { ...CLAIM, key: { keyHash: 'key', bodyHash: 'body' } };
+    expect(await w.claim(keyed)).toMatchObject({ type: 'claimed', replayed: false });
+    for (const reason of ['unverified', 'journal_behind_mirror']) {
+      Object.assign(w.state, { isVerified: false, stopped: reason });
+      const refusal = { code: 'CLAIMS_PAUSED', details: { reason } };
+      expect(await w.claim(keyed)).toMatchObject({ type: 'refused', refusal, claim: null });
+    }
+    Object.assign(w.state, { isVerified: true, stopped: 'operator' });
+    expect(await w.claim(keyed)).toMatchObject({ type: 'claimed', replayed: true });
+  });
+
   it('the first epoch starts once the decimals of the mint are known; until then claims are refused', async () => {
     const one = deposit(1n * DOLLAR);
     const w = createStoredClaims({ readMint: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')) });

@@ -38,9 +38,15 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     now: Number(PROGRAM.startsAt) * 1_000 + 3_600_000,
     /** No node shows the recipients. */
     unread: false,
+    isVerified: true,
+    stopped: undefined as string | undefined,
   };
   const now = () => state.now;
-  const tools = createTools(storage, now, { journal });
+  const tools = createTools(storage, now, {
+    journal,
+    isVerified: () => state.isVerified,
+    stopBeginning: async () => state.stopped,
+  });
   const claims = new Asry(tools, {
     mint: wallet(900_005),
     terms,
