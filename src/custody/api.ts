@@ -9,6 +9,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import { REQUEST_KINDS, type RequestKind } from '../core/record-tables.ts';
 import {
   type CustodyReport,
+  listOf,
   type MintPreview,
   type MintRow,
   type NodeProbe,
@@ -28,7 +29,10 @@ export type Refusal = {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
+const Refused = z.object({ type: z.literal('refused'), refusal: z.custom<Refusal>() });
+export type Refused = Readonly<z.infer<typeof Refused>>;
+
+const orRefused = <T extends z.ZodObject>(result: T) => z.union([result, Refused]);
 
 /** A caller's Idempotency-Key, hashed, and the hash of the route and body that it was used with. */
 export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
@@ -57,51 +61,59 @@ export const SwapView = z.object({
 });
 export type SwapView = Readonly<z.infer<typeof SwapView>>;
 
-export type SwapAnswer = { readonly replayed: boolean } & (
-  | { readonly type: 'created'; readonly swap: SwapView }
-  | Refused
-);
+export const SwapAnswer = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('created'), replayed: z.boolean(), swap: SwapView }),
+  Refused.extend({ replayed: z.boolean() }),
+]);
+export type SwapAnswer = Readonly<z.infer<typeof SwapAnswer>>;
 
-export const SwapQuoted = z.object({
-  type: z.literal('quoted'),
-  expectedSats: z.bigint(),
-  minimumSats: z.bigint(),
-  /** Seconds until the BTC arrives, as the bridge expects. */
-  etaSeconds: orNull(z.number()),
-  route: z.string(),
-  /** The refusal that a create call with the amount would return now; null when it would be accepted. */
-  refusal: orNull(z.custom<Refusal>()),
-  minimum: orNull(z.custom<SwapMinimum>()),
-  /** When the quote was requested, in Unix milliseconds. */
-  asOfMs: z.number(),
-  /** True when the client has no quotes left, so that an older one is shown. */
-  stale: z.boolean(),
-});
-
-export type SwapEstimate =
-  | Readonly<z.infer<typeof SwapQuoted>>
-  /** `isOfCreate`: false when the client's estimates are used up, which says nothing about a create call. */
-  | { readonly type: 'unquoted'; readonly refusal: Refusal; readonly isOfCreate: boolean };
-
-export type SwapMinimum = {
-  readonly lamports: Lamports;
+const SwapMinimum = z.object({
+  lamports: z.custom<Lamports>(),
   /**
    * contract: the lower bound of the API; cost: below it, the bridge's fixed cost exceeds our limit; bridge: the bridge
    * refuses a smaller amount
    */
-  readonly source: 'contract' | 'cost' | 'bridge';
+  source: z.enum(['contract', 'cost', 'bridge']),
   /** When it was learned, in Unix milliseconds. */
-  readonly at: number;
-};
+  at: z.number(),
+});
+export type SwapMinimum = Readonly<z.infer<typeof SwapMinimum>>;
 
-export type RoomMinimum =
-  | {
-      readonly type: 'known';
-      readonly minimum: SwapMinimum;
-      /** Why an outdated bound could not be read again; null if the bound is current. */
-      readonly refusal: Refusal | null;
-    }
-  | { readonly type: 'unknown'; readonly refusal: Refusal };
+export const SwapEstimate = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('quoted'),
+    expectedSats: z.bigint(),
+    minimumSats: z.bigint(),
+    /** Seconds until the BTC arrives, as the bridge expects. */
+    etaSeconds: orNull(z.number()),
+    route: z.string(),
+    /** The refusal that a create call with the amount would return now; null when it would be accepted. */
+    refusal: orNull(z.custom<Refusal>()),
+    minimum: orNull(SwapMinimum),
+    /** When the quote was requested, in Unix milliseconds. */
+    asOfMs: z.number(),
+    /** True when the client has no quotes left, so that an older one is shown. */
+    stale: z.boolean(),
+  }),
+  z.object({
+    type: z.literal('unquoted'),
+    refusal: z.custom<Refusal>(),
+    /** False when the client's estimates are used up, which says nothing about a create call. */
+    isOfCreate: z.boolean(),
+  }),
+]);
+export type SwapEstimate = Readonly<z.infer<typeof SwapEstimate>>;
+
+const RoomMinimum = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('known'),
+    minimum: SwapMinimum,
+    /** Why an outdated bound could not be read again; null if the bound is current. */
+    refusal: orNull(z.custom<Refusal>()),
+  }),
+  z.object({ type: z.literal('unknown'), refusal: z.custom<Refusal>() }),
+]);
+export type RoomMinimum = Readonly<z.infer<typeof RoomMinimum>>;
 
 export const SwapRoom = z.object({
   /** Null when no node shows it. */
@@ -109,7 +121,7 @@ export const SwapRoom = z.object({
   /** The largest amount that one swap can take now; zero when swaps are not possible. */
   maximumLamports: z.bigint(),
   refusal: orNull(z.custom<Refusal>()),
-  minimum: z.custom<RoomMinimum>(),
+  minimum: RoomMinimum,
 });
 export type SwapRoom = Readonly<z.infer<typeof SwapRoom>>;
 
@@ -132,21 +144,23 @@ export const ProofRecord = z.object({
 });
 export type ProofRecord = z.infer<typeof ProofRecord>;
 
-export type ProofAnswer = { readonly type: 'proof'; readonly proof: ProofRecord } | Refused;
+export const ProofAnswer = orRefused(z.object({ type: z.literal('proof'), proof: ProofRecord }));
+export type ProofAnswer = Readonly<z.infer<typeof ProofAnswer>>;
 
-export type ProofDraft = { readonly type: 'draft'; readonly message: string } | Refused;
-
-/** Returned by every method instead of its result while these variables are missing or invalid. */
-export type NotConfigured = { readonly notConfigured: readonly string[] };
+export const ProofDraft = orRefused(z.object({ type: z.literal('draft'), message: z.string() }));
+export type ProofDraft = Readonly<z.infer<typeof ProofDraft>>;
 
 /** Name of the only object that signs. It is the same for every key of the reserve, so a rotation keeps its storage. */
 export const CUSTODIAN_NAME = 'custodian';
 
-/** Returned by every method of an object with another name, which reads and writes nothing. */
-export type NotCustodian = { readonly notCustodian: true };
-
-/** Returned by a read instead of its result while too many calls of this read are in progress. */
-export type Busy = { readonly busy: true };
+/** What a method may return instead of its result. */
+export type NotServed =
+  /** These variables are missing or invalid. */
+  | { readonly notConfigured: readonly string[] }
+  /** The object has another name, so it reads and writes nothing. */
+  | { readonly notCustodian: true }
+  /** Too many calls of this read are in progress. */
+  | { readonly busy: true };
 
 /** A payment request, as stored by the custodian and in D1. */
 export const RequestView = z.object({
@@ -172,18 +186,16 @@ export const RequestView = z.object({
   reportedSignature: orNull(z.string()),
   tokenId: orNull(z.int()),
   mintAddress: orNull(z.string()),
-  refunds: z
-    .array(
-      z.object({
-        signature: z.string(),
-        lamports: z.string(),
-        payer: orNull(z.string()),
-        reason: z.string(),
-        status: z.enum(['due', 'paid']),
-        refundSignature: orNull(z.string()),
-      }),
-    )
-    .default([]),
+  refunds: listOf(
+    z.object({
+      signature: z.string(),
+      lamports: z.string(),
+      payer: orNull(z.string()),
+      reason: z.string(),
+      status: z.enum(['due', 'paid']),
+      refundSignature: orNull(z.string()),
+    }),
+  ),
 });
 export type RequestView = Readonly<z.infer<typeof RequestView>>;
 
@@ -195,7 +207,8 @@ export type OpenRequest = {
   readonly client: string;
 };
 
-export type RequestOpened = { readonly type: 'opened'; readonly request: RequestView } | Refused;
+export const RequestOpened = orRefused(z.object({ type: z.literal('opened'), request: RequestView }));
+export type RequestOpened = Readonly<z.infer<typeof RequestOpened>>;
 
 export type NamedPayment = {
   readonly id: string;
@@ -209,7 +222,8 @@ export type ConfirmRequest = NamedPayment & {
   readonly waitMs: number;
 };
 
-export type PaymentConfirmed = { readonly type: 'confirmed'; readonly request: RequestView } | Refused;
+export const PaymentConfirmed = orRefused(z.object({ type: z.literal('confirmed'), request: RequestView }));
+export type PaymentConfirmed = Readonly<z.infer<typeof PaymentConfirmed>>;
 
 export type ClaimRequest = {
   /** Base58 of 64 bytes. */
@@ -263,15 +277,17 @@ export type ClaimedDeposit = Readonly<z.infer<typeof ClaimedDeposit>>;
 /** A claim, or a deposit that could be claimed. The latter has no payouts and no `claimedAtMs`. */
 export const ClaimView = ClaimedDeposit.extend({
   claimedAtMs: orNull(z.number()),
-  payouts: z.array(ClaimPayoutView).readonly().default([]),
+  payouts: listOf(ClaimPayoutView),
 });
 export type ClaimView = Readonly<z.infer<typeof ClaimView>>;
 
-export type ClaimAnswer =
+export const ClaimAnswer = z.discriminatedUnion('type', [
   /** This call, or the earlier call with the same key, made the payout `part`. */
-  | { readonly type: 'claimed'; readonly replayed: boolean; readonly claim: ClaimView; readonly part: number }
-  | { readonly type: 'validated'; readonly claim: ClaimView }
-  | (Refused & { readonly claim: ClaimView | null });
+  z.object({ type: z.literal('claimed'), replayed: z.boolean(), claim: ClaimView, part: z.int() }),
+  z.object({ type: z.literal('validated'), claim: ClaimView }),
+  Refused.extend({ claim: orNull(ClaimView) }),
+]);
+export type ClaimAnswer = Readonly<z.infer<typeof ClaimAnswer>>;
 
 export const AsryEpochView = z.object({
   number: z.int(),
@@ -330,5 +346,5 @@ export type CustodianApi = {
 export type CustodianRpc = {
   [Verb in keyof CustodianApi]: (
     ...args: Parameters<CustodianApi[Verb]>
-  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | NotCustodian | Busy>;
+  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotServed>;
 };

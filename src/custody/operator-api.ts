@@ -3,125 +3,191 @@
  * @module
  */
 import * as z from 'zod';
-import type { FailingWork } from './kernel/agenda.ts';
-import type { LimitUse } from './kernel/spending-limits.ts';
-import type { Finality } from './nodes/finality.ts';
-import type { NodeAgreement } from './nodes/quorum.ts';
-import type { UnexplainedSpend } from './recovery/unexplained-spends.ts';
-
-export type { LimitUse } from './kernel/spending-limits.ts';
+import type { OperationLimit } from '../core/operation-limits.ts';
+import type { Consensus } from '../providers/solana-rpc.ts';
 
 /** Null if the object runs an earlier release, which lacks the member. */
 export const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
 
-/** Every swap is refused, for a reason other than its own amount. */
-export type SwapsRefused = {
-  readonly code: string;
-  /** When the first of them began, in Unix milliseconds. */
-  readonly sinceMs: number;
-};
+/** Empty if the object runs an earlier release, which lacks the member. */
+export const listOf = <T extends z.ZodType>(row: T) => z.array(row).readonly().default([]);
 
-export type MintReport = {
+/** Every swap is refused, for a reason other than its own amount. */
+const SwapsRefused = z.object({
+  code: z.string(),
+  /** When the first of them began, in Unix milliseconds. */
+  sinceMs: z.number(),
+});
+export type SwapsRefused = Readonly<z.infer<typeof SwapsRefused>>;
+
+const MintReport = z.object({
   /** UTC date. */
-  readonly day: string;
-  readonly state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';
+  day: z.string(),
+  state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
   /** Stable code of the reason why nothing is minted. */
-  readonly reason: string | null;
+  reason: orNull(z.string()),
   /** False when the operator must act. */
-  readonly ok: boolean;
-};
+  ok: z.boolean(),
+});
+export type MintReport = Readonly<z.infer<typeof MintReport>>;
 
 /** The mint that would be made now. Atoms and sats are decimal text. */
-export type MintPreview = {
-  readonly day: string;
-  readonly verdict: 'mint' | 'none' | 'wait';
-  readonly reason: string | null;
-  readonly mintAtoms: string | null;
-  readonly reserveSats: string | null;
-  readonly supplyAtoms: string | null;
-  readonly decimals: number | null;
+export const MintPreview = z.object({
+  day: z.string(),
+  verdict: z.enum(['mint', 'none', 'wait']),
+  reason: orNull(z.string()),
+  mintAtoms: orNull(z.string()),
+  reserveSats: orNull(z.string()),
+  supplyAtoms: orNull(z.string()),
+  decimals: orNull(z.number()),
   /** Confirmations that incoming Bitcoin needs before the mint includes it. */
-  readonly depth: number;
-  readonly indexes: readonly {
-    readonly name: string;
-    readonly tipHeight: number;
-    readonly confirmedSats: string;
-    readonly pendingSpentSats: string;
-    readonly youngTransactions: number;
-  }[];
-  readonly nodes: readonly { readonly name: string; readonly slot: string; readonly supplyAtoms: string }[];
-};
+  depth: z.number(),
+  indexes: listOf(
+    z.object({
+      name: z.string(),
+      tipHeight: z.number(),
+      confirmedSats: z.string(),
+      pendingSpentSats: z.string(),
+      youngTransactions: z.number(),
+    }),
+  ),
+  nodes: listOf(z.object({ name: z.string(), slot: z.string(), supplyAtoms: z.string() })),
+});
+export type MintPreview = Readonly<z.infer<typeof MintPreview>>;
 
-export type MintRow = {
-  readonly day: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly mintAtoms: string | null;
-  readonly reserveSats: string | null;
-  readonly supplyAtoms: string | null;
-  readonly signature: string | null;
+export const MintRow = z.object({
+  day: z.string(),
+  state: z.string(),
+  reason: orNull(z.string()),
+  mintAtoms: orNull(z.string()),
+  reserveSats: orNull(z.string()),
+  supplyAtoms: orNull(z.string()),
+  signature: orNull(z.string()),
   /** Unix seconds. */
-  readonly blockTime: number | null;
-};
+  blockTime: orNull(z.number()),
+});
+export type MintRow = Readonly<z.infer<typeof MintRow>>;
 
 /** The response of a node to one inexpensive call. */
-export type NodeProbe = {
-  readonly name: string;
+export const NodeProbe = z.object({
+  name: z.string(),
   /** Milliseconds. */
-  readonly ms: number;
-  readonly failure: string | null;
+  ms: z.number(),
+  failure: orNull(z.string()),
   /** Its newest finalized slot as decimal text; null if it failed. */
-  readonly slot: string | null;
-};
+  slot: orNull(z.string()),
+});
+export type NodeProbe = Readonly<z.infer<typeof NodeProbe>>;
 
 export const DEBTS = ['refund_due', 'payment_unmatched', 'payout_owed'] as const;
 
 /** Debts to others whose payment has not begun. */
-export type Debt = {
-  readonly name: (typeof DEBTS)[number];
-  readonly count: number;
+const Debt = z.object({
+  name: z.enum(DEBTS),
+  count: z.number(),
   /** Lamports; atoms of ASRY for `payout_owed`. */
-  readonly atoms: bigint;
+  atoms: z.bigint(),
   /** When the oldest one became owed, in Unix milliseconds; null if unknown or if nothing is owed. */
-  readonly oldestMs: number | null;
+  oldestMs: orNull(z.number()),
   /** How many of them wait for the operator. */
-  readonly awaitOperator: number;
+  awaitOperator: z.number(),
   /** Ids of some of these, the oldest or the largest first, each with its reason. */
-  readonly examples: readonly { readonly id: string; readonly reason: string }[];
-};
+  examples: listOf(z.object({ id: z.string(), reason: z.string() })),
+});
+export type Debt = Readonly<z.infer<typeof Debt>>;
 
-export type OpenOperation = {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly lamports: string;
+const OpenOperation = z.object({
+  id: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  reason: orNull(z.string()),
+  lamports: z.string(),
   /** Unix milliseconds. */
-  readonly createdAtMs: number;
-  readonly awaitsOperator: boolean;
-};
+  createdAtMs: z.number(),
+  awaitsOperator: z.boolean(),
+});
+export type OpenOperation = Readonly<z.infer<typeof OpenOperation>>;
+
+/** Work that has failed often enough to alert the operator. */
+const FailingWork = z.object({
+  work: z.string(),
+  id: z.string(),
+  failures: z.number(),
+  /** Null if an earlier instance saw the failure. */
+  reason: orNull(z.string()),
+});
+export type FailingWork = Readonly<z.infer<typeof FailingWork>>;
+
+/** Whether the Solana nodes agree, and whether the chain finalizes slots. */
+const Agreement = z.object({
+  nodes: z.number(),
+  quorum: z.number(),
+  disagreement: orNull(z.object({ at: z.number(), question: z.string(), nodes: listOf(z.string()) })),
+  quorumMissingSince: orNull(z.number()),
+  quorumMissing: orNull(z.object({ question: z.string(), nodes: listOf(z.string()) })),
+  stalledSince: orNull(z.number()),
+  consensus: z.custom<Consensus>().default('unknown'),
+});
 
 /** The part of the report that only the operator sees, with the names of what needs action. */
-export type OperatorView = {
+export const OperatorView = z.object({
   /** When and why the object last ran on its own; null if it has not since this instance started. */
-  readonly lastRun: { readonly atMs: number; readonly cause: 'cron' | 'alarm' } | null;
+  lastRun: orNull(z.object({ atMs: z.number(), cause: z.enum(['cron', 'alarm']) })),
   /** Oldest first, but operations that await the operator come first; at most `MOST_OPEN`. */
-  readonly open: readonly OpenOperation[];
-  readonly debts: readonly Debt[];
-  readonly failing: readonly FailingWork[];
+  open: listOf(OpenOperation),
+  debts: listOf(Debt),
+  failing: listOf(FailingWork),
   /** Events of the last 90 minutes that are logged once an hour while their cause lasts. */
-  readonly recent: readonly {
-    readonly event: string;
-    /** The node or the operation that it is about; empty if none. */
-    readonly about: string;
-  }[];
-  readonly solana: NodeAgreement & Finality;
-  readonly backlog: number;
+  recent: listOf(
+    z.object({
+      event: z.string(),
+      /** The node or the operation that it is about; empty if none. */
+      about: z.string(),
+    }),
+  ),
+  solana: Agreement,
+  backlog: z.number(),
   /** Bytes of the journal's storage; null if the platform does not say. */
-  readonly journalBytes: number | null;
-};
+  journalBytes: orNull(z.number()),
+});
+export type OperatorView = Readonly<z.infer<typeof OperatorView>>;
 
-const SigningState = z.object({
+/** The use of a limit. */
+const LimitUse = z.object({
+  name: z.string(),
+  unit: z.custom<OperationLimit['unit']>(),
+  windowMs: orNull(z.number()),
+  label: z.string(),
+  maximum: z.bigint(),
+  used: z.bigint(),
+  /** Unix milliseconds when there is room again; null while there is room. */
+  availableAt: orNull(z.number()),
+});
+export type LimitUse = Readonly<z.infer<typeof LimitUse>>;
+
+/** What an account of the reserve lost, or what was minted. */
+const Moved = z.object({
+  /** Mint of the token; null for SOL. */
+  mint: orNull(z.string()),
+  /** Lamports including the fee, or atoms. */
+  atoms: z.string(),
+  /** Owner of the account that gained most; null if none gained. */
+  receiver: orNull(z.string()),
+});
+export type Moved = Readonly<z.infer<typeof Moved>>;
+
+const UnexplainedSpend = z.object({
+  signature: z.string(),
+  /** ISO 8601; null if no quorum of nodes gives the block's time. */
+  time: orNull(z.string()),
+  /** Whether the reserve's key signed it; false if only the owner, a delegate or other signers did. */
+  signedByReserve: z.boolean(),
+  moved: listOf(Moved),
+  memo: orNull(z.string()),
+});
+export type UnexplainedSpend = Readonly<z.infer<typeof UnexplainedSpend>>;
+
+export const SigningState = z.object({
   /** True without the Bitcoin key: the operator signs proofs offline. */
   watchOnly: z.boolean(),
   /** `unverified` until the journal is checked. */
@@ -130,25 +196,16 @@ const SigningState = z.object({
 export type SigningState = Readonly<z.infer<typeof SigningState>>;
 
 export const CustodyReport = SigningState.extend({
-  /** Whether the Solana nodes agree, and whether the chain finalizes slots. */
-  solana: z.object({
-    nodes: z.number(),
-    quorum: z.number(),
-    disagreement: orNull(z.custom<NonNullable<NodeAgreement['disagreement']>>()),
-    quorumMissingSince: orNull(z.number()),
-    quorumMissing: orNull(z.custom<NonNullable<NodeAgreement['quorumMissing']>>()),
-    stalledSince: orNull(z.number()),
-    consensus: z.custom<Finality['consensus']>().default('unknown'),
-  }),
+  solana: Agreement,
   /** Names of the upstreams that the custodian skips because they hang. */
-  openCircuits: z.array(z.string()).readonly().default([]),
-  mint: orNull(z.custom<MintReport>()),
+  openCircuits: listOf(z.string()),
+  mint: orNull(MintReport),
   paused: orNull(z.string()),
   release: orNull(z.string()),
   /** Transactions that no row explains and for which signing is frozen. */
-  unexplainedSpends: z.array(z.custom<UnexplainedSpend>()).readonly().default([]),
+  unexplainedSpends: listOf(UnexplainedSpend),
   /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
-  swapsRefused: orNull(z.custom<SwapsRefused>()),
+  swapsRefused: orNull(SwapsRefused),
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   lastWakeMs: orNull(z.number()),
   openOperations: z.number(),
@@ -159,7 +216,7 @@ export const CustodyReport = SigningState.extend({
   refusedRows: z.number(),
   /** True after D1 was restored to an older state, until every row was sent again. */
   mirrorRestored: z.boolean(),
-  limits: z.array(z.custom<LimitUse>()).readonly(),
+  limits: z.array(LimitUse).readonly(),
   /** The bridge's quotes that estimates have used in two hours. */
   quotes: z.object({ used: z.number(), maximum: z.number() }),
   /** Why the bridge serves no swap until the operator acts. */
@@ -193,10 +250,14 @@ export type OpsCommand = {
   readonly id?: string;
 };
 
-export type OpsAnswer = {
-  readonly ok: boolean;
-  readonly message: string;
-  readonly rows?: readonly Readonly<Record<string, string | number | null>>[];
+export const OpsAnswer = z.object({
+  ok: z.boolean(),
+  message: z.string(),
+  rows: z
+    .array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])).readonly())
+    .readonly()
+    .optional(),
   /** Text that the operator must use unchanged. */
-  readonly text?: string;
-};
+  text: z.string().optional(),
+});
+export type OpsAnswer = Readonly<z.infer<typeof OpsAnswer>>;

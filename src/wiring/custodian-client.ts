@@ -1,8 +1,8 @@
+import * as z from 'zod';
 import { AppError, notConfigured } from '../core/errors.ts';
 import {
   AsryEpochView,
-  type Busy,
-  type ClaimAnswer,
+  ClaimAnswer,
   type ClaimRequest,
   ClaimView,
   type ConfirmRequest,
@@ -10,16 +10,29 @@ import {
   type CustodianApi,
   type CustodianRpc,
   type EstimateRequest,
-  type NotConfigured,
-  type NotCustodian,
+  type NotServed,
   type OpenRequest,
+  PaymentConfirmed,
+  ProofAnswer,
+  ProofDraft,
+  RequestOpened,
   RequestView,
-  SwapQuoted,
+  SwapAnswer,
+  SwapEstimate,
   type SwapRequest,
   SwapRoom,
   SwapView,
 } from '../custody/api.ts';
-import { CustodyReport, type OpsCommand } from '../custody/operator-api.ts';
+import {
+  CustodyReport,
+  MintPreview,
+  MintRow,
+  NodeProbe,
+  OperatorView,
+  OpsAnswer,
+  type OpsCommand,
+  SigningState,
+} from '../custody/operator-api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
 import { within } from '../http/within.ts';
 import type { Line } from './telemetry.ts';
@@ -29,23 +42,25 @@ const STATE_MS = 8_000;
 /** Longer than the timeout of a call to a node, so that one node that hangs does not hide the others. */
 const PROBE_MS = 12_000;
 
-const isNotConfigured = (result: unknown): result is NotConfigured =>
-  typeof result === 'object' && result !== null && 'notConfigured' in result;
-
-type Result<T> = T | NotConfigured | NotCustodian | Busy;
-
-const isBusy = (result: unknown): result is Busy =>
-  typeof result === 'object' && result !== null && 'busy' in result;
-
-const isNotCustodian = (result: unknown): result is NotCustodian =>
-  typeof result === 'object' && result !== null && 'notCustodian' in result;
-
-/** During a deployment the object may run the previous release. Members that its request lacks get their defaults. */
-const withDefaults = <T extends { readonly type: string }>(answer: T): T =>
-  'request' in answer ? { ...answer, request: RequestView.parse(answer.request) } : answer;
-
 const unavailable = (message: string, cause?: unknown): AppError =>
   new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: 5, cause });
+
+const isNotServed = (result: unknown): result is NotServed =>
+  typeof result === 'object' &&
+  result !== null &&
+  ['notConfigured', 'notCustodian', 'busy'].some((member) => member in result);
+
+function errorOf(result: NotServed): AppError {
+  if ('notConfigured' in result) return notConfigured(result.notConfigured);
+  return unavailable(
+    'busy' in result
+      ? 'The custodian already serves as many reads as it can.'
+      : 'The object that was called is not the custodian.',
+  );
+}
+
+type Shape<T> = z.ZodType<T>;
+type Verb = (stub: CustodianRpc) => Promise<unknown>;
 
 type Options = {
   readonly env: Pick<Env, 'CUSTODIAN'>;
@@ -68,104 +83,104 @@ export class CustodianClient implements CustodianApi {
     this.#options = options;
   }
 
-  async createSwap(request: SwapRequest) {
-    const answer = await this.#change((stub) => stub.createSwap(request));
-    return answer.type === 'created' ? { ...answer, swap: SwapView.parse(answer.swap) } : answer;
+  createSwap(request: SwapRequest) {
+    return this.#change(SwapAnswer, (stub) => stub.createSwap(request));
   }
-  async estimateSwap(request: EstimateRequest) {
-    const answer = await this.#call((stub) => stub.estimateSwap(request));
-    return answer.type === 'quoted' ? SwapQuoted.parse(answer) : answer;
+  estimateSwap(request: EstimateRequest) {
+    return this.#call(SwapEstimate, (stub) => stub.estimateSwap(request));
   }
-  async findSwap(signature: string) {
-    const found = await this.#call((stub) => stub.findSwap(signature));
-    return found && SwapView.parse(found);
+  findSwap(signature: string) {
+    return this.#call(SwapView.nullable(), (stub) => stub.findSwap(signature));
   }
-  async swapRoom() {
-    return SwapRoom.parse(await this.#call((stub) => stub.swapRoom()));
+  swapRoom() {
+    return this.#call(SwapRoom, (stub) => stub.swapRoom());
   }
-  async report() {
-    return CustodyReport.parse(await this.#ask((stub) => stub.report()));
+  report() {
+    return this.#ask(CustodyReport, (stub) => stub.report());
   }
   operatorView() {
-    return this.#ask((stub) => stub.operatorView());
+    return this.#ask(OperatorView, (stub) => stub.operatorView());
   }
   probeNodes() {
-    return this.#ask((stub) => stub.probeNodes(), PROBE_MS);
+    return this.#ask(z.array(NodeProbe), (stub) => stub.probeNodes(), PROBE_MS);
   }
   signingState() {
-    return this.#ask((stub) => stub.signingState());
+    return this.#ask(SigningState, (stub) => stub.signingState());
   }
-  async openRequest(request: OpenRequest) {
-    return withDefaults(await this.#change((stub) => stub.openRequest(request)));
+  openRequest(request: OpenRequest) {
+    return this.#change(RequestOpened, (stub) => stub.openRequest(request));
   }
-  async findRequest(id: string) {
-    const found = await this.#call((stub) => stub.findRequest(id));
-    return found && RequestView.parse(found);
+  findRequest(id: string) {
+    return this.#call(RequestView.nullable(), (stub) => stub.findRequest(id));
   }
-  async confirmPayment(request: ConfirmRequest) {
-    return withDefaults(await this.#change((stub) => stub.confirmPayment(request)));
+  confirmPayment(request: ConfirmRequest) {
+    return this.#change(PaymentConfirmed, (stub) => stub.confirmPayment(request));
   }
   proof() {
-    return this.#call((stub) => stub.proof());
+    return this.#call(ProofAnswer, (stub) => stub.proof());
   }
   draftProof() {
-    return this.#call((stub) => stub.draftProof());
+    return this.#call(ProofDraft, (stub) => stub.draftProof());
   }
   submitProof(signature: string) {
-    return this.#call((stub) => stub.submitProof(signature));
+    return this.#call(ProofAnswer, (stub) => stub.submitProof(signature));
   }
   previewMint() {
-    return this.#call((stub) => stub.previewMint());
+    return this.#call(MintPreview, (stub) => stub.previewMint());
   }
   listMints(limit: number) {
-    return this.#call((stub) => stub.listMints(limit));
+    return this.#call(z.array(MintRow), (stub) => stub.listMints(limit));
   }
   wake() {
-    return this.#call((stub) => stub.wake());
+    return this.#call(z.void(), (stub) => stub.wake());
   }
-  async claimDeposit(request: ClaimRequest): Promise<ClaimAnswer> {
-    const answer = await this.#change((stub) => stub.claimDeposit(request));
-    return answer.claim ? { ...answer, claim: ClaimView.parse(answer.claim) } : answer;
+  claimDeposit(request: ClaimRequest) {
+    return this.#change(ClaimAnswer, (stub) => stub.claimDeposit(request));
   }
-  async findClaim(signature: string) {
-    const found = await this.#call((stub) => stub.findClaim(signature));
-    return found && ClaimView.parse(found);
+  findClaim(signature: string) {
+    return this.#call(ClaimView.nullable(), (stub) => stub.findClaim(signature));
   }
-  async listAsryEpochs(limit: number) {
-    const epochs = await this.#call((stub) => stub.listAsryEpochs(limit));
-    return epochs.map((epoch) => AsryEpochView.parse(epoch));
+  listAsryEpochs(limit: number) {
+    return this.#call(z.array(AsryEpochView), (stub) => stub.listAsryEpochs(limit));
   }
   ops(command: OpsCommand) {
-    return this.#call((stub) => stub.ops(command));
+    return this.#call(OpsAnswer, (stub) => stub.ops(command));
   }
 
   /** Makes a call that says how the object is. An object that hangs must not hang the alarms. */
-  async #ask<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>, waitMs = STATE_MS): Promise<T> {
-    const answer = await within(this.#call(verb), waitMs);
+  async #ask<T>(shape: Shape<T>, verb: Verb, waitMs = STATE_MS): Promise<T> {
+    const answer = await within(this.#call(shape, verb), waitMs);
     if (answer === undefined) throw unavailable('The custodian does not respond in time.');
     return answer;
   }
 
   /** Makes a call that changes rows. The response gets a D1 bookmark, so that the caller's next read sees it. */
-  async #change<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
-    const result = await this.#call(verb);
+  async #change<T>(shape: Shape<T>, verb: Verb): Promise<T> {
+    const result = await this.#call(shape, verb);
     noteCausedRows();
     return result;
   }
 
-  async #call<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
+  /**
+   * During a deployment the object may run the previous release, whose result lacks new members. The shape gives each of
+   * them its default.
+   */
+  async #call<T>(shape: Shape<T>, verb: Verb): Promise<T> {
     const { env, location, missing, log } = this.#options;
     if (missing.length > 0) throw notConfigured(missing);
-    let result: Result<T>;
+    const failed = (message: string, cause: unknown): AppError => {
+      log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
+      return unavailable(message, cause);
+    };
+    let result: unknown;
     try {
       result = await verb(env.CUSTODIAN.getByName(CUSTODIAN_NAME, { locationHint: location }));
     } catch (cause) {
-      log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
-      throw unavailable('The custodian does not respond.', cause);
+      throw failed('The custodian does not respond.', cause);
     }
-    if (isNotCustodian(result)) throw unavailable('The object that was called is not the custodian.');
-    if (isBusy(result)) throw unavailable('The custodian already serves as many reads as it can.');
-    if (isNotConfigured(result)) throw notConfigured(result.notConfigured);
-    return result;
+    if (isNotServed(result)) throw errorOf(result);
+    const read = shape.safeParse(result);
+    if (!read.success) throw failed('The custodian runs another release.', read.error);
+    return read.data;
   }
 }

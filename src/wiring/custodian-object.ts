@@ -6,14 +6,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import { AppError } from '../core/errors.ts';
 import {
-  type Busy,
   type ClaimRequest,
   type ConfirmRequest,
   CUSTODIAN_NAME,
   type CustodianRpc,
   type EstimateRequest,
-  type NotConfigured,
-  type NotCustodian,
+  type NotServed,
   type OpenRequest,
   type SwapRequest,
 } from '../custody/api.ts';
@@ -117,7 +115,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   async #read<T>(
     verb: keyof CustodianRpc,
     work: (custodian: Custodian) => Promise<T>,
-  ): Promise<T | NotConfigured | NotCustodian | Busy> {
+  ): Promise<T | NotServed> {
     const running = this.#reads.get(verb) ?? 0;
     if (running >= MAX_READS) return { busy: true };
     this.#reads.set(verb, running + 1);
@@ -132,7 +130,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   async #call<T>(
     work: (custodian: Custodian) => Promise<T>,
     priority: Priority = 'own',
-  ): Promise<T | NotConfigured | NotCustodian> {
+  ): Promise<T | NotServed> {
     const custodian = this.#custodian;
     if (custodian === undefined) return { notCustodian: true };
     try {

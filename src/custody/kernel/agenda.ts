@@ -5,16 +5,8 @@
  * @module
  */
 import { keepNewest } from '../../core/keep-newest.ts';
+import type { FailingWork } from '../operator-api.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
-
-/** Work that has failed often enough to alert the operator. */
-export type FailingWork = {
-  readonly work: string;
-  readonly id: string;
-  readonly failures: number;
-  /** Null if an earlier instance saw the failure. */
-  readonly reason: string | null;
-};
 
 /** The first and the longest wait, in milliseconds. */
 export type Backoff = { readonly first: number; readonly most: number };

@@ -5,6 +5,7 @@
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
 import type { OperationLimit } from '../../core/operation-limits.ts';
+import type { LimitUse } from '../operator-api.ts';
 import type { Operation } from './operation.ts';
 
 /** False if a limit is not a bigint: it would never be exceeded. */
@@ -37,12 +38,6 @@ export type Bounds = {
   readonly limits: readonly Limit[];
   /** Lamports that the kind must leave in the reserve. */
   readonly keeps: bigint;
-};
-
-export type LimitUse = Pick<Limit, 'name' | 'unit' | 'windowMs' | 'label' | 'maximum'> & {
-  readonly used: bigint;
-  /** Unix milliseconds when there is room again; null while there is room. */
-  readonly availableAt: number | null;
 };
 
 export type LimitReached = {

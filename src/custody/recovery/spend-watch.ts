@@ -8,7 +8,8 @@ import { HOUR_MS } from '../../core/durations.ts';
 import { freeze, frozenReason, liftFreeze } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Listed } from '../nodes/history.ts';
-import { type SpendPorts, searchSpends, type UnexplainedSpend } from './unexplained-spends.ts';
+import type { UnexplainedSpend } from '../operator-api.ts';
+import { type SpendPorts, searchSpends } from './unexplained-spends.ts';
 
 const UNEXPLAINED_SPEND = 'unexplained_spend';
 

@@ -14,6 +14,7 @@ import {
   readLists,
 } from '../nodes/history.ts';
 import { quorumOf } from '../nodes/quorum.ts';
+import type { Moved, UnexplainedSpend } from '../operator-api.ts';
 
 /** What keys other than the reserve's can move. */
 export type Watched = {
@@ -31,26 +32,6 @@ export type SpendPorts = {
   /** A finalized transaction of any version, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   isExplained(signature: string): boolean;
-};
-
-/** What an account of the reserve lost, or what was minted. */
-export type Moved = {
-  /** Mint of the token; null for SOL. */
-  readonly mint: string | null;
-  /** Lamports including the fee, or atoms. */
-  readonly atoms: string;
-  /** Owner of the account that gained most; null if none gained. */
-  readonly receiver: string | null;
-};
-
-export type UnexplainedSpend = {
-  readonly signature: string;
-  /** ISO 8601; null if no quorum of nodes gives the block's time. */
-  readonly time: string | null;
-  /** Whether the reserve's key signed it; false if only the owner, a delegate or other signers did. */
-  readonly signedByReserve: boolean;
-  readonly moved: readonly Moved[];
-  readonly memo: string | null;
 };
 
 export type SpendSearch = {

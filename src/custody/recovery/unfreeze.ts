@@ -9,8 +9,8 @@ import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { History } from '../nodes/history.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
-import type { OpsAnswer } from '../operator-api.ts';
-import { type SpendPorts, type UnexplainedSpend, unexplainedSpends } from './unexplained-spends.ts';
+import type { OpsAnswer, UnexplainedSpend } from '../operator-api.ts';
+import { type SpendPorts, unexplainedSpends } from './unexplained-spends.ts';
 
 export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage'> &
   Pick<SpendPorts, 'reserveAddress' | 'transaction'> & {
