@@ -55,6 +55,7 @@ export default defineConfig({
           // Two thirds of the work of a small file was its imports: files of one process share them.
           isolate: false,
           testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
           // By default one less, which of two is half.
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
