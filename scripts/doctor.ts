@@ -2,8 +2,9 @@
  * `npm run doctor`: checks the settings, the files, every upstream and the running service, and names each problem with
  * its fix. The first line names the target. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
  *
- * Options: --settings FILE (default .dev.vars), --apart-from FILE (settings of production, which --settings must not share),
- * --service ORIGIN (default PUBLIC_BASE_URL), --offline, --json, --world (the offline world of this machine).
+ * Options: --settings FILE (default .dev.vars), --service ORIGIN (default PUBLIC_BASE_URL), --offline, --json, --world (the
+ * offline world of this machine). With --apart-from FILE (settings of production) the two files must share no key, address
+ * or origin.
  */
 import { existsSync } from 'node:fs';
 import { findWorlds } from '../test/world/running-world.ts';

@@ -1,6 +1,6 @@
 /**
- * Makes small changes to the code that guards money, one at a time, and counts those that its unit tests or seeds
- * of the simulator detect. The exit code is 1 if unit tests detect fewer than 85 % of an area.
+ * Makes small changes to the code that guards money, one at a time. Counts those that its unit tests or seeds of the
+ * simulator detect. The exit code is 1 if unit tests detect fewer than 85 % of an area.
  * @module
  */
 import { argumentsOrUsage, oneOf, readArguments, UsageError, wholeNumber } from './command-line.ts';

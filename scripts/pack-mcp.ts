@@ -1,7 +1,7 @@
 /**
- * `npm run -s mcp:pack [-- FOLDER] [--origin URL] [--repository URL]`: the MCP server as one file, packed for npm and as a
- * bundle (.mcpb) for desktop hosts. `--origin` and `--repository` replace `homepage` and `repository` of package.json. Prints
- * the path of the tarball, then of the bundle; FOLDER/package has their files.
+ * `npm run -s mcp:pack [-- FOLDER] [--origin URL] [--repository URL]` builds the MCP server as one file. It packs it for
+ * npm and as a bundle (.mcpb) for desktop hosts. `--origin` and `--repository` replace `homepage` and `repository` of
+ * package.json. Prints the path of the tarball, then of the bundle; FOLDER/package has their files.
  */
 import { execFileSync } from 'node:child_process';
 import {

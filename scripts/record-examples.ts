@@ -1,7 +1,6 @@
 /**
- * `npm run examples`: uses the whole service on an offline world and stores its responses as the examples of the API
- * document, one success of each operation. With names of operations it changes only the form of their examples, and
- * keeps the stored values.
+ * `npm run examples`: uses the whole service on an offline world. It stores one success of each operation as an example of
+ * the API document. With names of operations it changes only the form of their examples, and keeps the stored values.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

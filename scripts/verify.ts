@@ -1,9 +1,9 @@
 /**
  * Checks a service's proof of its reserve from a terminal, without trusting it:
  *   npm run verify -- https://example.org
- * It checks the signatures itself, and reads balances and block from two public explorers and the supply from
- * a public node. `--explorers a,b` and `--rpc url` name others. It prints six lines; the exit code is 1 when
- * one is red, and 2 when none is red but a source could not be reached.
+ * It checks the signatures itself. It reads balances and block from two public explorers, and the supply from a public
+ * node; `--explorers a,b` and `--rpc url` name others. It prints six lines. The exit code is 1 when a line is red, and 2
+ * when no line is red but a source could not be reached.
  */
 import { createApi } from '../src/mcp/api-client.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls
- * that wait for each other are different steps. A new call waits until no call runs and none was added for a moment;
- * all calls that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory, and one with
- * `X-Clock: hold` stops the clock until a request without it: what was read in between stays fresh, however slow the machine.
+ * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls that
+ * wait for each other are different steps. A new call waits until no call runs and none was added for a moment; all calls
+ * that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory. One with `X-Clock: hold`
+ * stops the clock until a request without it, so what was read in between stays fresh on a slow machine.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';

@@ -1,6 +1,6 @@
 /**
- * The fastest possible Workers: a bare Hono app with the service's number of routes, and one with the same middleware
- * whose routes make the calls that the query requests.
+ * The fastest possible Workers: two Hono apps with the service's number of routes. One is bare; the other has the same
+ * middleware. Their routes make the calls that the query requests.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';

@@ -1,6 +1,6 @@
 /**
- * The API document (OpenAPI 3.0.3) of the mounted routes: their schemas, the possible responses of the
- * middleware, the meaning of every error code, and recorded requests as examples.
+ * The API document (OpenAPI 3.0.3) of the mounted routes. It has their schemas, the possible responses of the middleware,
+ * the meaning of every error code, and recorded requests as examples.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Creates the API document and its text for models from the service's routes, and the list of the site's pages, and writes
- * them to the folder that the Worker reads.
+ * Creates the API document and its text for models from the service's routes, and the list of the site's pages. Writes all
+ * three to the folder that the Worker reads.
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -19,9 +19,8 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * How `actual` differs from `recorded`: a missing member, a different type, a different form of a text, or an
- * empty list where the recorded one has entries. Additional members are ignored. Lists are compared by their first
- * entries.
+ * How `actual` differs from `recorded`: a missing member, a different type or form of a text, or an empty list where the
+ * recorded one has entries. Additional members are ignored. Lists are compared by their first entries.
  * @param varies paths such as `quote.depositMemo` whose type depends on the request
  */
 export function shapeDifferences(
