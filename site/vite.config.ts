@@ -31,8 +31,8 @@ export const siteConfig: InlineConfig = {
     rolldownOptions: {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
-        // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for
-        // what the same pages share beyond it. An order loads its payment card, with its QR code, when it is shown.
+        // Few scripts, because each costs a phone a round of requests. One has what most pages share, and one what the same
+        // pages share beyond it. An order loads its payment card, with its QR code, when it is shown.
         codeSplitting: {
           groups: [
             {

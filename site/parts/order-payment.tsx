@@ -32,8 +32,8 @@ type OrderPaymentProps = {
 };
 
 /**
- * The payment of an order: its terms, or what became of a payment that was sent from this browser or reported to the
- * service by another one.
+ * The payment of an order: its terms, or what became of a payment. This browser has sent that payment, or a different one
+ * has reported it to the service.
  */
 export function OrderPayment(props: OrderPaymentProps) {
   const { id, payment, reported, confirm, byHand = true, children } = props;
@@ -43,8 +43,8 @@ export function OrderPayment(props: OrderPaymentProps) {
   const [expired, setExpired] = useState<string | null>(null);
   const others = reported === expired ? null : reported;
   const signature = own?.step === 'sent' ? own.signature : others;
-  // Each state has an element of its own. hono/jsx may draw a removed component again in the element that held it, which
-  // has then left the page: otherwise a second button to pay would appear.
+  // Each state has an element of its own. The library hono/jsx may draw a removed component again in the element that held
+  // it. That element has then left the page; otherwise a second button to pay would appear.
   if (signature !== null)
     return (
       <div key="sent" class="stack">

@@ -42,7 +42,10 @@ export const numberTicks = (from: number, to: number, parts: number): number[] =
 
 export type TimeTick = { readonly at: number; readonly label: string; readonly date: string | null };
 
-/** Unix seconds with labels in UTC, at the two ends if no more fit: hours with the date below the first of each day, or dates alone. */
+/**
+ * Unix seconds with labels in UTC, at the two ends if no more fit. Labels are hours with the date below the first of each
+ * day, or dates alone.
+ */
 export function timeTicks(from: number, to: number, parts: number): TimeTick[] {
   const step = TIME_STEPS.find((seconds) => (to - from) / seconds <= parts) ?? roundStep(to - from, parts);
   const marks = multiples(from, to, step);

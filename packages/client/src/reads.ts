@@ -111,8 +111,8 @@ const unfinished = <Value>(
 });
 
 /**
- * The pause that the response requests. It is shorter after a response that the service may have delayed: for
- * a state that is final to the service but not to `isOver`, the service responds at once.
+ * The pause that the response requests. It is shorter after a response that the service may have delayed. For a state that
+ * is final to the service but not to `isOver`, the service responds at once.
  */
 function pauseMs(
   { value, headers }: { readonly value: unknown; readonly headers: Headers },
