@@ -20,8 +20,8 @@ export type WalletOptions = {
   /** Chains of its account. */
   readonly chains?: readonly string[];
   /**
-   * Its reaction to a payment: send it, only sign it, refuse it like a user, never respond, send it and never respond,
-   * or return the signature of a payment that it never sends.
+   * Its reaction to a payment: send it, only sign it, refuse it like a user, or never respond. It can also send it and
+   * never respond, or return the signature of a payment that it never sends.
    */
   readonly behaviour?: 'send' | 'sign' | 'reject' | 'ignore' | 'send-silently' | 'keep';
   readonly user?: number;

@@ -1,6 +1,6 @@
 /**
- * Signatures on which verifiers are known to differ, built from the curve itself: keys and commitments with a part of
- * small order, and values with more than one encoding.
+ * Signatures on which verifiers are known to differ, built from the curve itself. They have keys and commitments with a
+ * part of small order, and values with more than one encoding.
  * @see Chalkias, Garillot, Nikolaenko: Taming the many EdDSAs (2020)
  * @module
  */

@@ -64,7 +64,10 @@ function createStage(w: CustodianWorld) {
       }).map((fact) => fact.join(':'));
       return [answer.refusal.code, ...again, ...facts].join(' ');
     },
-    /** How many of as many calls at once make a swap of 0.1 SOL, each of a client of its own unless there is one for all. */
+    /**
+     * How many of as many simultaneous calls make a swap of 0.1 SOL. Each call has a client of its own, unless one client
+     * makes all.
+     */
     async swaps(count: string, client?: string) {
       const calls = Array.from({ length: Number(count) }, (_, at) =>
         custody.createSwap(request({ amountLamports: 100_000_000n, client: client ?? `client ${at}` })),

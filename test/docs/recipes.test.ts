@@ -1,5 +1,5 @@
 /**
- * Applies the example of each recipe of CONTRIBUTING to a copy of the tree: with every step the named tests pass, and
+ * Applies the example of each recipe of CONTRIBUTING to a copy of the tree. With every step the named tests pass, and
  * without a step a named test fails.
  * @module-tag deep
  */

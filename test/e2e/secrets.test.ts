@@ -21,8 +21,8 @@ const pages: string[] = [];
 /** All responses to all callers. */
 const said: string[] = [];
 /**
- * Each secret in its configured form, its key in the other forms that a dump might contain, and the address of each
- * upstream but the relays, which may have a key in it.
+ * Each secret in its configured form, and its key in the other forms that a dump might contain. Also the address of each
+ * upstream except the relays, because an address may have a key in it.
  */
 let secrets: [string, string | Uint8Array][];
 

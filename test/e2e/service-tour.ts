@@ -33,8 +33,8 @@ export function operationAt(document: ApiDocument, method: string, path: string)
 }
 
 /**
- * Uses everything that the service offers once, as a customer would: swaps, pays for a token and waits for it, claims,
- * opens an exchange, reads everything back. Returns every call with its response; those of one flow are in order.
+ * Uses everything that the service offers once, as a customer would. It swaps, pays for a token and waits for it, claims,
+ * opens an exchange, and reads everything back. Returns every call with its response; those of one flow are in order.
  */
 export async function tourService(world: World, document: ApiDocument): Promise<Visit[]> {
   const visits: Visit[] = [];

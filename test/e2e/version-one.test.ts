@@ -1,5 +1,5 @@
 /**
- * Mainnet as it is since epoch 1035: nodes show transactions as version 1, refuse lower maximums with -32015 under HTTP
+ * Mainnet as it is since epoch 1035. Nodes show transactions as version 1, refuse lower maximums with -32015 under HTTP
  * 400, leave `confirmations` out, and make slots of 200 to 400 ms.
  * @module-tag deep
  */

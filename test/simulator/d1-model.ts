@@ -1,6 +1,6 @@
 /**
- * D1 with the service's own schema: batches are atomic, a response may be lost after the commit, and an
- * abandoned batch may still be written later.
+ * D1 with the service's own schema. Batches are atomic, a response may be lost after the commit, and an abandoned batch may
+ * still be written later.
  * @module
  */
 import type { DatabaseSync } from 'node:sqlite';

@@ -212,8 +212,8 @@ const TOKEN_INSTRUCTIONS_WITH_AUTHORITY = new Map([
 ]);
 
 /**
- * Whether every signature of a transaction is valid, and the mint authority has signed each instruction that needs it: a
- * multisig with both of its keys.
+ * Whether every signature of a transaction is valid, and the mint authority has signed each instruction that needs it. A
+ * multisig signs with both of its keys.
  */
 function isAuthorized(wire: Uint8Array, authority: string): boolean {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire);

@@ -1,5 +1,5 @@
 /**
- * A thief who has the custodian's hot key, and one node and one Bitcoin index of each side, asks the mint witness for
+ * A thief has the custodian's hot key, and one node and one Bitcoin index of each side. The thief asks the mint witness for
  * anything at any time. The witness is the real code; it crashes and restarts. The custodian goes on minting.
  * @module
  */

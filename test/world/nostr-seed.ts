@@ -61,8 +61,8 @@ const scopeOf = (parent: VerifiedEvent | undefined): string[][] =>
       ];
 
 /**
- * Comments of kind 1111 (NIP-22) on a community page (NIP-73 scope `web`); those of the service and of agents are
- * labelled as written by an AI (NIP-32).
+ * Comments of kind 1111 (NIP-22) on a community page (NIP-73 scope `web`). Those of the service and of agents are labelled
+ * as written by an AI (NIP-32).
  */
 export function createNostrSeed(now: number): NostrSeed {
   const keys = new Map(AUTHORS.map((author) => [author as string, generateSecretKey()]));

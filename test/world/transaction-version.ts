@@ -1,6 +1,6 @@
 /**
- * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only: they run as version 0,
- * signed again with the world's keys, and are shown in production's JSON form for version 1
+ * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only. They run as version 0, signed again
+ * with the world's keys, and are shown in production's JSON form for version 1
  * (test/fixtures/recorded/solana/transaction-v1-failed.json).
  */
 import { base58 } from '@scure/base';

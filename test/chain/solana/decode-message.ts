@@ -1,7 +1,6 @@
 /**
  * Reads version 0 and version 1 messages byte by byte, from the descriptions of the formats alone
- * (docs.anza.xyz/proposals/versioned-transactions, SIMD-0385), so that the library is not checked against
- * itself.
+ * (docs.anza.xyz/proposals/versioned-transactions, SIMD-0385). So the library is not checked against itself.
  */
 import { base58 } from '@scure/base';
 

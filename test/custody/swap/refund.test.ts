@@ -38,9 +38,9 @@ const found = (signature: string, change: bigint, arrived: boolean) => ({
 });
 
 /**
- * A swap of 1,000,000,000 lamports: the sum, fee and transactions that the bridge reports, the hours since the credits, and
- * the credits to our account, oldest first. `refund` is the one that is found: whole, or a part that leaves the swap
- * unsettled; else the search goes on.
+ * A swap of 1,000,000,000 lamports. The columns are the sum, fee and transactions that the bridge reports, the hours since
+ * the credits, and the credits to our account, oldest first. `refund` is the one that is found: whole, or a part that
+ * leaves the swap unsettled; else the search goes on.
  */
 const SCENES = scenes(`
   a credit of the announced sum is the refund              | 990000000               | 1   | other 5, refund 990000000, later 7           | whole
