@@ -83,7 +83,7 @@ function nearest(values: readonly number[], wanted: number): number {
   return distances.indexOf(Math.min(...distances));
 }
 
-/** The width of an element, also after it has changed. */
+/** The present width of an element, even after it has changed. */
 function useWidth() {
   const place = useRef<HTMLDivElement | null>(null);
   const [width, setWidth] = useState(USUAL_WIDTH);

@@ -199,7 +199,7 @@ function Search({ close }: { close: () => void }) {
 
 let dialog: HTMLDialogElement | null = null;
 
-/** Opens the search above the page; Escape or a click beside it closes it. */
+/** Opens the search above the page; Escape or a click outside closes it. */
 export function openSearch(): void {
   if (dialog?.open) return;
   const opened = document.createElement('dialog');

@@ -218,7 +218,7 @@ it('repeats of a known confirm, claim and lookup within 30 seconds make no call 
 /** One of many free calls. @param id an open invoice @param n number of the call */
 type Flood = (w: ReturnType<typeof setUp>, id: string, n: number) => unknown;
 
-/** Names a transaction of somebody else to a claim and to a confirm in turn. */
+/** Names somebody else's transaction to a claim call and to a confirm call in turn. */
 const nameOf =
   (
     signatureOf: (w: ReturnType<typeof setUp>, n: number) => string | undefined,

@@ -12,7 +12,7 @@ const AMOUNT_SOL = 0.3;
 const AMOUNT_LAMPORTS = 300_000_000n;
 /** The custodian's share of bridge quotes is 60 in two hours. */
 const CELLS_A_WORLD = 50;
-/** After this number of status requests to the bridge, a waiting swap counts as permanently waiting. */
+/** After this number of status requests to the bridge, a waiting swap is treated as permanently waiting. */
 const LOOKS_IN_VAIN = 3;
 /** Milliseconds for which the custodian shares one read of the balance or of the prices, a failure too. */
 const READ_SHARED_MS = 1_000;

@@ -1,5 +1,5 @@
 /**
- * A Worker beside the custodian's object of another release, as for minutes after a deployment or a rollback. The earlier
+ * A Worker with the custodian's object of a different release, as for minutes after a deployment or a rollback. The earlier
  * release is the last tag, or the committed source before the first one. `PREVIOUS_RELEASE=FOLDER` takes the checkout in
  * that folder.
  * @module-tag deep

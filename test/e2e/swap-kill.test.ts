@@ -41,7 +41,7 @@ const create = (key?: string): Promise<Answer> =>
 
 const asked = (upstream: UpstreamName, label: string): number => world.stats()[upstream]?.byLabel[label] ?? 0;
 
-/** SIGKILL during a create: its caller gets no response, or a 502. */
+/** SIGKILL during a create call: its caller gets no response, or a 502. */
 async function killDuring(creating: Promise<Answer>, isThere: () => boolean): Promise<void> {
   const answer = creating.catch(() => undefined);
   await until('the moment to kill', () => isThere() || undefined);

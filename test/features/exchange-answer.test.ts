@@ -1,4 +1,4 @@
-/** Whether a create's response belongs to the ordered exchange, so that no caller pays into a different one. */
+/** Whether the response to a create call belongs to the ordered exchange, so that no caller pays into a different one. */
 import { expect, it } from 'vitest';
 import { mismatch } from '../../src/features/exchange/create-exchange.ts';
 import type { CreatedExchange, ExchangeOrder } from '../../src/providers/changenow.ts';

@@ -62,7 +62,7 @@ const refused = (status: number, error: string, message: string, payload?: unkno
 
 /**
  * ChangeNOW v2 with the standard flow. Besides the gate's faults: `status` with the provider's status as value, and `lie`
- * (a create's answer names another payout address). `GET /world/exchanges` lists what was created.
+ * (the response to a create call names a different payout address). `GET /world/exchanges` lists what was created.
  */
 export async function startChangeNow(options: ChangeNowOptions): Promise<Upstream> {
   const { prices, faults } = options;

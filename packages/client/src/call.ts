@@ -279,7 +279,7 @@ function parse(text: string): Body | undefined {
   }
 }
 
-/** Whether something may have been created although the call failed. */
+/** Whether something may have been created even if the call failed. */
 const isOutcomeUnknown = (failure: Failure): boolean =>
   failure.kind === 'refused'
     ? // An unexpected failure may follow the signature of a transaction.

@@ -127,7 +127,7 @@ describe('the sums over rows', () => {
         }
         const all = journal.latest(99);
         const open = all.filter((op) => op.reserved > 0n || op.unsettled > 0n || op.dueAt !== null);
-        // An ended row that is a day old does not count, although it still shows its amounts.
+        // An ended row that is a day old is not counted, even if it still shows its amounts.
         const known = all.filter((op) => open.includes(op) || (op.signedAt ?? op.createdAt) > now - DAY_MS);
         expect(ids(journal.open())).toEqual(ids(open));
         const counted = journal.counting(RESERVE, now, 'swap');

@@ -11,7 +11,7 @@ import { nodeBody, type TestChain } from '../../kit/solana-node.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: NOW });
-  // The platform's own timer is none that a test can move.
+  // A test cannot move the platform's own timer.
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), ms);

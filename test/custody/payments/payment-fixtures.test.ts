@@ -30,7 +30,8 @@ const REFERENCES: Readonly<Record<string, (world: PaymentWorld, request: Request
   foreign: () => ['thirdParty'],
 };
 
-// The sum above the fee, the reference, what is odd; then the state of the request, its refunds, the response to a confirm.
+// The sum above the fee, the reference, what is odd; then the state of the request, its refunds, the response to a confirm
+// call.
 it.each(
   scenes(`
     that is exact                                | 0     | own     |          | completed        |          | confirmed

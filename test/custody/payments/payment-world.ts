@@ -77,7 +77,7 @@ export function createPaymentWorld(
   const confirmed: ChainTransaction[] = [];
   /** State and wait of each lookup. */
   const lookups: [until: 'confirmed' | 'final', waitMs: number][] = [];
-  /** How long a confirm awaited the end of each creation. */
+  /** How long a confirm call waited for the end of each creation. */
   const waits: number[] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
