@@ -18,7 +18,7 @@ export const BUDGETS = {
   open_requests: { total: 2_000, fair: 500, most: 10 },
   /** Signatures that callers wait for at once. Beyond `fair`, a client may wait for two. */
   signature_lookups: { total: 1_024, fair: 256 },
-  /** Waits at once, also for the same signature: each holds a call and a timer. Beyond `fair`, a client may have two. */
+  /** Waits at once, even for the same signature: each holds a call and a timer. Beyond `fair`, a client may have two. */
   lookup_waits: { total: 4_096, fair: 1_024 },
 } as const satisfies Record<string, BudgetTerms>;
 

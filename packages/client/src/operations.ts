@@ -478,7 +478,7 @@ export type Token = {
     | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
     | 'confidential_supply' | 'unknown'> | null;
   /** When supply, authorities and powers were read from the chain; null when they could not be read */ as_of: string | null;
-  /** True when the mint could not be read now, or is gone: the facts are older ones */ stale: boolean;
+  /** True when the mint could not be read now, or is gone: the facts are older */ stale: boolean;
   description: string;
   image: string | null;
   uri: string | null;
@@ -507,7 +507,7 @@ export type TokenRecord = {
     | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
     | 'confidential_supply' | 'unknown'> | null;
   /** When supply, authorities and powers were read from the chain; null when they could not be read */ as_of: string | null;
-  /** True when the mint could not be read now, or is gone: the facts are older ones */ stale: boolean;
+  /** True when the mint could not be read now, or is gone: the facts are older */ stale: boolean;
   description: string;
   image: string | null;
   uri: string | null;

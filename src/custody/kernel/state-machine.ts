@@ -58,7 +58,7 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
   return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';
 }
 
-/** The slots of the largest group of nodes that show the same charged failure. One node's slot is no evidence. */
+/** The slots of the largest group of nodes that show the same charged failure. One node's slot is not evidence. */
 function rejectionSlots(views: readonly NodeView[]): readonly bigint[] {
   const slots = views.flatMap(({ status }) =>
     status?.commitment === 'finalized' && status.failed && status.charged === true ? [status.slot] : [],

@@ -49,7 +49,7 @@ export type SpendSearch = {
   readonly isCut: boolean;
 };
 
-/** The most lamports that a transaction of ours costs if it fails on the chain; a creation's fee is 14,000. */
+/** Highest cost in lamports of one of our transactions that fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
 /** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;

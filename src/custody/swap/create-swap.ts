@@ -56,7 +56,7 @@ const inProgress = (key: RequestKey | undefined): Refusal => ({
   code: 'IDEMPOTENCY_IN_PROGRESS',
   message: key
     ? 'This swap is still being prepared. Repeat the call with the same Idempotency-Key.'
-    : 'This swap is still being prepared and may begin. A repeat without an Idempotency-Key would begin another one: look at GET /api/reserves/transactions first.',
+    : 'This swap is still being prepared and may start. A repeat without an Idempotency-Key would start a second swap: look at GET /api/reserves/transactions first.',
   retryAfterSeconds: 5,
 });
 

@@ -152,7 +152,7 @@ const treasuryRoute = createRoute({
 });
 
 /**
- * A page of a stored list. No cursor causes a read of older transactions.
+ * A page of a stored list. A cursor never makes the API read older transactions.
  * @param keyOf the identifier of an entry in a cursor
  */
 const listPage =

@@ -59,9 +59,7 @@ const tokenShape = {
     .describe(
       'When supply, authorities and powers were read from the chain; null when they could not be read',
     ),
-  stale: z
-    .boolean()
-    .describe('True when the mint could not be read now, or is gone: the facts are older ones'),
+  stale: z.boolean().describe('True when the mint could not be read now, or is gone: the facts are older'),
   description: z.string(),
   image: z.string().nullable(),
   uri: z.string().nullable(),

@@ -95,7 +95,7 @@ describe('calls without a key', () => {
     const answer = await w.custody.createSwap(request());
     expect(refusalOf(answer)).toMatchObject({
       code: 'IDEMPOTENCY_IN_PROGRESS',
-      message: expect.stringContaining('would begin another one'),
+      message: expect.stringContaining('would start a second swap'),
     });
   });
 
