@@ -70,6 +70,9 @@ async function armDuringSend(world: World, cell: Cell): Promise<void> {
   arm(world, cell);
 }
 
+/** Requests to the upstream for which a fault lasts that does not last to the end. */
+const FAULTY_REQUESTS = 2;
+
 /** Keeps the fault for the cell's duration, or until every swap has ended. */
 async function keepFault(
   world: World,
@@ -80,7 +83,7 @@ async function keepFault(
 ): Promise<void> {
   // A fault that is there while something is sent is over with the send, unless it is the nodes' own.
   if (cell.phase === 'during' && !isNodes(cell)) return;
-  const most = cell.hold === 'over' ? Number.POSITIVE_INFINITY : cell.hold.asked;
+  const most = cell.lastsToTheEnd ? Number.POSITIVE_INFINITY : FAULTY_REQUESTS;
   await until('the fault has done its work', async () => {
     if (asked(world, cell.upstreams, labelOf(cell)) - before >= most) return true;
     const states = await Promise.all(ids.map((id) => caller.status(id)));
@@ -102,7 +105,7 @@ async function runCell(world: World, caller: SwapCaller, cell: Cell, number: num
   const payments = caller.payments().length;
   const sats = caller.sats();
   const rows = (await caller.rows()).length;
-  const keys = Array.from({ length: cell.swaps ?? 1 }, () => randomUUID());
+  const keys = Array.from({ length: cell.swaps }, () => randomUUID());
   const ip = `10.${number >> 8}.${number & 255}.1`;
   const create = (key: string): Promise<Answer> => caller.create(AMOUNT_SOL, { key, ip });
 
@@ -120,7 +123,7 @@ async function runCell(world: World, caller: SwapCaller, cell: Cell, number: num
     before = asked(world, cell.upstreams, '');
     arm(world, cell);
   }
-  const early = cell.neverEnds
+  const early = cell.result.includes('waiting')
     ? await Promise.all(ids.map((id) => waitInVain(world, caller, id)))
     : undefined;
   if (early === undefined) await keepFault(world, caller, cell, ids, before);
@@ -148,16 +151,15 @@ async function runCell(world: World, caller: SwapCaller, cell: Cell, number: num
   return { cell, ...verdict };
 }
 
+const WORLDS = 3;
+
 /**
- * Runs cells on this number of worlds at a time, each swap with its own key and address. Worlds start and stop
+ * Runs cells on three worlds at a time, each swap with its own key and address. Worlds start and stop
  * together: they share one thread, and an upstream that is blocked by a start would be an additional fault.
  *
  * @returns their outcomes in the order of the cells
  */
-export async function runCells(
-  cells: readonly Cell[],
-  options: { readonly worlds: number; readonly onOutcome?: (outcome: Outcome) => void },
-): Promise<Outcome[]> {
+export async function runCells(cells: readonly Cell[]): Promise<Outcome[]> {
   const outcomes = new Map<Cell, Outcome>();
   const queue = [...cells];
 
@@ -173,14 +175,13 @@ export async function runCells(
       if (isNodes(cell) || isVenues(cell)) await sleep(READ_SHARED_MS + 1);
       // An upstream that hangs is skipped for half a minute. A new instance calls it again.
       if (cell.faults.some(({ kind }) => kind === 'hang')) await world.worker.evict();
-      options.onOutcome?.(outcome);
       // An aborted cell may have left any state behind.
       if (outcome.result === 'broke off') return;
     }
   }
 
   while (queue.length > 0) {
-    const count = Math.min(options.worlds, queue.length);
+    const count = Math.min(WORLDS, queue.length);
     const worlds = await Promise.all(Array.from({ length: count }, startMatrixWorld));
     try {
       await Promise.all(worlds.map(runOn));

@@ -1,20 +1,18 @@
 /** @module-tag deep */
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { CELLS, type Cell, PHASES } from './fault-cells.ts';
-import { cellName } from './fault-matrix.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
+import { CELLS, type Cell } from './fault-cells.ts';
 import { type Outcome, runCells } from './fault-run.ts';
 import { judge, type Observation } from './fault-verdict.ts';
 import type { Answer, Body } from './swap-caller.ts';
 
-const short = CELLS.filter((cell) => cell.short);
-
 describe('a swap under a fault ends as stated and breaks no guarantee', () => {
   const outcomes = new Map<Cell, Outcome>();
   beforeAll(async () => {
-    for (const outcome of await runCells(short, { worlds: 3 })) outcomes.set(outcome.cell, outcome);
+    for (const outcome of await runCells(CELLS)) outcomes.set(outcome.cell, outcome);
   }, 300_000);
 
-  it.each(short.map((cell) => [cellName(cell), cell] as const))(
+  it.each(CELLS.map((cell) => [cell.name, cell] as const))(
     'a swap has the expected result and breaks no guarantee under the fault: %s',
     (_name, cell) => {
       const { result, violations } = outcomes.get(cell) ?? {};
@@ -23,14 +21,13 @@ describe('a swap under a fault ends as stated and breaks no guarantee', () => {
   );
 });
 
-test('the short run covers every upstream, kind of fault and phase of the whole matrix', () => {
-  const seen = (cells: readonly Cell[]) => ({
-    targets: new Set(cells.map(({ target }) => target)),
-    faults: new Set(cells.map(({ fault }) => fault)),
-    phases: new Set(cells.map(({ phase }) => phase)),
-  });
-  expect(seen(short)).toEqual(seen(CELLS));
-  expect(seen(CELLS).phases).toEqual(new Set(PHASES));
+test('the cells cover every upstream that a swap calls, in each phase of the swap', () => {
+  const seen = (phase: string) =>
+    new Set(CELLS.flatMap((cell) => (cell.phase === phase ? cell.upstreams : [])));
+  const nodes = ['rpc1', 'rpc2'];
+  expect(seen('before')).toEqual(new Set([...nodes, 'oneclick', ...VENUE_NAMES]));
+  expect(seen('during')).toEqual(new Set([...nodes, 'oneclick']));
+  expect(seen('after')).toEqual(new Set([...nodes, 'esplora1', 'esplora2', 'oneclick']));
 });
 
 describe('the verdict of a cell', () => {

@@ -32,7 +32,6 @@ const NONSENSE: readonly (readonly [script: string, args: string])[] = [
   ['verify', 'https://sluice.example --rpc node'],
   ['verify', 'sluice'],
   ['write-docs', 'now'],
-  ['../test/e2e/fault-matrix', 'nothing'],
 ];
 
 it.each(NONSENSE.slice(0, cases(NONSENSE.length, 2)))(
