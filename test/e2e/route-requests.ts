@@ -7,6 +7,8 @@ export interface RouteRequest {
   readonly method: string;
   /** As the router has it, with `:name` for parameters. */
   readonly route: string;
+  /** Method and path as the API document has them, with `{name}` for parameters. */
+  readonly operation: string;
   readonly path: string;
   readonly init: {
     readonly method: string;
@@ -36,7 +38,7 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
 }
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
@@ -83,20 +85,21 @@ export function routeRequests(app: App = createApp(noDeps)): RouteRequest[] {
 
   function request(method: string, route: string): RouteRequest {
     const name = route.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
-    const operation = documented[name]?.[method.toLowerCase()] ?? {};
+    const { parameters, requestBody } = documented[name]?.[method.toLowerCase()] ?? {};
     const url = new URL(route, 'http://sluice.test');
     let path = route;
-    for (const parameter of operation.parameters ?? []) {
+    for (const parameter of parameters ?? []) {
       if (parameter.required !== true) continue;
       const value = String(sample(parameter.schema ?? {}, schemas));
       if (parameter.in === 'query') url.searchParams.set(parameter.name, value);
       if (parameter.in === 'path') path = path.replace(new RegExp(`:${parameter.name}(\\{[^}]*\\})?`), value);
     }
     path = path.replaceAll(/:\w+(?:\{[^}]*\})?/g, 'example') + url.search;
-    const body = operation.requestBody?.content?.['application/json']?.schema;
-    if (body === undefined) return { method, route, path, init: { method } };
+    const body = requestBody?.content?.['application/json']?.schema;
+    const common = { method, route, operation: `${method} ${name}`, path };
+    if (body === undefined) return { ...common, init: { method } };
     const headers = { 'content-type': 'application/json' };
-    return { method, route, path, init: { method, headers, body: JSON.stringify(sample(body, schemas)) } };
+    return { ...common, init: { method, headers, body: JSON.stringify(sample(body, schemas)) } };
   }
 
   const found = new Map<string, RouteRequest>();

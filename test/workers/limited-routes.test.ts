@@ -108,6 +108,7 @@ const app = createApp(async (all) => ({ ...(await apiDeps(all)), log: () => unde
 const TOKEN_PAGE: RouteRequest = {
   method: 'GET',
   route: '/token/*',
+  operation: 'GET /token/*',
   path: '/token/x',
   init: { method: 'GET' },
 };
