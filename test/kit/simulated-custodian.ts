@@ -88,7 +88,7 @@ export function simulateCustodian({
   let mints = 0;
 
   const cron = (): void => {
-    void host.event('wake', (custody) => custody.wake());
+    void host.ask('wake');
     scheduler.after(MINUTE, cron);
   };
   scheduler.after(MINUTE, cron);

@@ -148,7 +148,7 @@ export function startActors(world: World, production: Production): Actors {
     if (!wish.most) return wish.amount;
     const known = most.get(wish);
     if (known !== undefined) return known;
-    const room = await host.event('swapRoom', (custodian) => custodian.swapRoom());
+    const room = await host.ask('swapRoom');
     // A repeat may have asked at the same time.
     const meanwhile = most.get(wish);
     if (meanwhile !== undefined) return meanwhile;
@@ -169,7 +169,7 @@ export function startActors(world: World, production: Production): Actors {
       client,
       ...(name === null ? {} : { key: { keyHash: name, bodyHash: `body-${amount}` } }),
     };
-    const outcome = await host.event('createSwap', (custodian) => custodian.createSwap(request));
+    const outcome = await host.ask('createSwap', request);
     if (!outcome.ok) {
       if (patience > 0) later(scheduler.now() + 1_000 * (4 - patience), () => swap(wish, patience - 1));
       return;
@@ -193,9 +193,11 @@ export function startActors(world: World, production: Production): Actors {
   async function misuse(wish: SwapWish): Promise<void> {
     if (world.state.wasLost) return;
     const name = { keyHash: wish.key ?? '', bodyHash: 'another body' };
-    const outcome = await host.event('createSwap', (custodian) =>
-      custodian.createSwap({ amountLamports: wish.amount + 1_000_000n, client: 'ip-9', key: name }),
-    );
+    const outcome = await host.ask('createSwap', {
+      amountLamports: wish.amount + 1_000_000n,
+      client: 'ip-9',
+      key: name,
+    });
     if (outcome.ok && decided.has(name.keyHash) && visible(outcome.value).startsWith('created'))
       witness.broken('same_answer', `${name.keyHash} moved money for another body`);
   }
@@ -225,9 +227,12 @@ export function startActors(world: World, production: Production): Actors {
   ): Promise<RequestView | undefined> {
     const baseFeeLamports = kind === 'token' ? CREATION_COST + MARGIN : LISTING_FEE;
     if (kind === 'listing') world.ledger.nameMint(wallet(300 + index), { name: 'Moon', symbol: 'MOON' });
-    const outcome = await host.event('openRequest', (custodian) =>
-      custodian.openRequest({ kind, subject: subjectOf(kind, index), baseFeeLamports, client }),
-    );
+    const outcome = await host.ask('openRequest', {
+      kind,
+      subject: subjectOf(kind, index),
+      baseFeeLamports,
+      client,
+    });
     if (!outcome.ok || outcome.value.type !== 'opened') return undefined;
     const { request } = outcome.value;
     const { id, reference, mintAddress, feeLamports } = request;
@@ -267,15 +272,13 @@ export function startActors(world: World, production: Production): Actors {
   async function confirm({ request }: Placed, { payments }: Placed): Promise<void> {
     const payment = payments.at(-1);
     if (!payment) return;
-    const outcome = await host.event('confirmPayment', (custodian) =>
-      custodian.confirmPayment({
-        id: request.id,
-        kind: request.kind,
-        signature: payment.signature,
-        client: 'customer',
-        waitMs: 10_000,
-      }),
-    );
+    const outcome = await host.ask('confirmPayment', {
+      id: request.id,
+      kind: request.kind,
+      signature: payment.signature,
+      client: 'customer',
+      waitMs: 10_000,
+    });
     trace(() => `customer of ${request.id} confirms: ${outcome.ok ? outcome.value.type : outcome.error}`);
   }
 
@@ -306,16 +309,14 @@ export function startActors(world: World, production: Production): Actors {
     patience: number,
   ): Promise<void> {
     const { key: name, microUsd, skipReward } = call;
-    const outcome = await host.event('claimDeposit', (custodian) =>
-      custodian.claimDeposit({
-        signature,
-        asset: wish.asset,
-        skipReward,
-        client: 'usedBy',
-        ...(microUsd === null ? {} : { rewardMicroUsd: microUsd }),
-        ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
-      }),
-    );
+    const outcome = await host.ask('claimDeposit', {
+      signature,
+      asset: wish.asset,
+      skipReward,
+      client: 'usedBy',
+      ...(microUsd === null ? {} : { rewardMicroUsd: microUsd }),
+      ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
+    });
     if (outcome.ok) claimAnswers.set(signature, outcome.value);
     trace(() => `claim of ${signature.slice(0, 8)}: ${outcome.ok ? resultOf(outcome.value) : outcome.error}`);
     if (name !== null && outcome.ok && outcome.value.type === 'claimed') {
@@ -384,14 +385,12 @@ export function startActors(world: World, production: Production): Actors {
           const other = await openRequest('token', 700, 'adversary');
           if (!other) return;
           await confirm({ request: other, payments: [] }, { request: other, payments: [payment] });
-          await host.event('claimDeposit', (custodian) =>
-            custodian.claimDeposit({
-              signature: payment.signature,
-              asset: 'USDC',
-              skipReward: false,
-              client: 'adversary',
-            }),
-          );
+          await host.ask('claimDeposit', {
+            signature: payment.signature,
+            asset: 'USDC',
+            skipReward: false,
+            client: 'adversary',
+          });
         })();
       }
     }
@@ -447,12 +446,8 @@ export function startActors(world: World, production: Production): Actors {
         { request, payments: [] },
         { request, payments: [{ signature, lamports: amount, readable: true }] },
       );
-    else
-      await host.event('claimDeposit', (custodian) =>
-        custodian.claimDeposit({ signature, asset: 'USDC', skipReward: false, client: 'adversary' }),
-      );
-    if (request && what === 'overpayment')
-      await host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
+    else await host.ask('claimDeposit', { signature, asset: 'USDC', skipReward: false, client: 'adversary' });
+    if (request && what === 'overpayment') await host.ask('ops', { name: 'refund', id: request.id });
   }
 
   for (const wish of scenario.swaps) {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import { isHeld } from '../../src/custody/kernel/reason.ts';
 import { key } from './ledger.ts';
+import type { Movement } from './witness.ts';
 import type { World } from './world.ts';
 
 /** A row of a record table: JSON with amounts as decimal text. */
@@ -31,62 +32,40 @@ function sumsOf(parts: readonly (readonly [name: string, amount: bigint])[]): Ma
  */
 export function judgeSums(world: World, operations: readonly Operation[]): void {
   const { witness, ledger, addresses } = world;
+  const { broken } = witness;
   if (world.state.wasLost || operations.some(({ reason }) => isHeld(reason))) return;
   const moved = witness.moved().map(({ movement }) => movement);
   const compare = (what: string, booked: Map<string, bigint>, chain: Map<string, bigint>): void => {
     for (const name of new Set([...booked.keys(), ...chain.keys()])) {
-      const [paid, truth] = [booked.get(name) ?? 0n, chain.get(name) ?? 0n];
-      if (paid !== truth)
-        witness.broken(
-          'conservation',
-          `${what} of ${name}: the journal paid ${paid}, the chain moved ${truth}`,
-        );
+      const [own, truth] = [booked.get(name) ?? 0n, chain.get(name) ?? 0n];
+      if (own !== truth)
+        broken('conservation', `${what} of ${name}: the journal paid ${own}, the chain moved ${truth}`);
     }
   };
-  const paidRows = (table: string, order: string): Row[] =>
-    rowsOf(world, table, order).filter(({ state }) => state === 'paid');
-  compare(
-    'rewards',
+  const paid = (table: string, order: string, amount: string) =>
     sumsOf(
-      paidRows('asry_payouts', 'signature, part').map((row) => [
-        String(row.signature),
-        BigInt(String(row.atoms)),
-      ]),
-    ),
+      rowsOf(world, table, order)
+        .filter(({ state }) => state === 'paid')
+        .map((row) => [String(row.signature), BigInt(String(row[amount]))]),
+    );
+  const landed = (kind: Movement['kind']) =>
     sumsOf(
       moved.flatMap((movement) =>
-        movement.kind === 'asry' ? [[movement.deposit, movement.atoms] as const] : [],
+        'source' in movement && movement.kind === kind ? [[movement.source, movement.amount] as const] : [],
       ),
-    ),
-  );
-  compare(
-    'refunds',
-    sumsOf(paidRows('refunds', 'rowid').map((row) => [String(row.signature), BigInt(String(row.lamports))])),
-    sumsOf(
-      moved.flatMap((movement) =>
-        movement.kind === 'refund' ? [[movement.payment, movement.lamports] as const] : [],
-      ),
-    ),
-  );
-  const epochs = rowsOf(world, 'asry_epochs', 'number').reduce(
-    (sum, { paid }) => sum + BigInt(String(paid)),
-    0n,
-  );
-  const rewards = moved.reduce(
-    (sum, movement) => (movement.kind === 'asry' ? sum + movement.atoms : sum),
-    0n,
-  );
-  const minted = operations.reduce(
-    (sum, { kind, state, plan }) =>
-      kind === 'absr' && state === 'done' ? sum + BigInt(String(plan.mintAtoms)) : sum,
-    0n,
-  );
-  compare('rewards', new Map([['all epochs', epochs]]), new Map([['all epochs', rewards]]));
-  compare(
-    'supply',
-    new Map([['ABSR', minted]]),
-    new Map([['ABSR', ledger.value(key.supply(addresses.absr))]]),
-  );
+    );
+  const total = (amounts: Iterable<unknown>): bigint =>
+    [...amounts].reduce((sum: bigint, amount) => sum + BigInt(String(amount)), 0n);
+  const all = (name: string, amount: bigint) => new Map([[name, amount]]);
+  compare('rewards', paid('asry_payouts', 'signature, part', 'atoms'), landed('asry'));
+  compare('refunds', paid('refunds', 'rowid', 'lamports'), landed('refund'));
+  const epochs = rowsOf(world, 'asry_epochs', 'number').map((epoch) => epoch.paid);
+  compare('rewards', all('all epochs', total(epochs)), all('all epochs', total(landed('asry').values())));
+  const minted = operations
+    .filter(({ kind, state }) => kind === 'absr' && state === 'done')
+    .map(({ plan }) => plan.mintAtoms);
+  const supply = ledger.value(key.supply(addresses.absr));
+  compare('supply', all('ABSR', total(minted)), all('ABSR', supply));
 }
 
 /** Checks that no two claims earn from the same part of the curve, and that every started payout has its operation. */

@@ -84,13 +84,9 @@ export function startFlood(world: World, flood: Flood, known: Known): void {
   const stranger = wallet(510);
   const client = (): string => `10.${random.between(0, flood.networks - 1)}.0.1`;
   const confirm = (request: Pick<ConfirmRequest, 'id' | 'kind'>, signature: string) =>
-    host.event('confirmPayment', (custodian) =>
-      custodian.confirmPayment({ ...request, signature, client: client(), waitMs: 10_000 }),
-    );
+    host.ask('confirmPayment', { ...request, signature, client: client(), waitMs: 10_000 });
   const claim = (signature: string) =>
-    host.event('claimDeposit', (custodian) =>
-      custodian.claimDeposit({ signature, asset: 'USDC', skipReward: true, client: client(), waitMs: 5_000 }),
-    );
+    host.ask('claimDeposit', { signature, asset: 'USDC', skipReward: true, client: client(), waitMs: 5_000 });
   const someOrder = () => [...known.orders.values()].at(-1 - random.between(0, 2))?.request;
   const someEntry = () => ledger.entries.at(-1 - random.between(0, 200))?.transaction.signature;
   let dust = 0;
@@ -98,7 +94,7 @@ export function startFlood(world: World, flood: Flood, known: Known): void {
   const calls: Readonly<Record<string, () => unknown>> = {
     'reads an order': () => {
       const order = someOrder();
-      return order && host.event('findRequest', (custodian) => custodian.findRequest(order.id));
+      return order && host.ask('findRequest', order.id);
     },
     'opens an order': () => known.open(client()),
     'confirms an invented signature': () => {
@@ -124,13 +120,11 @@ export function startFlood(world: World, flood: Flood, known: Known): void {
       if (order) scheduler.after(40 * scenario.slotMs, () => void confirm(order, signature));
     },
     'asks for an estimate': () =>
-      host.event('estimateSwap', (custodian) =>
-        custodian.estimateSwap({
-          amountLamports: BigInt(random.between(1_000, 900_000)) * 1_000n,
-          client: client(),
-        }),
-      ),
-    'asks for the bounds': () => host.event('swapRoom', (custodian) => custodian.swapRoom()),
+      host.ask('estimateSwap', {
+        amountLamports: BigInt(random.between(1_000, 900_000)) * 1_000n,
+        client: client(),
+      }),
+    'asks for the bounds': () => host.ask('swapRoom'),
   };
   const names = Object.keys(calls);
 

@@ -38,6 +38,16 @@ export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
 
+/** Names of the calls that an object serves, what each is given, and its result. */
+export type Verb<C> = {
+  [Name in keyof C]: C[Name] extends (...given: never[]) => Promise<unknown> ? Name : never;
+}[keyof C] &
+  string;
+export type Given<C, Name extends keyof C> = C[Name] extends (...given: infer All) => unknown ? All : never;
+export type Returned<C, Name extends keyof C> = C[Name] extends (...given: never[]) => Promise<infer One>
+  ? One
+  : never;
+
 /** Thrown in instances that have ended; their reaction has no effect. */
 export class Gone extends Error {
   override readonly name = 'Gone';
@@ -181,13 +191,17 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
 
   function crash(): void {
     if (!current) return;
-    const { instance } = current;
-    instance.state = 'dead';
+    current.instance.state = 'dead';
+    lose(current.instance);
+  }
+
+  /** Nothing but the durable state remains for the next instance. */
+  function lose({ events }: Instance): void {
     current = undefined;
     disk.rollback();
     alarm = durableAlarm;
     arm();
-    for (const lose of instance.events) lose();
+    for (const end of events) end();
   }
 
   /**
@@ -199,11 +213,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     instance.throws = random.chance(0.5);
     instance.disk = copyDisk(disk);
     disks.push(instance.disk);
-    current = undefined;
-    disk.rollback();
-    alarm = durableAlarm;
-    arm();
-    for (const lose of instance.events) lose();
+    lose(instance);
   }
 
   /** Drops an instance that has been idle for long enough, with its memory. */
@@ -224,13 +234,13 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     const { instance, object } = current ?? start();
     stayAwake();
     return new Promise((resolve) => {
-      const lose = (): void => {
-        instance.events.delete(lose);
+      const abandon = (): void => {
+        instance.events.delete(abandon);
         resolve(LOST);
       };
-      instance.events.add(lose);
+      instance.events.add(abandon);
       const end = (outcome: Outcome<T>): void => {
-        if (!instance.events.delete(lose)) return;
+        if (!instance.events.delete(abandon)) return;
         commit();
         if (instance.events.size === 0) sleepWhenIdle(instance);
         resolve(outcome);
@@ -280,6 +290,13 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
 
   return {
     event,
+
+    /** Calls one verb of the object. */
+    ask: <Name extends Verb<C>>(verb: Name, ...given: Given<C, Name>) =>
+      event(
+        verb,
+        (object): Promise<Returned<C, Name>> => Reflect.apply(object[verb] as never, object, given),
+      ),
 
     /** The number of crashes and replacements that may follow. */
     allow(allowed: { crashes: number; replacements: number }): void {

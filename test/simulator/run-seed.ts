@@ -62,7 +62,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
   const { scenario, scheduler, host, witness, state, happened } = world;
   unhandled.length = 0;
   host.allow(scenario);
-  void host.event('report', (custodian) => custodian.report());
+  void host.ask('report');
   const actors = startActors(world, production);
   for (const event of scenario.events) scheduler.at(event.at, () => happen(world, actors, production, event));
   startCron(world);
@@ -150,7 +150,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
   if (!scenario.cronReturns) return;
   const every = (): number => (state.isCalm ? CALM_CRON : scenario.cronMs);
   const tick = (): void => {
-    void host.event('wake', (custodian) => custodian.wake());
+    void host.ask('wake');
     scheduler.after(every(), tick);
   };
   // A cron that never runs is a fault, and ends with the other faults.
@@ -163,7 +163,7 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   trace(() => 'calm');
   state.isCalm = true;
   host.restart('calm');
-  if (scenario.cronReturns) void host.event('wake', (custodian) => custodian.wake());
+  if (scenario.cronReturns) void host.ask('wake');
   actors.comeAgain();
   state.calmUntil = scheduler.now() + leastCalm(world);
   // Swaps without a report of the bridge are held in the end; no run waits that long.
@@ -188,47 +188,41 @@ function calmDown(world: World, actors: Actors, production: Production): void {
 /** The operator pays the owed refunds of each request, and sends each command twice. */
 function payBack({ host }: World, actors: Actors): void {
   for (const { request } of actors.orders.values())
-    for (let time = 0; time < 2; time++)
-      void host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
+    for (let time = 0; time < 2; time++) void host.ask('ops', { name: 'refund', id: request.id });
 }
 
 /** The operator retries every open operation. */
 function retryAll(world: World, production: Production): void {
   for (const { id, state } of operationsOf(world, production))
-    if (state !== 'done' && state !== 'failed')
-      void world.host.event('ops', (custodian) => custodian.ops({ name: 'retry', id }));
+    if (state !== 'done' && state !== 'failed') void world.host.ask('ops', { name: 'retry', id });
 }
 
 /** The operator repeats the command with the code that it shows, until the journal has begun anew, and then resumes. */
 function beginAnew(world: World, actors: Actors, production: Production, code: string | undefined): void {
   const { host, scheduler, trace, state, happened } = world;
-  void host
-    .event('ops', (custodian) => custodian.ops({ name: 'begin-anew', ...(code && { id: code }) }))
-    .then((outcome) => {
-      trace(() => `operator: begin-anew ${code}: ${JSON.stringify(outcome)}`);
-      const said = outcome.ok ? outcome.value : undefined;
-      // The response to the command that had an effect may be lost.
-      if ((said?.ok && code !== undefined) || said?.message.includes('lost nothing')) {
-        state.isLost = false;
-        happened['journals begun anew'] = (happened['journals begun anew'] ?? 0) + 1;
-        state.calmUntil = scheduler.now() + leastCalm(world);
-        actors.claimAll();
-        return operate(world, production, 'resume');
-      }
-      const shown = /--confirm (\w+)/.exec(said?.message ?? '')?.[1];
-      scheduler.after(3_000, () => beginAnew(world, actors, production, shown));
-    });
+  void host.ask('ops', { name: 'begin-anew', ...(code && { id: code }) }).then((outcome) => {
+    trace(() => `operator: begin-anew ${code}: ${JSON.stringify(outcome)}`);
+    const said = outcome.ok ? outcome.value : undefined;
+    // The response to the command that had an effect may be lost.
+    if ((said?.ok && code !== undefined) || said?.message.includes('lost nothing')) {
+      state.isLost = false;
+      happened['journals begun anew'] = (happened['journals begun anew'] ?? 0) + 1;
+      state.calmUntil = scheduler.now() + leastCalm(world);
+      actors.claimAll();
+      return operate(world, production, 'resume');
+    }
+    const shown = /--confirm (\w+)/.exec(said?.message ?? '')?.[1];
+    scheduler.after(3_000, () => beginAnew(world, actors, production, shown));
+  });
 }
 
 /** An operator without a response repeats the command. */
 function operate(world: World, production: Production, name: 'pause' | 'resume' | 'republish'): void {
   const { host, scheduler, trace } = world;
-  void host
-    .event('ops', (custodian) => custodian.ops({ name }))
-    .then((outcome) => {
-      trace(() => `operator: ${name}: ${JSON.stringify(outcome)}`);
-      if (!outcome.ok || !outcome.value.ok) scheduler.after(3_000, () => operate(world, production, name));
-    });
+  void host.ask('ops', { name }).then((outcome) => {
+    trace(() => `operator: ${name}: ${JSON.stringify(outcome)}`);
+    if (!outcome.ok || !outcome.value.ok) scheduler.after(3_000, () => operate(world, production, name));
+  });
 }
 
 function happen(world: World, actors: Actors, production: Production, event: PlannedEvent): void {
@@ -244,15 +238,13 @@ function happen(world: World, actors: Actors, production: Production, event: Pla
     case 'resume':
       return void operate(world, production, event.type);
     case 'look':
-      void host.event('swapRoom', (custodian) => custodian.swapRoom());
-      void host.event('report', (custodian) => custodian.report());
-      void host.event('previewMint', (custodian) => custodian.previewMint());
-      void host.event('estimateSwap', (custodian) =>
-        custodian.estimateSwap({ amountLamports: 700_000_000n, client: 'ip-8' }),
-      );
+      void host.ask('swapRoom');
+      void host.ask('report');
+      void host.ask('previewMint');
+      void host.ask('estimateSwap', { amountLamports: 700_000_000n, client: 'ip-8' });
       return;
     case 'proof':
-      return void host.event('proof', (custodian) => custodian.proof());
+      return void host.ask('proof');
     case 'refund':
       return void payBack(world, actors);
     case 'retry':

@@ -8,9 +8,11 @@ import { sats } from '../../src/core/amount.ts';
 import { COUNTED, type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
 import { fairLamports } from '../../src/core/price.ts';
 import type { RequestView } from '../../src/custody/api.ts';
+import type { Custodian } from '../../src/custody/custodian.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import type { Actors, Placed } from './actors.ts';
 import { judgeCurve, judgeRecords, judgeSums } from './conservation.ts';
+import type { Given, Outcome, Returned, Verb } from './host.ts';
 import { type Entry, key } from './ledger.ts';
 import type { Production } from './production.ts';
 import { movementOf } from './witness.ts';
@@ -128,11 +130,12 @@ export async function judge(world: World, actors: Actors, production: Production
 
 /** Every operation ends in a terminal state, or is held with a reason. */
 function judgeEnds(world: World, operations: readonly Operation[]): void {
+  const { broken } = world.witness;
   for (const op of operations) {
     if (!isOver(op) && !isHeld(op))
-      world.witness.broken('everything_ends', `${op.id} stays ${op.state}/${op.detail} (${op.reason})`);
+      broken('everything_ends', `${op.id} stays ${op.state}/${op.detail} (${op.reason})`);
     if (isOver(op) && op.reserved !== 0n)
-      world.witness.broken('reservations_end', `${op.id} is ${op.state} and reserves ${op.reserved}`);
+      broken('reservations_end', `${op.id} is ${op.state} and reserves ${op.reserved}`);
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
     const isBooked =
       op.unsettled === 0n ||
@@ -141,90 +144,78 @@ function judgeEnds(world: World, operations: readonly Operation[]): void {
       order.fate === 'untrue' ||
       order.isShort;
     if (!isBooked && !isHeld(op))
-      world.witness.broken('nothing_lost', `what came for ${op.id} is not booked (${op.state}/${op.detail})`);
+      broken('nothing_lost', `what came for ${op.id} is not booked (${op.state}/${op.detail})`);
   }
 }
 
 /** Checks that no deposit or payment from before the birth of the journal was paid for after it. */
 function judgeOlder(world: World): void {
+  const { broken } = world.witness;
   const born = bornAt(world.host);
   for (const { entry, movement } of world.witness.moved()) {
     if (entry.slot <= born) continue;
-    const source =
-      movement.kind === 'asry' ? movement.deposit : movement.kind === 'refund' ? movement.payment : undefined;
-    const paidAt = source === undefined ? undefined : world.ledger.standing(source)?.slot;
+    const source = 'source' in movement ? movement.source : '';
+    const paidAt = world.ledger.standing(source)?.slot;
     if (paidAt !== undefined && paidAt <= born)
-      world.witness.broken(
-        'older_pays_nothing',
-        `${movement.kind} of ${source} in slot ${paidAt}, born in ${born}`,
-      );
+      broken('older_pays_nothing', `${movement.kind} of ${source} in slot ${paidAt}, born in ${born}`);
   }
 }
 
 /** Checks that every landed transaction belongs to a row that shows its landing. */
 function judgeBooks(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
+  const { broken } = world.witness;
   for (const entry of landed) {
     if (entry.failed || entry.slot <= bornAt(world.host)) continue;
     const { signature } = entry.transaction;
     const op = operations.find((row) => row.signing?.signature === signature);
     const [payer = ''] = entry.transaction.accounts;
     const change = entry.changes.get(key.lamports(payer)) ?? 0n;
-    if (op && op.signer !== payer)
-      world.witness.broken('row_key', `${op.id} of ${op.signer} was signed by ${payer}`);
+    if (op && op.signer !== payer) broken('row_key', `${op.id} of ${op.signer} was signed by ${payer}`);
     if (!op) {
-      world.witness.broken(
+      broken(
         'nothing_lost',
         `${signature} (${movementOf(entry.transaction).kind}) landed, and no row has it`,
       );
     } else if (op.landing === null && !isHeld(op)) {
-      world.witness.broken(
-        'nothing_lost',
-        `${signature} landed, but ${op.id} shows ${op.state}/${op.detail}`,
-      );
+      broken('nothing_lost', `${signature} landed, but ${op.id} shows ${op.state}/${op.detail}`);
     } else if (op.landing && op.landing.debit !== -change) {
-      world.witness.broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-change}`);
+      broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-change}`);
     }
   }
 }
 
 /** Checks that D1 has the same values as the journal. */
 function judgeMirror(world: World, operations: readonly Operation[]): void {
+  const { broken } = world.witness;
   const mirrored = new Map(world.d1.rows('operations').map((row) => [String(row.id), row]));
   for (const op of operations) {
     const row = mirrored.get(op.id);
     const shown = row && `${row.revision} ${row.detail} ${row.signature} ${row.btc_txid}`;
     const want = `${op.revision} ${op.detail} ${op.signing?.signature ?? null} ${op.outcome.btcTxid ?? null}`;
-    if (shown !== want)
-      world.witness.broken('projection', `${op.id} is "${want}" in the journal and "${shown}" in D1`);
+    if (shown !== want) broken('projection', `${op.id} is "${want}" in the journal and "${shown}" in D1`);
   }
   if (mirrored.size !== operations.length && bornAt(world.host) === 0)
-    world.witness.broken(
-      'projection',
-      `${mirrored.size} operations in D1, ${operations.length} in the journal`,
-    );
+    broken('projection', `${mirrored.size} operations in D1, ${operations.length} in the journal`);
 }
 
-async function read<T>(
-  world: World,
-  call: string,
-  ask: Parameters<World['host']['event']>[1],
-): Promise<T | undefined> {
-  let answer: T | undefined;
-  let over = false;
-  void world.host.event(call, ask).then((outcome) => {
-    if (outcome.ok) answer = outcome.value as T;
-    over = true;
+/** The answer to a call of a reader; undefined if it fails. */
+async function read<Name extends Verb<Custodian>>(
+  { host, scheduler }: World,
+  verb: Name,
+  ...given: Given<Custodian, Name>
+): Promise<Returned<Custodian, Name> | undefined> {
+  let outcome: Outcome<Returned<Custodian, Name>> | undefined;
+  void host.ask(verb, ...given).then((heard) => {
+    outcome = heard;
   });
-  await world.scheduler.run(world.scheduler.now() + 60_000, () => over);
-  return answer;
+  await scheduler.run(scheduler.now() + 60_000, () => outcome !== undefined);
+  return outcome?.ok ? outcome.value : undefined;
 }
 
 /** Checks that every paid request is completed, or its payment is owed back or refunded. */
 async function judgeRequests(world: World, actors: Actors, operations: readonly Operation[]): Promise<void> {
   for (const placed of actors.orders.values()) {
-    const view = await read<RequestView | null>(world, 'findRequest', (custodian) =>
-      custodian.findRequest(placed.request.id),
-    );
+    const view = await read(world, 'findRequest', placed.request.id);
     judgeRequest(world, placed, view ?? null, operations);
   }
 }
@@ -301,39 +292,27 @@ const isUsedBefore = ({ host }: World, signature: string): boolean =>
 
 /** Checks that every claim is paid, or owed with a reason, and promises no more than the deposit earns. */
 async function judgeClaims(world: World, actors: Actors): Promise<void> {
-  type ShownClaim = {
-    entitlementAtoms?: bigint;
-    payouts: { status: string; reason: string | null; paidAtMs: number | null }[];
-  };
+  const { broken } = world.witness;
   for (const signature of actors.deposits.values()) {
-    const claim = await read<ShownClaim | null>(world, 'findClaim', (custodian) =>
-      custodian.findClaim(signature),
-    );
+    const claim = await read(world, 'findClaim', signature);
     if (!claim) continue;
     for (const payout of claim.payouts) {
       const isStuck = payout.status === 'pending' || (payout.status === 'sent' && payout.paidAtMs === null);
       if (isStuck && !world.state.wasLost)
-        world.witness.broken(
-          'claims_end',
-          `a payout of ${signature} stays ${payout.status} (${payout.reason})`,
-        );
+        broken('claims_end', `a payout of ${signature} stays ${payout.status} (${payout.reason})`);
       if (payout.status === 'owed' && payout.reason === null)
-        world.witness.broken('claims_end', `a payout of ${signature} is owed without a reason`);
+        broken('claims_end', `a payout of ${signature} is owed without a reason`);
     }
   }
 }
 
 /** Checks that a day whose cron ran has its mint, or a reason why there is none. */
 async function judgeMint(world: World): Promise<void> {
+  const { broken } = world.witness;
   if (world.scenario.cronMs === Number.POSITIVE_INFINITY) return;
-  const state = await read<{ mint: { state: string; reason: string | null; ok: boolean } | null }>(
-    world,
-    'report',
-    (custodian) => custodian.report(),
-  );
-  const mint = state?.mint;
+  const { mint } = (await read(world, 'report')) ?? {};
   if (mint && (mint.state === 'failed' || mint.state === 'waiting') && !world.state.wasLost)
-    world.witness.broken('mint_of_the_day', `the mint is ${mint.state} (${mint.reason})`);
+    broken('mint_of_the_day', `the mint is ${mint.state} (${mint.reason})`);
 }
 
 /** Checks that no terminal state contradicts the chains. */
@@ -369,11 +348,12 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
 
 /** A finished swap has its own confirmed output, of at least the agreed value. */
 function judgeOutputs(world: World, operations: readonly Operation[]): void {
+  const { broken } = world.witness;
   const taken = new Map<string, string>();
   for (const op of operations) {
     const { btcTxid, btcVout, btcSats } = op.outcome;
     if (op.kind === 'swap' && op.state === 'done' && typeof btcTxid !== 'string')
-      world.witness.broken('no_false_terminal', `${op.id} is done without BTC`);
+      broken('no_false_terminal', `${op.id} is done without BTC`);
     if (typeof btcTxid !== 'string') continue;
     const name = `${btcTxid}:${btcVout}`;
     const output = world.bitcoin.confirmed(btcTxid, Number(btcVout));
@@ -382,12 +362,12 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
       !output || output.value.toString() !== btcSats || (op.state === 'done' && output.value < minimum);
     // A payment in a reorganized block confirms again later.
     if (isWrong && (output || world.scenario.events.every(({ type }) => type !== 'reorg')))
-      world.witness.broken(
+      broken(
         'no_false_terminal',
         `${op.id} booked ${name} of ${btcSats} sats; the chain has ${output?.value}`,
       );
     const other = taken.get(name);
-    if (other) world.witness.broken('one_swap_an_output', `${name} serves ${other} and ${op.id}`);
+    if (other) broken('one_swap_an_output', `${name} serves ${other} and ${op.id}`);
     taken.set(name, op.id);
   }
 }
@@ -409,24 +389,26 @@ function agreedCost(op: Operation): bigint {
 
 /** The amount that a bridge keeps of a returned swap is part of the swap's cost. */
 function judgeReturns(world: World, operations: readonly Operation[]): void {
+  const { broken } = world.witness;
   for (const op of operations) {
     const { refundLamports } = op.outcome;
     if (op.unsettled > 0n || typeof refundLamports !== 'string') continue;
     const kept = op.amount - BigInt(refundLamports);
-    if (op.cost < kept)
-      world.witness.broken('kept_is_cost', `${op.id} costs ${op.cost}; ${kept} did not return`);
+    if (op.cost < kept) broken('kept_is_cost', `${op.id} costs ${op.cost}; ${kept} did not return`);
   }
 }
 
 /** The landed amounts signed within any hour or day are at most the cap. */
 function judgeCaps(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
+  const { broken } = world.witness;
   const bySignature = new Map(operations.map((op) => [op.signing?.signature, op]));
   const spends = landed.flatMap((entry) => {
     const movement = movementOf(entry.transaction);
     const op = bySignature.get(entry.transaction.signature);
     if (entry.failed || !op) return [];
     const rent = movement.kind === 'asry' && movement.opens ? RENT : 0n;
-    const lamports = 'lamports' in movement ? movement.lamports : rent;
+    const lamports =
+      movement.kind === 'swap' ? movement.lamports : movement.kind === 'refund' ? movement.amount : rent;
     const at = world.witness.signedAt.get(entry.transaction.signature) ?? op.createdAt;
     return [{ kind: movement.kind, at, lamports, cost: agreedCost(op) }];
   });
@@ -440,8 +422,7 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
   for (const { id, kind, amount, unsettled, cost } of bySignature.values()) {
     const counted: readonly string[] = COUNTED[kind as keyof typeof COUNTED] ?? [];
     for (const [quantity, lamports] of Object.entries({ amount, unsettled, cost }))
-      if (lamports > 0n && !counted.includes(quantity))
-        world.witness.broken('uncounted', `${id} ${quantity}`);
+      if (lamports > 0n && !counted.includes(quantity)) broken('uncounted', `${id} ${quantity}`);
   }
   for (const [name, { kind, windowMs, counts }] of Object.entries(OPERATION_LIMITS)) {
     // The witness checks the cap on unsettled SOL at each landing.
@@ -452,7 +433,7 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
       const inWindow =
         windowMs === 0 ? [last] : counted.filter(({ at }) => at <= last.at && at > last.at - windowMs);
       const used = inWindow.reduce((sum, spend) => sum + countOf[counts](spend), 0n);
-      if (used > most) world.witness.broken(`cap_${name}`, `${used} where ${most} may be`);
+      if (used > most) broken(`cap_${name}`, `${used} where ${most} may be`);
     }
   }
 }

@@ -8,17 +8,20 @@ import type { Transaction } from './transactions.ts';
 
 export type Violation = { readonly invariant: string; readonly detail: string };
 
+/** What is paid for a payment or a deposit, which is its source: lamports back, or atoms of ASRY. */
+export type Return = {
+  readonly kind: 'refund' | 'asry';
+  readonly source: string;
+  readonly to: string;
+  readonly amount: bigint;
+  /** It opens the recipient's account. */
+  readonly opens: boolean;
+};
+
 /** The effect of a reserve transaction, decoded from its bytes. */
 export type Movement =
   | { readonly kind: 'swap'; readonly to: string; readonly lamports: bigint }
-  | { readonly kind: 'refund'; readonly payment: string; readonly to: string; readonly lamports: bigint }
-  | {
-      readonly kind: 'asry';
-      readonly deposit: string;
-      readonly to: string;
-      readonly atoms: bigint;
-      readonly opens: boolean;
-    }
+  | Return
   | { readonly kind: 'token'; readonly mint: string }
   | { readonly kind: 'absr'; readonly atoms: bigint; readonly to: string }
   | { readonly kind: 'unknown' };
@@ -40,12 +43,10 @@ function readMovement({ actions, memo }: Transaction): Movement {
   const mint = actions.find((action) => action.type === 'mint');
   if (create) return { kind: 'token', mint: create.mint };
   if (mint) return { kind: 'absr', atoms: mint.atoms, to: mint.account };
-  if (name === 'refund' && pay)
-    return { kind: 'refund', payment: subject.split('.')[0] ?? '', to: pay.to, lamports: pay.lamports };
-  if (name === 'asry' && move) {
-    const opens = actions.some((action) => action.type === 'open');
-    return { kind: 'asry', deposit: subject, to: move.to, atoms: move.atoms, opens };
-  }
+  const opens = actions.some((action) => action.type === 'open');
+  const source = subject.split('.')[0] ?? '';
+  if (name === 'refund' && pay) return { kind: name, source, to: pay.to, amount: pay.lamports, opens };
+  if (name === 'asry' && move) return { kind: name, source, to: move.to, amount: move.atoms, opens };
   return pay ? { kind: 'swap', to: pay.to, lamports: pay.lamports } : { kind: 'unknown' };
 }
 
@@ -140,55 +141,34 @@ export function createWitness(p: {
   }
 
   /** A payout may open the recipient's account once a day: its owner keeps the rent by closing it. */
-  function payoutLanded(entry: Entry, movement: Extract<Movement, { kind: 'asry' }>): void {
-    if ((entry.changes.get(key.exists(movement.to)) ?? 0n) !== 1n) return;
+  function payoutLanded(entry: Entry, { to }: Return): void {
+    const opens = ({ changes }: Entry): boolean => changes.get(key.exists(to)) === 1n;
+    if (!opens(entry)) return;
     const since = p.blockTime(entry.slot) - DAY_MS;
     const opened = moved().filter(
       (other) =>
-        other.movement.kind === 'asry' &&
-        (other.entry.changes.get(key.exists(movement.to)) ?? 0n) === 1n &&
-        p.blockTime(other.entry.slot) > since,
+        other.movement.kind === 'asry' && opens(other.entry) && p.blockTime(other.entry.slot) > since,
     );
     if (opened.length > 1)
-      broken('rent_once', `the account ${movement.to} was opened ${opened.length} times within a day`);
+      broken('rent_once', `the account ${to} was opened ${opened.length} times within a day`);
   }
 
-  function refundFinal(movement: Extract<Movement, { kind: 'refund' }>): void {
-    const { payment, to } = movement;
-    const paid = truth.payments.get(payment);
+  /** A refund goes to the payer, a reward to the account of the depositor. Together they are at most what is owed. */
+  function returnFinal({ kind, source, to }: Return): void {
+    const payment = kind === 'refund' ? truth.payments.get(source) : undefined;
+    const deposit = kind === 'asry' ? truth.deposits.get(source) : undefined;
+    const most = payment?.lamports ?? deposit?.most;
+    const owner = payment ? payment.payer : deposit?.account;
     const total = moved().reduce(
-      (sum, other) =>
-        other.movement.kind === 'refund' && other.movement.payment === payment
-          ? sum + other.movement.lamports
-          : sum,
+      (sum, { movement: other }) =>
+        other.kind === kind && other.source === source ? sum + other.amount : sum,
       0n,
     );
-    if (!paid || !p.ledger().standing(payment)) {
-      broken('invented', `${total} lamports were paid back for ${payment}, which never was`);
-      return;
-    }
-    if (total > paid.lamports)
-      broken('one_landing', `${payment} of ${paid.lamports} lamports was paid back with ${total}`);
-    if (to !== paid.payer) broken('destination', `${payment} of ${paid.payer} was paid back to ${to}`);
-  }
-
-  function payoutFinal(movement: Extract<Movement, { kind: 'asry' }>): void {
-    const { deposit, to } = movement;
-    const known = truth.deposits.get(deposit);
-    if (!known || !p.ledger().standing(deposit)) {
-      broken('invented', `a reward was paid for ${deposit}, which never was`);
-      return;
-    }
-    const total = moved().reduce(
-      (sum, other) =>
-        other.movement.kind === 'asry' && other.movement.deposit === deposit
-          ? sum + other.movement.atoms
-          : sum,
-      0n,
-    );
-    if (total > known.most)
-      broken('one_landing', `${total} atoms were paid for ${deposit}, which can earn ${known.most}`);
-    if (to !== known.account) broken('destination', `the reward of ${deposit} went to ${to}`);
+    if (most === undefined || !p.ledger().standing(source))
+      broken('invented', `a ${kind} of ${total} was paid for ${source}, which never was`);
+    else if (total > most)
+      broken('one_landing', `a ${kind} of ${total} was paid for ${source}; ${most} may be`);
+    else if (to !== owner) broken('destination', `the ${kind} of ${source} went to ${to}, not to ${owner}`);
   }
 
   /** A token is created only for a payment that is on the chain. */
@@ -267,8 +247,7 @@ export function createWitness(p: {
       if (!isOurs(entry) || entry.failed) return;
       const movement = movementOf(entry.transaction);
       if (movement.kind === 'swap') swapFinal(entry, movement);
-      if (movement.kind === 'refund') refundFinal(movement);
-      if (movement.kind === 'asry') payoutFinal(movement);
+      if (movement.kind === 'refund' || movement.kind === 'asry') returnFinal(movement);
       if (movement.kind === 'token') creationFinal(movement.mint);
       if (movement.kind === 'absr') mintFinal();
     },
