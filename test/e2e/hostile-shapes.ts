@@ -3,6 +3,7 @@
  * @module
  */
 import { gzipSync } from 'node:zlib';
+import { scenes } from '../kit/scenes.ts';
 
 export interface Shape {
   readonly name: string;
@@ -13,208 +14,143 @@ export interface Shape {
 
 const CLOSE = ['host: sluice.test', 'connection: close'];
 const JSON_TYPE = 'content-type: application/json';
-
-const text = (...lines: string[]): Buffer => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-
-const shape = (name: string, answer: string, bytes: Buffer): Shape => ({ name, answer, bytes });
-
-const get = (name: string, answer: string, target: string, ...headers: string[]): Shape =>
-  shape(name, answer, text(`GET ${target} HTTP/1.1`, ...CLOSE, ...headers));
-
-function post(path: string, body: string | Buffer, ...headers: string[]): Buffer {
-  const bytes = Buffer.from(body);
-  return Buffer.concat([
-    text(`POST ${path} HTTP/1.1`, ...CLOSE, JSON_TYPE, `content-length: ${bytes.length}`, ...headers),
-    bytes,
-  ]);
-}
-
 const VIEW = '/api/analytics/pageview';
 const SWAP = '/api/swap/create';
-const view = (name: string, answer: string, body: string | Buffer, ...headers: string[]): Shape =>
-  shape(name, answer, post(VIEW, body, ...headers));
-const swap = (name: string, answer: string, body: string, ...headers: string[]): Shape =>
-  shape(name, answer, post(SWAP, body, ...headers));
 
+const request = (line: string, headers: readonly string[], body: string | Buffer = ''): Buffer =>
+  Buffer.concat([
+    Buffer.from(`${[`${line} HTTP/1.1`, ...CLOSE, ...headers].join('\r\n')}\r\n\r\n`, 'latin1'),
+    typeof body === 'string' ? Buffer.from(body) : body,
+  ]);
+const get = (target: string, ...headers: string[]): Buffer => request(`GET ${target}`, headers);
+function post(path: string, body: string | Buffer, ...headers: string[]): Buffer {
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  return request(`POST ${path}`, [JSON_TYPE, length, ...headers], body);
+}
 /** A page view whose framing is written by hand. */
-const framed = (name: string, answer: string, headers: readonly string[], body: string): Shape =>
-  shape(
-    name,
-    answer,
-    Buffer.concat([
-      text(`POST ${VIEW} HTTP/1.1`, ...CLOSE, JSON_TYPE, ...headers),
-      Buffer.from(body, 'latin1'),
-    ]),
-  );
+const framed = (body: string, ...headers: string[]): Buffer =>
+  request(`POST ${VIEW}`, [JSON_TYPE, ...headers], body);
 
 const GOOD = '{"path":"/a"}';
 const chunk = (body: string): string => `${body.length.toString(16)}\r\n${body}\r\n`;
 const CHUNKED = 'transfer-encoding: chunked';
 const END = '0\r\n\r\n';
 const LARGE = 'x'.repeat(16 * 1024 + 1);
+const numbers = (count: number, show: (index: number) => string): string[] =>
+  Array.from({ length: count }, (_, index) => show(index));
 
-const COUNTED = '204';
+/** Bodies of a page view or a swap, with their bytes in hexadecimal after `hex:`. `«x*3»` is `xxx`. */
+const BODIES = scenes(String.raw`
+  view | 204               | a body at its largest depth and width           | {"path":"/a","x":«[*7»«]*7»}
+  view | 400 INVALID_JSON  | nesting one too deep                            | {"path":"/a","x":«[*8»«]*8»}
+  view | 400 INVALID_JSON  | an array of 8,000                               | {"path":"/a","x":[0«,0*8000»]}
+  view | 400 INVALID_INPUT | one key twice: the last counts                  | {"path":"/a","path":1}
+  swap | 400 INVALID_INPUT | one amount twice: the last counts               | {"amountSol":0.5,"amountSol":0}
+  view | 204               | __proto__ is a member like another, and ignored | {"path":"/a","__proto__":{"path":1}}
+  view | 400 INVALID_INPUT | a required member in __proto__ only             | {"__proto__":{"path":"/a"}}
+  view | 204               | constructor.prototype                           | {"path":"/a","constructor":{"prototype":{"x":1}}}
+  swap | 400 INVALID_INPUT | __proto__ where members are closed              | {"amountSol":0.5,"__proto__":{"x":1}}
+  swap | 400 INVALID_INPUT | an unknown member                               | {"amountSol":0.5,"to":"bc1qthief"}
+  view | 204               | a UTF-8 byte order mark                         | hex:efbbbf7b2270617468223a222f61227d
+  view | 400 INVALID_JSON  | UTF-16                                          | hex:fffe7b00220070006100740068002200
+  view | 400 INVALID_JSON  | an overlong slash                               | hex:7b2270617468223a22c0af227d
+  view | 400 INVALID_JSON  | half a character at the end                     | hex:7b2270617468223a222fe282
+  view | 400 INVALID_JSON  | a surrogate written as UTF-8                    | hex:7b2270617468223a222feda080227d
+  view | 400 INVALID_INPUT | a lone surrogate as an escape                   | {"path":"/\ud800"}
+  view | 400 INVALID_INPUT | a NUL as an escape                              | {"path":"/a\u0000"}
+  view | 400 INVALID_INPUT | a line break meant for a log                    | {"path":"/a\r\n203.0.113.1 admin"}
+  view | 400 INVALID_JSON  | two JSON values                                 | {"path":"/a"}{"path":"/a"}
+  view | 400 INVALID_JSON  | a comment                                       | {"path":"/a"/**/}
+  view | 400 INVALID_JSON  | NaN                                             | {"path":NaN}
+`).map(([route, answer = '', name = '', text = '']): Shape => {
+  const filled = text.replaceAll(/«(.+?)\*(\d+)»/g, (_, part: string, count) => part.repeat(Number(count)));
+  const body = filled.startsWith('hex:') ? Buffer.from(filled.slice(4), 'hex') : filled;
+  return { name, answer, bytes: post(route === 'swap' ? SWAP : VIEW, body) };
+});
+
+const LINES = scenes(`
+  501                    | get /api/health
+  501                    | FOO /api/health
+  501                    | TRACK /api/health
+  405 METHOD_NOT_ALLOWED | PROPFIND /api/health
+  405 METHOD_NOT_ALLOWED | PATCH /api/health
+  404 ROUTE_NOT_FOUND    | GET /api//health
+  404 ROUTE_NOT_FOUND    | GET /api/health/
+  404 ROUTE_NOT_FOUND    | GET /api/health%2f
+  404 ROUTE_NOT_FOUND    | GET /api/health%00
+  404 ROUTE_NOT_FOUND    | GET /api/health%20
+  404 ROUTE_NOT_FOUND    | GET /api/health;x=1
+  404 ROUTE_NOT_FOUND    | GET /api/health.css
+  404 ROUTE_NOT_FOUND    | GET /api/health%23.css
+  404 ROUTE_NOT_FOUND    | GET /api/health/x.css
+  404 ROUTE_NOT_FOUND    | GET /api/reserves/x.js
+  404 ROUTE_NOT_FOUND    | GET /api/..%2f..%2fetc/passwd
+  404 ROUTE_NOT_FOUND    | GET /api/swap/status
+  404 ROUTE_NOT_FOUND    | GET /api/__proto__
+  404 ROUTE_NOT_FOUND    | GET /api/tokens/a/metadata.json/b
+  404                    | GET /API/health
+  404                    | GET /api/%2e%2e/%2e%2e/etc/passwd
+  200                    | GET /api/swap/../health
+  200                    | GET /api/%68ealth
+  404 NOT_FOUND          | GET /api/swap/status/%
+  404 NOT_FOUND          | GET /api/swap/status/%ff%fe
+  404 NOT_FOUND          | GET /api/swap/status/__proto__
+  200                    | GET http://evil.test/api/health
+  200                    | GET /api/health#/../reserves
+  405 METHOD_NOT_ALLOWED | GET ${SWAP}?_method=POST
+  400 INVALID_INPUT      | GET /api/swap/estimate?amountSol=0.5&amountSol=0.6
+  400 INVALID_INPUT      | GET /api/swap/estimate?amountSol[]=0.5
+  400 INVALID_INPUT      | GET /api/swap/estimate?amountSol[$gt]=0
+  400 INVALID_INPUT      | GET /api/swap/estimate?AMOUNTSOL=0.5
+  200                    | GET /api/health?__proto__=1&__proto__[x]=1&constructor=2
+  200                    | GET /api/listings/search?q=%ff%fe%c0%af
+  200                    | GET /api/listings/search?q=%22%20OR%20*%20NEAR(%25_
+  400 INVALID_INPUT      | GET /api/listings/search?q=a&cursor=%00%ff
+`).map(([answer = '', line = '']): Shape => ({ name: line, answer, bytes: request(line, []) }));
+
 const BAD_JSON = '400 INVALID_JSON';
 const TOO_LARGE = '413 BODY_TOO_LARGE';
-const BAD_INPUT = '400 INVALID_INPUT';
-const NO_ROUTE = '404 ROUTE_NOT_FOUND';
-const WRONG_METHOD = '405 METHOD_NOT_ALLOWED';
-
-const framing: Shape[] = [
-  framed('chunks of one byte', COUNTED, [CHUNKED], [...GOOD].map(chunk).join('') + END),
-  framed('a chunk extension', COUNTED, [CHUNKED], `d;a="b"\r\n${GOOD}\r\n${END}`),
-  framed('a chunk longer than its stated size', BAD_JSON, [CHUNKED], `5\r\n${GOOD}\r\n${END}`),
-  framed('a chunk of a size beyond 64 bits', BAD_JSON, [CHUNKED], `fffffffffffffffff\r\n${GOOD}\r\n${END}`),
-  framed('a chunk of no size', BAD_JSON, [CHUNKED], `x\r\n${GOOD}\r\n${END}`),
-  framed(
-    'both a length and chunks: the chunks count',
-    COUNTED,
-    [CHUNKED, 'content-length: 4'],
-    chunk(GOOD) + END,
-  ),
-  framed('a body over 16 KiB', TOO_LARGE, [`content-length: ${LARGE.length}`], LARGE),
-  framed('a body over 16 KiB in one chunk', TOO_LARGE, [CHUNKED], chunk(LARGE) + END),
-  framed('a length of a gigabyte', TOO_LARGE, ['content-length: 999999999'], '{'),
-  framed('a length that cuts the body', BAD_JSON, ['content-length: 5'], GOOD),
-  framed('no length at all', BAD_JSON, [], GOOD),
-];
-
-const bodies: Shape[] = [
-  view(
-    'a body at its largest depth and width',
-    COUNTED,
-    `{"path":"/a","x":${'['.repeat(7)}${']'.repeat(7)}}`,
-  ),
-  view('nesting of 8,000', BAD_JSON, `{"path":"/a","x":${'['.repeat(8_000)}${']'.repeat(8_000)}}`),
-  view('nesting one too deep', BAD_JSON, `{"path":"/a","x":${'['.repeat(8)}${']'.repeat(8)}}`),
-  view('1,000 members', BAD_JSON, `{"path":"/a",${Array.from({ length: 1_000 }, (_, i) => `"${i}":0`)}}`),
-  view('an array of 8,000', BAD_JSON, `{"path":"/a","x":[${Array(8_000).fill(0)}]}`),
-  view('one key twice: the last counts', BAD_INPUT, '{"path":"/a","path":1}'),
-  swap('one amount twice: the last counts', BAD_INPUT, '{"amountSol":0.5,"amountSol":0}'),
-  view('__proto__ is a member like another, and ignored', COUNTED, '{"path":"/a","__proto__":{"path":1}}'),
-  view('a required member in __proto__ only', BAD_INPUT, '{"__proto__":{"path":"/a"}}'),
-  view('constructor.prototype', COUNTED, '{"path":"/a","constructor":{"prototype":{"x":1}}}'),
-  swap('__proto__ where members are closed', BAD_INPUT, '{"amountSol":0.5,"__proto__":{"x":1}}'),
-  swap('an unknown member', BAD_INPUT, '{"amountSol":0.5,"to":"bc1qthief"}'),
-  view('a UTF-8 byte order mark', COUNTED, Buffer.concat([Buffer.from('efbbbf', 'hex'), Buffer.from(GOOD)])),
-  view('UTF-16', BAD_JSON, Buffer.from(`\ufeff${GOOD}`, 'utf16le')),
-  view('an overlong slash', BAD_JSON, Buffer.from('7b2270617468223a22c0af227d', 'hex')),
-  view('half a character at the end', BAD_JSON, Buffer.from('7b2270617468223a222fe282', 'hex')),
-  view('a surrogate written as UTF-8', BAD_JSON, Buffer.from('7b2270617468223a222feda080227d', 'hex')),
-  view('a lone surrogate as an escape', BAD_INPUT, '{"path":"/\\ud800"}'),
-  view('a NUL as an escape', BAD_INPUT, '{"path":"/a\\u0000"}'),
-  view('a line break meant for a log', BAD_INPUT, '{"path":"/a\\r\\n203.0.113.1 admin"}'),
-  view(
-    'a gzip bomb',
-    '415 UNSUPPORTED_CONTENT_ENCODING',
-    gzipSync(Buffer.alloc(5_000_000, 32)),
-    'content-encoding: gzip',
-  ),
-  view('two JSON values', BAD_JSON, `${GOOD}${GOOD}`),
-  view('a comment', BAD_JSON, '{"path":"/a"/**/}'),
-  view('NaN', BAD_JSON, '{"path":NaN}'),
-];
-
-const methods: Shape[] = [
-  ...['get', 'FOO', 'TRACK', 'PROPFIND', 'PATCH'].map((method) =>
-    shape(
-      `the method ${method}`,
-      ['get', 'FOO', 'TRACK'].includes(method) ? '501' : WRONG_METHOD,
-      text(`${method} /api/health HTTP/1.1`, ...CLOSE),
-    ),
-  ),
-  shape(
+const KEYS = ['idempotency-key: 0123456789abcdef', 'idempotency-key: fedcba9876543210'];
+const GZIP = gzipSync(Buffer.alloc(5_000_000, 32));
+const BUILT: readonly (readonly [name: string, answer: string, bytes: Buffer])[] = [
+  ['chunks of one byte', '204', framed([...GOOD].map(chunk).join('') + END, CHUNKED)],
+  ['a chunk extension', '204', framed(`d;a="b"\r\n${GOOD}\r\n${END}`, CHUNKED)],
+  ['a chunk longer than its stated size', BAD_JSON, framed(`5\r\n${GOOD}\r\n${END}`, CHUNKED)],
+  ['a chunk of 2^68 bytes', BAD_JSON, framed(`fffffffffffffffff\r\n${GOOD}\r\n${END}`, CHUNKED)],
+  ['a chunk of no size', BAD_JSON, framed(`x\r\n${GOOD}\r\n${END}`, CHUNKED)],
+  ['a length and chunks: the chunks count', '204', framed(chunk(GOOD) + END, CHUNKED, 'content-length: 4')],
+  ['a body over 16 KiB', TOO_LARGE, framed(LARGE, `content-length: ${LARGE.length}`)],
+  ['a body over 16 KiB in one chunk', TOO_LARGE, framed(chunk(LARGE) + END, CHUNKED)],
+  ['a length of a gigabyte', TOO_LARGE, framed('{', 'content-length: 999999999')],
+  ['a length that cuts the body', BAD_JSON, framed(GOOD, 'content-length: 5')],
+  ['no length at all', BAD_JSON, framed(GOOD)],
+  ['1,000 members', BAD_JSON, post(VIEW, `{"path":"/a",${numbers(1_000, (i) => `"${i}":0`)}}`)],
+  ['a gzip bomb', '415 UNSUPPORTED_CONTENT_ENCODING', post(VIEW, GZIP, 'content-encoding: gzip')],
+  ['a content type twice', '400 UNSUPPORTED_CONTENT_TYPE', post(VIEW, GOOD, 'content-type: text/plain')],
+  ['two idempotency keys', '400 INVALID_IDEMPOTENCY_KEY', post(SWAP, '{"amountSol":0.5}', ...KEYS)],
+  [
     'TRACE, which would read headers back',
-    WRONG_METHOD,
-    text('TRACE /api/health HTTP/1.1', ...CLOSE, 'x-a: b'),
-  ),
-  get('a method in a header', WRONG_METHOD, SWAP, 'x-http-method-override: POST', 'x-http-method: POST'),
-  get('a method in the query', WRONG_METHOD, `${SWAP}?_method=POST`),
-  shape(
-    'a GET with a body',
-    '200',
-    Buffer.concat([text('GET /api/health HTTP/1.1', ...CLOSE, 'content-length: 13'), Buffer.from(GOOD)]),
-  ),
-];
-
-const paths: Shape[] = [
-  ...[
-    '/api//health',
-    '/api/health/',
-    '/api/health%2f',
-    '/api/health%00',
-    '/api/health%20',
-    '/api/health;x=1',
-    '/api/health.css',
-    '/api/health%23.css',
-    '/api/health/x.css',
-    '/api/reserves/x.js',
-    '/api/..%2f..%2fetc/passwd',
-    '/api/swap/status',
-    '/api/__proto__',
-    '/api/tokens/a/metadata.json/b',
-  ].map((path) => get(`the path ${path}`, NO_ROUTE, path)),
-  get('a path in capitals is a page that does not exist', '404', '/API/health'),
-  get('a path that leaves its folder is a page that does not exist', '404', '/api/%2e%2e/%2e%2e/etc/passwd'),
-  get('a path through another', '200', '/api/swap/../health'),
-  get('an encoded letter', '200', '/api/%68ealth'),
-  get('a broken escape', '404 NOT_FOUND', '/api/swap/status/%'),
-  get('an escape that is not UTF-8', '404 NOT_FOUND', '/api/swap/status/%ff%fe'),
-  get('an id of 6,000 characters', '404 NOT_FOUND', `/api/swap/status/${'1'.repeat(6_000)}`),
-  get('an id named like a member of every object', '404 NOT_FOUND', '/api/swap/status/__proto__'),
-  get('a whole URL as the target', '200', 'http://evil.test/api/health'),
-  get('a fragment', '200', '/api/health#/../reserves'),
-];
-
-const queries: Shape[] = [
-  get('one parameter twice', BAD_INPUT, '/api/swap/estimate?amountSol=0.5&amountSol=0.6'),
-  get('a parameter as an array', BAD_INPUT, '/api/swap/estimate?amountSol[]=0.5'),
-  get('a parameter as an operator', BAD_INPUT, '/api/swap/estimate?amountSol[$gt]=0'),
-  get('a parameter in another case', BAD_INPUT, '/api/swap/estimate?AMOUNTSOL=0.5'),
-  get('__proto__ as a parameter', '200', '/api/health?__proto__=1&__proto__[x]=1&constructor=2'),
-  get(
-    '2,000 parameters',
-    BAD_INPUT,
-    `/api/health?${Array.from({ length: 2_000 }, (_, i) => `${i}=`).join('&')}`,
-  ),
-  get('a query that is not UTF-8', '200', '/api/listings/search?q=%ff%fe%c0%af'),
-  get('a query of operators', '200', '/api/listings/search?q=%22%20OR%20*%20NEAR(%25_'),
-  get('a broken cursor', BAD_INPUT, '/api/listings/search?q=a&cursor=%00%ff'),
-];
-
-const headers: Shape[] = [
-  get(
+    '405 METHOD_NOT_ALLOWED',
+    request('TRACE /api/health', ['x-a: b']),
+  ],
+  ['a method in a header', '405 METHOD_NOT_ALLOWED', get(SWAP, 'x-http-method-override: POST')],
+  ['a GET with a body', '200', request('GET /api/health', ['content-length: 13'], GOOD)],
+  ['an id of 6,000 characters', '404 NOT_FOUND', get(`/api/swap/status/${'1'.repeat(6_000)}`)],
+  ['2,000 parameters', '400 INVALID_INPUT', get(`/api/health?${numbers(2_000, (i) => `${i}=`).join('&')}`)],
+  [
     'a header of 300 KB, which the platform cuts at 128',
     '200',
-    '/api/health',
-    `x-a: ${'a'.repeat(300_000)}`,
-  ),
-  get('100 headers', '200', '/api/health', ...Array.from({ length: 100 }, (_, i) => `x-${i}: a`)),
-  get(
-    'a thousand entity tags',
-    '200',
-    '/api/health',
-    `if-none-match: ${Array(1_000).fill('"a"').join(', ')}`,
-  ),
-  get('a range of ranges', '200', '/api/health', `range: bytes=${Array(500).fill('0-').join(',')}`),
-  get('an upgrade', '200', '/api/health', 'upgrade: h2c', 'http2-settings: AAMAAABkAAQAAP__'),
-  get('a request id that would break a log', '200', '/api/health', 'x-request-id: a"}\t{"level":"alarm'),
-  swap(
-    'two idempotency keys',
-    '400 INVALID_IDEMPOTENCY_KEY',
-    '{"amountSol":0.5}',
-    'idempotency-key: 0123456789abcdef',
-    'idempotency-key: fedcba9876543210',
-  ),
-  ...['short', 'x'.repeat(129), 'key with spaces 0123456789', 'k\u00e9y-0123456789abcdef', ''].map((key) =>
-    swap(
-      `the idempotency key ${JSON.stringify(key.slice(0, 30))}`,
-      '400 INVALID_IDEMPOTENCY_KEY',
-      '{"amountSol":0.5}',
-      `idempotency-key: ${key}`,
-    ),
-  ),
-  view('a content type twice', '400 UNSUPPORTED_CONTENT_TYPE', GOOD, 'content-type: text/plain'),
+    get('/api/health', `x-a: ${'a'.repeat(3e5)}`),
+  ],
+  ['100 headers', '200', get('/api/health', ...numbers(100, (i) => `x-${i}: a`))],
+  ['a thousand entity tags', '200', get('/api/health', `if-none-match: ${Array(1_000).fill('"a"')}`)],
+  ['a range of ranges', '200', get('/api/health', `range: bytes=${Array(500).fill('0-')}`)],
+  ['an upgrade', '200', get('/api/health', 'upgrade: h2c', 'http2-settings: AAMAAABkAAQAAP__')],
+  ['a request id that breaks a log', '200', get('/api/health', 'x-request-id: a"}\t{"level":"alarm')],
 ];
 
-export const SHAPES: readonly Shape[] = [...framing, ...bodies, ...methods, ...paths, ...queries, ...headers];
+export const SHAPES: readonly Shape[] = [
+  ...BUILT.map(([name, answer, bytes]) => ({ name, answer, bytes })),
+  ...BODIES,
+  ...LINES,
+];
