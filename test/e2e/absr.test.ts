@@ -9,9 +9,8 @@ import { payBitcoin } from '../world/bitcoin-wallet.ts';
 import { callRpc } from '../world/json-rpc.ts';
 import type { BitcoinKey } from '../world/keys.ts';
 import { useWorld } from '../world/use-world.ts';
-import { until } from './swap-caller.ts';
+import { ask, type Body, until } from './swap-caller.ts';
 
-type Json = Record<string, unknown>;
 const DAILY = '5 0 * * *';
 const EVERY_MINUTE = '* * * * *';
 
@@ -22,18 +21,18 @@ const world = useWorld({
   vars: { TREASURY_SOLANA_ADDRESS: treasury },
 });
 
-const get = async <T = Json>(path: string) => (await (await world.fetch(path)).json()) as T;
+const get = async (path: string) => (await ask(world, path)).body;
 /** Atoms that a node shows. */
 async function atomsOf(method: string, ...params: unknown[]): Promise<string> {
   const { result } = await callRpc(world.endpoints.rpc1, method, params);
   return (result as { value: { amount: string } }).value.amount;
 }
 const supply = () => atomsOf('getTokenSupply', world.mints.absr, { commitment: 'processed' });
-const listed = async () => (await get<{ transactions: Json[] }>('/api/arbitrage/transactions')).transactions;
+const listed = async () => (await get('/api/arbitrage/transactions')).transactions as Body[];
 /** The figures, after the values of the cron were read again. */
 async function figures() {
   await world.control.cron(EVERY_MINUTE);
-  return get<{ absrSupplySats: number; gapSats: number }>('/api/arbitrage/summary');
+  return (await get('/api/arbitrage/summary')) as { absrSupplySats: number; gapSats: number };
 }
 
 it('mints ABSR to the new account of the treasury, once, for sats with three confirmations', async () => {

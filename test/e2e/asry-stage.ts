@@ -1,11 +1,7 @@
 /** Deposits on the world's chain, and claims of them by callers. */
 
 import { address, type Instruction, type KeyPairSigner } from '@solana/web3.js';
-import {
-  getCreateAssociatedTokenIdempotentInstruction,
-  getTransferCheckedInstruction,
-  getTransferInstruction,
-} from '@solana-program/token';
+import { getTransferInstruction } from '@solana-program/token';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
@@ -13,6 +9,7 @@ import { WAIT_MS } from '../patience.ts';
 import { createSolanaKey, type SolanaKey } from '../world/keys.ts';
 import { landTransaction } from '../world/solana-wallet.ts';
 import type { World } from '../world/world.ts';
+import { ask } from './swap-caller.ts';
 
 export const DOLLAR = 1_000_000n;
 type Asset = 'usdc' | 'usdt';
@@ -37,21 +34,13 @@ export type Answer = {
 };
 
 export function createAsryStage(world: World) {
-  const { ledger, bank, mints, faucet } = world.solana;
+  const { ledger, mints, faucet } = world.solana;
 
   const account = (owner: string, asset: Asset) => findAta(owner, mints[asset].mint, TOKEN_PROGRAM);
 
   async function land(payer: KeyPairSigner, ...instructions: Instruction[]): Promise<string> {
     return (await landTransaction(ledger, payer, instructions)).signature;
   }
-
-  const openAccount = (owner: string, asset: Asset): Instruction =>
-    getCreateAssociatedTokenIdempotentInstruction({
-      payer: bank.signer,
-      owner: address(owner),
-      mint: address(mints[asset].mint),
-      ata: address(account(owner, asset)),
-    });
 
   /** A wallet with SOL and dollars of both kinds. */
   async function user(): Promise<SolanaKey> {
@@ -70,34 +59,10 @@ export function createAsryStage(world: World) {
       amount,
     });
 
-  const payChecked = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
-    getTransferCheckedInstruction({
-      source: address(account(from.address, asset)),
-      mint: address(mints[asset].mint),
-      destination: address(account(to, asset)),
-      authority: from.signer,
-      amount,
-      decimals: mints[asset].decimals,
-    });
-
   /** The body is sent unchanged. */
   async function post(body: unknown, ip?: string): Promise<Answer> {
-    const response = await world.fetch('/api/asry/claim-from-deposit', {
-      ...(ip === undefined ? {} : { ip }),
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    return {
-      status: response.status,
-      body: (await response.json()) as Answer['body'],
-      retryAfter: response.headers.get('retry-after'),
-    };
-  }
-
-  async function get<T>(path: string): Promise<{ status: number; body: T }> {
-    const response = await world.fetch(path);
-    return { status: response.status, body: (await response.json()) as T };
+    const { status, headers, body: answer } = await ask(world, '/api/asry/claim-from-deposit', { body, ip });
+    return { status, body: answer as never, retryAfter: headers.get('retry-after') };
   }
 
   async function finalized(signature: string): Promise<void> {
@@ -121,19 +86,17 @@ export function createAsryStage(world: World) {
 
   return {
     land,
-    openAccount,
     user,
     pay,
-    payChecked,
     post,
-    get,
     finalized,
     asryOf,
     payoutsOf,
 
     /** A plain deposit, final. */
     async deposit(from: SolanaKey, dollars: bigint): Promise<string> {
-      const signature = await land(from.signer, pay(from, world.treasury, dollars * DOLLAR));
+      const amount = dollars * DOLLAR;
+      const signature = await world.control.transfer({ from, to: world.treasury, asset: 'usdc', amount });
       await finalized(signature);
       return signature;
     },
@@ -145,8 +108,10 @@ export function createAsryStage(world: World) {
     async paid(signature: string): Promise<ClaimRecord> {
       let last: unknown;
       for (const end = Date.now() + WAIT_MS; Date.now() < end; ) {
-        const { status, body } = await get<ClaimRecord>(`/api/asry/claims/${signature}`);
-        if (status === 200 && body.payouts.every((payout) => payout.paid_at !== null)) return body;
+        const { status, body } = await ask(world, `/api/asry/claims/${signature}`);
+        const record = body as Partial<ClaimRecord>;
+        if (status === 200 && record.payouts?.every(({ paid_at }) => paid_at !== null))
+          return record as ClaimRecord;
         last = { status, body };
         await ledger.clock.reached(ledger.clock.slot('processed') + 5);
       }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import { lazy, useWorld } from '../world/use-world.ts';
 import { type Answer, CURVE, createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';
-import { until } from './swap-caller.ts';
+import { ask, until } from './swap-caller.ts';
 
 const curve = createExpectedCurve();
 
@@ -18,7 +18,7 @@ type Epochs = {
     claims: number;
   };
 };
-const currentEpoch = async () => (await stage.get<Epochs>('/api/asry/epoch')).body.current;
+const currentEpoch = async () => ((await ask(world, '/api/asry/epoch')).body as never as Epochs).current;
 
 describe('a deposit is rewarded to the unit', () => {
   it.each([
@@ -28,8 +28,10 @@ describe('a deposit is rewarded to the unit', () => {
     const user = await stage.user();
     const coin = asset === 'USDC' ? 'usdc' : 'usdt';
     const credited = 100n * DOLLAR + 1n;
-    const move = how === 'a plain transfer' ? stage.pay : stage.payChecked;
-    const signature = await stage.land(user.signer, move(user, world.treasury, credited, coin));
+    const signature =
+      how === 'a plain transfer'
+        ? await stage.land(user.signer, stage.pay(user, world.treasury, credited, coin))
+        : await world.control.transfer({ from: user, to: world.treasury, asset: coin, amount: credited });
     await stage.finalized(signature);
     const answer = await stage.claim(signature, { asset, amount: '100.000001', amountAtomic: '100000001' });
     const { fee, net, reward } = curve.next(credited);
@@ -97,11 +99,11 @@ describe('500 claims of one deposit at once', () => {
     async (round) => {
       const user = await stage.user();
       const signature = await stage.deposit(user, 11n);
-      const ask = (call: number): Promise<Answer | undefined> =>
+      const claim = (call: number): Promise<Answer | undefined> =>
         stage
           .post({ asset: 'USDC', depositTxSignature: signature }, `10.${round}.${call >> 8}.${call & 255}`)
           .catch(() => undefined);
-      const calls = Array.from({ length: 500 }, (_, call) => ask(call));
+      const calls = Array.from({ length: 500 }, (_, call) => claim(call));
       // Some rounds are killed while the first calls are answered, some before.
       await Promise.any(calls.map(async (call) => ((await call) ? true : Promise.reject(new Error('lost')))));
       if (round > 1) {
@@ -121,7 +123,7 @@ describe('500 claims of one deposit at once', () => {
       await world.control.cron();
       // A repeated call gets the only claim, or makes it.
       const again = await until('a last word', async () => {
-        const answer = await ask(501);
+        const answer = await claim(501);
         return answer?.retryAfter === null && answer.status < 500 ? answer : undefined;
       });
       expect([undefined, 'ALREADY_CLAIMED']).toContain(again.body.error_code);

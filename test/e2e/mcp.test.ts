@@ -177,10 +177,10 @@ it('an agent claims a deposit once, after a dry run', async () => {
   const client = await olderClient(world, 'http');
   const caller = createTokenCaller(world);
   try {
-    const depositTxSignature = await caller.land(
-      caller.user(1),
-      await caller.deposit(caller.user(1), 100_000_000n),
-    );
+    const [from, to] = [caller.user(1), world.treasury];
+    const depositTxSignature = await world.control.transfer({
+      ...{ from, to, asset: 'usdc', amount: 100_000_000n },
+    });
     const claim = { asset: 'USDC', depositTxSignature, amount: 100 };
     await caller.finality();
     const { structured: dry, text } = await client.call('asry_claim', { ...claim, skipReward: true });

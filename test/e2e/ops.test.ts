@@ -5,7 +5,7 @@ import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey } from '../world/keys.ts';
 import { useWorld } from '../world/use-world.ts';
-import { until } from './swap-caller.ts';
+import { ask, type Body, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
 type Json = Record<string, unknown>;
@@ -30,19 +30,9 @@ const ops = (args: readonly string[], env: Readonly<Record<string, string>> = {}
   runScript('ops', args, { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET, ...env });
 
 /** The same call without a terminal. */
-async function post(
-  body: unknown,
-  secret = world.bindings.OPS_SECRET,
-): Promise<{ status: number; body: Json }> {
-  const response = await world.fetch('/api/ops', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: (await response.json()) as Json };
-}
+const post = (body: unknown, secret = world.bindings.OPS_SECRET) => ask(world, '/api/ops', { body, secret });
 
-const stateOf = (body: Json) => body.state as Json & { balances: Json[] };
+const stateOf = (body: Body) => body.state as Json & { balances: Json[] };
 
 describe('state', () => {
   const rowsOf = async () => stateOf((await post({ name: 'state' })).body).balances;

@@ -4,7 +4,7 @@ import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { startWebhook } from '../kit/serve.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { lazy, useWorld } from '../world/use-world.ts';
-import { createSwapCaller, mintEnds, until } from './swap-caller.ts';
+import { command, createSwapCaller, mintEnds, until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
 interface Status extends Json {
@@ -40,13 +40,6 @@ const shows = (what: string, found: (status: Status) => boolean): Promise<Status
     const status = await read();
     return found(status) ? status : undefined;
   });
-const ops = (name: string) =>
-  world.fetch('/api/ops', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${world.bindings.OPS_SECRET}` },
-    body: JSON.stringify({ name }),
-  });
-
 /** The status's name for each upstream of the world, and whether money depends on it. */
 const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, needed: boolean]>>> = {
   rpc1: ['solana-rpc-1', true],
@@ -99,7 +92,7 @@ it('the status of an unsettled swap shows exposure, used limits and the operatio
 describe('an alarm', () => {
   it('a test alarm arrives with the name of the service and a link to the runbook', async () => {
     const before = messages().length;
-    await ops('test-alarm');
+    await command(world, { name: 'test-alarm' });
     expect(messages().slice(before)).toMatchObject([
       {
         service: world.url,

@@ -66,12 +66,40 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body };
 }
 
+/** Calls the service: a GET, or a POST if there is a body. A text is sent as it is. @param call.secret of the operator */
+export async function ask(
+  world: Pick<World, 'fetch'>,
+  path: string,
+  call: {
+    readonly body?: unknown;
+    readonly ip?: string | undefined;
+    readonly key?: string | undefined;
+    readonly secret?: string | undefined;
+  } = {},
+): Promise<Answer> {
+  const { body, ip, key, secret } = call;
+  const post = {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(key !== undefined && { 'idempotency-key': key }),
+      ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  };
+  return read(await world.fetch(path, { ...(body !== undefined && post), ...(ip !== undefined && { ip }) }));
+}
+
+/** A command of the operator. */
+export const command = async (world: World, body: Body): Promise<Body> =>
+  (await ask(world, '/api/ops', { body, secret: world.bindings.OPS_SECRET })).body;
+
 /** The service and both chains of a world, for comparing one with the other. */
 export function createSwapCaller(world: World): SwapCaller {
   const { ledger } = world.solana;
   const { index } = world.bitcoin;
   const script = scriptOf(world.reserve.bitcoin);
-  const get = async (path: string): Promise<Answer> => read(await world.fetch(path));
+  const get = (path: string): Promise<Answer> => ask(world, path);
   const status = (id: string): Promise<Answer> => get(`/api/swap/status/${id}`);
 
   const paidTo = (txid: string): bigint =>
@@ -83,18 +111,7 @@ export function createSwapCaller(world: World): SwapCaller {
   return {
     get,
     status,
-    async create(amountSol, { key, ip } = {}) {
-      const response = await world.fetch('/api/swap/create', {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(key === undefined ? {} : { 'idempotency-key': key }),
-        },
-        body: JSON.stringify({ amountSol }),
-        ...(ip === undefined ? {} : { ip }),
-      });
-      return read(response);
-    },
+    create: (amountSol, options) => ask(world, '/api/swap/create', { body: { amountSol }, ...options }),
     settled: (id) =>
       until(`swap ${id} settled`, async () => {
         const { status: code, body } = await status(id);

@@ -1,21 +1,13 @@
 /** A caller of the token routes, and a wallet that has only the Solana Pay URL of a request. */
 import { base58 } from '@scure/base';
-import { AccountRole, address, type Instruction } from '@solana/web3.js';
-import { getTransferSolInstruction } from '@solana-program/system';
-import { getTransferCheckedInstruction } from '@solana-program/token';
-import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
 import { mintData } from '../kit/token-accounts.ts';
 import { WAIT_MS } from '../patience.ts';
 import type { SolanaKey } from '../world/keys.ts';
-import { landTransaction } from '../world/solana-wallet.ts';
-import { createTokenAccounts } from '../world/test-tokens.ts';
 import type { World } from '../world/world.ts';
-
-export type Body = Readonly<Record<string, unknown>>;
-export type Answer = { readonly status: number; readonly body: Body };
+import { type Answer, ask, type Body, command } from './swap-caller.ts';
 
 const LOOK_MS = 100;
 
@@ -29,15 +21,7 @@ export function createTokenCaller(world: World) {
   const { ledger } = world.solana;
   let asked = 0;
 
-  async function call(path: string, body?: unknown, ip?: string): Promise<Answer> {
-    const json = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    };
-    const response = await world.fetch(path, { ...(body === undefined ? {} : json), ...(ip ? { ip } : {}) });
-    return { status: response.status, body: (await response.json()) as Body };
-  }
+  const call = (path: string, body?: unknown, ip?: string): Promise<Answer> => ask(world, path, { body, ip });
 
   /** A network of its own for each request, since the open requests of one network are limited. */
   const freshIp = (): string => `10.${++asked % 200}.${Math.floor(asked / 200)}.1`;
@@ -69,38 +53,6 @@ export function createTokenCaller(world: World) {
     return { to: url.pathname, lamports, references: url.searchParams.getAll('reference') };
   }
 
-  const transfer = (
-    from: SolanaKey,
-    to: string,
-    lamports: bigint,
-    references: readonly string[],
-  ): Instruction => {
-    const move = getTransferSolInstruction({
-      source: from.signer,
-      destination: address(to),
-      amount: lamports,
-    });
-    const keys = references.map((key) => ({ address: address(key), role: AccountRole.READONLY }));
-    return { ...move, accounts: [...move.accounts, ...keys] };
-  };
-
-  /** A deposit of USDC to the treasury. */
-  async function deposit(from: SolanaKey, atoms: bigint): Promise<Instruction> {
-    const { mint, decimals } = world.solana.mints.usdc;
-    await createTokenAccounts(ledger, world.solana.bank.signer, world.treasury, [mint]);
-    return getTransferCheckedInstruction({
-      source: address(findAta(from.address, mint, TOKEN_PROGRAM)),
-      mint: address(mint),
-      destination: address(findAta(world.treasury, mint, TOKEN_PROGRAM)),
-      authority: from.signer,
-      amount: atoms,
-      decimals,
-    });
-  }
-
-  const land = async (payer: SolanaKey, ...instructions: Instruction[]): Promise<string> =>
-    (await landTransaction(ledger, payer.signer, instructions)).signature;
-
   async function plant(at: string, data: Uint8Array, owner: string): Promise<void> {
     await world.solana.ledger.plant(at, 10_000_000n, data, owner);
     await until(
@@ -127,42 +79,28 @@ export function createTokenCaller(world: World) {
     return mint;
   }
 
+  async function open(path: string, order: Body): Promise<Body> {
+    const { status, body } = await call(path, order, freshIp());
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    return body;
+  }
+
   return {
     call,
     until,
     user,
     payRequest,
-    transfer,
-    deposit,
-    land,
     foreignMint,
     freshIp,
 
-    async invoice(over: Body = {}): Promise<Body> {
-      const { status, body } = await call(
-        '/api/invoices',
-        { ...orderOf(user().address), ...over },
-        freshIp(),
-      );
-      if (status !== 200) throw new Error(JSON.stringify(body));
-      return body;
-    },
-
-    async listing(mint: string): Promise<Body> {
-      const { status, body } = await call('/api/listings/request', { mint_address: mint }, freshIp());
-      if (status !== 200) throw new Error(JSON.stringify(body));
-      return body;
-    },
+    invoice: (over: Body = {}): Promise<Body> =>
+      open('/api/invoices', { ...orderOf(user().address), ...over }),
+    listing: (mint: string): Promise<Body> => open('/api/listings/request', { mint_address: mint }),
 
     /** Pays the request of the URL, without other information. */
-    async pay(
-      body: Body,
-      over: { lamports?: bigint; references?: readonly string[]; from?: SolanaKey } = {},
-    ) {
-      const request = payRequest(body.solana_pay_url);
-      const from = over.from ?? user();
-      const { to, lamports, references } = { ...request, ...over };
-      return land(from, transfer(from, to, lamports, references));
+    pay(body: Body, over: { lamports?: bigint; references?: readonly string[]; from?: SolanaKey } = {}) {
+      const { to, lamports: amount, references } = { ...payRequest(body.solana_pay_url), ...over };
+      return world.control.transfer({ from: over.from ?? user(), to, asset: 'sol', amount, references });
     },
 
     /** Confirms a payment until the response is final. */
@@ -186,17 +124,8 @@ export function createTokenCaller(world: World) {
 
     read: (id: unknown): Promise<Answer> => call(`/api/invoices/${id}`),
 
-    ops: async (name: string, id?: unknown): Promise<Body> => {
-      const response = await world.fetch('/api/ops', {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${world.bindings.OPS_SECRET}`,
-        },
-        body: JSON.stringify(id === undefined ? { name } : { name, id }),
-      });
-      return (await response.json()) as Body;
-    },
+    ops: (name: string, id?: unknown): Promise<Body> =>
+      command(world, id === undefined ? { name } : { name, id }),
 
     balance: async (at: string): Promise<bigint> => {
       const account = await ledger.account(at, ledger.clock.slot('processed'));

@@ -10,7 +10,8 @@ import {
 } from '../../src/chain/solana/token-program.ts';
 import { cases } from '../cases.ts';
 import { lazy, useWorld } from '../world/use-world.ts';
-import { type Body, createTokenCaller } from './token-caller.ts';
+import type { Body } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
 
 const world = useWorld({ cron: false });
 const caller = lazy(() => createTokenCaller(world));

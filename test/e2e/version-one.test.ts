@@ -6,7 +6,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { callRpc } from '../world/json-rpc.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { createAsryStage, DOLLAR } from './asry-stage.ts';
+import { createAsryStage } from './asry-stage.ts';
 import { createSwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
@@ -57,8 +57,7 @@ async function listsToken(from: World): Promise<void> {
 async function claimsReward(from: World): Promise<void> {
   const stage = createAsryStage(from);
   const user = await stage.user();
-  const deposit = await stage.land(user.signer, stage.pay(user, from.treasury, 100n * DOLLAR));
-  await stage.finalized(deposit);
+  const deposit = await stage.deposit(user, 100n);
   const answer = await stage.claim(deposit);
   expect([answer.status, answer.body.error_code]).toEqual([200, undefined]);
   expect((await stage.paid(deposit)).payouts).toMatchObject([{ status: 'sent' }]);
