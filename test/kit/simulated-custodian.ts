@@ -3,7 +3,6 @@
  * makes it fails if the run breaks an invariant of the simulator.
  */
 import { expect, onTestFinished } from 'vitest';
-import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { RequestKind } from '../../src/core/record-tables.ts';
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Custodian } from '../../src/custody/custodian.ts';
@@ -168,8 +167,7 @@ export function simulateCustodian({
     },
 
     /** Opens an empty account for ASRY. */
-    openAccount: (owner: string): void =>
-      ledger.openAccount(asryAccount(owner), { owner, mint: ASRY, program: TOKEN_PROGRAM }, 0n),
+    openAccount: (owner: string): string => ledger.openAccount(owner, ASRY),
     /** Closes that account, as its owner may. */
     closeAccount(owner: string): void {
       const name = key.exists(asryAccount(owner));
@@ -211,11 +209,10 @@ export function simulateCustodian({
     deposit(sender: string, hasAccount: boolean): string {
       const signature = world.signature();
       const atoms = 25_000_000n;
-      const [from, to] = [ataOf(sender, ADDRESSES.USDC), ataOf(TREASURY, ADDRESSES.USDC)];
-      ledger.openAccount(from, { owner: sender, mint: ADDRESSES.USDC, program: TOKEN_PROGRAM }, atoms);
+      const from = ledger.openAccount(sender, ADDRESSES.USDC, atoms);
+      const to = ataOf(TREASURY, ADDRESSES.USDC);
       ledger.endow(key.lamports(sender), 5_000n);
-      if (hasAccount)
-        ledger.openAccount(asryAccount(sender), { owner: sender, mint: ASRY, program: TOKEN_PROGRAM }, 0n);
+      if (hasAccount) ledger.openAccount(sender, ASRY);
       ledger.add({
         signature,
         accounts: [sender, from, to],

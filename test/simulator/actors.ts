@@ -3,8 +3,10 @@
  * Every call with one key must get the same result.
  * @module
  */
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
 import { wallet } from '../kit/addresses.ts';
+import { tokenDesign } from '../kit/token-design.ts';
 import { chainTransaction } from '../world/solana-shapes.ts';
 import { startFlood, watchLate } from './flood.ts';
 import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
@@ -33,7 +35,6 @@ export type Placed = {
   readonly payments: { readonly signature: string; readonly lamports: bigint; readonly readable: boolean }[];
 };
 
-const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const FEE = 5_000n;
 const DUST = 1_000_000n;
 /** Rent of a classic mint and its owner's account, and the fee of the transaction. */
@@ -44,6 +45,7 @@ const PATIENCE = 8;
 const SPONSOR = wallet(905);
 const VAULT = wallet(906);
 const OPENED = wallet(907);
+const REVOKED = { revokeMint: true, revokeFreeze: true, revokeUpdate: true } as const;
 /** Attempts of the last customer, enough for the longest outage. */
 const LAST_PATIENCE = 200;
 
@@ -77,38 +79,33 @@ export function startActors(world: World, production: Production): Actors {
   function send(
     from: string,
     actions: readonly Action[],
-    more: readonly string[],
-    memo: string | null,
-    readable = true,
-    sponsor?: string,
+    {
+      more = [],
+      memo = null,
+      readable = true,
+      sponsor,
+    }: {
+      readonly more?: readonly string[];
+      readonly memo?: string | null;
+      readonly readable?: boolean;
+      readonly sponsor?: string | undefined;
+    } = {},
   ): string {
     const signature = world.signature();
-    const spent = actions.reduce(
-      (sum, action) =>
-        sum + (action.type === 'pay' ? action.lamports : action.type === 'open' ? TOKEN_RENT : 0n),
-      FEE,
-    );
+    let spent = FEE;
+    const touched: string[] = [];
+    for (const action of actions) {
+      if (action.type === 'pay') spent += action.lamports;
+      if (action.type === 'open') spent += TOKEN_RENT;
+      if (action.type === 'pay' || action.type === 'move') touched.push(action.to);
+      if (action.type === 'close') touched.push(action.account);
+    }
     ledger.endow(key.lamports(from), spent);
     if (sponsor !== undefined) ledger.endow(key.lamports(sponsor), FEE);
-    const touched = actions.flatMap((action) =>
-      action.type === 'pay' || action.type === 'move'
-        ? [action.to]
-        : action.type === 'close'
-          ? [action.account]
-          : [],
-    );
     const signers = sponsor === undefined ? [from] : [sponsor, from];
     const accounts = [...new Set([...signers, ...touched, ...more])];
-    ledger.add({
-      signature,
-      accounts,
-      signers: signers.length,
-      fee: FEE,
-      actions,
-      memo,
-      born: null,
-      readable,
-    });
+    const common = { signature, accounts, signers: signers.length, fee: FEE, actions };
+    ledger.add({ ...common, memo, born: null, readable });
     return signature;
   }
 
@@ -120,16 +117,15 @@ export function startActors(world: World, production: Production): Actors {
     by?: PaidBy,
   ): string {
     const to = addresses.treasury;
-    const pays: Action = { type: 'pay', from: by === 'vault' ? VAULT : from, to, lamports: amount };
+    const isVault = by === 'vault';
+    const pays: Action = { type: 'pay', from: isVault ? VAULT : from, to, lamports: amount };
     const rent: Action = { type: 'pay', from, to: OPENED, lamports: TOKEN_RENT };
-    const signature =
-      by === 'vault'
-        ? send(from, [pays, rent], [VAULT, ...references], null, readable)
-        : send(from, [pays], references, null, readable, by === 'sponsor' ? SPONSOR : undefined);
-    if (by === 'vault') ledger.endow(key.lamports(VAULT), amount);
-    if (by !== undefined)
-      world.happened[`payments by ${by}`] = (world.happened[`payments by ${by}`] ?? 0) + 1;
-    truth.payments.set(signature, { lamports: amount, payer: by === 'vault' ? null : from });
+    const signature = isVault
+      ? send(from, [pays, rent], { more: [VAULT, ...references], readable })
+      : send(from, [pays], { more: references, readable, sponsor: by && SPONSOR });
+    if (isVault) ledger.endow(key.lamports(VAULT), amount);
+    if (by !== undefined) world.count(`payments by ${by}`);
+    truth.payments.set(signature, { lamports: amount, payer: isVault ? null : from });
     trace(() => `customer pays ${amount} as ${signature.slice(0, 8)}`);
     return signature;
   }
@@ -205,18 +201,8 @@ export function startActors(world: World, production: Production): Actors {
   // Paid requests.
 
   const subjectOf = (kind: Order['kind'], index: number) => ({
-    program: 'token',
-    metaplex: false,
-    name: 'Moon',
-    symbol: 'MOON',
-    uri: 'https://sluice.test/',
-    decimals: 9,
-    supply: '1000',
-    creator: wallet(200 + index),
-    revokeMint: true,
-    revokeFreeze: true,
-    revokeUpdate: true,
-    costLamports: CREATION_COST.toString(),
+    ...tokenDesign({ ...{ program: 'token', name: 'Moon', symbol: 'MOON', decimals: 9 }, ...REVOKED }),
+    ...{ supply: '1000', creator: wallet(200 + index), costLamports: CREATION_COST.toString() },
     ...(kind === 'listing' ? { mint: wallet(300 + index) } : {}),
   });
 
@@ -254,32 +240,25 @@ export function startActors(world: World, production: Production): Actors {
     for (const { after, percent, hasReference, readable, by } of order.payments) {
       later(scheduler.now() + after, async () => {
         const amount = (fee * BigInt(percent)) / 100n + (percent === 60 ? 1n : 0n);
-        const signature = payTreasury(
-          wallet(100 + index),
-          amount,
-          hasReference ? [request.reference] : [],
-          readable,
-          by,
-        );
+        const references = hasReference ? [request.reference] : [];
+        const signature = payTreasury(wallet(100 + index), amount, references, readable, by);
         placed.payments.push({ signature, lamports: amount, readable });
       });
     }
     const paidAfter = Math.max(0, ...order.payments.map(({ after }) => after));
     for (const wait of order.confirms)
-      later(scheduler.now() + paidAfter + FINALITY * scenario.slotMs + wait, () => confirm(placed, placed));
+      later(scheduler.now() + paidAfter + FINALITY * scenario.slotMs + wait, async () => {
+        const last = placed.payments.at(-1);
+        if (last) await confirm(request, last.signature);
+      });
   }
 
-  async function confirm({ request }: Placed, { payments }: Placed): Promise<void> {
-    const payment = payments.at(-1);
-    if (!payment) return;
+  async function confirm(request: RequestView, signature: string): Promise<void> {
+    const { id, kind } = request;
     const outcome = await host.ask('confirmPayment', {
-      id: request.id,
-      kind: request.kind,
-      signature: payment.signature,
-      client: 'customer',
-      waitMs: 10_000,
+      ...{ id, kind, signature, client: 'customer', waitMs: 10_000 },
     });
-    trace(() => `customer of ${request.id} confirms: ${outcome.ok ? outcome.value.type : outcome.error}`);
+    trace(() => `customer of ${id} confirms: ${outcome.ok ? outcome.value.type : outcome.error}`);
   }
 
   // Deposits and their rewards.
@@ -287,13 +266,11 @@ export function startActors(world: World, production: Production): Actors {
   async function deposit(wish: Deposit, index: number): Promise<void> {
     const sender = wallet(400 + index);
     const mint = addresses[wish.asset];
-    const from = ataOf(sender, mint);
+    const from = ledger.openAccount(sender, mint, wish.atoms);
     const to = ataOf(addresses.treasury, mint);
     const account = ataOf(sender, addresses.asry);
-    ledger.openAccount(from, { owner: sender, mint, program: TOKEN }, wish.atoms);
-    if (wish.hasAccount)
-      ledger.openAccount(account, { owner: sender, mint: addresses.asry, program: TOKEN }, 0n);
-    const signature = send(sender, [{ type: 'move', from, to, atoms: wish.atoms }], [from], null);
+    if (wish.hasAccount) ledger.openAccount(sender, addresses.asry);
+    const signature = send(sender, [{ type: 'move', from, to, atoms: wish.atoms }], { more: [from] });
     truth.deposits.set(signature, { atoms: wish.atoms, account, most: mostReward(wish.atoms) });
     deposits.set(index, signature);
     for (const call of wish.claims)
@@ -339,59 +316,46 @@ export function startActors(world: World, production: Production): Actors {
 
   const BAD = wallet(500);
 
-  function attack(attack: Attack): Promise<void> | void {
+  const claimAs = (signature: string) =>
+    host.ask('claimDeposit', { signature, asset: 'USDC', skipReward: false, client: 'adversary' });
+  const payDust = (to: string, memo?: string) =>
+    send(BAD, [{ type: 'pay', from: BAD, to, lamports: DUST }], memo === undefined ? {} : { memo });
+
+  async function attack(attack: Attack): Promise<void> {
     trace(() => `adversary: ${JSON.stringify(attack)}`);
-    world.happened[`attack: ${attack.type}`] = (world.happened[`attack: ${attack.type}`] ?? 0) + 1;
+    world.count(`attack: ${attack.type}`);
+    const placed = 'order' in attack ? orders.get(attack.order) : undefined;
     switch (attack.type) {
       case 'dust':
         for (let number = 0; number < attack.count; number++)
           payTreasury(BAD, DUST + BigInt(number), [], attack.readable);
         return;
-      case 'reference': {
-        const placed = orders.get(attack.order);
+      case 'reference':
         if (placed) payTreasury(BAD, DUST, [placed.request.reference], attack.readable);
         return;
-      }
       case 'requests':
-        return (async () => {
-          for (let number = 0; number < attack.count; number++)
-            await openRequest('token', 600 + number, 'adversary');
-        })();
+        for (let number = 0; number < attack.count; number++)
+          await openRequest('token', 600 + number, 'adversary');
+        return;
       case 'memo': {
-        const memo = ledger.entries.findLast(
+        const ours = ledger.entries.findLast(
           (entry) => witness.isOurs(entry) && entry.transaction.memo !== null,
-        )?.transaction.memo;
-        send(
-          BAD,
-          [{ type: 'pay', from: BAD, to: addresses.reserve, lamports: DUST }],
-          [],
-          memo ?? `refund:${'5'.repeat(88)}:1`,
         );
-        return;
+        return void payDust(addresses.reserve, ours?.transaction.memo ?? `refund:${'5'.repeat(88)}:1`);
       }
-      case 'fund_mint': {
-        const mint = orders.get(attack.order)?.request.mintAddress;
-        if (mint) send(BAD, [{ type: 'pay', from: BAD, to: mint, lamports: DUST }], [], null);
+      case 'fund_mint':
+        if (placed?.request.mintAddress) payDust(placed.request.mintAddress);
         return;
-      }
       case 'close':
         return closeAccount(attack.deposit);
       case 'forge':
         return forge(attack.what);
       case 'reuse': {
-        const payment = orders.get(attack.order)?.payments[0];
-        if (!payment) return;
-        return (async () => {
-          const other = await openRequest('token', 700, 'adversary');
-          if (!other) return;
-          await confirm({ request: other, payments: [] }, { request: other, payments: [payment] });
-          await host.ask('claimDeposit', {
-            signature: payment.signature,
-            asset: 'USDC',
-            skipReward: false,
-            client: 'adversary',
-          });
-        })();
+        const payment = placed?.payments[0];
+        const other = payment && (await openRequest('token', 700, 'adversary'));
+        if (!other) return;
+        await confirm(other, payment.signature);
+        await claimAs(payment.signature);
       }
     }
   }
@@ -403,17 +367,11 @@ export function startActors(world: World, production: Production): Actors {
     if (ledger.value(key.exists(account)) !== 1n) return;
     const atoms = ledger.value(key.atoms(account));
     const elsewhere = ataOf(BAD, addresses.asry);
-    if (ledger.value(key.exists(elsewhere)) !== 1n)
-      ledger.openAccount(elsewhere, { owner: BAD, mint: addresses.asry, program: TOKEN }, 0n);
-    send(
-      owner,
-      [
-        { type: 'move', from: account, to: elsewhere, atoms },
-        { type: 'close', account, owner },
-      ],
-      [],
-      null,
-    );
+    if (ledger.value(key.exists(elsewhere)) !== 1n) ledger.openAccount(BAD, addresses.asry);
+    send(owner, [
+      { type: 'move', from: account, to: elsewhere, atoms },
+      { type: 'close', account, owner },
+    ]);
   }
 
   /** An invented transaction that only the lying node shows; the adversary uses it. */
@@ -427,7 +385,7 @@ export function startActors(world: World, production: Production): Actors {
       account: ataOf(owner, addresses.USDC),
       mint: addresses.USDC,
       owner,
-      program: TOKEN,
+      program: TOKEN_PROGRAM,
       atoms,
       decimals: 6,
     });
@@ -441,12 +399,7 @@ export function startActors(world: World, production: Production): Actors {
       postTokens: atoms === 0n ? [] : [row(BAD, 0n), row(addresses.treasury, atoms)],
     });
     world.forged.push(forged);
-    if (request)
-      await confirm(
-        { request, payments: [] },
-        { request, payments: [{ signature, lamports: amount, readable: true }] },
-      );
-    else await host.ask('claimDeposit', { signature, asset: 'USDC', skipReward: false, client: 'adversary' });
+    await (request ? confirm(request, signature) : claimAs(signature));
     if (request && what === 'overpayment') await host.ask('ops', { name: 'refund', id: request.id });
   }
 
@@ -458,7 +411,7 @@ export function startActors(world: World, production: Production): Actors {
   for (const [index, order] of scenario.orders.entries())
     later(order.at, () => place(order, index, PATIENCE));
   for (const [index, wish] of scenario.deposits.entries()) later(wish.at, () => deposit(wish, index));
-  for (const each of scenario.attacks) later(each.at, async () => attack(each));
+  for (const each of scenario.attacks) later(each.at, () => attack(each));
   const { flood } = scenario;
   if (flood) {
     const pay = (from: string, amount: bigint) => payTreasury(from, amount, []);

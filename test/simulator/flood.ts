@@ -79,7 +79,7 @@ type Known = {
 };
 
 export function startFlood(world: World, flood: Flood, known: Known): void {
-  const { scenario, scheduler, host, ledger, happened } = world;
+  const { scenario, scheduler, host, ledger, count } = world;
   const random = createRandom(scenario.seed ^ 0x666c_6f6f);
   const stranger = wallet(510);
   const client = (): string => `10.${random.between(0, flood.networks - 1)}.0.1`;
@@ -133,7 +133,7 @@ export function startFlood(world: World, flood: Flood, known: Known): void {
     // A burst of seconds, and then a pause: the run stays short, and budgets become full and empty.
     if (scheduler.now() % 20_000 < 6_000 || scheduler.now() > flood.lateAt) {
       const name = random.pick(names);
-      happened[`flood: ${name}`] = (happened[`flood: ${name}`] ?? 0) + 1;
+      count(`flood: ${name}`);
       calls[name]?.();
     }
     scheduler.after(flood.everyMs, call);
@@ -178,14 +178,14 @@ export function watchLate(world: World, flood: Flood, known: Known, production: 
 }
 
 function judgeLate(world: World, flood: Flood, known: Known, waiting: readonly string[]): void {
-  const { host, witness, scenario, state, happened } = world;
+  const { host, witness, scenario, state, count } = world;
   const rows = (query: string, ...params: string[]) => host.disk.exec(query, params);
   const isStopped =
     rows(`SELECT 1 FROM meta WHERE key IN ('frozen', 'paused', 'birth') AND value <> ''`).length > 0;
   if (state.isLost || state.wasLost || isStopped) return;
   const broken = (what: string): void =>
     witness.broken('not_starved', `${what} made no progress within ${BOUND_MS} ms of a flood`);
-  happened['late customers'] = (happened['late customers'] ?? 0) + 1;
+  count('late customers');
   for (const operation of waiting) broken(operation);
   const answer = known.answers.get(LATE.key);
   if (isStarved(answer))

@@ -3,10 +3,10 @@
  * token atoms. `nodes.ts` models the nodes' views of it.
  * @module
  */
-import { TOKEN_2022_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { Action, TokenFacts, Transaction } from './transactions.ts';
+import { type Action, ataOf, type TokenFacts, type Transaction } from './transactions.ts';
 
 /** Blocks for which a blockhash is valid. */
 const BLOCKHASH_LIFE = 150;
@@ -354,10 +354,13 @@ export function createLedger(p: {
         readable: true,
       });
     },
-    openAccount(account: string, facts: TokenFacts, atoms: bigint): void {
-      tokenAccounts.set(account, facts);
+    /** An owner's account of a classic token, with these atoms. @returns its address */
+    openAccount(owner: string, mint: string, atoms = 0n): string {
+      const account = ataOf(owner, mint);
+      tokenAccounts.set(account, { owner, mint, program: TOKEN_PROGRAM });
       state.set(key.exists(account), 1n);
       state.set(key.atoms(account), atoms);
+      return account;
     },
 
     /** The last block height at which a transaction signed with the hash of this slot's block may land. */

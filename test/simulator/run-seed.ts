@@ -59,7 +59,7 @@ export async function runScenario(
 }
 
 async function play(world: World, production: Production, trace: Trace): Promise<SeedResult> {
-  const { scenario, scheduler, host, witness, state, happened } = world;
+  const { scenario, scheduler, host, witness, state, count } = world;
   unhandled.length = 0;
   host.allow(scenario);
   void host.ask('report');
@@ -69,7 +69,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
   let parts = 0;
   state.onPart = () => {
     if (++parts !== scenario.lostAfterParts || state.isCalm || state.wasLost) return;
-    happened['journals lost during a partial delivery'] = 1;
+    count('journals lost during a partial delivery');
     scheduler.after(1, () => loseJournal(world, 'nothing'));
   };
 
@@ -105,7 +105,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
           isDone = false;
           state.clockOffset += DAY;
           state.dueFrom = scheduler.now();
-          happened['days awaited'] = (happened['days awaited'] ?? 0) + 1;
+          count('days awaited');
           host.rearm();
           actors.comeAgain();
           state.calmUntil = scheduler.now() + leastCalm(world);
@@ -122,7 +122,7 @@ async function play(world: World, production: Production, trace: Trace): Promise
   for (const error of unhandled) {
     if (!(error instanceof Error && error.name === 'Gone')) witness.broken('no_loose_error', String(error));
   }
-  const counts: Record<string, number> = { ...happened, ...host.happened };
+  const counts: Record<string, number> = { ...world.happened, ...host.happened };
   const add = (name: string): void => {
     counts[name] = (counts[name] ?? 0) + 1;
   };
@@ -199,14 +199,14 @@ function retryAll(world: World, production: Production): void {
 
 /** The operator repeats the command with the code that it shows, until the journal has begun anew, and then resumes. */
 function beginAnew(world: World, actors: Actors, production: Production, code: string | undefined): void {
-  const { host, scheduler, trace, state, happened } = world;
+  const { host, scheduler, trace, state, count } = world;
   void host.ask('ops', { name: 'begin-anew', ...(code && { id: code }) }).then((outcome) => {
     trace(() => `operator: begin-anew ${code}: ${JSON.stringify(outcome)}`);
     const said = outcome.ok ? outcome.value : undefined;
     // The response to the command that had an effect may be lost.
     if ((said?.ok && code !== undefined) || said?.message.includes('lost nothing')) {
       state.isLost = false;
-      happened['journals begun anew'] = (happened['journals begun anew'] ?? 0) + 1;
+      count('journals begun anew');
       state.calmUntil = scheduler.now() + leastCalm(world);
       actors.claimAll();
       return operate(world, production, 'resume');
@@ -226,9 +226,9 @@ function operate(world: World, production: Production, name: 'pause' | 'resume' 
 }
 
 function happen(world: World, actors: Actors, production: Production, event: PlannedEvent): void {
-  const { host, state, trace, ledger, bitcoin, happened, d1 } = world;
+  const { host, state, trace, ledger, bitcoin, count, d1 } = world;
   trace(() => `event: ${JSON.stringify(event)}`);
-  happened[`event: ${event.type}`] = (happened[`event: ${event.type}`] ?? 0) + 1;
+  count(`event: ${event.type}`);
   switch (event.type) {
     case 'rotate':
       return void world.rotate();

@@ -19,7 +19,7 @@ import { createNodes } from './nodes.ts';
 import type { Production } from './production.ts';
 import { createRandom, type Random } from './random.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { ataOf, readWire, signatureOf } from './transactions.ts';
+import { readWire, signatureOf } from './transactions.ts';
 
 /** The public key of 32 bytes with this value is a point of the curve. */
 const keyAt = (value: number): string => encodeBase58(new Uint8Array(32).fill(value));
@@ -92,8 +92,7 @@ export function createThiefWorld(
   ledger.mints.set(TERMS.mint, { program: TOKEN_PROGRAM, decimals: DECIMALS, authority });
   ledger.endow(key.exists(TERMS.mint), 1n);
   ledger.endow(key.lamports(CUSTODIAN), 10n ** 12n);
-  const account = ataOf(TERMS.owner, TERMS.mint);
-  ledger.openAccount(account, { owner: TERMS.owner, mint: TERMS.mint, program: TOKEN_PROGRAM }, 0n);
+  ledger.openAccount(TERMS.owner, TERMS.mint);
   const bitcoin = createBitcoin({
     scheduler,
     random: random.fork(),

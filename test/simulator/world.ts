@@ -6,6 +6,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { SwapRoute } from '../../src/bridges/route.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { limitsOf } from '../../src/config.ts';
 import type { LimitName } from '../../src/core/operation-limits.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
@@ -30,7 +31,7 @@ import { createRandom } from './random.ts';
 import { createScarcity } from './scarcity.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { ataOf, signatureOf, type Transaction } from './transactions.ts';
+import { signatureOf, type Transaction } from './transactions.ts';
 import { createWitness, type Truth, type Witness } from './witness.ts';
 
 export type Trace = (line: () => string) => void;
@@ -79,7 +80,8 @@ export type World = {
   readonly state: State;
   readonly addresses: typeof ADDRESSES & { readonly treasury: string };
   /** Counts events by name. */
-  readonly happened: Record<string, number>;
+  readonly happened: Readonly<Record<string, number>>;
+  count(name: string): void;
   /** Lamports; payouts and creations are counted. */
   readonly limits: Readonly<Record<LimitName | 'swapFloor', bigint>>;
   /** Unix milliseconds of a slot. */
@@ -104,7 +106,6 @@ export const ADDRESSES = {
   bitcoin: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
 } as const;
 export const OTHER_TREASURY = wallet(903);
-const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ABSR_SCALE = 100n;
 const START_SATS = 50_000n;
 
@@ -224,13 +225,11 @@ export function createWorld(
     },
   });
   ledger.endow(key.lamports(RESERVE), scenario.startLamports);
-  ledger.mints.set(ADDRESSES.asry, { program: TOKEN, decimals: 9, authority: null });
-  ledger.mints.set(ADDRESSES.absr, { program: TOKEN, decimals: 2, authority: RESERVE });
+  ledger.mints.set(ADDRESSES.asry, { program: TOKEN_PROGRAM, decimals: 9, authority: null });
+  ledger.mints.set(ADDRESSES.absr, { program: TOKEN_PROGRAM, decimals: 2, authority: RESERVE });
   for (const mint of [ADDRESSES.asry, ADDRESSES.absr]) ledger.endow(key.exists(mint), 1n);
-  const open = (owner: string, mint: string, atoms: bigint) =>
-    ledger.openAccount(ataOf(owner, mint), { owner, mint, program: TOKEN }, atoms);
-  open(RESERVE, ADDRESSES.asry, 10n ** 17n);
-  for (const mint of [ADDRESSES.USDC, ADDRESSES.USDT]) open(treasury, mint, 0n);
+  ledger.openAccount(RESERVE, ADDRESSES.asry, 10n ** 17n);
+  for (const mint of [ADDRESSES.USDC, ADDRESSES.USDT]) ledger.openAccount(treasury, mint);
 
   const bitcoin = createBitcoin({
     scheduler,
@@ -443,6 +442,7 @@ export function createWorld(
     state,
     addresses: { ...ADDRESSES, treasury },
     happened,
+    count,
     limits,
     blockTime,
     signature,
@@ -450,8 +450,8 @@ export function createWorld(
       if (state.reserve === ROTATED || scenario.treasuryIsReserve) return;
       state.reserve = ROTATED;
       ledger.endow(key.lamports(ROTATED), scenario.startLamports);
-      open(ROTATED, ADDRESSES.asry, 10n ** 17n);
-      ledger.mints.set(ADDRESSES.absr, { program: TOKEN, decimals: 2, authority: ROTATED });
+      ledger.openAccount(ROTATED, ADDRESSES.asry, 10n ** 17n);
+      ledger.mints.set(ADDRESSES.absr, { program: TOKEN_PROGRAM, decimals: 2, authority: ROTATED });
       host.restart('another key');
     },
   };
