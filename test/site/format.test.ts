@@ -18,164 +18,119 @@ import {
   sol,
   units,
 } from '../../site/parts/format.ts';
+import { scenes } from '../kit/scenes.ts';
 
-describe('amounts', () => {
-  it.each([
-    ['0', '0'],
-    ['999', '999'],
-    ['1000', '1,000'],
-    ['1234567.00000001', '1,234,567.00000001'],
-    ['-1234', '−1,234'],
-    ['18446744073709551615', '18,446,744,073,709,551,615'],
-  ])('writes the number %s as %s', (text, want) => {
-    expect(grouped(text)).toBe(want);
+const FORMATS: Readonly<Record<string, (text: string) => string>> = {
+  ...{ grouped, 'supply in words': inWords, sats, sol, btc, 'short SOL': shortSol, instant, shortened },
+  'six digits': (text) => significant(text, 6),
+  'three digits': (text) => significant(text, 3),
+  'two decimals down': (text) => rounded(text, 2),
+  'no decimals': (text) => rounded(text, 0),
+  'minimum of four digits': (text) => roundedUp(text, 4),
+  'amount in sats': (text) => amountOf(text, 'sat'),
+  'whole sats': (text) => amountOf(BigInt(text), 'sat'),
+  'age of seconds': (text) => ago(0, Number(text) * 1_000),
+  countdown: (text) => clock(Number(text)),
+  'time of seconds': (text) => fromUnixSeconds(Number(text)),
+};
+
+/** Digits that a double would lose stay; only the named formats round. Times are UTC in every locale. */
+it.each(
+  scenes(`
+  grouped | 0 | 0
+  grouped | 999 | 999
+  grouped | 1000 | 1,000
+  grouped | 1234567.00000001 | 1,234,567.00000001
+  grouped | -1234 | −1,234
+  grouped | 18446744073709551615 | 18,446,744,073,709,551,615
+  supply in words | 365 | 365
+  supply in words | 2500.5 | 2,500.5
+  supply in words | 0.000000123456789 | 0.000000123456
+  supply in words | 999999999.999999 | 999,999,999
+  supply in words | 1234567890.5 | 1.234 billion
+  supply in words | 18446744073709551615 | 18,446 quadrillion
+  supply in words | not a number | not a number
+  sats | 9007199254740993 | 9,007,199,254,740,993
+  sol | 18446744073709551615 | 18,446,744,073.709551615
+  sol | 500000000 | 0.5
+  btc | 1000000 | 0.01000000
+  btc | 2100000000000000 | 21,000,000.00000000
+  six digits | 80000.00000000001455 | 80000
+  six digits | 0.000012499999 | 0.0000124999
+  six digits | 2000.123456 | 2000.12
+  six digits | 0 | 0
+  six digits | 0.0000 | 0
+  three digits | 1234567 | 1234567
+  two decimals down | 1.999 | 1.99
+  no decimals | 1.999 | 1
+  two decimals down | 1.000 | 1
+  minimum of four digits | 0.0489123 | 0.04892
+  minimum of four digits | 0.1000001 | 0.1001
+  minimum of four digits | 0.05 | 0.05
+  minimum of four digits | 12.34561 | 12.35
+  minimum of four digits | 123456.7 | 123457
+  minimum of four digits | 0.99999 | 1
+  short SOL | 1 | 0.000000001
+  short SOL | 99999 | 0.000099999
+  short SOL | 100000 | 0.0001
+  short SOL | 9499987900 | 9.4999
+  short SOL | 0 | 0
+  short SOL | 1234567000000000 | 1,234,567
+  amount in sats | 0 | 0 sats
+  whole sats | 1 | 1 sat
+  amount in sats | 1 | 1 sat
+  amount in sats | 2 | 2 sats
+  whole sats | 61975 | 61,975 sats
+  age of seconds | 0 | just now
+  age of seconds | -9 | just now
+  age of seconds | 1 | just now
+  age of seconds | 30 | 30 seconds ago
+  age of seconds | 89 | 1 minute ago
+  age of seconds | 120 | 2 minutes ago
+  age of seconds | 3600 | 1 hour ago
+  age of seconds | 7200 | 2 hours ago
+  age of seconds | 400000 | 4 days ago
+  countdown | 95 | 1:35
+  countdown | 60 | 1:00
+  countdown | 9.9 | 0:09
+  countdown | -4 | 0:00
+  instant | 2026-11-20T17:44:58.009Z | 2026-11-20 17:44 UTC
+  instant | <script> | <script>
+  time of seconds | 1795196687 | 2026-11-20T17:44:47.000Z
+  time of seconds | 1e300 |
+  shortened | bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq | bc1qar…wf5mdq
+  shortened | 1234567890123 | 1234567890123`),
+)('the format "%s" shows %s as "%s"', (format = '', text = '', want) => {
+  expect(FORMATS[format]?.(text)).toBe(want);
+});
+
+it.each(['', 'NaN', '1.5', '1e9', '<b>', '9'.repeat(80)])(
+  'shows the text %j, which is no integer, unchanged and never as a number',
+  (text) => {
+    expect([sats(text), btc(text), units(text, 6)]).toEqual([text, text, text]);
+  },
+);
+
+describe('an amount that a visitor types', () => {
+  const FORM = 'Digits and one point, such as 0.5';
+  const COMMA = 'Write a point instead of the comma, such as 0.5, and do not group digits.';
+  it.each<[string, string | null]>([
+    ...['1e3', '+1', '-1', '.5', '5.', '0x10', '1 0', '١', 'NaN', 'Infinity'].map(
+      (text): [string, string] => [text, FORM],
+    ),
+    ['1,5', COMMA],
+    ['1,000', COMMA],
+    ['2.000000001', 'At most 2 SOL.'],
+    ['2', null],
+    ['0.0000000001', 'At most 9 digits after the point.'],
+    ['0', 'More than 0 SOL.'],
+    [' ', null],
+  ])('of the amount "%s" of at most 2 SOL the form says: %s', (text, fault) => {
+    expect(amountFault(text, 9, 'SOL', 2_000_000_000n)).toBe(fault);
+    expect(isAmount(text, 9, 'SOL', 2_000_000_000n)).toBe(text === '2');
   });
 
-  it.each([
-    ['365', '365'],
-    ['2500.5', '2,500.5'],
-    ['0.000000123456789', '0.000000123456'],
-    ['999999999.999999', '999,999,999'],
-    ['1234567890.5', '1.234 billion'],
-    ['18446744073709551615', '18,446 quadrillion'],
-    ['not a number', 'not a number'],
-  ])('shows the supply %s as %s', (text, want) => {
-    expect(inWords(text)).toBe(want);
-  });
-
-  it('keeps digits that a double would lose', () => {
-    expect(sats('9007199254740993')).toBe('9,007,199,254,740,993');
-    expect(sol('18446744073709551615')).toBe('18,446,744,073.709551615');
-  });
-
-  it('shows BTC with all eight digits, and SOL without trailing zeros', () => {
-    expect(btc('1000000')).toBe('0.01000000');
-    expect(btc('2100000000000000')).toBe('21,000,000.00000000');
-    expect(sol('500000000')).toBe('0.5');
-  });
-
-  it('shows text that is not an integer unchanged, never as a number', () => {
-    for (const text of ['', 'NaN', '1.5', '1e9', '<b>', '9'.repeat(80)]) {
-      expect(sats(text)).toBe(text);
-      expect(btc(text)).toBe(text);
-      expect(units(text, 6)).toBe(text);
-    }
-  });
-
-  it.each([
-    ['80000.00000000001455', 6, '80000'],
-    ['0.000012499999', 6, '0.0000124999'],
-    ['2000.123456', 6, '2000.12'],
-    ['0', 6, '0'],
-    ['0.0000', 6, '0'],
-    ['1234567', 3, '1234567'],
-  ])('%s rounds to %i significant digits as %s', (text, digits, want) => {
-    expect(significant(text, digits)).toBe(want);
-  });
-
-  it('rounds amounts down', () => {
-    expect(rounded('1.999', 2)).toBe('1.99');
-    expect(rounded('1.999', 0)).toBe('1');
-    expect(rounded('1.000', 2)).toBe('1');
-  });
-
-  it.each(['1e3', '+1', '-1', '.5', '5.', '0x10', '1 0', '١', 'NaN', 'Infinity'])(
-    'refuses %s as an amount',
-    (text) => {
-      expect(isAmount(text, 9, 'SOL')).toBe(false);
-      expect(amountFault(text, 9, 'SOL')).toBe('Digits and one point, such as 0.5');
-    },
-  );
-
-  it('the error of an amount with a comma explains the comma', () => {
-    for (const text of ['1,5', '1,000'])
-      expect(amountFault(text, 9, 'SOL')).toBe(
-        'Write a point instead of the comma, such as 0.5, and do not group digits.',
-      );
-  });
-
-  it('the error of an amount that is too large names the maximum', () => {
-    expect(amountFault('2.000000001', 9, 'SOL', 2_000_000_000n)).toBe('At most 2 SOL.');
-    expect(amountFault('2', 9, 'SOL', 2_000_000_000n)).toBeNull();
+  it('an amount above the largest is not an amount', () => {
     expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
   });
-
-  it('the error of an amount explains too many digits, and zero', () => {
-    expect(amountFault('0.0000000001', 9, 'SOL')).toBe('At most 9 digits after the point.');
-    expect(amountFault('0', 9, 'SOL')).toBe('More than 0 SOL.');
-  });
-
-  it('treats an empty field neither as an error nor as an amount', () => {
-    expect(amountFault(' ', 9, 'SOL')).toBeNull();
-    expect(isAmount(' ', 9, 'SOL')).toBe(false);
-  });
-});
-
-it.each([
-  ['0.0489123', 4, '0.04892'],
-  ['0.1000001', 4, '0.1001'],
-  ['0.05', 4, '0.05'],
-  ['12.34561', 4, '12.35'],
-  ['123456.7', 4, '123457'],
-  ['0.99999', 4, '1'],
-])('the minimum %s rounds up to %i digits as %s', (text, digits, want) => {
-  expect(roundedUp(text, digits)).toBe(want);
-});
-
-describe('short amounts', () => {
-  it.each([
-    ['1', '0.000000001'],
-    ['99999', '0.000099999'],
-    ['100000', '0.0001'],
-    ['9499987900', '9.4999'],
-    ['0', '0'],
-    ['1234567000000000', '1,234,567'],
-  ])('shows %s lamports as %s SOL, and as zero only if the amount is zero', (lamports, want) => {
-    expect(shortSol(lamports)).toBe(want);
-  });
-
-  it.each([
-    ['0', '0 sats'],
-    ['1', '1 sat'],
-    ['2', '2 sats'],
-    ['61975', '61,975 sats'],
-  ])('uses the right singular or plural of the unit for %s', (atoms, want) => {
-    expect(amountOf(atoms, 'sat')).toBe(want);
-    expect(amountOf(BigInt(atoms), 'sat')).toBe(want);
-  });
-});
-
-describe('times', () => {
-  it('shows times in UTC in every locale', () => {
-    expect(instant('2026-11-20T17:44:58.009Z')).toBe('2026-11-20 17:44 UTC');
-    expect(fromUnixSeconds(1_795_196_687)).toBe('2026-11-20T17:44:47.000Z');
-  });
-
-  it('shows an invalid time text unchanged, and nothing for a number that is out of range', () => {
-    expect(instant('<script>')).toBe('<script>');
-    expect(fromUnixSeconds(1e300)).toBe('');
-  });
-
-  it.each([
-    [0, 'just now'],
-    [-9, 'just now'],
-    [1, 'just now'],
-    [30, '30 seconds ago'],
-    [89, '1 minute ago'],
-    [120, '2 minutes ago'],
-    [3600, '1 hour ago'],
-    [7200, '2 hours ago'],
-    [400_000, '4 days ago'],
-  ])('shows an age of %i seconds as "%s"', (seconds, want) => {
-    expect(ago(0, seconds * 1000)).toBe(want);
-  });
-
-  it('a countdown shows minutes and two digits of seconds, and never goes below zero', () => {
-    expect([clock(95), clock(60), clock(9.9), clock(-4)]).toEqual(['1:35', '1:00', '0:09', '0:00']);
-  });
-});
-
-it('shortens a long text to its two ends and shows a short one completely', () => {
-  expect(shortened('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq')).toBe('bc1qar…wf5mdq');
-  expect(shortened('1234567890123')).toBe('1234567890123');
 });

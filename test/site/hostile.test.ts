@@ -15,67 +15,6 @@ import { VisitorReport } from '../../site/parts/visitors-live.tsx';
 import { exampleOf } from '../kit/example.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
 
-const post = (text: string): Post => ({
-  id: text,
-  pubkey: text,
-  created_at: 1_795_195_475,
-  content: text,
-  kind: 1111,
-  labels: [text],
-  content_warning: text,
-  root: { tag: 'I', value: text, kind: text, url: text },
-  nevent: text,
-});
-
-const token = (text: string) => ({
-  id: 1,
-  name: text,
-  symbol: text,
-  decimals: 6,
-  supply: text,
-  supply_ui: text,
-  mint_address: text,
-  creator_address: text,
-  token_program: 'token' as const,
-  mint_authority: text,
-  freeze_authority: text,
-  update_authority: text,
-  powers: ['permanent_delegate' as const, 'unknown' as const],
-  as_of: text,
-  stale: true,
-  description: text,
-  image: text,
-  uri: text,
-  created_at: text,
-  listed_at: text,
-  warning: 'well_known_name' as const,
-});
-
-const stats = (text: string) => ({
-  ok: true as const,
-  totals: { pageviews: 1, last_24h: 1, last_7d: 1, visitors_24h: 1, filtered_bots: 0 },
-  by_path: [{ path: text, count: 1 }],
-  by_referrer: [{ host: text, count: 1 }],
-  recent: [{ t: text, path: text, referrer: text, ip: text }],
-  series: [],
-  series_hourly: [],
-  as_of: text,
-});
-
-const pool = (text: string) => ({
-  data: {
-    address: text,
-    price: text,
-    tvlUsdc: text,
-    feeRate: text,
-    tokenBalanceA: text,
-    tokenBalanceB: text,
-    tokenA: { symbol: text, name: text, decimals: text },
-    tokenB: { symbol: text, name: text, decimals: 6 },
-    stats: { '24h': { volume: text } },
-  },
-});
-
 /** A real response with every text replaced. */
 function withText<T>(value: T, text: string): T {
   if (typeof value === 'string') return text as T;
@@ -84,12 +23,23 @@ function withText<T>(value: T, text: string): T {
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withText(entry, text)])) as T;
 }
 
+const post = (text: string): Post =>
+  withText({ ...exampleOf('getNostrFeed').posts[0], content_warning: 'x' }, text);
+const token = (text: string) => ({
+  ...withText(exampleOf('getToken'), text),
+  ...{ token_program: 'token' as const, powers: ['permanent_delegate' as const, 'unknown' as const] },
+  ...{ mint_authority: text, freeze_authority: text, image: text, stale: true, official: null },
+  warning: 'well_known_name' as const,
+});
+/** Pools come from another service, whose numbers may be texts. */
+const pool = (text: string) => {
+  const { data } = exampleOf('getPool');
+  return withText({ data: { ...data, feeRate: 'x', tokenA: { ...data.tokenA, decimals: 'x' } } }, text);
+};
 const status = (text: string): Parameters<typeof StatusReport>[0]['status'] => {
-  const real = exampleOf('getStatus');
-  return withText(
-    { ...real, custody: { ...real.custody, paused: 'x', mint: { ...real.custody.mint, reason: 'x' } } },
-    text,
-  );
+  const { custody, ...real } = exampleOf('getStatus');
+  const { mint } = custody;
+  return withText({ ...real, custody: { ...custody, paused: 'x', mint: { ...mint, reason: 'x' } } }, text);
 };
 
 const failure = (text: string) =>
@@ -107,16 +57,13 @@ const failure = (text: string) =>
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a post', (text) => NostrPost({ post: post(text), isOwn: false })],
   ['a token in a list', (text) => TokenRow({ token: token(text) })],
-  [
-    'a token on its page',
-    (text) => TokenFacts({ token: { ...token(text), description: 'x', official: null } }),
-  ],
+  ['a token on its page', (text) => TokenFacts({ token: { ...token(text), description: 'x' } })],
   [
     'a token that is being made',
     (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, src: null }),
   ],
-  ['the visitors', (text) => VisitorReport({ stats: stats(text) })],
-  ['a pool', (text) => PoolCard({ pool: pool(text), headers: new Headers(), away: false })],
+  ['the visitors', (text) => VisitorReport({ stats: withText(exampleOf('getAnalyticsStats'), text) })],
+  ['a pool', (text) => PoolCard({ pool: pool(text), headers: null, away: false })],
   ['the status', (text) => StatusReport({ status: status(text) })],
   ['a failure', (text) => Failed({ failure: failure(text) })],
   ['an identifier', (text) => Identifier({ text, label: text })],
