@@ -19,38 +19,28 @@ const run = (script: string, ...args: string[]): Promise<{ text: string; code: n
     );
   });
 
-it('the simulator finds no broken invariant in its first seeds', {
-  timeout: PATIENCE_MS,
-  tags: ['scaled'],
-}, async () => {
-  const seeds = cases(120, 3);
-  const { text, code } = await run('simulate.ts', '--seeds', String(seeds), '--from', '1');
-  expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
-  expect(code).toBe(0);
-});
-
-it('the simulator finds no broken invariant while one of three nodes lies in every response', {
-  timeout: PATIENCE_MS,
-  tags: ['scaled'],
-}, async () => {
-  const seeds = cases(60, 2);
-  const { text, code } = await run('simulate.ts', '--liar', '--seeds', String(seeds), '--from', '1');
-  expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
-  expect(Number(/(\d+) {2}lie: /.exec(text)?.[1])).toBeGreaterThan(0);
-  expect(code).toBe(0);
-});
-
-it('a thief of the key, one node and one index of each side never gets the supply above the sats', {
-  timeout: PATIENCE_MS,
-  tags: ['scaled'],
-}, async () => {
-  const seeds = cases(200, 4);
-  const { text, code } = await run('simulate.ts', '--thief', '--seeds', String(seeds), '--from', '1');
-  expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
-  for (const event of ['witness: signed', 'mints that landed', 'thief: two covered mints at once'])
-    expect(Number(new RegExp(`(\\d+) {2}${event}`).exec(text)?.[1])).toBeGreaterThan(0);
-  expect(code).toBe(0);
-});
+/** What runs, its number of seeds in the deep and in the quick suite, and events that must occur. */
+it.each([
+  ['all parts of the world', [], 120, 3, ['landings']],
+  ['one of three nodes that lies in every response', ['--liar'], 60, 2, ['lie: ']],
+  [
+    'a thief of the key, one node and one index of each side',
+    ['--thief'],
+    ...[200, 4],
+    ['witness: signed', 'mints that landed', 'thief: two covered mints at once'],
+  ],
+] as const)(
+  'the simulator finds no broken invariant with %s',
+  { timeout: PATIENCE_MS, tags: ['scaled'] },
+  async (_what, flags, deep, quick, events) => {
+    const seeds = cases(deep, quick);
+    const { text, code } = await run('simulate.ts', ...flags, '--seeds', String(seeds), '--from', '1');
+    expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
+    for (const event of events)
+      expect(Number(new RegExp(`(\\d+) {2}${event}`).exec(text)?.[1])).toBeGreaterThan(0);
+    expect(code).toBe(0);
+  },
+);
 
 it.each([1, 2, 3])(
   'without a witness, a thief of the key mints more than the sats within seed %i',
