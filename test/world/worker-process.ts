@@ -44,15 +44,14 @@ export interface WorkerProcess {
   logs(): readonly string[];
 }
 
+type Running = Extract<FromWorkerProcess, { readonly type: 'ready' }>;
+
 /** Runs the Worker in a process group of its own. `onLog` gets each line as it comes. */
 export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) => void): WorkerProcess {
   const logs: string[] = [];
   let deployed = setup;
   let child: ChildProcess | null = null;
-  let url: string | null = null;
-  let insideUrl: string | null = null;
-  let witnessUrl: string | null = null;
-  let secondUrl: string | null = null;
+  let running: Running | undefined;
   let crons: readonly string[] = [];
 
   function log(line: string): void {
@@ -91,57 +90,52 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     });
     started.on('exit', () => {
       if (child === started) child = null;
-      url = null;
-      insideUrl = null;
-      witnessUrl = null;
-      secondUrl = null;
+      running = undefined;
     });
     send(started, { type: 'start', setup: deployed });
-    url = await new Promise<string>((resolve, reject) => {
+    running = await new Promise<Running>((resolve, reject) => {
       started.on('message', (message: FromWorkerProcess) => {
-        if (message.type === 'ready') {
-          crons = message.crons;
-          insideUrl = message.insideUrl;
-          witnessUrl = message.witnessUrl;
-          secondUrl = message.secondUrl;
-          resolve(message.url);
-        }
+        if (message.type === 'ready') resolve(message);
         if (message.type === 'failed') reject(new Error(message.reason));
       });
       const failed = () => reject(new Error(`the Worker did not start: ${logs.slice(-20).join('\n')}`));
       started.once('exit', failed);
       setTimeout(failed, WAIT_MS).unref();
     });
+    crons = running.crons;
   }
 
   const send = (to: ChildProcess, message: ToWorkerProcess): boolean => to.send(message);
 
   async function call<Name extends keyof InsideCalls>(name: Name, body: InsideCalls[Name]): Promise<unknown> {
-    if (insideUrl === null) throw new Error('the Worker is down');
-    const answer = await fetch(`${insideUrl}/${name}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!running) throw new Error('the Worker is down');
+    const answer = await fetch(`${running.insideUrl}/${name}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
     const { value, reason } = (await answer.json()) as { value?: unknown; reason?: string };
     if (reason !== undefined) throw new Error(reason);
     return value;
   }
 
-  async function end(how: (running: ChildProcess) => void): Promise<void> {
-    const running = child;
-    if (running === null) return;
-    const gone = once(running, 'exit');
-    how(running);
-    const late = setTimeout(() => killGroup(running), STOP_MS);
+  async function end(how: (ending: ChildProcess) => void): Promise<void> {
+    const ending = child;
+    if (ending === null) return;
+    const gone = once(ending, 'exit');
+    how(ending);
+    const late = setTimeout(() => killGroup(ending), STOP_MS);
     await gone;
     clearTimeout(late);
-    killGroup(running);
+    killGroup(ending);
   }
 
   return {
-    url: () => url,
-    witnessUrl: () => witnessUrl,
-    secondUrl: () => secondUrl,
+    url: () => running?.url ?? null,
+    witnessUrl: () => running?.witnessUrl ?? null,
+    secondUrl: () => running?.secondUrl ?? null,
     start,
     kill: () => end(killGroup),
-    stop: () => end((running) => running.disconnect()),
+    stop: () => end((ending) => ending.disconnect()),
     crons: () => crons,
     scheduled: (cron, time) => call('scheduled', { cron, time }),
     query: (sql, params) => call('query', { sql, params }),
