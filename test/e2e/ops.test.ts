@@ -65,7 +65,7 @@ describe('state', () => {
   it('state prints one screen, and its exit code shows whether every part was read', async () => {
     const { code, stdout } = await ops(['state']);
     expect(code).toBe(0);
-    expect(stdout).toContain(world.reserve.solana);
+    expect(stdout).toMatch(new RegExp(`^Target: ${world.url}, release [\\s\\S]*${world.reserve.solana}`));
     world.faults.set('esplora1', { kind: 'html' });
     expect((await ops(['state'])).code).toBe(1);
   });
@@ -142,7 +142,7 @@ it('refund-due lists payments that bought nothing, with their payers', async () 
 
 it('the operator drafts and submits an offline proof, and the service checks and publishes it', async () => {
   const { code, stdout: message, stderr } = await ops(['proof', 'message']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^Target: http[\s\S]*Sign exactly these bytes/)]);
   expect(message).toContain(offlineKey.address);
   expect((await ops(['proof', 'message'])).stdout).toBe(message);
 
@@ -161,16 +161,6 @@ it('the operator drafts and submits an offline proof, and the service checks and
     return answer.ok ? ((await answer.json()) as Json) : undefined;
   });
   expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
-});
-
-const line = () => `Target: ${world.url}, release `;
-
-it('names the target on the first line, or on stderr if stdout is a text to be signed', async () => {
-  expect((await ops(['state'])).stdout.startsWith(line())).toBe(true);
-  expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
-  const dead = await ops(['state'], { API_BASE_URL: 'http://127.0.0.1:9' });
-  expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
-  expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
 });
 
 describe('the operator’s route', () => {

@@ -183,11 +183,15 @@ it('after a lost journal has begun anew, older debts pay nothing, and new swaps 
   const [custodian = ''] = readdirSync(storage).filter((name) => name.includes('Custodian'));
   rmSync(join(storage, custodian), { recursive: true });
   await world.worker.start();
+  const reason = 'journal_behind_mirror';
   await until('the freeze', async () => {
-    const { checks } = (await swaps.get('/api/ready')).body as { checks: { reason?: string }[] };
-    return checks.some(({ reason }) => reason === 'signing is frozen: journal_behind_mirror') || undefined;
+    const { status, body } = await swaps.get('/api/ready');
+    expect(status).toBe(503);
+    const checks = body.checks as { reason?: string }[];
+    return checks.some((check) => check.reason === `signing is frozen: ${reason}`) || undefined;
   });
-  expect(await ops('begin-anew')).toMatchObject({ code: 1, stdout: expect.stringContaining('Retry in') });
+  const paused = { error_code: 'SWAPS_PAUSED', details: { reason } };
+  expect(await swaps.create(0.5, { ip: '10.0.0.5' })).toMatchObject({ status: 503, body: paused });
   const code = await until(
     'the blocks after the loss',
     async () => /--confirm (\w+)/.exec((await ops('begin-anew')).stdout)?.[1],

@@ -107,6 +107,12 @@ it('the doctor waits while /api/health reports that the service is starting', as
   }
 });
 
+it('the doctor reports that signing is frozen, and why', async () => {
+  expect(await found({ frozen: 'journal_behind_mirror' })).toMatchObject([
+    { name: 'signing-frozen', level: 'problem', what: expect.stringContaining('journal_behind_mirror') },
+  ]);
+});
+
 it.each([401, 404])('the doctor reports a service that refuses OPS_SECRET with status %d', async (status) => {
   const settings = { OPS_SECRET: 'x'.repeat(64) };
   const findings = await found({}, settings, () => new Response('{}', { status }));

@@ -49,7 +49,6 @@ export type Upstreams = ReturnType<typeof createUpstreams>;
 export function createUpstreams() {
   const sent = new Set<string>();
   const sends: string[] = [];
-  const counts = { quotes: 0, balances: 0 };
   const oneClick = fairOneClick({ now: Date.now, key: SIGNING_KEY });
   const readVenue = venueFetch(createPriceBook({ BTC: '80000', SOL: '100' }));
   const bitcoin = createBitcoinChain({ blockMs: 600_000, timeOf: (time) => time });
@@ -58,7 +57,6 @@ export function createUpstreams() {
 
   /** The bridge shows what the test has set. */
   const askBridge = transport((request) => {
-    if (request.path === '/v0/quote') counts.quotes++;
     for (const swap of oneClick.swaps.values())
       Object.assign(swap, { status: world.bridgeStatus, paidHashes: [TXID] });
     return oneClick.handle(request);
@@ -68,7 +66,6 @@ export function createUpstreams() {
   const world = {
     sent,
     sends,
-    counts,
     balance: 10n * SOL,
     /** Whether the chain shows sent transactions as final. */
     isFinal: false,
@@ -97,10 +94,7 @@ export function createUpstreams() {
       blockhash: base58.encode(new Uint8Array(32).fill(200)),
       lastValidBlockHeight: 1_000,
     }),
-    lamports() {
-      counts.balances++;
-      return Number(world.balance);
-    },
+    lamports: () => Number(world.balance),
     get transactions() {
       const shown = world.isFinal ? [...sent] : [];
       const changes = { [RESERVE]: -SOL - 5_900n, deposit: SOL };

@@ -161,17 +161,6 @@ describe('the custodian in the Workers runtime', () => {
     await alarms(stateIs('done'));
   });
 
-  it('20 simultaneous calls with one key create one signature and get 20 equal responses', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => createSwap(request('c1', 'key'))));
-    const signatures = answers.map((answer) =>
-      answer.type === 'created' ? answer.swap.signature : answer.refusal.code,
-    );
-    expect(new Set(signatures).size).toBe(1);
-    expect(upstreams.sent.size).toBe(1);
-    expect(answers.filter(({ replayed }) => replayed)).toHaveLength(19);
-    expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 2]);
-  });
-
   it('an evicted object resends the same signed bytes', async () => {
     const answer = await createSwap(request('c1', 'key'));
     await evictDurableObject(custodian());
