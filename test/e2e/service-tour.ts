@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operationsOf } from '../../scripts/documents/api-document.ts';
 import type { ApiDocument } from '../../scripts/documents/shared-parts.ts';
-import { createExtensionMint } from '../world/extension-mint.ts';
+import { plantNamedMint } from '../world/named-mint.ts';
 import type { World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
@@ -130,12 +130,12 @@ export async function tourService(world: World, document: ApiDocument): Promise<
   }
 
   async function listing(): Promise<void> {
-    const { mint } = await createExtensionMint(world.solana.ledger, world.solana.bank.signer, 6, {
-      name: 'Made Elsewhere',
-      symbol: 'ELSE',
-      uri: 'https://example.com/else.json',
+    const { ledger, bank } = world.solana;
+    const names = { name: 'Made Elsewhere', symbol: 'ELSE', uri: 'https://example.com/else.json' };
+    const { mint } = await plantNamedMint(ledger, 'token-2022', names, {
+      ...{ decimals: 6, mintAuthority: bank.signer },
     });
-    const { clock } = world.solana.ledger;
+    const { clock } = ledger;
     // The service remembers for a minute that an address is no mint, so the mint is final before the request.
     await clock.reached(clock.slot('processed') + clock.finality + 1);
     const asked = members((await call('POST', '/api/listings/request', { mint_address: mint })).body);

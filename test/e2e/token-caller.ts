@@ -1,11 +1,7 @@
 /** A caller of the token routes, and a wallet that has only the Solana Pay URL of a request. */
-import { base58 } from '@scure/base';
-import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
-import { mintData } from '../kit/token-accounts.ts';
 import { WAIT_MS } from '../patience.ts';
 import type { SolanaKey } from '../world/keys.ts';
+import { plantNamedMint } from '../world/named-mint.ts';
 import type { World } from '../world/world.ts';
 import { type Answer, ask, type Body, command } from './swap-caller.ts';
 
@@ -53,29 +49,18 @@ export function createTokenCaller(world: World) {
     return { to: url.pathname, lamports, references: url.searchParams.getAll('reference') };
   }
 
-  async function plant(at: string, data: Uint8Array, owner: string): Promise<void> {
-    await world.solana.ledger.plant(at, 10_000_000n, data, owner);
-    await until(
-      () => ledger.account(at, ledger.clock.slot('finalized')),
-      (found) => found !== null,
-    );
-  }
+  /** Waits until every transaction landed so far is final. */
+  const finality = (): Promise<void> =>
+    ledger.clock.reached(ledger.clock.slot('processed') + ledger.clock.finality + 2);
 
-  /** A mint that this service never made, by either program, with its name where that program's wallets look. */
+  /** A mint that this service never made. */
   async function foreignMint(kind: 'token' | 'token-2022', name: string, symbol: string): Promise<string> {
-    const mint = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
     const names = { name, symbol, uri: 'https://example.org/t.json' };
-    const base = mintData({ supply: 1_234_500n, decimals: 6, authority: user().address });
-    if (kind === 'token') {
-      await plant(mint, base, TOKEN_PROGRAM);
-      await plant(metaplexAddress(mint), metaplexMetadata(mint, names), METAPLEX_PROGRAM);
-    } else {
-      const data = extended(base, 1, [
-        [18, metadataPointer(mint)],
-        [19, tokenMetadata(mint, names)],
-      ]);
-      await plant(mint, data, TOKEN_2022_PROGRAM);
-    }
+    const { signer: mintAuthority } = user();
+    const { mint } = await plantNamedMint(ledger, kind, names, {
+      ...{ decimals: 6, supply: 1_234_500n, mintAuthority },
+    });
+    await finality();
     return mint;
   }
 
@@ -132,8 +117,6 @@ export function createTokenCaller(world: World) {
       return BigInt(account?.lamports ?? 0);
     },
 
-    /** Waits until every transaction landed so far is final. */
-    finality: (): Promise<void> =>
-      ledger.clock.reached(ledger.clock.slot('processed') + ledger.clock.finality + 2),
+    finality,
   };
 }

@@ -12,15 +12,14 @@ import {
   getMintToInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
-import { createExtensionMint, TOKEN_2022_PROGRAM } from './extension-mint.ts';
+import { plantNamedMint } from './named-mint.ts';
 import { landTransaction } from './solana-wallet.ts';
 import type { SolanaWorld } from './solana-world.ts';
-import { createMint, type TestToken } from './test-tokens.ts';
+import type { TestToken } from './test-tokens.ts';
 
 const WHIRLPOOL_PROGRAM = address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc');
 const CONFIG = address('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ');
 const DEPLOYMENT = WhirlpoolDeployment.custom(WHIRLPOOL_PROGRAM, CONFIG);
-const METAPLEX_PROGRAM = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 const NO_ADDRESS = address('11111111111111111111111111111111');
 const RENT_LAMPORTS = 6_000_000n;
 
@@ -130,19 +129,16 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
     return { address: pool, tokenA: a.token, tokenB: b.token };
   }
 
-  const classic = async (name: string, symbol: string, decimals: number): Promise<PoolToken> => {
-    const token = await createMint(ledger, bank.signer, bank.signer, decimals);
-    await plantMetaplexName(solana, token.mint, name, symbol);
-    return { ...token, name, symbol, program: TOKEN_PROGRAM_ADDRESS };
-  };
-  const saethNames = { name: 'Synthetic Ether', symbol: 'SAETH', uri: 'https://example.org/saeth.json' };
-  const saeth: PoolToken = {
-    ...(await createExtensionMint(ledger, bank.signer, 9, saethNames)),
-    ...saethNames,
-    program: TOKEN_2022_PROGRAM,
-  };
-  const sabtc = await classic('Synthetic Bitcoin', 'SABTC', 8);
-  const sausd = await classic('Synthetic Dollar', 'SAUSD', 6);
+  const named = (kind: 'token' | 'token-2022', name: string, symbol: string, decimals: number) =>
+    plantNamedMint(
+      ledger,
+      kind,
+      { name, symbol, uri: 'https://example.org/t.json' },
+      { decimals, mintAuthority: bank.signer },
+    );
+  const saeth = await named('token-2022', 'Synthetic Ether', 'SAETH', 9);
+  const sabtc = await named('token', 'Synthetic Bitcoin', 'SABTC', 8);
+  const sausd = await named('token', 'Synthetic Dollar', 'SAUSD', 6);
   const usdc = { ...solana.mints.usdc, name: 'USD Coin', symbol: 'USDC', program: TOKEN_PROGRAM_ADDRESS };
 
   const dollar = (token: PoolToken, held: bigint): Side => ({ token, dollars: 1n, held });
@@ -166,26 +162,6 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
   await plantOracle(solana, address(pools.saethSausd.address));
   ledger.clock.root();
   return pools;
-}
-
-/** Metaplex's program is not part of the world, so its account is written directly, in its format. */
-async function plantMetaplexName(
-  solana: SolanaWorld,
-  mint: string,
-  name: string,
-  symbol: string,
-): Promise<void> {
-  const seeds = [getUtf8Encoder().encode('metadata'), keyBytes(METAPLEX_PROGRAM), keyBytes(mint)];
-  const [account] = await getProgramDerivedAddress({ programAddress: METAPLEX_PROGRAM, seeds });
-  const data = Buffer.alloc(679);
-  data[0] = 4;
-  data.set(keyBytes(mint), 33);
-  data.writeUInt32LE(32, 65);
-  data.write(name, 69);
-  data.writeUInt32LE(10, 101);
-  data.write(symbol, 105);
-  data.writeUInt32LE(200, 115);
-  await solana.ledger.plant(account, RENT_LAMPORTS, data, METAPLEX_PROGRAM);
 }
 
 /** The oracle of an adaptive fee, at the offsets of oracle.rs. */
