@@ -1,13 +1,9 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base58 } from '@scure/base';
-import { NETWORK, p2wpkh, WIF } from '@scure/btc-signer';
 import { expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { payBitcoin } from '../world/bitcoin-wallet.ts';
 import { callRpc } from '../world/json-rpc.ts';
-import type { BitcoinKey } from '../world/keys.ts';
 import { useWorld } from '../world/use-world.ts';
 import { ask, type Body, until } from './swap-caller.ts';
 
@@ -73,25 +69,4 @@ it('a reorganization removes only sats without minted ABSR', async () => {
     absrTokenSupply: 1_000_000,
     gapSats: 50_000,
   });
-});
-
-it('the status is red within a cron tick when sats leave the reserve, and shows the missing sats', async () => {
-  const privateKey = WIF(NETWORK).decode(world.bindings.BTC_PRIVATE_KEY_WIF ?? '');
-  const { script } = p2wpkh(secp256k1.getPublicKey(privateKey, true), NETWORK);
-  const reserve: BitcoinKey = { address: world.reserve.bitcoin, wif: '', privateKey, script };
-  const before = await figures();
-  await payBitcoin(world.bitcoin, reserve, [
-    { address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', sats: 900_000n },
-  ]);
-  await world.control.mine(1);
-  const summary = await until('the spend is seen', async () => {
-    const seen = await figures();
-    return seen.absrSupplySats < before.absrSupplySats ? seen : undefined;
-  });
-  expect(summary.gapSats).toBeLessThan(0);
-  expect(await get('/api/status')).toMatchObject({
-    ok: false,
-    backing: { ok: false, gapSatoshis: String(summary.gapSats) },
-  });
-  await until('an alarm', () => world.worker.logs().find((line) => line.includes('supply_above_reserve')));
 });
