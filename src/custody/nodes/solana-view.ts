@@ -59,7 +59,7 @@ export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
 export type Blockhash = SignedAt & Lifetime;
 
 export type SolanaViewPorts = {
-  /** In order of preference. A duplicate is used only once. */
+  /** Blockhashes in order of preference. A duplicate is used only once. */
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;

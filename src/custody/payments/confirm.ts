@@ -120,7 +120,7 @@ async function answer(context: PaymentContext, { id, signature }: ConfirmRequest
 }
 
 /**
- * Waits until the named transaction is final, and books it for the request that it pays, which may be another one.
+ * Waits until the named transaction is final, and books it for the request that it pays, which may be a different request.
  * @returns a refusal unless the caller's request has used it
  * @throws AppError UPSTREAM_FAILED
  */

@@ -124,7 +124,7 @@ const REFUND_RULES: KindRules = {
 /** @param number from 1: another operation begins only after the previous one provably moved nothing */
 const refundId = (refund: string, number: number): string => `refund:${refund}:${number}`;
 
-/** The preparation of a refund's operation. The plan fixes all parameters. */
+/** Prepares a refund's operation from its plan, which fixes all parameters. */
 export const createRefundKind = (reads: RefundReads): OperationKind => ({
   rules: REFUND_RULES,
 

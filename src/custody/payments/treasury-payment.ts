@@ -43,7 +43,7 @@ export const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now:
 
 /** A bridge deducts at most this part of a sum that it returns, in percent. */
 const MOST_RETURN_FEE = 10n;
-/** A block's time may be earlier than the time of our clock at the swap. */
+/** A block's time may be earlier than our clock showed at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
@@ -75,8 +75,8 @@ const CLOCK_SKEW_MS = 30_000;
 type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
 
 /**
- * What a transaction pays, and for which request. It is judged by the treasury of its request, which may be configured no
- * more. `payment` is undefined if that treasury got nothing.
+ * What a transaction pays, and for which request. It is judged by the treasury of its request, which may no longer be
+ * configured. `payment` is undefined if that treasury got nothing.
  */
 export function readPayment(
   context: PaymentContext,

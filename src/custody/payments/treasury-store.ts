@@ -95,8 +95,8 @@ export class TreasuryStore {
   }
 
   /**
-   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid one treasury nothing does not
-   * count for another.
+   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid one treasury nothing says
+   * nothing about another treasury.
    */
   hasRecord(signature: string, payee: string): boolean {
     const query = "SELECT 1 FROM treasury_payments WHERE signature = ? AND (lamports <> '0' OR payee = ?)";

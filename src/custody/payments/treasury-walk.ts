@@ -49,7 +49,7 @@ type WalkContext = Pick<
 export class TreasuryWalk {
   readonly #context: WalkContext;
   readonly #unread: UnreadTransactions;
-  /** By node. A new instance starts again at the top and skips what is queued or read. */
+  /** Unfinished lists by node. A new instance starts again at the top and skips what is queued or read. */
   readonly #listings = new Map<string, Listing>();
 
   constructor(context: WalkContext, unread: UnreadTransactions) {
@@ -118,7 +118,7 @@ export class TreasuryWalk {
     return true;
   }
 
-  /** Whether a list ends above its head only because this node has pruned the rest, and a quorum of nodes keeps it. */
+  /** Whether a list ends above its head only because this node has pruned older entries, which a quorum of nodes keeps. */
   async #isLost(node: TreasuryNode, head: Head, top: SignatureEntry | undefined): Promise<boolean> {
     const { name } = node;
     if (!(await isPruned(node, head))) {

@@ -1,8 +1,7 @@
 /**
- * Accepts swap requests. A create responds to a repeat from the stored row, and decides the refusals that need no
- * quote. It begins the operation in one storage transaction, and drives it until its result is known. The executor
- * reads the quote and decides the limits again before it signs. An estimate makes the same decisions and begins no
- * swap.
+ * Accepts swap requests. A create call responds to a repeat from the stored row, and decides the refusals that need no
+ * quote. It begins the operation in one storage transaction, and drives it until its result is known. The executor reads
+ * the quote and decides the limits again before it signs. An estimate makes the same decisions and begins no swap.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';

@@ -1,5 +1,5 @@
 /**
- * The smallest swap: one bound for `swap/min`, estimates and creates. It is learned from quotes and from the bridge's
+ * The smallest swap: one bound for `swap/min`, estimates and create calls. It is learned from quotes and from the bridge's
  * refusals, stored, and forgotten for all of them at the same time.
  * @module
  */

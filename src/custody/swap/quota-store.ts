@@ -1,5 +1,5 @@
 /**
- * The bridge's quotes that callers use. Creates and estimates have one budget each. The uses are stored, because the
+ * The bridge's quotes that callers use. Create calls and estimates have one budget each. The uses are stored, because the
  * object is evicted within the window.
  * @module
  */

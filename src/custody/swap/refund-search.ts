@@ -49,7 +49,7 @@ export const pending = (detail: string, awaitsBlock = false): Settled => ({
 });
 
 /**
- * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the rest.
+ * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the difference.
  * The swap then stays unsettled, so that a tiny return does not make room for the next swap.
  */
 export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>

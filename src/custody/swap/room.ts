@@ -1,5 +1,5 @@
 /**
- * The bounds of a swap now, and since when every swap is refused. Creates and estimates decide for themselves; the
+ * The bounds of a swap now, and since when every swap is refused. Create calls and estimates decide for themselves; the
  * minimum, the status and the cron ask here.
  * @module
  */
