@@ -28,8 +28,14 @@ export const ListedMark = ({ at }: { at: string | null }) => (
   <span class="mark">{at === null ? 'not listed' : 'listed'}</span>
 );
 
+/** The only solid mark, with a seal: it follows from the mint address, which the service configures, and from no name. */
 export const OfficialMark = ({ asset }: { asset: string }) => (
-  <span class="mark good">official {asset} of this reserve</span>
+  <span class="mark official">
+    <svg class="icon" viewBox="0 0 20 20" width="14" height="14" aria-hidden="true">
+      <path d="M10 2l7 3v5c0 4-3 7-7 8-4-1-7-4-7-8V5zM6.500 10l2.500 2.500L13.500 8" />
+    </svg>{' '}
+    official {asset} of this reserve
+  </span>
 );
 
 type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;

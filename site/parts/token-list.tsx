@@ -65,23 +65,26 @@ function OfficialRows({ query }: { query: string }) {
     return isFound ? [{ asset, mint, purpose }] : [];
   });
   return rows.length === 0 ? null : (
-    <ul class="token-rows" aria-label="Tokens of this reserve">
-      {rows.map(({ asset, mint, purpose }) => (
-        <Row
-          picture={<OfficialPicture asset={asset} />}
-          mint={mint}
-          name={asset}
-          badges={
-            <span class="badges">
-              <OfficialMark asset={asset} />
-            </span>
-          }
-        >
-          {purpose}
-          <br />
-        </Row>
-      ))}
-    </ul>
+    <>
+      <h2 class="minor">Tokens of this reserve</h2>
+      <ul class="token-rows official">
+        {rows.map(({ asset, mint, purpose }) => (
+          <Row
+            picture={<OfficialPicture asset={asset} />}
+            mint={mint}
+            name={asset}
+            badges={
+              <span class="badges">
+                <OfficialMark asset={asset} />
+              </span>
+            }
+          >
+            {purpose}
+            <br />
+          </Row>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -186,7 +189,7 @@ const Listed = ({ creator }: { creator: string | null }) => (
     show={({ tokens }) => (
       <TokenRows
         tokens={tokens}
-        title="Newest first"
+        title={<h2 class="minor">Tokens of others, newest first</h2>}
         empty={creator === null ? NO_TOKEN : 'No listed token of this creator.'}
       />
     )}
@@ -208,7 +211,12 @@ function Found({ asked }: { asked: string }) {
           <>
             <TokenRows
               tokens={tokens}
-              title={`${tokens.length}${next === null ? '' : ' or more'} found, best matches first`}
+              title={
+                <p class="fine" role="status">
+                  {tokens.length}
+                  {next === null ? '' : ' or more'} found, best matches first
+                </p>
+              }
               empty="No listed token matches. Only listed tokens are found by search."
             />
             <Failed failure={more.failure} />
@@ -224,16 +232,14 @@ function Found({ asked }: { asked: string }) {
   );
 }
 
-const TokenRows = ({ tokens, title, empty }: { tokens: readonly Token[]; title: string; empty: string }) =>
+const TokenRows = ({ tokens, title, empty }: { tokens: readonly Token[]; title: Child; empty: string }) =>
   tokens.length === 0 ? (
     <p class="empty" role="status">
       {empty}
     </p>
   ) : (
     <>
-      <p class="fine" role="status">
-        {title}
-      </p>
+      {title}
       <ul class="token-rows">
         {tokens.map((token) => (
           <TokenRow token={token} />
