@@ -79,7 +79,7 @@ export const TokenCard = ({ token, isPart = false }: { token: TokenRecord; isPar
     isPart={isPart}
     picture={
       token.official === null ? (
-        <ForeignPicture symbol={token.symbol} image={token.image} />
+        <ForeignPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />
       ) : (
         <OfficialPicture asset={token.official.asset} />
       )

@@ -33,11 +33,13 @@ import { useConnected } from './wallet.tsx';
 
 const InvoicePanel = later(async () => (await import('./invoice-panel.tsx')).InvoicePanel);
 
+const NO_SYMBOL = 'SYMBOL';
+
 /** The token that a draft would create, as far as a visitor sees it first. */
 function drafted(draft: TokenDraft): Viewed {
   return {
     name: draft.name || 'Your token',
-    symbol: draft.symbol || 'SYMBOL',
+    symbol: draft.symbol || NO_SYMBOL,
     description: draft.description,
     powers: [
       ...(draft.keepFreezing ? (['freeze'] as const) : []),
@@ -61,6 +63,7 @@ type PreviewProps = {
 /** The finished page, as far as the form is filled in. */
 export const TokenPreview = ({ draft, src }: PreviewProps) => {
   const creator = draft.creator.trim();
+  const symbol = draft.symbol || NO_SYMBOL;
   const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
@@ -68,7 +71,7 @@ export const TokenPreview = ({ draft, src }: PreviewProps) => {
       <TokenView
         token={drafted(draft)}
         isPart
-        picture={<TokenPicture symbol={draft.symbol || 'SYMBOL'} src={src} />}
+        picture={<TokenPicture symbol={symbol} seed={symbol} src={src} />}
       >
         <div class="tiles two">
           <SupplyTile supply={formatAmount(atoms, decimals)} decimals={decimals} />

@@ -34,7 +34,7 @@ const Row = ({ picture, mint, name, badges, children }: RowProps) => (
 
 export const TokenRow = ({ token }: { token: Token }) => (
   <Row
-    picture={<Initial symbol={token.symbol} />}
+    picture={<Initial symbol={token.symbol} seed={token.mint_address} />}
     mint={token.mint_address}
     name={<Foreign text={token.name} />}
     badges={

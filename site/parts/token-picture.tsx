@@ -65,10 +65,16 @@ export const PictureRemark = ({ picture }: { picture: LoadedPicture }) => (
   </span>
 );
 
-/** A token's picture, or the first letter of its symbol. @param src null without a loaded picture */
-export const TokenPicture = ({ symbol, src }: { symbol: string; src: string | null }) =>
+type PictureProps = {
+  readonly symbol: string;
+  /** @see Initial */
+  readonly seed: string;
+};
+
+/** A token's picture, or its letter. @param src null without a loaded picture */
+export const TokenPicture = ({ symbol, seed, src }: PictureProps & { src: string | null }) =>
   src === null ? (
-    <Initial symbol={symbol} />
+    <Initial symbol={symbol} seed={seed} />
   ) : (
     <span class="initial">
       <img src={src} alt={symbol} referrerpolicy="no-referrer" />
@@ -76,14 +82,14 @@ export const TokenPicture = ({ symbol, src }: { symbol: string; src: string | nu
   );
 
 /** The picture of a token that others have created. Its site gets no request before the visitor clicks. */
-export function ForeignPicture({ symbol, image }: { symbol: string; image: string | null }) {
+export function ForeignPicture({ symbol, seed, image }: PictureProps & { image: string | null }) {
   const [isWanted, setWanted] = useState(false);
   const url = image !== null && isImageUrl(image) ? image : null;
   const picture = useLoadedPicture(isWanted ? url : null);
-  if (url === null) return <Initial symbol={symbol} />;
+  if (url === null) return <Initial symbol={symbol} seed={seed} />;
   return (
     <span class="picture">
-      <TokenPicture symbol={symbol} src={picture.type === 'shown' ? url : null} />
+      <TokenPicture symbol={symbol} seed={seed} src={picture.type === 'shown' ? url : null} />
       {isWanted ? (
         picture.type === 'shown' ? null : (
           <PictureRemark picture={picture} />

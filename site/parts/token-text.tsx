@@ -67,9 +67,36 @@ export const OfficialPicture = ({ asset }: { asset: 'ABSR' | 'ASRY' }) => (
   </span>
 );
 
+const VIEW = 48;
+
+/** FNV-1a of a text, 32 bits. @see https://datatracker.ietf.org/doc/html/rfc9923 */
+const hashOf = (text: string): number =>
+  [...text].reduce(
+    (hash, letter) => Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 16_777_619),
+    2_166_136_261,
+  );
+
+/** Places of the shapes on a tile: each takes six bits. */
+const placesOf = (seed: string): number[] =>
+  [0, 6, 12, 18].map((shift) => ((hashOf(seed) >>> shift) & 63) % VIEW);
+
+type TileProps = {
+  readonly symbol: string;
+  /** The mint address: a copy of the name has other shapes. A token that does not exist yet has its symbol. */
+  readonly seed: string;
+};
+
 /** The first letter, in place of the picture that other sites load from the creator's URL. */
-export const Initial = ({ symbol }: { symbol: string }) => (
-  <span class={`initial ${tintOf(symbol)}`} aria-hidden="true">
-    <bdi>{[...symbol][0]?.toUpperCase() ?? '?'}</bdi>
-  </span>
-);
+export function Initial({ symbol, seed }: TileProps) {
+  const [x = 0, y = 0, left = 0, top = 0] = placesOf(seed);
+  return (
+    <span class={`initial ${tintOf(symbol)}`} aria-hidden="true">
+      <svg viewBox={`0 0 ${VIEW} ${VIEW}`} aria-hidden="true">
+        <circle cx={x} cy={y} r="17" fill="#fff" opacity="0.16" />
+        <circle cx={left} cy={top} r="13" fill="#000" opacity="0.2" />
+        <path d={`M${top} 0L${VIEW} ${left}V${VIEW}H${x}z`} fill="#fff" opacity="0.1" />
+      </svg>
+      <bdi>{[...symbol][0]?.toUpperCase() ?? '?'}</bdi>
+    </span>
+  );
+}

@@ -71,7 +71,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a Bitcoin transaction', (text) => BitcoinTransaction({ txid: text })],
   ['a link of an unknown author', (text) => Away({ href: text, children: text })],
   ['a name', (text) => Foreign({ text })],
-  ['an initial', (text) => Initial({ symbol: text })],
+  ['an initial', (text) => Initial({ symbol: text, seed: text })],
 ];
 
 /** Tags that the site itself writes in these parts. */
