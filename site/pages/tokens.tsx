@@ -79,13 +79,13 @@ export const token: Page = {
   script: 'token',
   Content: () => (
     <>
+      <Live name="token" json="/api/tokens">
+        <TokenDetail />
+      </Live>
       <p class="trail row">
         <a href="/tokens">All tokens</a>
         <a href="/tokens/new">Create your own</a>
       </p>
-      <Live name="token" json="/api/tokens">
-        <TokenDetail />
-      </Live>
     </>
   ),
 };

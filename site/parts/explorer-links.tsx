@@ -35,5 +35,16 @@ export const bitcoinAddressUrl = (address: string): string =>
   `https://mempool.space/address/${path(address)}`;
 /** The largest accounts of a token. */
 export const holdersUrl = (mint: string): string => `${solanaAddressUrl(mint)}/largest`;
-export const solscanUrl = (address: string): string => `https://solscan.io/token/${path(address)}`;
-export const orbUrl = (address: string): string => `https://orbmarkets.io/address/${path(address)}`;
+const solscanUrl = (address: string): string => `https://solscan.io/token/${path(address)}`;
+const orbUrl = (address: string): string => `https://orbmarkets.io/address/${path(address)}`;
+export const orcaUrl = (mint: string): string => `https://www.orca.so/pools?tokens=${path(mint)}`;
+export const jupiterUrl = (mint: string): string => `https://jup.ag/tokens/${path(mint)}`;
+
+/** A token at explorers that read the chain without this service. */
+export const Explorers = ({ mint }: { mint: string }) => (
+  <>
+    <Away href={solanaAddressUrl(mint)}>Solana Explorer</Away>
+    <Away href={solscanUrl(mint)}>Solscan</Away>
+    <Away href={orbUrl(mint)}>Orb</Away>
+  </>
+);

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { Invoice } from '../../packages/client/src/index.ts';
+import type { Invoice, TokenRecord } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
-import { Away, SolanaTransaction, solanaAddressUrl } from './explorer-links.tsx';
+import { Away, orcaUrl, SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
 import { sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
@@ -13,6 +13,7 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { type SolRequest, solPayment } from './payment-card.tsx';
+import { useTrade } from './pool-price.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { TokenCard } from './token-card.tsx';
 import { PriceParts } from './token-price.tsx';
@@ -131,7 +132,7 @@ function Created({ invoice }: { invoice: Invoice }) {
             query={token}
             waiting="Reading the token from the chain."
             hasAge={false}
-            show={(value) => <TokenCard token={value} isPart />}
+            show={(value) => <CreatedToken token={value} />}
           />
         </div>
         {mint === null ? null : <NextSteps mint={mint} isFixed={invoice.revoke_update_authority} />}
@@ -139,6 +140,10 @@ function Created({ invoice }: { invoice: Invoice }) {
     </>
   );
 }
+
+const CreatedToken = ({ token }: { token: TokenRecord }) => (
+  <TokenCard token={token} trade={useTrade(token.mint_address)} isPart />
+);
 
 /** @param isFixed whether nobody may change name and picture */
 const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
@@ -150,14 +155,8 @@ const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
         <a href={tokenUrl(mint)}>Open its page</a>, which keeps these facts current. Share that address.
       </li>
       <li>
-        <Away href={`https://www.orca.so/pools?tokens=${encodeURIComponent(mint)}`}>
-          Create a pool at Orca
-        </Away>
-        . Nobody can buy the token before a pool has some of it, and SOL or USDC from you.
-      </li>
-      <li>
-        <Away href={solanaAddressUrl(mint)}>See it at Solana Explorer</Away>, which reads the chain without
-        Sluice.
+        <Away href={orcaUrl(mint)}>Create a pool at Orca</Away>. Nobody can buy the token before a pool has
+        some of it, and SOL or USDC from you.
       </li>
       {isFixed ? null : <li>Its picture can change: any tool that updates token metadata will do.</li>}
     </ul>

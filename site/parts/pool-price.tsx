@@ -8,31 +8,57 @@ const symbolOf = (token: unknown): string =>
   (typeof token === 'object' && token !== null ? textOf(Reflect.get(token, 'symbol')) : null) ??
   'of the other token';
 
+type Rate = { readonly amount: string; readonly symbol: string };
+
 /** The price of one token in a pool that has it, and the symbol of the other side. */
-function rateOf({ data }: Pool, mint: string): readonly [amount: string, symbol: string] | null {
+function rateOf({ data }: Pool, mint: string): Rate | null {
   if (!(Number(data.price) > 0)) return null;
-  if (data.tokenMintA === mint) return [price(data.price), symbolOf(data.tokenB)];
-  return data.tokenMintB === mint ? [inverse(data.price), symbolOf(data.tokenA)] : null;
+  if (data.tokenMintA === mint) return { amount: price(data.price), symbol: symbolOf(data.tokenB) };
+  return data.tokenMintB === mint ? { amount: inverse(data.price), symbol: symbolOf(data.tokenA) } : null;
 }
 
-/** The price of a token in the first of the service's pools that has it; nothing if none has. */
-export function PoolPrice({ mint }: { mint: string }) {
+export type Trade =
+  | { readonly type: 'reading' | 'not_known' }
+  /** Every pool of the service was read, and none has the token. */
+  | { readonly type: 'none'; readonly pools: number }
+  | ({ readonly type: 'pool' } & Rate);
+
+/** Whether the service's pools have a token. */
+export function useTrade(mint: string): Trade {
   const reads = [
     useQuery('getDefaultPool', {}),
     useQuery('getSaethSausdPool', {}),
     useQuery('getSausdUsdcPool', {}),
   ];
-  const [rate] = reads.flatMap(({ value }) => (value === null ? [] : [rateOf(value, mint)])).filter(Boolean);
-  if (rate)
-    return (
-      <Tile name="Price" value={rate[0]}>
-        <Foreign text={rate[1]} />, <a href="/pools">in its pool</a>
-      </Tile>
-    );
-  const isFailed = reads.some(({ value, failure }) => value === null && failure !== null);
-  return isFailed ? (
-    <Tile name="Price" value={null}>
-      a pool cannot be read
-    </Tile>
-  ) : null;
+  const [rate] = reads.flatMap(({ value }) => (value === null ? [] : (rateOf(value, mint) ?? [])));
+  if (rate !== undefined) return { type: 'pool', ...rate };
+  const unread = reads.filter(({ value }) => value === null);
+  if (unread.length === 0) return { type: 'none', pools: reads.length };
+  return { type: unread.some(({ failure }) => failure !== null) ? 'not_known' : 'reading' };
+}
+
+/** The price of a token in the first of the service's pools that has it. */
+export function PriceTile({ trade }: { trade: Trade }) {
+  switch (trade.type) {
+    case 'reading':
+      return <Tile name="Price" value={undefined} />;
+    case 'not_known':
+      return (
+        <Tile name="Price" value={null}>
+          a pool cannot be read
+        </Tile>
+      );
+    case 'none':
+      return (
+        <Tile name="Price" value="none">
+          in no pool of this site
+        </Tile>
+      );
+    case 'pool':
+      return (
+        <Tile name="Price" value={trade.amount}>
+          <Foreign text={trade.symbol} />, <a href="/pools">in its pool</a>
+        </Tile>
+      );
+  }
 }

@@ -3,7 +3,9 @@ import type { TokenRecord } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Whole } from './copyable.tsx';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
-import { PoolPrice } from './pool-price.tsx';
+import { Explorers } from './explorer-links.tsx';
+import { later } from './later.tsx';
+import { PriceTile, type Trade } from './pool-price.tsx';
 import { ShareButton } from './share-button.tsx';
 import { ForeignPicture } from './token-picture.tsx';
 import { OfficialPicture } from './token-text.tsx';
@@ -50,6 +52,8 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
   return null;
 };
 
+const QrCode = later(async () => (await import('./qr-code.tsx')).QrCode);
+
 /** Wallets list a token by its mint address; each wallet shows a token automatically once it holds some of it. */
 function AddToWallet({ mint }: { mint: string }) {
   const [isCopied, setCopied] = useState<boolean | null>(null);
@@ -72,8 +76,36 @@ function AddToWallet({ mint }: { mint: string }) {
   );
 }
 
+/** What a visitor can do with a token at once. */
+function TokenActions({ token: { mint_address: mint, name } }: { token: TokenRecord }) {
+  const [isCodeShown, showCode] = useState(false);
+  return (
+    <>
+      <p class="row">
+        <ShareButton path={tokenUrl(mint)} title={name} />
+        <button
+          type="button"
+          class="quiet"
+          aria-expanded={isCodeShown ? 'true' : 'false'}
+          onClick={() => showCode(!isCodeShown)}
+        >
+          QR code
+        </button>
+        <AddToWallet mint={mint} />
+      </p>
+      {isCodeShown ? <QrCode text={mint} label="QR code of the mint address" /> : null}
+    </>
+  );
+}
+
+type TokenCardProps = {
+  readonly token: TokenRecord;
+  readonly trade: Trade;
+  readonly isPart?: boolean;
+};
+
 /** What a holder sees first: on the token's page, and when it has just been created. */
-export const TokenCard = ({ token, isPart = false }: { token: TokenRecord; isPart?: boolean }) => (
+export const TokenCard = ({ token, trade, isPart = false }: TokenCardProps) => (
   <TokenView
     token={token}
     isPart={isPart}
@@ -84,21 +116,19 @@ export const TokenCard = ({ token, isPart = false }: { token: TokenRecord; isPar
         <OfficialPicture asset={token.official.asset} />
       )
     }
-    actions={
-      <p class="row">
-        <ShareButton path={tokenUrl(token.mint_address)} title={token.name} />
-        <AddToWallet mint={token.mint_address} />
-      </p>
-    }
   >
     <div class="tiles two">
       <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
-      <PoolPrice mint={token.mint_address} />
+      <PriceTile trade={trade} />
     </div>
+    <TokenActions token={token} />
     <Purpose official={token.official} />
-    <p class="stacked">
+    <div class="stacked">
       <span class="fine">Mint address</span>
       <Whole text={token.mint_address} label="mint address" />
-    </p>
+      <span class="row">
+        <Explorers mint={token.mint_address} />
+      </span>
+    </div>
   </TokenView>
 );

@@ -4,14 +4,16 @@ import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { minterText } from './coverage.tsx';
-import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
+import { Away, SolanaTransaction } from './explorer-links.tsx';
 import { sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { useTrade } from './pool-price.tsx';
 import { Folded } from './table.tsx';
 import { TokenCard } from './token-card.tsx';
+import { HowToGet } from './token-get.tsx';
 
 /** Holder of an authority on the chain: an address, none, or currently unreadable. */
 const Authority = ({
@@ -64,7 +66,6 @@ const Times = ({ token: { created_at: created, listed_at: listed } }: { token: T
     </>
   );
 
-/** No request created an official token, so nothing is known of its creator. */
 const Creation = ({ token }: { token: TokenRecord }) => (
   <>
     <dt>Creator</dt>
@@ -86,34 +87,30 @@ const Creation = ({ token }: { token: TokenRecord }) => (
   </>
 );
 
-const Origin = ({ token }: { token: TokenRecord }) => (
-  <dl class="facts">
-    {token.official === null ? <Creation token={token} /> : null}
-    <dt>Explorers</dt>
-    <dd class="row">
-      <Away href={solanaAddressUrl(token.mint_address)}>Solana Explorer</Away>
-      <Away href={solscanUrl(token.mint_address)}>Solscan</Away>
-      <Away href={orbUrl(token.mint_address)}>Orb</Away>
-    </dd>
-  </dl>
-);
-
-export const TokenFacts = ({ token }: { token: TokenRecord }) => (
-  <div class="split">
-    <div class="stack">
-      <TokenCard token={token} />
+export function TokenFacts({ token }: { token: TokenRecord }) {
+  const trade = useTrade(token.mint_address);
+  return (
+    <div class="split">
+      <div class="stack">
+        <TokenCard token={token} trade={trade} />
+      </div>
+      <div class="stack">
+        <HowToGet token={token} trade={trade} />
+        <dl class="facts">
+          <Rights token={token} />
+        </dl>
+        <AsOf at={token.as_of} stale={token.stale} />
+        {token.official === null ? (
+          <Folded summary="Creator, dates and links">
+            <dl class="facts">
+              <Creation token={token} />
+            </dl>
+          </Folded>
+        ) : null}
+      </div>
     </div>
-    <div class="stack">
-      <dl class="facts">
-        <Rights token={token} />
-      </dl>
-      <AsOf at={token.as_of} stale={token.stale} />
-      <Folded summary="Creator, dates and links">
-        <Origin token={token} />
-      </Folded>
-    </div>
-  </div>
-);
+  );
+}
 
 /** Undefined while the page is prerendered, null if the address names no token. */
 const tokenInAddress = (): string | null | undefined =>

@@ -34,13 +34,26 @@ export function holderFacts({ powers, update_authority: editor }: HeldToken): Ho
   ];
 }
 
-const HolderList = ({ token }: { token: HeldToken }) => (
-  <ul class="rights" aria-label="What its rights mean for holders">
-    {holderFacts(token).map(({ isGood, text }) => (
-      <li class={isGood ? 'good' : 'warn'}>{text}</li>
-    ))}
-  </ul>
-);
+/** What the list of facts comes to. */
+function verdictOf({ powers }: HeldToken, facts: readonly HolderFact[]): string {
+  if (!powers) return 'Rights over this token: not known';
+  const warnings = facts.filter(({ isGood }) => !isGood).length;
+  return `Rights over this token: ${warnings === 0 ? 'no warning' : counted(warnings, 'warning')}`;
+}
+
+const HolderList = ({ token }: { token: HeldToken }) => {
+  const facts = holderFacts(token);
+  return (
+    <div class={`holder-facts ${facts.every(({ isGood }) => isGood) ? 'good' : 'warn'}`}>
+      <strong>{verdictOf(token, facts)}</strong>
+      <ul class="rights" aria-label="What its rights mean for holders">
+        {facts.map(({ isGood, text }) => (
+          <li class={isGood ? 'good' : 'warn'}>{text}</li>
+        ))}
+      </ul>
+    </div>
+  );
+};
 
 /** What the chain and the creator say about a token, and who vouches for it. */
 export type Viewed = Pick<
@@ -79,13 +92,11 @@ type TokenViewProps = {
   /** Whether the page is about more than this token: its name is not the page's heading then. */
   readonly isPart?: boolean;
   readonly picture: Child;
-  /** Buttons below what the creator says. */
-  readonly actions?: Child;
-  /** Figures below what the rights mean. */
+  /** Figures and buttons below what the rights mean. */
   readonly children?: Child;
 };
 
-export const TokenView = ({ token, isPart = false, picture, actions, children }: TokenViewProps) => (
+export const TokenView = ({ token, isPart = false, picture, children }: TokenViewProps) => (
   <>
     <div class={`token-head ${tintOf(token.symbol)}`}>
       {picture}
@@ -102,7 +113,6 @@ export const TokenView = ({ token, isPart = false, picture, actions, children }:
       </div>
     </div>
     {token.description === '' ? null : <Description text={token.description} />}
-    {actions}
     {token.warning === null ? null : (
       <Notice kind="warn" title="The name or symbol resembles a well-known token.">
         <p>A creator may choose any name. Compare the mint address before you trust it.</p>
