@@ -47,9 +47,20 @@ export const solPayment = (request: SolRequest): Payment => ({
   expiresAt: request.expires_at,
   ifDifferent: (
     <>
-      Its last digits identify your payment. You can add what is missing until the time is over; an excess is
-      returned. A payment that matches no order is received and will be returned:{' '}
-      <a href="/trust#operator">contact the operator</a> with its signature.
+      <p>
+        <strong>If the amount differs, or the time runs out</strong>
+      </p>
+      <ul class="next">
+        <li>Its last digits identify your payment. If you paid less, add the rest in time.</li>
+        <li>
+          What is too much or too late goes back to the account that paid. The operator sends it, and promises
+          no time.
+        </li>
+        <li>
+          A payment that matches no order is received and will be returned:{' '}
+          <a href="/trust#operator">contact the operator</a> with its signature.
+        </li>
+      </ul>
     </>
   ),
 });
@@ -91,19 +102,16 @@ async function payWith(
 
 const isWalletUrl = (url: string): boolean => url.startsWith('solana:');
 
-/** The code for the camera of another device. */
-const Code = ({ payment: { url, amount, currency } }: { payment: Payment }) => (
-  <div class="stack">
-    <QrCode text={url} label={`QR code to pay ${amount} ${currency} with a wallet`} />
-    <p class="row">
-      {isWalletUrl(url) ? (
-        <a class="button quiet" href={url}>
-          Open in a wallet
-        </a>
-      ) : null}
-      <CopyButton text={url} label="link to pay" name="Copy link" />
-    </p>
-  </div>
+/** For a wallet app of this device, and for a chat with another one. */
+const PayLinks = ({ url }: Pick<Payment, 'url'>) => (
+  <p class="row">
+    {isWalletUrl(url) ? (
+      <a class="button quiet" href={url}>
+        Open in a wallet
+      </a>
+    ) : null}
+    <CopyButton text={url} label="link to pay" name="Copy link" />
+  </p>
 );
 
 /** Amount, address and memo in full, to copy or to compare with the wallet. */
@@ -144,12 +152,18 @@ function PayByHand({ payment, byHand }: { payment: Payment; byHand: boolean }) {
     <details class="by-hand" {...(isFolded ? {} : { open: true })}>
       <summary>{byHand ? 'Pay by hand or QR code' : 'Pay by QR code'}</summary>
       <div class="payment">
-        {byHand ? (
-          <Terms payment={payment} />
-        ) : (
-          <p class="fine">The wallet or the code carries the reference that identifies the payment.</p>
-        )}
-        <Code payment={payment} />
+        <div class="stack">
+          {byHand ? (
+            <Terms payment={payment} />
+          ) : (
+            <p class="fine">The wallet or the code carries the reference that identifies the payment.</p>
+          )}
+          <PayLinks url={payment.url} />
+        </div>
+        <QrCode
+          text={payment.url}
+          label={`QR code to pay ${payment.amount} ${payment.currency} with a wallet`}
+        />
       </div>
     </details>
   );
@@ -179,6 +193,9 @@ export function PaymentTerms({
         <InDollars amount={payment.amount} currency={payment.currency} />
       </p>
       {payment.expiresAt === null ? null : <TimeLeft at={payment.expiresAt} left={left} />}
+      <p>
+        <strong>Pay once, exactly this amount.</strong>
+      </p>
       {isWalletPayment(payment) ? (
         <WalletPayment
           label={`Pay ${payment.amount} SOL`}
@@ -186,11 +203,9 @@ export function PaymentTerms({
           {...{ sent, lock, asked, unpaid }}
         />
       ) : null}
-      {children}
       <PayByHand payment={payment} byHand={byHand} />
-      <p>
-        <strong>Pay once, exactly this amount.</strong> {payment.ifDifferent}
-      </p>
+      <div class="stack">{payment.ifDifferent}</div>
+      {children}
     </>
   );
 }
