@@ -14,8 +14,8 @@ export const tokens: Page = {
   Content: () => (
     <>
       <Title name="Tokens">
-        Tokens that were created or listed here. A listing is paid for and is no recommendation. Creators
-        choose the names; only the mint address identifies a token.
+        Anyone can create or list one, and choose its name. A listing is no recommendation: only the mint
+        address identifies a token.
       </Title>
       <p class="row">
         <a class="button" href="/tokens/new">
@@ -58,8 +58,7 @@ export const newToken: Page = {
   Content: () => (
     <>
       <Title name="Create a token">
-        Fill in the form, and pay once with your wallet or a QR code. Everything is checked on the chain
-        before you pay.
+        Four entries, one payment. Everything is checked on the chain before you pay.
       </Title>
       <Live name="creator" json="/llms.txt">
         <TokenCreator />

@@ -4,7 +4,7 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { later } from './later.tsx';
 import { Failed, Waiting } from './notice.tsx';
-import { ListingPrice } from './token-price.tsx';
+import { ListingPrice, PriceOrder } from './token-price.tsx';
 import { useDraft } from './use-draft.ts';
 
 const ListingOrder = later(async () => (await import('./listing-order.tsx')).ListingOrder);
@@ -60,6 +60,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
         </button>
         <ListingPrice />
       </div>
+      <PriceOrder />
       {busy === null ? null : <Waiting what="Reading the token from the chain." />}
       <Failed failure={failure} />
     </Form>

@@ -1,7 +1,6 @@
 import { Away } from './explorer-links.tsx';
 import { Field, type FieldProps } from './field.tsx';
 import type { SmallPicture } from './shrink-picture.tsx';
-import type { TokenDraft } from './token-draft.ts';
 import { type LoadedPicture, PictureRemark } from './token-picture.tsx';
 
 export type Picked = SmallPicture | 'none' | 'unreadable';
@@ -21,59 +20,40 @@ export type PictureProps = {
 };
 
 type PictureStepProps = PictureProps & {
-  readonly draft: TokenDraft;
-  readonly setDraft: (draft: TokenDraft) => void;
   readonly link: Omit<FieldProps, 'label'>;
+  /** Whether the link has a fault that the visitor must see. */
+  readonly isOpen: boolean;
 };
 
-/** A picture in three steps, because the service stores none; or a token without one. */
-export function PictureStep({ draft, setDraft, link, ...props }: PictureStepProps) {
-  const way = (isPictureless: boolean, name: string) => (
-    <label>
-      <input
-        type="radio"
-        name="token-pictured"
-        checked={draft.isPictureless === isPictureless}
-        onChange={() => setDraft({ ...draft, isPictureless })}
-      />
-      {name}
-    </label>
-  );
-  return (
-    <fieldset class="framed">
-      <legend>Picture</legend>
-      <div class="ways-to-choose">
-        {way(false, 'With a picture')}
-        {way(true, 'Without a picture')}
-      </div>
-      {draft.isPictureless ? (
-        <p class="fine">
-          Wallets show an empty circle.{' '}
-          {draft.keepEditing
-            ? 'You keep the right to add a picture later.'
-            : 'You give up the right to edit, so none can ever be added.'}
-        </p>
-      ) : (
-        <ol class="numbered">
-          <li>
-            <ShrinkHere {...props} />
-          </li>
-          <li>
-            <UploadThere />
-          </li>
-          <li>
-            <Field {...link} label="Paste its link" keys="url" paste />
-            <PictureRemark picture={props.picture} />
-          </li>
-        </ol>
-      )}
-    </fieldset>
-  );
-}
+/** A picture in three steps, because the service stores none. A token needs no picture. */
+export const PictureStep = ({ link, isOpen, ...props }: PictureStepProps) => (
+  <details class="framed" {...(isOpen ? { open: true } : {})}>
+    <summary>
+      <strong>{link.value.trim() === '' ? 'Add a picture' : 'Picture'}</strong>{' '}
+      <span class="fine">
+        {link.value.trim() === ''
+          ? '(optional): without one, wallets show a letter or a blank'
+          : 'from your link'}
+      </span>
+    </summary>
+    <ol class="numbered">
+      <li>
+        <ShrinkHere {...props} />
+      </li>
+      <li>
+        <UploadThere />
+      </li>
+      <li>
+        <Field {...link} label="Paste its link" keys="url" paste />
+        <PictureRemark picture={props.picture} />
+      </li>
+    </ol>
+  </details>
+);
 
 const ShrinkHere = ({ picked, pick: set }: Omit<PictureProps, 'picture'>) => (
   <div class="field">
-    <label for="token-file">Shrink it here</label>
+    <label for="token-file">Choose it and save it small</label>
     <input
       id="token-file"
       type="file"
@@ -100,12 +80,12 @@ export const PICTURE_HOSTS = ['https://postimages.org', 'https://github.com/new'
 
 const UploadThere = () => (
   <div class="field">
-    <strong>Upload it to a host with direct https links</strong>
+    <strong>Put it on the web</strong>
     <span class="hint">
-      At <Away href={PICTURE_HOSTS[0]}>Postimages</Away>, copy “Direct link”. In a public{' '}
-      <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository, open the file, press “Raw”, and copy the
-      address. Your own web site or an IPFS pinning service will do as well. Sluice stores no pictures: leave
-      it there.
+      Sluice stores no pictures, so wallets load yours from elsewhere: leave it there. The quick way is{' '}
+      <Away href={PICTURE_HOSTS[0]}>Postimages</Away>: upload the small picture and copy “Direct link”. In a
+      public <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository, open the file, press “Raw” and copy the
+      address. Your own web site will do as well.
     </span>
   </div>
 );

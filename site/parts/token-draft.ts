@@ -21,9 +21,8 @@ export type TokenDraft = {
   /** Whole tokens, as decimal text. */
   readonly supply: string;
   readonly description: string;
+  /** Link to its picture; empty for a token without one. */
   readonly image: string;
-  /** Whether the token gets no picture, whatever its link is. */
-  readonly isPictureless: boolean;
   readonly creator: string;
   readonly keepMinting: boolean;
   readonly keepFreezing: boolean;
@@ -38,11 +37,10 @@ export const EMPTY_DRAFT: TokenDraft = {
   supply: '1000000',
   description: '',
   image: '',
-  isPictureless: false,
   creator: '',
   keepMinting: false,
   keepFreezing: false,
-  keepEditing: true,
+  keepEditing: false,
   program: 'token-2022',
 };
 
@@ -72,9 +70,6 @@ const U64_MAX = 2n ** 64n - 1n;
 const MAX_DECIMALS = 9;
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const IMAGE = /^https:\/\/[\x21-\x7e]+$/;
-
-/** The link to the picture that a draft would give its token; empty for none. */
-export const imageOf = ({ image, isPictureless }: TokenDraft): string => (isPictureless ? '' : image.trim());
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -122,17 +117,11 @@ export function supplyAtoms(draft: TokenDraft): bigint | null {
 export function draftFaults(draft: TokenDraft): DraftFaults {
   const decimals = decimalsOf(draft);
   const atoms = supplyAtoms(draft);
-  const image = imageOf(draft);
+  const image = draft.image.trim();
+  // In the order of the form: the first fault gets the focus.
   const found: Record<keyof DraftFaults, string | undefined> = {
     name: faultText(draft.name, nameFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES, 'River Otter'),
     symbol: faultText(draft.symbol, nameFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES, 'OTTER'),
-    description: faultText(
-      draft.description,
-      descriptionFault(draft.description),
-      MAX_DESCRIPTION_BYTES,
-      'A token of the river',
-    ),
-    decimals: decimals === null ? 'A whole number from 0 to 9, such as 6.' : undefined,
     supply:
       atoms === null
         ? decimals === null
@@ -143,16 +132,20 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
           : atoms === 0n && !draft.keepMinting
             ? 'Without a supply and without the right to mint, no token could ever exist.'
             : undefined,
-    image:
-      draft.isPictureless || isImageUrl(image)
-        ? undefined
-        : image === ''
-          ? 'Paste the link of the picture, or choose “Without a picture”.'
-          : 'An https address of at most 200 characters, such as https://example.com/otter.png',
-    isPictureless: undefined,
     creator: ADDRESS.test(draft.creator.trim())
       ? undefined
       : 'A Solana address of 32 to 44 letters and digits. Connect your wallet to fill it in.',
+    image:
+      image === '' || isImageUrl(image)
+        ? undefined
+        : 'An https address of at most 200 characters, such as https://example.com/otter.png',
+    description: faultText(
+      draft.description,
+      descriptionFault(draft.description),
+      MAX_DESCRIPTION_BYTES,
+      'A token of the river',
+    ),
+    decimals: decimals === null ? 'A whole number from 0 to 9, such as 6.' : undefined,
     keepMinting: undefined,
     keepFreezing: undefined,
     keepEditing: undefined,
@@ -163,7 +156,7 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
 
 /** Body of POST /api/invoices. The name is sent exactly as typed. */
 export function invoiceBody(draft: TokenDraft) {
-  const image = imageOf(draft);
+  const image = draft.image.trim();
   return {
     name: draft.name,
     symbol: draft.symbol,

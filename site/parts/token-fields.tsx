@@ -5,7 +5,7 @@ import { type DraftFaults, formUrl, type TokenDraft } from './token-draft.ts';
 import { ConnectWallet } from './wallet.tsx';
 
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
-type Right = 'keepMinting' | 'keepFreezing' | 'keepEditing';
+type Right = 'keepMinting' | 'keepFreezing';
 
 /** Fields below "Advanced"; a fault in one of them opens it. */
 const ADVANCED = ['decimals'] as const;
@@ -27,23 +27,15 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
   });
   return (
     <>
-      <div class="pair">
-        <Field {...entry('name')} label="Name" hint="Up to 32 letters; an emoji counts as four" />
-        <Field {...entry('symbol')} label="Symbol" hint="Up to 10 letters; an emoji counts as four" />
+      <div class="pair uneven">
+        <Field {...entry('name')} label="Name" hint="Up to 32 letters" />
+        <Field {...entry('symbol')} label="Symbol" hint="Up to 10" />
       </div>
-      <PictureStep {...{ draft, setDraft, ...picture }} link={entry('image')} />
-      <Field
-        {...entry('description')}
-        label="Description"
-        rows={3}
-        optional
-        hint="Shown below the name. Visitors can open an https link in it."
-      />
-      <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
+      <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to your wallet" />
       <Field
         {...entry('creator')}
         label="Your wallet"
-        hint="Gets all tokens, and the rights you keep"
+        hint="Its address gets all tokens. Paste it, or let your wallet fill it in:"
         paste
       />
       <ConnectWallet
@@ -52,6 +44,15 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
         page={() => formUrl(draft, location.href)}
         otherwise="Copy your address in the wallet app and paste it above. You can pay with any wallet in the next step."
       />
+      <PictureStep {...picture} link={entry('image')} isOpen={tried && faults.image !== undefined} />
+      <Field
+        {...entry('description')}
+        label="Description"
+        rows={2}
+        optional
+        hint="Shown below the name. Visitors can open an https link in it."
+      />
+      <Lock draft={draft} setDraft={setDraft} />
       <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
         <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
         <RightsKept draft={draft} setDraft={setDraft} />
@@ -70,6 +71,24 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
   );
 }
 
+type DraftProps = Pick<TokenFieldsProps, 'draft' | 'setDraft'>;
+
+function lockHint({ keepEditing, image }: TokenDraft): string {
+  if (keepEditing) return 'Off: your wallet can change them, and the page of the token warns holders.';
+  const rest = image.trim() === '' ? ' This token has no picture and never gets one.' : '';
+  return `Nobody can change them, not even you.${rest}`;
+}
+
+const Lock = ({ draft, setDraft }: DraftProps) => (
+  <Check
+    id="token-lock"
+    label="Lock name and picture for ever"
+    hint={lockHint(draft)}
+    on={!draft.keepEditing}
+    set={(on) => setDraft({ ...draft, keepEditing: !on })}
+  />
+);
+
 const Advanced = ({ isOpen, children }: { isOpen: boolean; children?: Child }) => (
   <details class="advanced" {...(isOpen ? { open: true } : {})}>
     <summary>Advanced: decimals, rights, kind</summary>
@@ -77,7 +96,7 @@ const Advanced = ({ isOpen, children }: { isOpen: boolean; children?: Child }) =
   </details>
 );
 
-function RightsKept({ draft, setDraft }: { draft: TokenDraft; setDraft: (draft: TokenDraft) => void }) {
+function RightsKept({ draft, setDraft }: DraftProps) {
   const right = (name: Right) => ({
     id: `token-${name}`,
     on: draft[name],
@@ -88,11 +107,6 @@ function RightsKept({ draft, setDraft }: { draft: TokenDraft; setDraft: (draft: 
       <legend>Rights that you keep</legend>
       <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed for ever." />
       <Check {...right('keepFreezing')} label="Freeze accounts" hint="Off is what holders expect." />
-      <Check
-        {...right('keepEditing')}
-        label="Change name and picture"
-        hint="On lets you correct a mistake."
-      />
     </fieldset>
   );
 }

@@ -17,7 +17,6 @@ import {
   draftFaults,
   draftFrom,
   EMPTY_DRAFT,
-  imageOf,
   invoiceBody,
   isImageUrl,
   supplyAtoms,
@@ -25,7 +24,7 @@ import {
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
 import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
-import { AtMost, TokenPrice, type TokenQuote, useTokenQuote } from './token-price.tsx';
+import { AfterThat, AtMost, TokenPrice, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
@@ -120,7 +119,7 @@ export function TokenCreator() {
   const [picked, pick] = useState<Picked>('none');
   const open = useOpenOrder();
   const quote = useTokenQuote(draft.program);
-  const image = imageOf(draft);
+  const image = draft.image.trim();
   const picture = useLoadedPicture(isImageUrl(image) ? image : null);
   const src = picture.type === 'shown' ? picture.url : typeof picked === 'string' ? null : picked.url;
   const show = (id: string | null): void => {
@@ -149,6 +148,9 @@ export function TokenCreator() {
   return (
     <>
       {open === null ? null : <ResumeOrder order={open} resume={() => show(open.id)} />}
+      <p class="first-price">
+        <AtMost lamports={quote.value?.max_lamports} />
+      </p>
       <div class="split maker">
         <Form id="token-form" label="New token" submit={order.submit}>
           <TokenFields
@@ -157,30 +159,21 @@ export function TokenCreator() {
             tried={order.tried}
           />
         </Form>
+        <AfterThat />
         <div class="stack">
-          <TokenPreview draft={draft} src={draft.isPictureless ? null : src} />
+          <TokenPreview draft={draft} src={src} />
           <TokenPrice quote={quote}>
-            <OrderBar quote={quote.value} disabled={order.busy !== null} />
+            <button type="submit" form="token-form" disabled={order.busy !== null}>
+              Continue to payment
+            </button>
+            {order.busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
+            <Failed failure={order.failure} />
           </TokenPrice>
-          {order.busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-          <Failed failure={order.failure} />
         </div>
       </div>
     </>
   );
 }
-
-/** Stays in reach on a phone, where the preview and the price are below the form. */
-const OrderBar = ({ quote, disabled }: { quote: TokenQuote | null; disabled: boolean }) => (
-  <div class="order-bar">
-    <span class="ordered">
-      <AtMost lamports={quote?.max_lamports} />
-    </span>
-    <button type="submit" form="token-form" disabled={disabled}>
-      Continue to payment
-    </button>
-  </div>
-);
 
 const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (
   <Notice kind="info" title="You have an order that has not ended.">

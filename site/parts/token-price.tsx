@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Answer, Input } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
+import { REQUEST_LIFE_MS } from '../../src/core/durations.ts';
 import { type Query, useQuery } from '../api/query.ts';
 import { roundedUp, sol } from './format.ts';
 import { InDollars } from './in-dollars.tsx';
@@ -13,7 +14,7 @@ const PARTS: Readonly<Record<string, string>> = {
   metadataFee: 'Fee of Metaplex',
   accountRent: 'Rent of your account',
   networkFee: 'Network fees',
-  margin: 'Sluice, listing included',
+  margin: 'Sluice: creation and listing',
   digits: 'Identifies your payment, up to',
 };
 
@@ -75,23 +76,65 @@ export const ListingPrice = () => (
   <AtMost what="A listing: at most" lamports={useTokenQuote().value?.listing_max_lamports} />
 );
 
-/** @param children above the price: the button that orders */
+/** How the two prices of the operator compare. */
+export function PriceOrder() {
+  const { value } = useTokenQuote();
+  const creation = value?.fee_breakdown.margin;
+  if (value === null || creation === undefined) return null;
+  const listing = BigInt(value.listing_max_lamports);
+  return (
+    <p class="fine">
+      The operator sets both prices. A creation costs {sol(creation)} SOL with its listing, above what Solana
+      charges. A listing alone costs at most {roundedUp(formatAmount(listing, SOL_DECIMALS), DIGITS)} SOL
+      {listing > BigInt(creation) ? ', which is more: the operator prices it so' : ''}.
+    </p>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** What an order promises, and what it does not: read before anything is paid. */
+export const AfterThat = () => (
+  <div class="stack after">
+    <h2 class="minor">What happens then</h2>
+    <ol class="next">
+      <li>
+        The next step shows the exact price. You have {REQUEST_LIFE_MS / MINUTE_MS} minutes to pay it, with a
+        wallet, a QR code or by hand. An order that you do not pay costs nothing.
+      </li>
+      <li>
+        The payment is final after some 15 seconds. Usually the token exists within two minutes, and is listed
+        here. You may close the page.
+      </li>
+      <li>
+        What is too much, late, paid twice, or paid for a token that cannot be created goes back to the
+        account that paid. The operator sends it, and promises no time.
+      </li>
+      <li>Wallets and explorers show a new token as unverified. A listing here does not change that.</li>
+    </ol>
+  </div>
+);
+
+/** @param children the button that orders, below the price */
 export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; children?: Child }) => (
   <section class="card stack" aria-label="Price">
-    {children}
     <Loaded
       query={quote}
       waiting="Reading the price."
+      hasAge={false}
       show={({ max_lamports: most, fee_lamports: fee, fee_breakdown: parts }) => (
         <>
           <AtMost lamports={most} />
-          <PriceParts breakdown={{ ...parts, digits: String(most - fee) }} />
-          <p class="fine">
-            This is the most it can cost; the next step shows the exact price. Solana gets the rent and the
-            network fees. Your wallet adds the fee of its transfer.
-          </p>
+          <details>
+            <summary>What the price pays for</summary>
+            <PriceParts breakdown={{ ...parts, digits: String(most - fee) }} />
+            <p class="fine">
+              Solana gets the rent and the network fees. Your wallet adds the fee of its transfer.
+            </p>
+          </details>
         </>
       )}
     />
+    {children}
   </section>
 );

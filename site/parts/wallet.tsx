@@ -49,11 +49,11 @@ const OTHERWISE =
  * Opens a page in the browser of a wallet app, where a wallet is found.
  * @see https://docs.phantom.com/phantom-deeplinks/other-methods/browse
  */
-function WalletApps({ page }: { page: string }) {
+function WalletApps({ page, quiet }: { page: string; quiet: boolean }) {
   const [to, from] = [encodeURIComponent(page), encodeURIComponent(location.origin)];
   return (
     <div class="wallet-apps">
-      <a class="button" href={`https://phantom.app/ul/browse/${to}?ref=${from}`}>
+      <a class={quiet ? 'button quiet' : 'button'} href={`https://phantom.app/ul/browse/${to}?ref=${from}`}>
         Open in Phantom
       </a>
       <a class="button quiet" href={`https://solflare.com/ul/v1/browse/${to}?ref=${from}`}>
@@ -81,7 +81,8 @@ export function ConnectWallet(props: ConnectWalletProps) {
   const isPhone = useIsPhone();
   const hasWallet = useHasWallet();
   if (connected !== null) return <ConnectedAccount connected={connected} />;
-  if (isPhone && !hasWallet) return <WalletApps page={props.page?.() ?? location.href} />;
+  if (isPhone && !hasWallet)
+    return <WalletApps page={props.page?.() ?? location.href} quiet={props.quiet ?? false} />;
   return <FindWallet {...props} />;
 }
 

@@ -3,5 +3,8 @@
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** How long a request for a payment stays open. */
+export const REQUEST_LIFE_MS = 30 * 60_000;
+
 /** How long a call may wait for work elsewhere before its response asks the caller to retry. */
 export const MAX_WAIT_MS = 25_000;

@@ -62,13 +62,13 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
   await page.getByLabel('Supply').fill('2500.5');
   await page.getByText('Advanced: decimals').click();
   await page.getByLabel('Decimals').fill('3');
-  const preview = page.locator('.split > .stack');
+  const preview = page.getByRole('region', { name: 'Preview' });
   expect(await preview.innerText()).toMatch(/OTTER.*2,500\.5\s+3 decimals/s);
+  await page.getByText('What the price pays for').click();
   await page.getByRole('region', { name: 'Price' }).getByText('Rent of the mint').waitFor();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.getByText(/^A Solana address of 32 to 44/).waitFor();
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
-  await page.getByLabel('Without a picture').check();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   await expectAccessible(page);

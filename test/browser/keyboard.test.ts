@@ -66,8 +66,6 @@ it('a creator fills in a token, pays by wallet and opens its page by keyboard', 
   const page = await open('/tokens/new', true);
   await write(page, page.getByLabel('Name', { exact: true }), 'Keyboard Otter');
   await write(page, page.getByLabel('Symbol'), 'KEYS');
-  await tabTo(page, page.getByLabel('With a picture'));
-  await page.keyboard.press('ArrowDown');
   await press(page, button(page, 'Fill in from my wallet'));
   await expect.poll(() => page.getByLabel('Your wallet').inputValue()).not.toBe('');
   await press(page, button(page, 'Continue to payment'));

@@ -33,7 +33,6 @@ async function openInvoice(name: string): Promise<void> {
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel('Symbol').fill('GATE');
-  await page.getByLabel('Without a picture').check();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
 }
@@ -163,7 +162,7 @@ it('offers two wallets by their names', async () => {
   await page.getByText('The wallet shared no Solana account.').waitFor();
 });
 
-it('a draft of a token survives a reload and its order, which needs a picture or the word that none is wanted', async () => {
+it('a draft of a token survives a reload and its order, which needs no picture but refuses a wrong link to one', async () => {
   const address = await withWallet('/tokens/new');
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill('Half Written');
@@ -173,10 +172,13 @@ it('a draft of a token survives a reload and its order, which needs a picture or
   await page.getByLabel('Symbol').fill('HALF');
   await page.getByLabel('Your wallet').fill(address);
   const order = page.getByRole('button', { name: 'Continue to payment' });
+  await page.getByText('Add a picture').click();
+  await page.getByLabel('Paste its link').fill('otter.png');
+  await page.getByText('Picture', { exact: true }).click();
   await order.click();
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-image');
   await expectAccessible(page);
-  await page.getByLabel('Without a picture').check();
+  await page.getByLabel('Paste its link').fill('');
   await order.click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   await page.getByRole('button', { name: 'Back to the form' }).click();
@@ -201,6 +203,7 @@ it.each([
     visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
     const { page } = visited;
     expect(visited.foreign).toEqual([]);
+    await page.getByText('Add a picture').click();
     await page.getByLabel('Paste its link').fill(PICTURE);
     await page.locator('.numbered').getByText(text).waitFor();
     expect(new Set(visited.foreign)).toEqual(new Set([PICTURE]));
@@ -210,8 +213,9 @@ it.each([
 it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
+  await page.getByText('Add a picture').click();
   await page
-    .getByLabel('Shrink it here')
+    .getByLabel('Choose it and save it small')
     .setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));
   await page.getByText('512 × 512 pixels').waitFor();
   const shown = page.getByRole('region', { name: 'Preview' }).locator('img');
@@ -224,7 +228,9 @@ it('shrinks a picture file for the preview and for saving, and says where to hos
   expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
   await page.getByText('Sluice stores no pictures').waitFor();
   await expectAccessible(page);
-  await page.getByLabel('Shrink it here').setInputFiles(join(import.meta.dirname, '../../package.json'));
+  await page
+    .getByLabel('Choose it and save it small')
+    .setInputFiles(join(import.meta.dirname, '../../package.json'));
   await page.getByText('This browser cannot read the file as a picture.').waitFor();
   expect(await shown.count()).toBe(0);
   expectNothingWrong(visited);

@@ -4,7 +4,7 @@
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
-import { HOUR_MS } from '../../core/durations.ts';
+import { HOUR_MS, REQUEST_LIFE_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import { ownFee } from '../../core/own-fee.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
@@ -14,7 +14,6 @@ import type { PaymentContext } from './context.ts';
 import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
 
-const LIFE_MS = 30 * 60_000;
 /** A payment is accepted until this long after the request has expired, because wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
@@ -73,8 +72,8 @@ function newRequest(
     reference: encodeBase58(randomBytes(32)),
     client,
     createdAt,
-    expiresAt: createdAt + LIFE_MS,
-    closesAt: createdAt + LIFE_MS + GRACE_MS,
+    expiresAt: createdAt + REQUEST_LIFE_MS,
+    closesAt: createdAt + REQUEST_LIFE_MS + GRACE_MS,
     received: '0',
     parts: [],
     paymentSignature: null,
