@@ -14,6 +14,7 @@ import { useTrade } from './pool-price.tsx';
 import { Folded } from './table.tsx';
 import { TokenCard } from './token-card.tsx';
 import { HowToGet } from './token-get.tsx';
+import { ownPath } from './token-picture.tsx';
 
 /** Holder of an authority on the chain: an address, none, or currently unreadable. */
 const Authority = ({
@@ -66,6 +67,12 @@ const Times = ({ token: { created_at: created, listed_at: listed } }: { token: T
     </>
   );
 
+const Picture = ({ image }: Pick<TokenRecord, 'image'>) => {
+  if (image === null) return <span>none</span>;
+  const path = ownPath(image);
+  return path === null ? <Away href={image}>Open it at its own site</Away> : <a href={path}>Open it</a>;
+};
+
 const Creation = ({ token }: { token: TokenRecord }) => (
   <>
     <dt>Creator</dt>
@@ -83,7 +90,9 @@ const Creation = ({ token }: { token: TokenRecord }) => (
     <dt>Metadata</dt>
     <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
     <dt>Picture</dt>
-    <dd>{token.image === null ? 'none' : <Away href={token.image}>Open it at its own site</Away>}</dd>
+    <dd>
+      <Picture image={token.image} />
+    </dd>
   </>
 );
 

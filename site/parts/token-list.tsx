@@ -7,7 +7,8 @@ import { instant, shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
 import { ListedMark, OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
-import { Foreign, Initial, OfficialPicture } from './token-text.tsx';
+import { OwnPicture } from './token-picture.tsx';
+import { Foreign, OfficialPicture } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
 type RowProps = {
@@ -34,7 +35,7 @@ const Row = ({ picture, mint, name, badges, children }: RowProps) => (
 
 export const TokenRow = ({ token }: { token: Token }) => (
   <Row
-    picture={<Initial symbol={token.symbol} seed={token.mint_address} />}
+    picture={<OwnPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />}
     mint={token.mint_address}
     name={<Foreign text={token.name} />}
     badges={

@@ -81,8 +81,32 @@ export const TokenPicture = ({ symbol, seed, src }: PictureProps & { src: string
     </span>
   );
 
-/** The picture of a token that others have created. Its site gets no request before the visitor clicks. */
-export function ForeignPicture({ symbol, seed, image }: PictureProps & { image: string | null }) {
+type TokenPictureProps = PictureProps & { readonly image: string | null };
+
+/** Where this site has pictures of its own. */
+const OWN_PATH = /^\/pictures\/[\w-]+\.(?:png|svg|webp)$/;
+
+/** The path of a picture that this site has itself; null for every other one. The Worker draws only letters. */
+export function ownPath(image: string | null): string | null {
+  if (image === null || !URL.canParse(image)) return null;
+  const { host, pathname } = new URL(image);
+  const isHere = typeof location === 'undefined' || host === location.host;
+  return isHere && OWN_PATH.test(pathname) ? pathname : null;
+}
+
+/** The picture of a token if this site has it, which sends no request to another one; else its letter. */
+export function OwnPicture({ symbol, seed, image }: TokenPictureProps) {
+  const path = ownPath(image);
+  const picture = useLoadedPicture(path);
+  return <TokenPicture symbol={symbol} seed={seed} src={picture.type === 'shown' ? path : null} />;
+}
+
+/** The picture of a token that others have created. */
+export const ForeignPicture = (props: TokenPictureProps) =>
+  ownPath(props.image) === null ? <AskedPicture {...props} /> : <OwnPicture {...props} />;
+
+/** A picture of another site, which gets no request before the visitor clicks. */
+function AskedPicture({ symbol, seed, image }: TokenPictureProps) {
   const [isWanted, setWanted] = useState(false);
   const url = image !== null && isImageUrl(image) ? image : null;
   const picture = useLoadedPicture(isWanted ? url : null);

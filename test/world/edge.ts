@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from './fault-gate.ts';
+import { PICTURES } from './pictures.ts';
 
 export interface Edge {
   readonly url: string;
@@ -36,6 +37,11 @@ export async function startEdge(options: { port: number; target: () => string | 
     const target = options.target();
     if (target === null) {
       fail(out);
+      return;
+    }
+    const picture = PICTURES[incoming.url ?? ''];
+    if (picture !== undefined) {
+      out.writeHead(200, { 'content-type': 'image/svg+xml' }).end(picture);
       return;
     }
     const { [CLIENT_IP_HEADER]: named, 'cf-connecting-ip': _claimed, ...headers } = incoming.headers;

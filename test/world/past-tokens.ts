@@ -9,6 +9,8 @@ type PastToken = {
   readonly symbol: string;
   readonly supply: string;
   readonly description: string;
+  /** Path of its picture on the site's host. */
+  readonly picture?: string;
   /** Whether its creator keeps the right to mint more. */
   readonly grows?: boolean;
 };
@@ -20,6 +22,14 @@ export const PAST_TOKENS: Readonly<Record<number, PastToken>> = {
     symbol: 'HUT',
     supply: '1200000000',
     description: 'One token is one night in the huts of our club. The club burns it at the door.',
+    picture: '/pictures/hut.svg',
+  },
+  2: {
+    name: 'Corner Bakery',
+    symbol: 'LOAF',
+    supply: '8000000000',
+    description: 'Ten tokens buy a loaf on Saturdays. Regulars get one with each coffee.',
+    picture: '/pictures/loaf.svg',
   },
   3: {
     name: 'Second Harvest',
@@ -27,13 +37,22 @@ export const PAST_TOKENS: Readonly<Record<number, PastToken>> = {
     supply: '50000000000',
     description:
       'Points of the neighbourhood garden: one for an hour of work, and ten for a box of vegetables.',
+    picture: '/pictures/crop.svg',
     grows: true,
+  },
+  4: {
+    name: 'Harbour Regatta',
+    symbol: 'SAIL',
+    supply: '2400000000',
+    description: 'A place on a boat in the summer races, which its holder may pass on.',
+    picture: '/pictures/boat.svg',
   },
   5: {
     name: 'Night Bus Poems',
     symbol: 'POEM',
     supply: '365000000',
     description: 'A poem on each night of the year. Who holds one token chooses the next poem.',
+    picture: '/pictures/poem.svg',
   },
 };
 
@@ -46,7 +65,10 @@ type Order = {
 };
 
 /** Orders a token as a user of the world, pays for it and waits until it exists. */
-export async function createPastToken(world: World, { grows = false, ...token }: PastToken): Promise<void> {
+export async function createPastToken(
+  world: World,
+  { grows = false, picture, ...token }: PastToken,
+): Promise<void> {
   const [creator] = world.users;
   if (creator === undefined) throw new Error('no user');
   const response = await world.fetch('/api/invoices', {
@@ -54,10 +76,12 @@ export async function createPastToken(world: World, { grows = false, ...token }:
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       ...token,
+      ...(picture === undefined ? {} : { image: `https://${new URL(world.url).host}${picture}` }),
       decimals: 6,
       creator_address: creator.address,
       revoke_mint_authority: !grows,
       revoke_freeze_authority: true,
+      revoke_update_authority: !grows,
     }),
   });
   if (!response.ok) throw new Error(`no invoice: ${await response.text()}`);
