@@ -51,7 +51,7 @@ export const solPayment = (request: SolRequest): Payment => ({
         <strong>If the amount differs, or the time runs out</strong>
       </p>
       <ul class="next">
-        <li>Its last digits identify your payment. If you paid less, add the rest in time.</li>
+        <li>The last digits of the amount identify your payment. If you paid less, add the rest in time.</li>
         <li>
           What is too much or too late goes back to the account that paid. The operator sends it, and promises
           no time.
