@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
 import { isImageUrl } from './token-draft.ts';
-import { Initial } from './token-text.tsx';
+import { Foreign, Initial } from './token-text.tsx';
 
 const SMALLEST_PX = 128;
 /** A picture is not loaded at each letter of a typed address. */
@@ -119,9 +119,14 @@ function AskedPicture({ symbol, seed, image }: TokenPictureProps) {
           <PictureRemark picture={picture} />
         )
       ) : (
-        <button type="button" class="quiet small" onClick={() => setWanted(true)}>
-          Load picture
-        </button>
+        <>
+          <button type="button" class="quiet small" onClick={() => setWanted(true)}>
+            Load picture
+          </button>
+          <span class="fine">
+            from <Foreign text={new URL(url).host} />
+          </span>
+        </>
       )}
     </span>
   );
