@@ -23,7 +23,7 @@ export const asry: Page = {
   path: '/asry',
   title: 'ASRY rewards',
   description:
-    'ASRY is a token on Solana that thanks those who fund the service with USDC or USDT, given out along a public curve.',
+    'ASRY is a token on Solana that rewards those who fund the service with USDC or USDT, along a public curve.',
   script: 'asry',
   Content: () => (
     <>

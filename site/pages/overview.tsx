@@ -32,7 +32,10 @@ const Build = () => (
     <ul class="ways">
       <li class="absr">
         <h3>Create a token of your own</h3>
-        <p>Your name, symbol and picture. The whole supply in your wallet, no right over it for Sluice.</p>
+        <p>
+          Your name, symbol and picture. The whole supply is in your wallet, and Sluice keeps no right over
+          it.
+        </p>
         <p>
           <a href="/tokens/new">Create a token</a>{' '}
           <span class="live" data-island="price">

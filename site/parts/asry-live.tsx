@@ -38,7 +38,7 @@ export function AsryEpoch() {
       waiting="Reading the epoch."
       show={({ current }) =>
         current === null ? (
-          <p class="empty">No epoch runs now. Payments earn nothing until the next one starts.</p>
+          <p class="empty">No epoch is running now. Payments earn nothing until the next one starts.</p>
         ) : (
           <EpochTiles epoch={current} />
         )

@@ -30,7 +30,7 @@ export const coverageKind = (covered: Covered | null): 'good' | 'warn' | 'bad' =
 export function coverageText(covered: Covered | null): string {
   if (covered === null) return 'Whether every ABSR is covered is not known right now.';
   const { reserve, supply } = covered;
-  if (supply === 0n) return 'No ABSR exists yet, so nothing is owed.';
+  if (supply === 0n) return 'No ABSR exists yet, so there is nothing to cover.';
   return `${isShort(covered) ? 'Not covered' : 'Covered'}: ${amountOf(reserve, 'sat')} for ${sats(supply.toString())} ABSR.`;
 }
 

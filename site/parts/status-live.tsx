@@ -151,7 +151,7 @@ const MintTile = ({ custody, backing }: Pick<Status, 'custody' | 'backing'>) => 
   const isNeeded = mint?.reason !== NOT_NEEDED;
   const state = isNeeded ? mint?.state : 'not needed';
   return (
-    <Tile name="Mint of today" value={custody && (state ?? 'not configured')}>
+    <Tile name="Today's mint" value={custody && (state ?? 'not configured')}>
       {isNeeded && mint?.reason ? `${mint.reason.replaceAll('_', ' ')}. ` : ''}
       {mint?.ok ? waitingText(backing) : ''}
     </Tile>
@@ -181,8 +181,8 @@ const Sources = ({ status }: { status: Status }) => (
   <section>
     <h2>Sources</h2>
     <p>
-      Services of other operators. While a needed one fails, payments wait; while another fails, a page lacks
-      figures.
+      Services of other operators. If one that payments need fails, payments wait; if another fails, a page
+      lacks figures.
     </p>
     <Folded summary={sourcesText(status)}>
       <Table

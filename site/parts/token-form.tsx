@@ -176,7 +176,7 @@ export function TokenCreator() {
 }
 
 const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (
-  <Notice kind="info" title="You have an order that has not ended.">
+  <Notice kind="info" title="You have an unfinished order.">
     <p>
       <Foreign text={order.name} />, ordered <Age iso={new Date(order.at).toISOString()} />. If you paid it,
       do not pay again.

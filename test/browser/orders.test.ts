@@ -147,7 +147,7 @@ describe('a payment that was sent is never asked for again', () => {
     await expect.poll(paid.sent).toBe(1);
     const page = await newTab(paid.page, '/tokens/new', {});
     await paid.page.close();
-    await page.getByText('You have an order that has not ended.').waitFor();
+    await page.getByText('You have an unfinished order.').waitFor();
     await expectAccessible(page);
     await picture(page, 'order-resume');
     await page.getByRole('button', { name: 'Resume your order' }).click();
@@ -159,7 +159,7 @@ describe('a payment that was sent is never asked for again', () => {
     await expectPaidOnce(paid, page);
     await page.goto(new URL('/tokens/new', siteUrl).href);
     await page.getByLabel('Name', { exact: true }).waitFor();
-    expect(await page.getByText('You have an order that has not ended.').count()).toBe(0);
+    expect(await page.getByText('You have an unfinished order.').count()).toBe(0);
   });
 
   it('a second tab does not ask for a payment while the wallet in the first tab is still open', async () => {
