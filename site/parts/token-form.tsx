@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
 import { formatAmount } from '../../src/core/amount.ts';
-import { call } from '../api/call.ts';
+import { call, type Failure } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Form } from './field.tsx';
@@ -163,17 +163,24 @@ export function TokenCreator() {
         <div class="stack">
           <TokenPreview draft={draft} src={src} />
           <TokenPrice quote={quote}>
-            <button type="submit" form="token-form" disabled={order.busy !== null}>
-              Continue to payment
-            </button>
-            {order.busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-            <Failed failure={order.failure} />
+            <Submit isBusy={order.busy !== null} failure={order.failure} />
           </TokenPrice>
         </div>
       </div>
     </>
   );
 }
+
+/** Outside the form, because the price stands beside it. */
+const Submit = ({ isBusy, failure }: { isBusy: boolean; failure: Failure | null }) => (
+  <>
+    <button type="submit" form="token-form" disabled={isBusy}>
+      Continue to payment
+    </button>
+    {isBusy ? <Waiting what="Checking the token on the chain before you pay." /> : null}
+    <Failed failure={failure} />
+  </>
+);
 
 const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (
   <Notice kind="info" title="You have an unfinished order.">
