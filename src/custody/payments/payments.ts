@@ -90,7 +90,7 @@ export class Payments implements CustodyModule {
     return this.context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }
 
-  /** Searches for payments. No request expires before the chain was read. */
+  /** Searches for payments first, and only then ends requests that nobody has paid in time. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
     await this.#search.run(by);
     this.#search.plan();
