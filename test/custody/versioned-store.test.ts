@@ -41,7 +41,7 @@ describe('storage of a newer version', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('a storage of a newer version is reported as frozen, with an alarm, and refuses operator commands with the reason', async () => {
+  it('storage of a newer version is reported as frozen and raises an alarm, and operator commands are refused with the reason', async () => {
     const w = await rolledBack();
     const custody = w.start();
     expect(w.logged).toContain('storage_newer');
