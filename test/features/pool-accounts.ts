@@ -5,7 +5,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-
 import { decodeWhirlpool, oracleAddress, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
 import type { ChainAccount } from '../../src/providers/solana-rpc.ts';
 import { oracleBytes } from '../chain/solana/oracle-bytes.ts';
-import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { extended, metaplexMetadata, namedMint } from '../chain/solana/token-bytes.ts';
 import real from '../fixtures/whirlpool-accounts.json' with { type: 'json' };
 import { mintData, tokenData } from '../kit/token-accounts.ts';
 
@@ -53,10 +53,7 @@ export function chainWithPools(): Map<string, ChainAccount> {
   const [vaultSol, vaultUsdc] = vaultsOf(FIXED_POOL);
   const [vaultSpyx, vaultDollars] = vaultsOf(ADAPTIVE_POOL);
   const spyxNames = { name: 'SP500 xStock', symbol: 'SPYx', uri: 'https://example.org/spyx.json' };
-  const spyx = extended(mintBytes(8), 1, [
-    [18, metadataPointer(SPYX)],
-    [19, tokenMetadata(SPYX, spyxNames)],
-  ]);
+  const spyx = namedMint(SPYX, mintBytes(8), spyxNames);
   const oracle = oracleBytes(ADAPTIVE_POOL, 0n, CONSTANTS, {
     lastReferenceUpdateTimestamp: 1_787_800_000n,
     lastMajorSwapTimestamp: 1_787_700_000n,

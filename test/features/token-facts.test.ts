@@ -6,7 +6,13 @@ import { readTokenFacts, type TokenFactsDeps } from '../../src/features/tokens/t
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { tokenBodies } from '../../src/features/tokens/token-view.ts';
 import { Cache } from '../../src/http/cached.ts';
-import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import {
+  extended,
+  metadataPointer,
+  metaplexMetadata,
+  namedMint,
+  tokenMetadata,
+} from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
 import { tokenRow } from '../kit/token-accounts.ts';
 
@@ -46,10 +52,7 @@ beforeEach(() => {
       MODERN,
       {
         owner: TOKEN_2022_PROGRAM,
-        data: extended(mintBytes(7_500_000n, wallet(74)), 1, [
-          [18, metadataPointer(MODERN)],
-          [19, tokenMetadata(MODERN, NAMES)],
-        ]),
+        data: namedMint(MODERN, mintBytes(7_500_000n, wallet(74)), NAMES),
       },
     ],
     [CLASSIC, { owner: TOKEN_PROGRAM, data: mintBytes(2_000_000n, null) }],

@@ -12,7 +12,7 @@ import type {
   SolanaRpc,
   TokenRow,
 } from '../../src/providers/solana-rpc.ts';
-import { extended, metadataPointer, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { namedMint } from '../chain/solana/token-bytes.ts';
 import { mintData, tokenData } from '../kit/token-accounts.ts';
 import {
   type Found,
@@ -365,9 +365,5 @@ function altered(shown: ChainTransaction): ChainTransaction {
 /** A mint; one of Token-2022 may contain its metadata. */
 function mintBytes(address: string, { decimals, authority, names }: MintFacts, supply: bigint): Uint8Array {
   const data = mintData({ supply, decimals, authority });
-  if (!names) return data;
-  return extended(data, 1, [
-    [18, metadataPointer(address)],
-    [19, tokenMetadata(address, { ...names, uri: '' })],
-  ]);
+  return names ? namedMint(address, data, { ...names, uri: '' }) : data;
 }

@@ -1,7 +1,7 @@
 import { address, type KeyPairSigner } from '@solana/web3.js';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
+import { metaplexMetadata, namedMint } from '../chain/solana/token-bytes.ts';
 import { mintData } from '../kit/token-accounts.ts';
 import { createSolanaKey } from './keys.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
@@ -30,11 +30,7 @@ export async function plantNamedMint(
     await ledger.plant(mint, RENT_LAMPORTS, data, program);
     await ledger.plant(metaplexAddress(mint), RENT_LAMPORTS, metaplexMetadata(mint, names), METAPLEX_PROGRAM);
   } else {
-    const named = extended(data, 1, [
-      [18, metadataPointer(mint)],
-      [19, tokenMetadata(mint, names)],
-    ]);
-    await ledger.plant(mint, RENT_LAMPORTS, named, program);
+    await ledger.plant(mint, RENT_LAMPORTS, namedMint(mint, data, names), program);
   }
   const token: TestToken = { mint, decimals, mintAuthority };
   return { ...token, ...names, program };

@@ -67,3 +67,10 @@ export function metaplexMetadata(mint: string, { name, symbol, uri }: Names): Ui
   );
   return account;
 }
+
+/** A Token-2022 mint that contains its name. @param base the mint without extensions */
+export const namedMint = (mint: string, base: Uint8Array, names: Names): Uint8Array =>
+  extended(base, 1, [
+    [18, metadataPointer(mint)],
+    [19, tokenMetadata(mint, names)],
+  ]);
