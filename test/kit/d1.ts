@@ -1,8 +1,9 @@
 /** D1 with the service's own schema, over SQLite in memory. Batches are atomic. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { SqlRow, SqlValue } from '../../src/custody/kernel/ports.ts';
+import { openSql } from './sql.ts';
 
 export type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
 type Results = { results: SqlRow[] }[];
@@ -25,23 +26,9 @@ export function createDatabase(schema = SCHEMA): DatabaseSync {
 }
 
 export function openD1(gate: Gate = OPEN, db = createDatabase()) {
-  const statements = new Map<string, StatementSync>();
-  const run = (sql: string, params: readonly SqlValue[] = []): SqlRow[] => {
-    const statement = statements.get(sql) ?? db.prepare(sql);
-    statements.set(sql, statement);
-    return statement.all(...params) as SqlRow[];
-  };
-  const atomically = (batch: readonly Statement[]): Results => {
-    run('BEGIN');
-    try {
-      const results = batch.map(({ sql, params }) => ({ results: run(sql, params) }));
-      run('COMMIT');
-      return results;
-    } catch (error) {
-      run('ROLLBACK');
-      throw error;
-    }
-  };
+  const { all: run, transaction } = openSql(db);
+  const atomically = (batch: readonly Statement[]): Results =>
+    transaction(() => batch.map(({ sql, params }) => ({ results: run(sql, params) })));
   const prepare = (sql: string, params: readonly SqlValue[] = []) => ({
     sql,
     params,

@@ -1,5 +1,6 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SqlRow, Storage } from '../../src/custody/kernel/ports.ts';
+import { DatabaseSync } from 'node:sqlite';
+import type { Storage } from '../../src/custody/kernel/ports.ts';
+import { openSql } from './sql.ts';
 
 export type SqliteStorage = Storage & {
   /** The alarm that is set, in Unix milliseconds. */
@@ -19,10 +20,7 @@ type Disk = { readonly db: DatabaseSync; alarm: number | null };
 export function createSqliteStorage(
   disk: Disk = { db: new DatabaseSync(':memory:'), alarm: null },
 ): SqliteStorage {
-  const { db } = disk;
-  /** Each statement text is prepared once, as on the platform. */
-  const prepared = new Map<string, StatementSync>();
-  let depth = 0;
+  const sql = openSql(disk.db);
   function check(): void {
     if (self.replaced) throw new Error('this instance was replaced');
   }
@@ -37,25 +35,11 @@ export function createSqliteStorage(
     replaced: false,
     exec(query, ...params) {
       check();
-      const statement = prepared.get(query) ?? db.prepare(query);
-      prepared.set(query, statement);
-      return statement.all(...params) as SqlRow[];
+      return sql.all(query, params);
     },
     transaction(work) {
       check();
-      const name = `s${depth++}`;
-      db.exec(`SAVEPOINT ${name}`);
-      try {
-        const result = work();
-        db.exec(`RELEASE ${name}`);
-        return result;
-      } catch (error) {
-        db.exec(`ROLLBACK TO ${name}`);
-        db.exec(`RELEASE ${name}`);
-        throw error;
-      } finally {
-        depth--;
-      }
+      return sql.transaction(work);
     },
     async sync() {
       check();

@@ -3,8 +3,8 @@
  * yet. A crash rolls it back, a sync commits it.
  * @module
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { SqlRow, SqlValue } from '../../src/custody/kernel/ports.ts';
+import { openSql } from '../kit/sql.ts';
 
 /** All rows of all tables. */
 export type Contents = readonly { readonly table: string; readonly rows: readonly SqlRow[] }[];
@@ -52,27 +52,19 @@ const IS_WRITE = /^\s*(?:INSERT|UPDATE|DELETE)\b/;
 const IS_INDEX = /^\s*CREATE INDEX\b/;
 
 function openDisk(): Pooled {
-  const db = new DatabaseSync(':memory:');
-  const statements = new Map<string, StatementSync>();
-
-  function prepared(query: string): StatementSync {
-    const statement = statements.get(query) ?? db.prepare(query);
-    statements.set(query, statement);
-    return statement;
-  }
+  const { prepared, all, transaction } = openSql();
 
   function exec(sql: string, params: readonly SqlValue[]): SqlRow[] {
     if (IS_INDEX.test(sql)) return NO_ROWS;
     // SQLite plans a statement again whenever the parameter of a LIMIT is bound, which costs more than its execution.
     if (HAS_LIMIT.test(sql))
       return exec(sql.replace(HAS_LIMIT, `LIMIT ${Number(params.at(-1))}`), params.slice(0, -1));
-    if (IS_READ.test(sql)) return prepared(sql).all(...params) as SqlRow[];
+    if (IS_READ.test(sql)) return all(sql, params);
     const { changes } = prepared(sql).run(...params);
     if (changes !== 0 || !IS_WRITE.test(sql)) isDirty = true;
     return NO_ROWS;
   }
   const run = (query: string): void => void prepared(query).run();
-  let depth = 0;
   /** Something was written since the last commit. */
   let isDirty = false;
   run('BEGIN');
@@ -85,22 +77,7 @@ function openDisk(): Pooled {
   return {
     exec,
 
-    transaction(work) {
-      const name = `nested${depth}`;
-      run(`SAVEPOINT ${name}`);
-      depth++;
-      try {
-        const result = work();
-        run(`RELEASE ${name}`);
-        return result;
-      } catch (error) {
-        run(`ROLLBACK TO ${name}`);
-        run(`RELEASE ${name}`);
-        throw error;
-      } finally {
-        depth--;
-      }
-    },
+    transaction,
 
     commit() {
       if (!isDirty) return;
