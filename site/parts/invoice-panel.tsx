@@ -265,9 +265,11 @@ export function InvoicePanel({ id, created, leave }: InvoicePanelProps) {
         waiting="Reading the invoice."
         show={(invoice) => <InvoiceState invoice={invoice} />}
       />
-      <button type="button" class="quiet start" onClick={() => leave(isCreated)}>
-        {isCreated ? 'Create another token' : 'Back to the form'}
-      </button>
+      {answer.value === null && answer.failure === null ? null : (
+        <button type="button" class="quiet start" onClick={() => leave(isCreated)}>
+          {isCreated ? 'Create another token' : 'Back to the form'}
+        </button>
+      )}
     </div>
   );
 }
