@@ -1,3 +1,5 @@
+import { it } from 'vitest';
+
 /** The lines of a text table as their cells: one scene a line, bars between the cells. A line continues its scene if it begins with a bar, or follows a semicolon. */
 export const scenes = (table: string): string[][] =>
   table
@@ -10,13 +12,26 @@ export const scenes = (table: string): string[][] =>
 /** A cell as JSON, a bigint, or else its text. */
 function cellValue(cell: string): unknown {
   if (cell === 'undefined') return undefined;
-  if (/^-?\d+n$/.test(cell)) return BigInt(cell.slice(0, -1));
+  if (/^-?[\d_]+n$/.test(cell)) return BigInt(cell.slice(0, -1).replaceAll('_', ''));
   return /^([[{"\d-]|(true|false|null)$)/.test(cell) ? JSON.parse(cell) : cell;
 }
 
 /** The lines of a text table as their values: text without quotes, else JSON, a bigint or undefined. */
 export const rows = <Row extends readonly unknown[]>(table: string): Row[] =>
   scenes(table).map((cells) => cells.map(cellValue) as unknown as Row);
+
+/** `it.each` over the scenes of a text table, their cells as text. */
+export const eachScene = (table: string) => it.each(scenes(table));
+
+/** `it.each` over the cells of a text table. */
+export const eachText = (table: string) => it.each(scenes(table).flat());
+
+/** `it.each` over `[text, result]` of a text table whose lines are a result and the texts that have it. */
+export const eachResult = (table: string) =>
+  it.each(scenes(table).flatMap(([result = '', ...texts]) => texts.map((text) => [text, result] as const)));
+
+/** `it.each` over the rows of a text table. */
+export const eachRow = <Row extends readonly unknown[]>(table: string) => it.each(rows<Row>(table));
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
