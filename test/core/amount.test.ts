@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  BTC_DECIMALS,
   ceilSignificant,
   formatAmount,
   parseAmount,
@@ -9,6 +8,7 @@ import {
   SOL_DECIMALS,
   toNumber,
 } from '../../src/core/amount.ts';
+import { eachRow } from '../kit/scenes.ts';
 
 const atomsOf = (text: string, decimals = SOL_DECIMALS) => {
   const parsed = parseAmount(text, decimals);
@@ -18,20 +18,25 @@ const anyAtoms = fc.bigInt({ min: 0n, max: 2n ** 80n });
 const anyDecimals = fc.integer({ min: 0, max: 18 });
 
 describe('parseAmount', () => {
-  it.each([
-    ['2.01', 2_010_000_000n],
-    ['0', 0n],
-    ['0.0', 0n],
-    ['1', 1_000_000_000n],
-    ['0.000000001', 1n],
-    ['0.100000000', 100_000_000n],
-    ['00002.5', 2_500_000_000n],
-    ['18446744073.709551615', 18_446_744_073_709_551_615n],
-    // 0.57 * 1e9 and 1.15 * 1e9 are not these integers in doubles.
-    ['0.57', 570_000_000n],
-    ['1.15', 1_150_000_000n],
-  ])('%s SOL is %s lamports', (text, lamports) => {
-    expect(atomsOf(text)).toBe(lamports);
+  // 0.57 * 1e9 and 1.15 * 1e9 are not these integers in doubles.
+  eachRow<[text: string, decimals: number, atoms: bigint | string]>(`
+    "2.01"                  | 9 | 2_010_000_000n
+    "0"                     | 9 | 0n
+    "0.0"                   | 9 | 0n
+    "1"                     | 9 | 1_000_000_000n
+    "0.000000001"           | 9 | 1n
+    "0.100000000"           | 9 | 100_000_000n
+    "0.1234567890000"       | 9 | 123_456_789n
+    "00002.5"               | 9 | 2_500_000_000n
+    "18446744073.709551615" | 9 | 18_446_744_073_709_551_615n
+    "0.57"                  | 9 | 570_000_000n
+    "1.15"                  | 9 | 1_150_000_000n
+    "0.1234567890123"       | 9 | too_many_digits
+    "0.0000000001"          | 9 | too_many_digits
+    "1.123456789"           | 8 | too_many_digits
+    "1.5"                   | 0 | too_many_digits
+  `)('%s with %i decimals is read as %s', (text, decimals, atoms) => {
+    expect(atomsOf(text, decimals)).toBe(atoms);
   });
 
   it('every two-decimal amount up to 100 SOL is exact, although a product of doubles is not', () => {
@@ -44,46 +49,10 @@ describe('parseAmount', () => {
     expect(doublesWrong).toBeGreaterThan(0);
   });
 
-  it.each([
-    ['nothing', ''],
-    ['a space', ' '],
-    ['a leading space', ' 1'],
-    ['a trailing space', '1 '],
-    ['a trailing line feed', '1\n'],
-    ['a minus sign', '-1'],
-    ['a plus sign', '+1'],
-    ['an exponent', '1e3'],
-    ['a capital exponent', '1E3'],
-    ['a negative exponent', '1e-9'],
-    ['a huge exponent', '1e400'],
-    ['hexadecimal', '0x10'],
-    ['a word', 'abc'],
-    ['Infinity', 'Infinity'],
-    ['NaN', 'NaN'],
-    ['no whole part', '.5'],
-    ['no fraction after the point', '5.'],
-    ['two points', '1.2.3'],
-    ['a comma', '1,5'],
-    ['a thousands separator', '1_000'],
-    ['digits that are not ASCII', '١٢'],
-    ['full-width digits', '１'],
-    ['a long text that begins with a letter', `x${'1'.repeat(100)}`],
-    ['a point after 64 letters', `${'a'.repeat(64)}.1`],
-  ])('%s is not a decimal', (_name, text) => {
+  const texts =
+    '| | 1|1 |1\n|-1|+1|1e3|1E3|1e-9|1e400|0x10|abc|Infinity|NaN|.5|5.|1.2.3|1,5|1_000|١٢|１'.split('|');
+  it.each([...texts, `x${'1'.repeat(100)}`, `${'a'.repeat(64)}.1`])('%j is not a decimal', (text) => {
     expect(atomsOf(text)).toBe('not_a_decimal');
-  });
-
-  it.each([
-    ['0.1234567890123', SOL_DECIMALS],
-    ['0.0000000001', SOL_DECIMALS],
-    ['1.123456789', BTC_DECIMALS],
-    ['1.5', 0],
-  ])('refuses %s because it has more digits than a unit with %i decimals', (text, decimals) => {
-    expect(atomsOf(text, decimals)).toBe('too_many_digits');
-  });
-
-  it('zeros after the last digit of the unit do not change an amount', () => {
-    expect(atomsOf('0.1234567890000')).toBe(123_456_789n);
   });
 
   it('a text of 64 characters is read, and texts of 65 and of 10,000 characters are too large', () => {
@@ -111,15 +80,15 @@ describe('parseAmount', () => {
   });
 });
 
-it.each([
-  [2_010_000_000n, 9, '2.01'],
-  [0n, 9, '0'],
-  [1n, 9, '0.000000001'],
-  [1_000_000_000n, 9, '1'],
-  [-1_500_000_000n, 9, '-1.5'],
-  [-1n, 8, '-0.00000001'],
-  [123n, 0, '123'],
-])('%s atoms of %i decimals are %s', (atoms, decimals, text) => {
+eachRow<[atoms: bigint, decimals: number, text: string]>(`
+  2_010_000_000n  | 9 | "2.01"
+  0n              | 9 | "0"
+  1n              | 9 | "0.000000001"
+  1_000_000_000n  | 9 | "1"
+  -1_500_000_000n | 9 | "-1.5"
+  -1n             | 8 | "-0.00000001"
+  123n            | 0 | "123"
+`)('%s atoms of %i decimals are written as %s', (atoms, decimals, text) => {
   expect(formatAmount(atoms, decimals)).toBe(text);
 });
 
@@ -138,13 +107,13 @@ it('the JSON number of an amount is the nearest double', () => {
 });
 
 describe('rounding', () => {
-  it.each([
-    [123_456n, 3, 124_000n],
-    [123_000n, 3, 123_000n],
-    [999_999n, 3, 1_000_000n],
-    [12n, 3, 12n],
-    [0n, 3, 0n],
-  ])('the amount %s at %i digits is rounded up to %s', (atoms, digits, ceil) => {
+  eachRow<[atoms: bigint, digits: number, ceil: bigint]>(`
+    123_456n | 3 | 124_000n
+    123_000n | 3 | 123_000n
+    999_999n | 3 | 1_000_000n
+    12n      | 3 | 12n
+    0n       | 3 | 0n
+  `)('the amount %s at %i digits is rounded up to %s', (atoms, digits, ceil) => {
     expect(ceilSignificant(atoms, digits)).toBe(ceil);
   });
 
@@ -166,32 +135,30 @@ describe('parseWrittenAmount', () => {
     return parsed.ok ? parsed.atoms : parsed.reason;
   };
 
-  it.each([
-    ['5e-1', 500_000_000n],
-    ['5E-1', 500_000_000n],
-    ['1e+3', 1_000_000_000_000n],
-    ['1.5e2', 150_000_000_000n],
-    ['1e-9', 1n],
-    ['1e-10', 0n],
-    ['12345e-14', 0n],
-    ['0e999', 0n],
-    ['0.30000000000000004', 300_000_000n],
-    ['0.7999999999999999', 799_999_999n],
-    ['1e400', 'too_large'],
-    ['1e-400', 0n],
-    ['-1', 'not_a_decimal'],
-    ['+1', 'not_a_decimal'],
-    ['1e', 'not_a_decimal'],
-    ['1e1.5', 'not_a_decimal'],
-    ['e5', 'not_a_decimal'],
-    [' 1', 'not_a_decimal'],
-    ['9'.repeat(65), 'too_large'],
-  ])('parseWrittenAmount reads %s SOL as %s', (text, atoms) => expect(written(text)).toBe(atoms));
+  eachRow<[text: string, atoms: bigint | string]>(`
+    "5e-1"                | 500_000_000n
+    "5E-1"                | 500_000_000n
+    "1e+3"                | 1_000_000_000_000n
+    "1.5e2"               | 150_000_000_000n
+    "1e-9"                | 1n
+    "1e-10"               | 0n
+    "12345e-14"           | 0n
+    "0e999"               | 0n
+    "0.30000000000000004" | 300_000_000n
+    "0.7999999999999999"  | 799_999_999n
+    "1e400"               | too_large
+    "1e-400"              | 0n
+    "${'9'.repeat(65)}"   | too_large
+    "-1"                  | not_a_decimal
+    "+1"                  | not_a_decimal
+    "1e"                  | not_a_decimal
+    "1e1.5"               | not_a_decimal
+    "e5"                  | not_a_decimal
+    " 1"                  | not_a_decimal
+  `)('parseWrittenAmount reads %s SOL as %s', (text, atoms) => expect(written(text)).toBe(atoms));
 
   it('parseWrittenAmount refuses digits beyond the unit if the caller does not drop them', () => {
-    expect(written('1.5', 0, 'refuse')).toBe('too_many_digits');
-    expect(written('15e-1', 0, 'refuse')).toBe('too_many_digits');
-    expect(written('1e-1', 0, 'refuse')).toBe('too_many_digits');
+    for (const text of ['1.5', '15e-1', '1e-1']) expect(written(text, 0, 'refuse')).toBe('too_many_digits');
     expect(written('1.50e1', 0, 'refuse')).toBe(15n);
   });
 

@@ -11,24 +11,15 @@ import {
 } from '../../src/core/json.ts';
 
 describe('parseJson', () => {
-  it.each(['0', '1', '0.5', '2.01', '123456789.25', '-3', '9007199254740991'])(
-    'parseJson reads %s as an ordinary number',
+  it.each('0 1 0.5 2.01 123456789.25 -3 9007199254740991'.split(' '))(
+    'parseJson reads %s as a number',
     (text) => {
       expect(parseJson(text)).toBe(Number(text));
     },
   );
 
-  it.each([
-    '1e400',
-    '1e3',
-    '1E3',
-    '0.10',
-    '1.0',
-    '-0',
-    '18446744073709551615',
-    '9007199254740993',
-    '0.12345678901234567891',
-  ])('parseJson keeps the text of %s', (text) => {
+  const exact = '1e400 1e3 1E3 0.10 1.0 -0 18446744073709551615 9007199254740993 0.12345678901234567891';
+  it.each(exact.split(' '))('parseJson keeps the text of %s', (text) => {
     expect(parseJson(text)).toEqual(new ExactNumber(text));
   });
 
@@ -47,29 +38,22 @@ describe('parseJson', () => {
     expect(Reflect.get({}, 'x')).toBeUndefined();
   });
 
-  it.each(['', '{', '{"a":1', '[1,]', "{'a':1}", 'NaN', '01', '+1', '.5', '1.', 'undefined'])(
-    '%j is not JSON',
-    (text) => {
-      expect(() => parseJson(text)).toThrow(SyntaxError);
-    },
-  );
+  it.each('|{|{"a":1|[1,]|{\'a\':1}|NaN|01|+1|.5|1.|undefined'.split('|'))('%j is not JSON', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
 });
 
 it.each(['18446744073709551615', '9007199254740993', '-9007199254740993'])(
   'parseUpstreamJson keeps every digit of the integer %s',
-  (text) => {
-    expect(integerOf(parseUpstreamJson(text))).toBe(BigInt(text));
-  },
+  (text) => expect(integerOf(parseUpstreamJson(text))).toBe(BigInt(text)),
 );
 
-it.each([
-  ['0.10', 0.1],
-  ['1.0', 1],
-  ['12e2', 1200],
-  ['0.5000000000000000001', 0.5],
-])('parseUpstreamJson reads %s as a double', (text, value) => {
-  expect(parseUpstreamJson(text)).toBe(value);
-});
+it.each(['0.10', '1.0', '12e2', '0.5000000000000000001'])(
+  'parseUpstreamJson reads %s as a double',
+  (text) => {
+    expect(parseUpstreamJson(text)).toBe(Number(text));
+  },
+);
 
 it('an integer of any size is exact', () => {
   fc.assert(
@@ -81,25 +65,20 @@ it('an integer of any size is exact', () => {
   );
 });
 
-it.each([
+const NO_INTEGERS = [
   1.5,
   1e21,
   Number.NaN,
-  Number.POSITIVE_INFINITY,
+  1 / 0,
   '',
   ' 1',
   '1.0',
   '1e3',
   '0x1',
   '1'.repeat(41),
-  null,
-  undefined,
-  true,
-  {},
-  [],
-  [1],
   new ExactNumber('1e3'),
-])('%s is not an integer', (value) => {
+];
+it.each([...NO_INTEGERS, null, undefined, true, {}, [], [1]])('%s is not an integer', (value) => {
   expect(integerOf(value)).toBeUndefined();
 });
 
@@ -132,12 +111,9 @@ describe('isShallow', () => {
     expect(isShallow({ inner: wide(65) })).toBe(false);
   });
 
-  it.each([1, 'text', null, true, new ExactNumber('1e400')])(
-    'isShallow accepts %s, which has no depth',
-    (value) => {
-      expect(isShallow(value)).toBe(true);
-    },
-  );
+  it.each([1, 'text', null, true, new ExactNumber('1e400')])('isShallow accepts %s', (value) => {
+    expect(isShallow(value)).toBe(true);
+  });
 });
 
 it('a bigint is written as decimal text', () => {

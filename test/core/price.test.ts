@@ -10,6 +10,7 @@ import {
   parsePrice,
   valueUsd,
 } from '../../src/core/price.ts';
+import { eachRow } from '../kit/scenes.ts';
 
 const USD = 1_000_000n;
 const report = (source: string, btc: number, sol: number): PriceReport => ({
@@ -19,51 +20,35 @@ const report = (source: string, btc: number, sol: number): PriceReport => ({
 });
 const MARKET = report('market', 80_000, 100);
 
-it.each([
-  ['80868.5', 80_868_500_000n],
-  ['101.24', 101_240_000n],
-  ['1', 1_000_000n],
-  ['0.000001', 1n],
-  ['101.12345678901234', 101_123_456n],
-  ['0.0671', 67_100n],
-])('parses a price of %s dollars', (text, microDollars) => {
+eachRow<[text: string, microDollars: bigint]>(`
+  "80868.5"            | 80_868_500_000n
+  "101.24"             | 101_240_000n
+  "1"                  | 1_000_000n
+  "0.000001"           | 1n
+  "101.12345678901234" | 101_123_456n
+  "0.0671"             | 67_100n
+`)('parses a price of %s dollars', (text, microDollars) => {
   expect(parsePrice(text)).toBe(microDollars);
 });
 
-it.each([
-  '',
-  '0',
-  '0.0',
-  '0.0000001',
-  '-1',
-  '1e5',
-  'NaN',
-  'Infinity',
-  '1.',
-  '.5',
-  '1.2.3',
-  '80,868.5',
-  ' 80868.5',
-  '80868.5 ',
-  '$80868.5',
-  '1.5x',
-  '1'.repeat(70),
-])('%j is not a price', (text) => {
+const NO_PRICES =
+  '|0|0.0|0.0000001|-1|1e5|NaN|Infinity|1.|.5|1.2.3|80,868.5| 80868.5|80868.5 |$80868.5|1.5x'.split('|');
+it.each([...NO_PRICES, '1'.repeat(70)])('%j is not a price', (text) => {
   expect(parsePrice(text)).toBeUndefined();
 });
 
-it.each([
-  [100n, 100n, 0n],
-  [100n, 101n, 100n],
-  [101n, 100n, 100n],
-  [10_000n, 10_001n, 1n],
-  [100_000n, 100_001n, 1n],
-  [1n, 2n, 10_000n],
-  [0n, 5n, 1_000_000n],
-  [0n, 0n, 1_000_000n],
-  [-1n, 5n, 1_000_000n],
-])('%s and %s are %s bps apart', (a, b, bps) => {
-  expect(divergenceBps(a, b)).toBe(bps);
+eachRow<[one: bigint, other: bigint, bps: bigint]>(`
+  100n     | 100n     | 0n
+  100n     | 101n     | 100n
+  101n     | 100n     | 100n
+  10_000n  | 10_001n  | 1n
+  100_000n | 100_001n | 1n
+  1n       | 2n       | 10_000n
+  0n       | 5n       | 1_000_000n
+  0n       | 0n       | 1_000_000n
+  -1n      | 5n       | 1_000_000n
+`)('%s and %s are %s bps apart', (one, other, bps) => {
+  expect(divergenceBps(one, other)).toBe(bps);
 });
 
 it('divergenceBps does not depend on the order and is never rounded down', () => {
@@ -80,47 +65,29 @@ it('divergenceBps does not depend on the order and is never rounded down', () =>
   );
 });
 
-describe('agreePrices', () => {
-  it('two sources that agree are enough, and the price is that of the first source', () => {
-    const near = report('second', 80_400, 100.5);
-    expect(agreePrices([MARKET, near])).toEqual({ ok: true, price: MARKET });
-  });
-
-  it('one wrong price of three is outvoted in every position', () => {
-    const liar = report('liar', 40_000, 100);
-    const second = report('second', 80_100, 100.1);
-    for (const reports of [
-      [liar, MARKET, second],
-      [MARKET, liar, second],
-      [MARKET, second, liar],
-    ]) {
-      expect(agreePrices(reports)).toMatchObject({ ok: true, price: MARKET });
-    }
-  });
-
-  it.each([
-    ['no source', []],
-    ['one source', [MARKET]],
-  ])('%s gives no agreed price', (_name, reports) => {
-    expect(agreePrices(reports)).toEqual({ ok: false, reason: 'price_unavailable' });
-  });
-
-  it.each([
-    ['BTC', report('other', 80_801, 100)],
-    ['SOL', report('other', 80_000, 101.01)],
-    ['both', report('other', 70_000, 90)],
-  ])('a difference in %s above the bound is a divergence', (_name, other) => {
-    expect(agreePrices([MARKET, other])).toEqual({ ok: false, reason: 'price_divergent' });
-  });
-
-  it('a difference of exactly the bound agrees', () => {
-    expect(agreePrices([MARKET, report('other', 80_800, 101)]).ok).toBe(true);
-  });
-
-  it('three sources that differ pairwise are a divergence', () => {
-    const reports = [report('a', 70_000, 100), report('b', 80_000, 100), report('c', 90_000, 100)];
-    expect(agreePrices(reports)).toEqual({ ok: false, reason: 'price_divergent' });
-  });
+const REPORTS: Readonly<Record<string, PriceReport>> = {
+  ...{ market: MARKET, near: report('near', 80_400, 100.5), bound: report('bound', 80_800, 101) },
+  ...{ 'far in BTC': report('far in BTC', 80_801, 100), 'far in SOL': report('far in SOL', 80_000, 101.01) },
+  ...{ low: report('low', 70_000, 90), high: report('high', 90_000, 110) },
+};
+eachRow<[sources: string, first: string]>(`
+  market, near       | market
+  near, market       | near
+  market, bound      | market
+  low, market, near  | market
+  market, low, near  | market
+  market, near, low  | market
+  none               | price_unavailable
+  market             | price_unavailable
+  market, far in BTC | price_divergent
+  market, far in SOL | price_divergent
+  market, low        | price_divergent
+  low, market, high  | price_divergent
+`)('agreePrices takes the first source that another one confirms: %s -> %s', (sources, result) => {
+  const agreed = agreePrices(sources.split(', ').flatMap((name) => REPORTS[name] ?? []));
+  expect(agreed).toEqual(
+    REPORTS[result] ? { ok: true, price: REPORTS[result] } : { ok: false, reason: result },
+  );
 });
 
 describe('fair values', () => {
@@ -150,11 +117,11 @@ describe('fair values', () => {
     );
   });
 
-  it.each([
-    [1_000_000_000n, 9, 100n * USD, 100n * USD],
-    [1n, 9, 100n * USD, 0n],
-    [150_000_000n, 8, 80_000n * USD, 120_000n * USD],
-  ])('values %s atoms of %i decimals in dollars', (atoms, decimals, coin, value) => {
-    expect(valueUsd(atoms, decimals, coin)).toBe(value);
+  eachRow<[atoms: bigint, decimals: number, coinUsd: bigint, usd: bigint]>(`
+    1_000_000_000n | 9 | 100n    | 100n
+    150_000_000n   | 8 | 80_000n | 120_000n
+    1n             | 9 | 100n    | 0n
+  `)('%s atoms of %i decimals at %s dollars are worth %s dollars', (atoms, decimals, coinUsd, usd) => {
+    expect(valueUsd(atoms, decimals, coinUsd * USD)).toBe(usd * USD);
   });
 });
