@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ChangeNow, readCoins } from '../../src/providers/changenow.ts';
+import { eachRow, eachScene } from '../kit/scenes.ts';
 
 const PAIR = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ORDER = { ...PAIR, amount: 123_456_789_123_456_780_000_000_000n, payoutAddress: 'bc1qpayout' };
@@ -26,45 +27,34 @@ function answering(status: number, body: unknown) {
   return { changenow, sent };
 }
 
-it.each([
-  ['0.1', '100000000000000000'],
-  [0.1, '100000000000000000'],
-  [1e-8, '10000000000'],
-  ['1e-8', '10000000000'],
-  [123456789.12345678, '123456789123456780000000000'],
-  ['0.000000000000000001', '1'],
-  ['1E+3', '1000000000000000000000'],
-  [0, '0'],
-])('the amount %s is %s attocoins', (amount, atto) => {
-  expect(readCoins(amount)).toBe(BigInt(atto));
-});
+eachRow<[amount: unknown, atto: bigint]>(`
+  "0.1"                  | 100000000000000000n
+  0.1                    | 100000000000000000n
+  1e-8                   | 10000000000n
+  "1e-8"                 | 10000000000n
+  123456789.12345678     | 123456789123456780000000000n
+  "0.000000000000000001" | 1n
+  "1E+3"                 | 1000000000000000000000n
+  0                      | 0n
+`)('the amount %s is %s attocoins', (amount, atto) => expect(readCoins(amount)).toBe(atto));
 
 it('decimal places beyond the 18th are dropped, but rounded up for minimum amounts', () => {
   expect(readCoins('0.0000000000000000011')).toBe(1n);
-  expect(readCoins('0.0000000000000000011', 'raise')).toBe(2n);
-  expect(readCoins('1e-19', 'raise')).toBe(1n);
-  expect(readCoins('1e-18', 'raise')).toBe(1n);
+  const raised = ['0.0000000000000000011', '1e-19', '1e-18'].map((text) => readCoins(text, 'raise'));
+  expect(raised).toEqual([2n, 1n, 1n]);
 });
 
 const NO_AMOUNTS = [
+  ...'|-1|abc|1,5|1e999|Infinity|.5|5.'.split('|'),
+  '9'.repeat(65),
   null,
   undefined,
-  '',
-  '-1',
   -1,
-  'abc',
-  '1,5',
   {},
   [],
   true,
-  '1e999',
-  'Infinity',
-  '.5',
-  '5.',
 ];
-it.each([...NO_AMOUNTS, '9'.repeat(65)])('%j is not an amount', (value) => {
-  expect(readCoins(value)).toBeUndefined();
-});
+it.each(NO_AMOUNTS)('%j is not an amount', (value) => expect(readCoins(value)).toBeUndefined());
 
 it('the currency list keeps legacy ticker, ticker and network, and leaves out malformed rows', async () => {
   const kept = { ticker: 'usdt', network: 'eth', legacyTicker: 'usdterc20' };
@@ -74,13 +64,13 @@ it('the currency list keeps legacy ticker, ticker and network, and leaves out ma
   expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/currencies?active=true&flow=standard');
 });
 
-it.each([
-  ['an empty list', 200, []],
-  ['a list without known currencies', 200, [{ ticker: 'x' }]],
-  ['an object', 200, {}],
-  ['HTML', 200, '<html>'],
-  ['a refusal', 403, { error: 'invalid_api_key', message: 'canary-key' }],
-])('%s as the currency list is a failure, never an empty list', async (_name, status, body) => {
+eachRow<[name: string, status: number, body: unknown]>(`
+  an empty list                   | 200 | []
+  a list without known currencies | 200 | [{ "ticker": "x" }]
+  an object                       | 200 | {}
+  HTML                            | 200 | <html>
+  a refusal                       | 403 | { "error": "invalid_api_key", "message": "canary-key" }
+`)('%s as the currency list is a failure, never an empty list', async (_name, status, body) => {
   const failed = answering(status, body).changenow.currencies();
   await expect(failed).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
 });
@@ -110,93 +100,78 @@ it('an estimate sends its amount as decimal text, and accepts an unknown time fo
   expect(sent[0]?.url.searchParams.get('fromAmount')).toBe('123456789.12345678');
 });
 
-it.each([
-  ['a code of its own', 400, { error: 'pair_is_inactive', message: 'x' }, 'pair_is_inactive'],
-  ['a code that comes with 200', 200, { error: 'out_of_range', message: 'min 1' }, 'out_of_range'],
-  ['a code that is free text', 400, { error: 'Key canary-key is bad' }, 'other'],
-  ['too many requests', 429, '<html>', 'rate_limited'],
-  ['an unknown key', 403, { error: 'invalid_api_key', message: 'canary-key' }, 'invalid_api_key'],
-  ['no authorization', 401, '', 'invalid_api_key'],
-  ['a firewall in front of it', 403, '<html>', 'status_403'],
-])('a read that is refused with %s returns a code', async (_name, status, body, code) => {
-  const { changenow } = answering(status, body);
-  expect(await changenow.range(PAIR)).toEqual({ ok: false, code });
-  expect(await changenow.create(ORDER)).toEqual({ outcome: 'refused', code });
-});
-
-it.each([
-  ['a server error', 500, { error: 'internal' }],
-  ['a redirect', 302, ''],
-  ['HTML', 200, '<html>'],
-  ['a range without its minimum', 200, { ...ASSETS, maxAmount: 5 }],
-  ['a range with a negative minimum', 200, { ...ASSETS, minAmount: -1 }],
-  ['null', 200, 'null'],
-])('%s on a read is UPSTREAM_FAILED', async (_name, status, body) => {
-  await expect(answering(status, body).changenow.range(PAIR)).rejects.toMatchObject({
-    code: 'UPSTREAM_FAILED',
-  });
-});
-
 const CREATED = {
-  ...ASSETS,
-  id: 'a1b2c3d4e5f6a7',
-  fromAmount: 0.5,
-  toAmount: 0.000621,
-  payinAddress: 'payin',
-  payoutAddress: 'bc1qpayout',
+  ...{ ...ASSETS, id: 'a1b2c3d4e5f6a7', fromAmount: 0.5, toAmount: 0.000621 },
+  ...{ payinAddress: 'payin', payoutAddress: 'bc1qpayout' },
 };
 
-it('a create call is a POST with the exact amount of one side and an empty amount of the other', async () => {
+eachScene(`
+  a code of its own   | 400 | {"error":"pair_is_inactive"}      | pair_is_inactive        | refused pair_is_inactive
+  a code with 200     | 200 | {"error":"out_of_range"}          | out_of_range            | refused out_of_range
+  a code of free text | 400 | {"error":"Key canary-key is bad"} | other                   | refused other
+  too many requests   | 429 | <html>                            | rate_limited            | refused rate_limited
+  an unknown key      | 403 | {"error":"invalid_api_key"}       | invalid_api_key         | refused invalid_api_key
+  no authorization    | 401 |                                   | invalid_api_key         | refused invalid_api_key
+  a firewall          | 403 | <html>                            | status_403              | refused status_403
+  a server error      | 500 | {"error":"internal"}              | thrown status_500       | unknown status_500
+  a bad gateway       | 502 | {"error":"bad_gateway"}           | thrown status_502       | unknown status_502
+  a request timeout   | 408 | {"error":"timeout"}               | timeout                 | unknown status_408
+  a redirect          | 302 |                                   | thrown status_302       | unknown status_302
+  HTML                | 200 | <html>                            | thrown not_json         | unknown not_json
+  half an answer      | 200 | {"id":"a1b2                       | thrown not_json         | unknown not_json
+  null                | 200 | null                              | thrown unexpected_shape | unknown unexpected_shape
+  no minimum          | 200 | minAmount                         | thrown unexpected_shape | created
+  a minimum of -1     | 200 | minAmount=-1                      | thrown unexpected_shape | created
+  no pay-in address   | 200 | payinAddress                      | read                    | unknown unexpected_shape
+  a broken address    | 200 | payinAddress="a\\nb"              | read                    | unknown unexpected_shape
+`)(
+  '%s has a definite result for a read and for a create',
+  async (_name, status, body = '', read, created) => {
+    const [, member = '', , value = 'null'] = /^(\w+)(=(.*))?$/.exec(body === 'null' ? '' : body) ?? [];
+    const whole = { ...CREATED, minAmount: 1, [member]: member === body ? undefined : JSON.parse(value) };
+    const { changenow, sent } = answering(Number(status), member === '' ? body : whole);
+    const outcome = await changenow.create(ORDER);
+    expect(
+      Object.values(outcome)
+        .filter((part) => typeof part === 'string')
+        .join(' '),
+    ).toBe(created);
+    expect(sent).toHaveLength(1);
+    const range = await changenow.range(PAIR).then(
+      (found) => (found.ok ? 'read' : found.code),
+      (error) => `thrown ${error.code === 'UPSTREAM_FAILED' && error.details.reason}`,
+    );
+    expect(range).toBe(read);
+  },
+);
+
+it('a create is a POST with the exact amount of one side and an empty amount of the other', async () => {
   const { changenow, sent } = answering(200, CREATED);
   await changenow.create({ ...ORDER, refundAddress: 'back', payoutExtraId: '7' });
   expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(['POST /v2/exchange']);
   expect(JSON.parse(sent[0]?.body ?? '')).toEqual({
-    ...ASSETS,
-    fromAmount: '123456789.12345678',
-    toAmount: '',
-    address: 'bc1qpayout',
-    extraId: '7',
-    refundAddress: 'back',
-    refundExtraId: '',
-    flow: 'standard',
-    type: 'direct',
+    ...{ ...ASSETS, fromAmount: '123456789.12345678', toAmount: '', flow: 'standard', type: 'direct' },
+    ...{ address: 'bc1qpayout', extraId: '7', refundAddress: 'back', refundExtraId: '' },
   });
 });
 
-it.each([
-  ['absent', {}, null],
-  ['null', { payinExtraId: null }, null],
-  ['empty', { payinExtraId: '' }, null],
-  ['given', { payinExtraId: '1234' }, '1234'],
-  ['a number', '{"payinExtraId":35435481186486881}', '35435481186486881'],
-  ['the destination tag 0', { payinExtraId: 0 }, '0'],
-  ['of two words', { payinExtraId: 'order 12' }, 'order 12'],
-])('a memo that is %s is read as %s', async (_name, part, payinExtraId) => {
-  const body =
-    typeof part === 'string'
-      ? `${JSON.stringify(CREATED).slice(0, -1)},${part.slice(1)}`
-      : { ...CREATED, ...part };
-  const outcome = await answering(200, body).changenow.create(ORDER);
+eachScene(`
+  absent                |                                   | null
+  null                  | ,"payinExtraId":null              | null
+  empty                 | ,"payinExtraId":""                | null
+  given                 | ,"payinExtraId":"1234"            | 1234
+  a number              | ,"payinExtraId":35435481186486881 | 35435481186486881
+  the destination tag 0 | ,"payinExtraId":0                 | 0
+  of two words          | ,"payinExtraId":"order 12"        | order 12
+`)('a memo that is %s (%s) is read as %s', async (_name, member, memo) => {
+  const outcome = await answering(200, `${JSON.stringify(CREATED).slice(0, -1)}${member}}`).changenow.create(
+    ORDER,
+  );
+  const payinExtraId = memo === 'null' ? null : memo;
   expect(outcome).toMatchObject({ outcome: 'created', exchange: { payinExtraId } });
 });
 
-it.each([
-  ['a server error', 500, 'x', 'status_500'],
-  ['a bad gateway', 502, { error: 'bad_gateway' }, 'status_502'],
-  ['a request timeout', 408, { error: 'timeout' }, 'status_408'],
-  ['a redirect', 302, '', 'status_302'],
-  ['HTML', 200, '<html>', 'not_json'],
-  ['half an answer', 200, '{"id":"a1b2', 'not_json'],
-  ['an answer without its pay-in address', 200, { ...CREATED, payinAddress: undefined }, 'unexpected_shape'],
-  ['a line break in the address', 200, { ...CREATED, payinAddress: 'a\nb' }, 'unexpected_shape'],
-  ['null', 200, 'null', 'unexpected_shape'],
-])('%s after a create call leaves its outcome unknown', async (_name, status, body, reason) => {
-  const { changenow, sent } = answering(status, body);
-  expect(await changenow.create(ORDER)).toEqual({ outcome: 'unknown', reason });
-  expect(sent).toHaveLength(1);
-});
-
-it('a connection that breaks after a create call leaves its outcome unknown, and is not retried', async () => {
+it('a connection that breaks after a create leaves its outcome unknown, and is not retried', async () => {
   let calls = 0;
   const changenow = new ChangeNow({
     baseUrl: 'https://changenow.test/v2',
@@ -211,39 +186,22 @@ it('a connection that breaks after a create call leaves its outcome unknown, and
 });
 
 it('a status accepts amounts as number, text, null, empty or absent', async () => {
-  const state = {
-    ...ASSETS,
-    id: 'a1b2',
-    status: 'sending',
-    expectedAmountFrom: '0.5',
-    expectedAmountTo: 0.000621,
-    amountFrom: null,
-    amountTo: '',
-    payinAddress: 'payin',
-  };
+  const amounts = { expectedAmountFrom: '0.5', expectedAmountTo: 0.000621, amountFrom: null, amountTo: '' };
+  const state = { ...ASSETS, id: 'a1b2', status: 'sending', ...amounts, payinAddress: 'payin' };
   const { changenow, sent } = answering(200, state);
   expect(await changenow.status('a1b2')).toMatchObject({
     ok: true,
     value: {
-      expectedAmountFrom: 500_000_000_000_000_000n,
-      expectedAmountTo: 621_000_000_000_000n,
-      amountFrom: null,
-      amountTo: null,
-      payinHash: null,
+      ...{ expectedAmountFrom: 500_000_000_000_000_000n, expectedAmountTo: 621_000_000_000_000n },
+      ...{ amountFrom: null, amountTo: null, payinHash: null },
     },
   });
   expect(sent[0]?.url.href).toBe('https://changenow.test/v2/exchange/by-id?id=a1b2');
 });
 
 it('0 is an unknown amount in a status, a bound and a created exchange, and is not accepted as an estimate', async () => {
-  const zeros = {
-    minAmount: 0,
-    maxAmount: 0,
-    toAmount: 0,
-    amountFrom: 0,
-    amountTo: '0',
-    expectedAmountTo: '0.000',
-  };
+  const bounds = { minAmount: 0, maxAmount: 0, toAmount: 0 };
+  const zeros = { ...bounds, amountFrom: 0, amountTo: '0', expectedAmountTo: '0.000' };
   const { changenow } = answering(200, { ...CREATED, id: 'a1b2', status: 'waiting', ...zeros });
   expect(await changenow.status('a1b2')).toMatchObject({
     value: { amountFrom: null, amountTo: null, expectedAmountTo: null },
