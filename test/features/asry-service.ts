@@ -19,46 +19,27 @@ export const MINT = base58.encode(new Uint8Array(32).fill(10));
 export const NOW = 1_800_000_000_000;
 
 export const view: ClaimView = {
-  signature: SIGNATURE,
-  asset: 'USDC',
-  sender: SENDER,
-  slot: 123n,
-  blockTime: 1_799_999_000,
-  creditedAtoms: 100_000_000n,
-  feeBps: 5,
-  feeAtoms: 50_000n,
-  netAtoms: 99_950_000n,
-  epoch: 3,
-  entitlementAtoms: 1_109_323_590_079n,
-  remainingAtoms: 0n,
-  claimedAtMs: NOW - 5_000,
+  ...{ signature: SIGNATURE, asset: 'USDC', sender: SENDER, slot: 123n, blockTime: 1_799_999_000, epoch: 3 },
+  ...{ creditedAtoms: 100_000_000n, feeBps: 5, feeAtoms: 50_000n, netAtoms: 99_950_000n },
+  ...{ entitlementAtoms: 1_109_323_590_079n, remainingAtoms: 0n, claimedAtMs: NOW - 5_000 },
   payouts: [
     {
-      part: 1,
-      status: 'sent',
-      atoms: 1_109_323_590_079n,
-      signature: PAYOUT,
-      reason: null,
-      createdAtMs: NOW - 5_000,
-      paidAtMs: null,
+      ...{ part: 1, status: 'sent', atoms: 1_109_323_590_079n, signature: PAYOUT, reason: null },
+      ...{ createdAtMs: NOW - 5_000, paidAtMs: null },
     },
   ],
 };
 
 export const epoch: AsryEpochView = {
-  number: 3,
-  startsAt: NOW / 1_000 - 1_000,
-  endsAt: NOW / 1_000 + 1_000,
-  capAtoms: 10n ** 15n,
-  depthAtoms: 9n * 10n ** 10n,
-  depositsAtoms: 99_950_000n,
-  entitledAtoms: 1_109_323_590_079n,
-  paidAtoms: 1n,
-  nextUnitMicroAtoms: 11_086_459_000n,
-  nextDollarAtoms: 11_086_335_823n,
-  claims: 1,
-  price: 250_000_000_000n,
-  decimals: 9,
+  ...{ number: 3, startsAt: NOW / 1_000 - 1_000, endsAt: NOW / 1_000 + 1_000, claims: 1, decimals: 9 },
+  ...{
+    capAtoms: 10n ** 15n,
+    depthAtoms: 9n * 10n ** 10n,
+    depositsAtoms: 99_950_000n,
+    price: 250_000_000_000n,
+  },
+  ...{ entitledAtoms: 1_109_323_590_079n, paidAtoms: 1n },
+  ...{ nextUnitMicroAtoms: 11_086_459_000n, nextDollarAtoms: 11_086_335_823n },
 };
 
 export const TREASURY = '7dYB1c7akmzEoLwdmh1NXV9gN4zvhc2oWmxJKTGSJ22k';
@@ -78,12 +59,8 @@ export type Service = ReturnType<typeof openD1> & {
 
 export function newService(): Service {
   const service: Service = {
-    clock: NOW,
-    asked: [],
+    ...{ clock: NOW, asked: [], found: null, epochs: [epoch], configured: true },
     answers: [{ type: 'claimed', replayed: false, claim: view, part: 1 }],
-    found: null,
-    epochs: [epoch],
-    configured: true,
     memory: new Cache({ now: () => service.clock, defer: () => undefined }),
     ...openD1(),
   };
@@ -97,6 +74,10 @@ const next = <T>(list: readonly T[], index: number): T => {
 };
 
 function depsOf(service: Service): AsryDeps {
+  async function readAllowance() {
+    if (typeof service.allowance === 'bigint') return service.allowance;
+    throw service.allowance;
+  }
   return {
     custody: {
       findClaim: async () => service.found,
@@ -104,24 +85,13 @@ function depsOf(service: Service): AsryDeps {
       listAsryEpochs: async () => service.epochs,
     },
     claims: createAsryMirror(service.d1),
-    contact: undefined,
-    now: () => service.clock,
-    treasuryAddress: TREASURY,
+    ...{ contact: undefined, now: () => service.clock, memory: service.memory, treasuryAddress: TREASURY },
     depositMints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
-    memory: service.memory,
-    ...('allowance' in service
-      ? {
-          async readAllowance() {
-            if (typeof service.allowance === 'bigint') return service.allowance;
-            throw service.allowance;
-          },
-        }
-      : {}),
+    ...('allowance' in service && { readAllowance }),
     requireAsry() {
       if (service.configured) return MINT;
-      throw new AppError('NOT_CONFIGURED', 'ASRY_MINT_ADDRESS', {
-        details: { variables: ['ASRY_MINT_ADDRESS'] },
-      });
+      const details = { variables: ['ASRY_MINT_ADDRESS'] };
+      throw new AppError('NOT_CONFIGURED', 'ASRY_MINT_ADDRESS', { details });
     },
   };
 }

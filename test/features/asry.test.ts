@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalSignature } from '../../src/chain/solana/address.ts';
-import type { ErrorCode } from '../../src/core/errors.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
+import { type ErrorCode, upstreamFailed } from '../../src/core/errors.ts';
+import { stringifyJson } from '../../src/core/json.ts';
 import type { ClaimAnswer } from '../../src/custody/api.ts';
+import { eachRow } from '../kit/scenes.ts';
 import {
   asryApp,
   epoch,
@@ -45,37 +46,17 @@ async function get(path: string) {
 const refused = (
   code: ErrorCode,
   more: Partial<Extract<ClaimAnswer, { type: 'refused' }>> = {},
-): ClaimAnswer => ({
-  type: 'refused',
-  refusal: { code, message: 'no' },
-  claim: null,
-  ...more,
-});
+): ClaimAnswer => ({ type: 'refused', refusal: { code, message: 'no' }, claim: null, ...more });
 
 const contractBody = {
-  asset: 'USDC',
-  senderPubkey: SENDER,
-  feeBps: 5,
-  feeAtomic: '50000',
+  ...{ asset: 'USDC', senderPubkey: SENDER, feeBps: 5, feeAtomic: '50000' },
   receive: {
-    depositTxSignature: SIGNATURE,
-    slot: '123',
-    blockTime: 1_799_999_000,
-    creditedAtomic: '100000000',
-    feeAtomic: '50000',
-    netAtomic: '99950000',
-    epoch: 3,
+    ...{ depositTxSignature: SIGNATURE, slot: '123', blockTime: 1_799_999_000, epoch: 3 },
+    ...{ creditedAtomic: '100000000', feeAtomic: '50000', netAtomic: '99950000' },
   },
   reward: {
-    status: 'sent',
-    signature: PAYOUT,
-    asryAtomic: '1109323590079',
-    recipient: SENDER,
-    entitlementAtomic: '1109323590079',
-    remainingAtomic: '0',
-    mint: MINT,
-    reason: null,
-    how_to_get: null,
+    ...{ status: 'sent', signature: PAYOUT, asryAtomic: '1109323590079', recipient: SENDER, mint: MINT },
+    ...{ entitlementAtomic: '1109323590079', remainingAtomic: '0', reason: null, how_to_get: null },
   },
 };
 
@@ -93,12 +74,8 @@ describe('POST /api/asry/claim-from-deposit', () => {
     service.answers = [{ type: 'validated', claim: left }];
     const { status, body } = await claim({ skipReward: true });
     expect(status).toBe(200);
-    expect(body.reward).toMatchObject({
-      status: 'skipped',
-      signature: null,
-      asryAtomic: '0',
-      remainingAtomic: '1109323590079',
-    });
+    const skipped = { status: 'skipped', signature: null, asryAtomic: '0', remainingAtomic: '1109323590079' };
+    expect(body.reward).toMatchObject(skipped);
     expect(service.asked[0]?.skipReward).toBe(true);
   });
 
@@ -114,68 +91,56 @@ describe('POST /api/asry/claim-from-deposit', () => {
     });
   });
 
-  it.each([
-    [{ amount: '100.5' }, 100_500_000n],
-    [{ amount: '0.000001' }, 1n],
-    [{ amount: 100.5 }, 100_500_000n],
-    [{ amountAtomic: '100500000' }, 100_500_000n],
-    [{ amount: '100.5', amountAtomic: '100500000' }, 100_500_000n],
-    [{ amount: '2.01' }, 2_010_000n],
-  ])('converts the amount in %j to atoms without a rounding error', async (amounts, atoms) => {
-    expect((await claim(amounts)).status).toBe(200);
-    expect(service.asked.map(({ expectedAtoms }) => expectedAtoms)).toEqual([atoms]);
-  });
+  /** A claim with these members, such as `amount: 1`, as they would be written in JSON. */
+  const claimWith = (members: string) =>
+    post(`{"asset":"USDC","depositTxSignature":"${SIGNATURE}",${members.replaceAll(/(\w+): /g, '"$1":')}}`);
 
-  it('refuses a claim whose amount and amountAtomic differ', async () => {
-    const { status, body } = await claim({ amount: '100.5', amountAtomic: '100500001' });
+  eachRow<[members: string, atoms: bigint | undefined, microUsd: bigint | undefined]>(`
+    amount: "100.5"                            | 100_500_000n | undefined
+    amount: "0.000001"                         | 1n           | undefined
+    amount: 100.5                              | 100_500_000n | undefined
+    amount: "2.01"                             | 2_010_000n   | undefined
+    amountAtomic: "100500000"                  | 100_500_000n | undefined
+    amount: "100.5", amountAtomic: "100500000" | 100_500_000n | undefined
+    rewardUsd: 10                              | undefined    | 10_000_000n
+    rewardUsd: 0.000001                        | undefined    | 1n
+    rewardUsd: 1234567.654321                  | undefined    | 1_234_567_654_321n
+    rewardUsd: "2.5"                           | undefined    | 2_500_000n
+  `)(
+    'a claim with %s asks for exactly %s atoms and a reward for %s micro-dollars',
+    async (members, atoms, usd) => {
+      expect((await claimWith(members)).status).toBe(200);
+      expect(
+        service.asked.map(({ expectedAtoms, rewardMicroUsd }) => [expectedAtoms, rewardMicroUsd]),
+      ).toEqual([[atoms, usd]]);
+    },
+  );
+
+  const NO_DOLLARS = `0|-1|1E400|true|[]|{}|""|"abc"|"0x10"|" 1"|0.0000001|"NaN"|"Infinity"|"-0"|"1,5"|"١٠"|[1]|{"valueOf":1}`;
+  it.each([
+    ...[...NO_DOLLARS.split('|'), `"${'9'.repeat(70)}"`].map((text) => `rewardUsd: ${text}`),
+    ...['"usdc"', '"DAI"', 'null'].map((asset) => `asset: ${asset}`),
+    ...['"short"', `"1${SIGNATURE}"`, `"${SENDER}"`, '7', '["x"]'].map(
+      (text) => `depositTxSignature: ${text}`,
+    ),
+    ...['skipReward: "true"', 'skipReward: 1', 'amount: "1.0000001"', 'amount: "-1"', 'amountAtomic: "1.5"'],
+    ...['amountAtomic: "0"', 'amount: "100.5", amountAtomic: "100500001"'],
+  ])('refuses a claim with %s without a call to the custodian', async (members) => {
+    const { status, body } = await claimWith(members);
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
     expect(service.asked).toEqual([]);
   });
 
-  it.each([
-    ['10', 10_000_000n],
-    ['0.000001', 1n],
-    ['1234567.654321', 1_234_567_654_321n],
-    ['"2.5"', 2_500_000n],
-  ])('reads rewardUsd %s exactly from its decimal digits', async (text, microUsd) => {
-    await post(`{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`);
-    expect(service.asked.map(({ rewardMicroUsd }) => rewardMicroUsd)).toEqual([microUsd]);
-  });
-
-  it.each([
-    ...['0', '-1', '1E400', 'true', '[]', '{}', '""', '"abc"', '"0x10"', '" 1"', '0.0000001'],
-    ...['"NaN"', '"Infinity"', '"-0"', '"1,5"', '"١٠"', '[1]', '{"valueOf":1}', `"${'9'.repeat(70)}"`],
-  ])('refuses rewardUsd %s without a call to the custodian', async (text) => {
-    const { status, body } = await post(
-      `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`,
-    );
-    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
-    expect(service.asked).toEqual([]);
-  });
-
-  it.each([{ dry_run: false }, { dryRun: {} }, { options: { dry_run: 1 } }])(
-    'a claim with the member %j is refused with the name of skipReward, and consumes nothing',
-    async (extra) => {
-      const response = await claim(extra);
-      expect([response.status, response.body]).toMatchObject([
-        400,
-        { error_code: 'INVALID_INPUT', error: expect.stringContaining('skipReward') },
+  it.each(['dry_run: false', 'dryRun: {}', 'options: {"dry_run":1}'])(
+    'a claim with the member %s is refused with the name of skipReward, and consumes nothing',
+    async (member) => {
+      const { status, body } = await claimWith(member);
+      expect([status, body.error_code, body.error]).toEqual([
+        ...[400, 'INVALID_INPUT', expect.stringContaining('skipReward')],
       ]);
       expect(service.asked).toEqual([]);
     },
   );
-
-  it.each([
-    ...['usdc', 'DAI', null].map((asset) => ({ asset })),
-    ...['short', `1${SIGNATURE}`, SENDER, 7, ['x']].map((depositTxSignature) => ({ depositTxSignature })),
-    ...['true', 1].map((skipReward) => ({ skipReward })),
-    ...['1.0000001', '-1'].map((amount) => ({ amount })),
-    ...['1.5', '0'].map((amountAtomic) => ({ amountAtomic })),
-  ])('refuses a claim with %j', async (wrong) => {
-    const { status, body } = await claim(wrong);
-    expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
-    expect(service.asked).toEqual([]);
-  });
 
   it('treats twelve forms of whitespace around a signature as the same signature, and changes nothing else', () => {
     const spaces = ['', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\ufeff', '\u2028', '\u3000', '\v', '\f'];
@@ -199,9 +164,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(plain?.keyHash).toBe(other?.keyHash);
     expect(plain?.bodyHash).not.toBe(other?.bodyHash);
     expect(same).toEqual(plain);
-    expect(
-      JSON.stringify(service.asked, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
-    ).not.toContain(KEY);
+    expect(stringifyJson(service.asked)).not.toContain(KEY);
   });
 
   it('every later call for the same deposit returns the state of its claim', async () => {
@@ -209,20 +172,12 @@ describe('POST /api/asry/claim-from-deposit', () => {
     service.answers = [refused('ALREADY_CLAIMED', { claim: paid })];
     const { status, body } = await claim();
     expect(status).toBe(409);
+    const [created_at, paid_at] = [NOW - 5_000, NOW].map((ms) => new Date(ms).toISOString());
+    const payout = { part: 1, status: 'sent', signature: PAYOUT, asryAtomic: '1109323590079', reason: null };
     expect(body.details?.claim).toEqual({
       ...contractBody,
-      claimed_at: new Date(NOW - 5_000).toISOString(),
-      payouts: [
-        {
-          part: 1,
-          status: 'sent',
-          signature: PAYOUT,
-          asryAtomic: '1109323590079',
-          reason: null,
-          created_at: new Date(NOW - 5_000).toISOString(),
-          paid_at: new Date(NOW).toISOString(),
-        },
-      ],
+      claimed_at: created_at,
+      payouts: [{ ...payout, created_at, paid_at }],
     });
   });
 
@@ -242,8 +197,7 @@ it.each([
 ] as const)(
   'a claim calls the custodian once, and returns its refusal %s with status %i',
   async (code, status) => {
-    const refusal = { code, message: 'no', retryAfterSeconds: 5 };
-    service.answers = [refused(code, { refusal })];
+    service.answers = [refused(code, { refusal: { code, message: 'no', retryAfterSeconds: 5 } })];
     const answer = await claim();
     expect([answer.status, answer.body.error_code, answer.headers.get('retry-after')]).toEqual([
       status,
@@ -259,11 +213,7 @@ describe('GET /api/asry/claims/{signature}', () => {
     JSON.stringify({
       claim: {
         ...{
-          signature: SIGNATURE,
-          seq: 1,
-          asset: 'USDC',
-          sender: SENDER,
-          slot: '123',
+          ...{ signature: SIGNATURE, seq: 1, asset: 'USDC', sender: SENDER, slot: '123' },
           blockTime: 1_799_999_000,
         },
         ...{ creditedAtoms: '100000000', feeBps: 5, feeAtoms: '50000', netAtoms: '99950000' },
@@ -328,19 +278,12 @@ describe('GET /api/asry/claims/{signature}', () => {
 
 describe('GET /api/asry/epoch', () => {
   const shown = {
-    epoch: 3,
+    ...{ epoch: 3, claims: 1, asryDecimals: 9, asryPriceUsd: '0.25' },
     starts_at: new Date(NOW - 1_000_000).toISOString(),
     ends_at: new Date(NOW + 1_000_000).toISOString(),
-    capAtomic: '1000000000000000',
-    depthAtomic: '90000000000',
-    depositsAtomic: '99950000',
-    entitledAtomic: '1109323590079',
-    paidAtomic: '1',
-    claims: 1,
-    nextUnitAsryAtomic: '11086.459',
-    nextDollarAsryAtomic: '11086335823',
-    asryDecimals: 9,
-    asryPriceUsd: '0.25',
+    ...{ capAtomic: '1000000000000000', depthAtomic: '90000000000', depositsAtomic: '99950000' },
+    ...{ entitledAtomic: '1109323590079', paidAtomic: '1' },
+    ...{ nextUnitAsryAtomic: '11086.459', nextDollarAsryAtomic: '11086335823' },
   };
 
   it('the epoch route shows the current epoch, then the past ones, newest first', async () => {
@@ -352,12 +295,9 @@ describe('GET /api/asry/epoch', () => {
   });
 
   it('GET /api/asry/epoch reads the current epoch from D1 when D1 has it', async () => {
-    const journal = JSON.stringify({ view: epoch }, (_, value) =>
-      typeof value === 'bigint' ? String(value) : value,
-    );
     service.db
       .prepare(`INSERT INTO asry_epochs (id, revision, created_at, journal) VALUES ('3', 1, '', ?)`)
-      .run(journal);
+      .run(stringifyJson({ view: epoch }));
     service.epochs = [];
     expect((await get('/api/asry/epoch')).body.current).toEqual(shown);
     service.clock += 2_000_000;
