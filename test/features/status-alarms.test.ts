@@ -2,24 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
 import type { Debt, OperatorView } from '../../src/custody/operator-api.ts';
 import { ALARMS, type AlarmFacts, type AlarmName, alarmsOf } from '../../src/features/status/alarm-rules.ts';
-import { type AlarmRow, createAlarmStore } from '../../src/features/status/alarm-store.ts';
+import { createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import { type AlarmMessage, raiseAlarms, testMessage } from '../../src/features/status/check-alarms.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
-import { createHeartbeat, type StatusReport, type TextStore } from '../../src/features/status/get-status.ts';
+import { createHeartbeat, type StatusReport } from '../../src/features/status/get-status.ts';
+import { openD1 } from '../kit/d1.ts';
 import { AGREEMENT } from '../kit/fake-chain.ts';
-import { rows } from '../kit/scenes.ts';
+import { createKv } from '../kit/platform/memory-kv.ts';
+import { eachScene, msOf, playSteps } from '../kit/scenes.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
 const SOL = { balance: 10_000_000_000n, floor: 100_000_000n };
 
 const NODES = {
-  configured: 2,
-  quorum: 2,
-  disagreementAt: null,
-  quorumMissingSince: null,
-  stalledSince: null,
-  consensus: 'unknown' as const,
+  ...{ configured: 2, quorum: 2, consensus: 'unknown' as const },
+  ...{ disagreementAt: null, quorumMissingSince: null, stalledSince: null },
 };
 
 const CALM: StatusReport = {
@@ -31,49 +29,25 @@ const CALM: StatusReport = {
     { trigger: 'daily', lastRunAt: null, ok: false },
   ],
   custody: {
-    release: 'v1',
-    lastWakeAt: iso(20_000),
-    swapsRefused: null,
-    unexplainedSpends: [],
-    frozen: null,
-    paused: null,
-    openOperations: 1,
-    heldOperations: 0,
+    ...{ release: 'v1', lastWakeAt: iso(20_000), swapsRefused: null, unexplainedSpends: [] },
+    ...{ frozen: null, paused: null, openOperations: 1, heldOperations: 0 },
     mint: { day: '2026-11-20', state: 'minted', reason: null, ok: true },
-    mirrorBehindSince: null,
-    mirrorRefusedRows: 0,
-    mirrorRestored: false,
-    limits: [],
-    quotes: { used: 1, maximum: 120, left: 119 },
-    bridgeFault: null,
-    nodes: NODES,
+    ...{ mirrorBehindSince: null, mirrorRefusedRows: 0, mirrorRestored: false },
+    ...{ limits: [], quotes: { used: 1, maximum: 120, left: 119 }, bridgeFault: null, nodes: NODES },
   },
   backing: { ...UNKNOWN_COVERAGE, ok: true, state: 'covered', gapSatoshis: '5' },
-  alarms: [],
-  database: { schema: 'abc' },
-  operations: [],
-  as_of: iso(0),
-  stale: false,
+  ...{ alarms: [], database: { schema: 'abc' }, operations: [], as_of: iso(0), stale: false },
 };
 const custody = (over: object) => ({ ...CALM, custody: { ...CALM.custody, ...over } }) as StatusReport;
 
 const STOLEN = {
-  signature: 'stolen',
-  time: null,
-  signedByReserve: true,
+  ...{ signature: 'stolen', time: null, signedByReserve: true, memo: null },
   moved: [{ mint: null, atoms: '9000000000', receiver: 'thief' }],
-  memo: null,
 };
 
 const VIEW: OperatorView = {
-  lastRun: null,
-  open: [],
-  debts: [],
-  failing: [],
-  recent: [],
-  solana: AGREEMENT,
-  backlog: 0,
-  journalBytes: null,
+  ...{ lastRun: null, open: [], debts: [], failing: [], recent: [] },
+  ...{ solana: AGREEMENT, backlog: 0, journalBytes: null },
 };
 const facts = (status: StatusReport, over: Partial<AlarmFacts> = {}): AlarmFacts => ({
   status,
@@ -84,11 +58,8 @@ const facts = (status: StatusReport, over: Partial<AlarmFacts> = {}): AlarmFacts
 });
 const viewed = (change: Partial<OperatorView>): AlarmFacts => facts(CALM, { view: { ...VIEW, ...change } });
 const debt = (name: Debt['name'], awaitOperator: number, count = awaitOperator): AlarmFacts => {
-  const owed = {
-    atoms: 1_500_000_000n,
-    oldestMs: NOW - 3 * 3_600_000,
-    examples: [{ id: 'one', reason: 'late' }],
-  };
+  const examples = [{ id: 'one', reason: 'late' }];
+  const owed = { atoms: 1_500_000_000n, oldestMs: NOW - 3 * 3_600_000, examples };
   return viewed({ debts: [{ name, count, awaitOperator, ...owed }] });
 };
 const FAILING = { work: 'payout', id: 'deposit:1', failures: 4, reason: 'timeout' };
@@ -193,104 +164,112 @@ describe('alarms', () => {
   });
 });
 
-function memory(): TextStore {
-  const kept = new Map<string, string>();
-  return {
-    get: async (key) => kept.get(key) ?? null,
-    put: async (key, value) => void kept.set(key, value),
-  };
-}
-
-/** The rows of one D1, whatever location asks. */
-function rowsInOnePlace() {
-  const rows = new Map<string, AlarmRow>();
-  return {
-    async note(active: readonly { name: string; since: string; count: number }[]) {
-      for (const { name, since, count } of active) {
-        const row = rows.get(name) ?? { name, since, sentAt: null, count };
-        rows.set(name, { ...row, count: Math.min(row.count, count) });
-      }
-      return [...rows.values()];
-    },
-    async settle(sent: readonly { name: string; count: number }[], ended: readonly string[], at: string) {
-      for (const name of ended) rows.delete(name);
-      for (const { name, count } of sent) {
-        const row = rows.get(name);
-        if (row) rows.set(name, { ...row, count, sentAt: at });
-      }
-    },
-  };
-}
-
 describe('a change of alarms', () => {
   const reporter = { service: 'https://sluice.example' };
-  /** Alarms that are checked again and again; the webhook refuses the first messages. */
-  function watched(refusals = 0) {
+  /** Alarms that are checked again and again; the webhook refuses so many messages. */
+  function watched() {
+    const webhook = { refusals: 0 };
     const lines: Readonly<Record<string, unknown>>[] = [];
-    const alarms = rowsInOnePlace();
+    const alarms = createAlarmStore(openD1().d1);
     const messages: AlarmMessage[] = [];
-    let refused = 0;
     const check = (given: AlarmFacts) =>
       raiseAlarms({
-        reporter,
-        readFacts: async () => given,
-        alarms,
-        log: (line) => lines.push(line),
+        ...{ reporter, alarms, readFacts: async () => given, log: (line) => lines.push(line) },
         async notify(message) {
-          if (refused++ < refusals) throw new Error('down');
+          if (webhook.refusals-- > 0) throw new Error('down');
           messages.push(message);
         },
       });
-    const look = (status: StatusReport, nowMs = NOW) =>
-      check(facts(status, { nowMs, view: status.custody && VIEW }));
-    /** Of every alarm in every message. */
-    const changes = () =>
-      messages.flatMap(({ alarms: all }) => all.map(({ name, change }) => `${change} ${name}`));
-    return { lines, messages, check, look, changes };
+    return { lines, messages, check, webhook };
   }
   const frozen = custody({ frozen: 'unexpected_debit' });
 
   it.each(CASES)(
-    'the alarm %s is sent when it is raised and when it is over, with its row of the runbook',
+    'the alarm %s is sent when raised and when over, with its row of the runbook',
     async (name, given) => {
-      const { messages, check, changes } = watched();
+      const { messages, check } = watched();
       // Some alarms are sent once they have lasted ten minutes.
       for (const [at, shown] of [given, given, facts(CALM)].entries())
         await check({ ...shown, nowMs: shown.nowMs + at * 600_000 });
-      expect(changes()).toEqual([`raised ${name}`, `cleared ${name}`]);
-      for (const { alarms } of messages)
-        expect(alarms[0]?.runbook).toBe(`https://sluice.example/runbook#${name}`);
+      const runbook = `https://sluice.example/runbook#${name}`;
+      expect(messages.map(({ alarms }) => alarms)).toMatchObject([
+        [{ name, change: 'raised', runbook }],
+        [{ name, change: 'cleared', runbook }],
+      ]);
     },
   );
 
-  it('a change of alarms is logged and sent once when it begins and once when it ends', async () => {
-    const { lines, look, changes } = watched();
-    for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
-    const changed = { event: 'alarms_changed' };
-    expect(lines).toEqual([
-      { level: 'alarm', ...changed, raised: ['signing_frozen'], cleared: [], active: ['signing_frozen'] },
-      { level: 'info', ...changed, raised: [], cleared: ['signing_frozen'], active: [] },
-    ]);
-    expect(changes()).toEqual(['raised signing_frozen', 'cleared signing_frozen']);
-  });
+  const STATES: Readonly<Record<string, (count: number) => AlarmFacts>> = {
+    calm: () => facts(CALM),
+    frozen: () => facts(frozen),
+    short: () => facts({ ...CALM, backing: SHORT }),
+    uncovered: () => facts(UNCOVERED),
+    unreadable: () => facts({ ...CALM, custody: null }, { view: null }),
+    held: (count) => facts(custody({ heldOperations: count })),
+    unmatched: (count) => debt('payment_unmatched', count),
+  };
 
-  it.each<[string, StatusReport, StatusReport]>([
-    ['the custodian', frozen, { ...CALM, custody: null }],
-    ['the reserve', { ...CALM, backing: SHORT }, UNCOVERED],
-  ])('does not report the end of an alarm while %s cannot be read', async (_what, raised, unreadable) => {
-    const { lines, look } = watched();
-    await look(raised);
-    await look(unreadable);
-    await look(raised);
-    await look(CALM);
-    const changes = lines.flatMap(({ cleared }) => cleared);
-    expect(changes.filter((name) => name !== 'status_unreadable')).toHaveLength(1);
+  eachScene(`
+    is sent once when it begins and once when it ends
+      | at 0s calm = nothing; at 1m frozen = raised signing_frozen; at 2m frozen = nothing;
+        at 3m calm = cleared signing_frozen; at 4m calm = nothing
+    does not end while the custodian cannot be read
+      | at 0s frozen = raised signing_frozen; at 1m unreadable = raised status_unreadable;
+        at 2m frozen = cleared status_unreadable; at 3m calm = cleared signing_frozen
+    does not end while the reserve cannot be read
+      | at 0s short = raised supply_above_reserve; at 1m uncovered = nothing; at 2m short = nothing;
+        at 3m calm = cleared supply_above_reserve
+    is sent again when its number grows
+      | at 0h held 1 = raised operation_stuck; at 1h held 1 = nothing;
+        at 2h held 4 = grown operation_stuck; at 3h held 4 = nothing
+    is sent again when its number falls and grows again
+      | at 0h held 2 = raised operation_stuck; at 1h held 1 = nothing; at 2h held 2 = grown operation_stuck
+    is sent again once a day while it lasts
+      | at 0h held 1 = raised operation_stuck; at 23h held 1 = nothing; at 24h held 1 = lasting operation_stuck;
+        at 47h held 1 = nothing; at 48h held 1 = lasting operation_stuck
+    is sent again at most once an hour if callers can make it grow
+      | at 0m unmatched 1 = raised payment_unmatched; at 1m unmatched 2 = nothing; at 59m unmatched 60 = nothing;
+        at 60m unmatched 61 = grown payment_unmatched; at 61m unmatched 62 = nothing; at 119m unmatched 120 = nothing
+    about a source is never sent if the source responds within ten minutes
+      | at 0m uncovered = nothing; at 8m uncovered = nothing; at 9m calm = nothing;
+        at 10m uncovered = nothing; at 18m uncovered = nothing; at 19m calm = nothing
+    about a source is sent after ten minutes
+      | at 0m uncovered = nothing; at 9m uncovered = nothing;
+        at 10m uncovered = raised source_down; at 11m calm = cleared source_down
+    is sent again if the webhook did not accept it
+      | refuse 2; at 0s frozen = Error: down; at 1m frozen = Error: down;
+        at 2m frozen = raised signing_frozen; at 3m frozen = nothing
+  `)('an alarm %s', async (_title, steps = '') => {
+    const { lines, messages, check, webhook } = watched();
+    const began = new Map<string, string>();
+    const verbs = {
+      refuse: (count: string) => Object.assign(webhook, { refusals: Number(count) }),
+      /** The changes that a check at this time sends, which the log has too. */
+      async at(time: string, state: string, count = '1') {
+        const given = STATES[state]?.(Number(count)) ?? facts(CALM);
+        const nowMs = NOW + msOf(time);
+        for (const { name } of raisedBy(given))
+          began.set(name, began.get(name) ?? new Date(nowMs).toISOString());
+        const failed = await check({ ...given, nowMs }).catch(String);
+        const changed = messages.splice(0).flatMap(({ alarms }) => alarms);
+        const [ended, others] = [true, false].map((isEnd) =>
+          changed.filter(({ change }) => (change === 'cleared') === isEnd).map(({ name }) => name),
+        );
+        for (const { name, since } of changed) expect(since, name).toBe(began.get(name));
+        const line = { level: others?.length ? 'alarm' : 'info', raised: others, cleared: ended };
+        if (!failed) expect(lines).toMatchObject(changed.length ? [line] : []);
+        lines.length = 0;
+        if (state === 'calm') began.clear();
+        return failed ?? (changed.map(({ change, name }) => `${change} ${name}`).join(', ') || 'nothing');
+      },
+    };
+    await playSteps(steps, verbs as never, (actual, expected, step) => expect(actual, step).toBe(expected));
   });
 
   it('an alarm message names the deployment, the reason, the start, the figures and the runbook section', async () => {
-    const { messages, look } = watched();
-    await look(frozen);
-    await look(custody({ frozen: null }), NOW + 60_000);
+    const { messages, check } = watched();
+    await check(facts(frozen));
+    await check(facts(CALM, { nowMs: NOW + 60_000 }));
     const runbook = 'https://sluice.example/runbook#signing_frozen';
     expect(messages[0]?.text.split('\n')).toEqual([
       'Sluice https://sluice.example',
@@ -309,49 +288,6 @@ describe('a change of alarms', () => {
       'since 2026-11-20T12:00:00.000Z',
       runbook,
     ]);
-  });
-
-  const HOUR = 3_600_000;
-  it.each(
-    rows<[string, readonly (readonly [number, number])[], readonly string[]]>(`
-    grows                 | [[0, 1], [1, 1], [2, 4], [3, 4]]             | ["raised", "grown"]
-    falls and grows again | [[0, 2], [1, 1], [2, 2]]                     | ["raised", "grown"]
-    stays for two days    | [[0, 1], [23, 1], [24, 1], [47, 1], [48, 1]] | ["raised", "lasting", "lasting"]
-  `),
-  )('an alarm whose number %s is sent again', async (_how, steps, changes) => {
-    const { messages, look, changes: sent } = watched();
-    for (const [hours, held] of steps) await look(custody({ heldOperations: held }), NOW + hours * HOUR);
-    expect(sent()).toEqual(changes.map((change) => `${change} operation_stuck`));
-    const since = messages.flatMap(({ alarms }) => alarms.map((alarm) => alarm.since));
-    expect(new Set(since)).toEqual(new Set([iso(0)]));
-  });
-
-  it('an alarm that callers can make grow is sent again at most once an hour', async () => {
-    const { check, changes } = watched();
-    for (let minute = 0; minute < 120; minute++)
-      await check({ ...debt('payment_unmatched', minute + 1), nowMs: NOW + minute * 60_000 });
-    expect(changes()).toEqual(['raised payment_unmatched', 'grown payment_unmatched']);
-  });
-
-  it('an alarm about a source is sent after ten minutes, and never if the source responds before', async () => {
-    const { lines, messages, look, changes } = watched();
-    const minutes = (minute: number) => NOW + minute * 60_000;
-    for (let minute = 0; minute < 9; minute++) await look(UNCOVERED, minutes(minute));
-    await look(CALM, minutes(9));
-    expect([messages, lines]).toEqual([[], []]);
-    for (let minute = 10; minute <= 20; minute++) await look(UNCOVERED, minutes(minute));
-    await look(CALM, minutes(21));
-    expect(changes()).toEqual(['raised source_down', 'cleared source_down']);
-    expect(messages.map(({ at }) => at)).toEqual([iso(-20 * 60_000), iso(-21 * 60_000)]);
-  });
-
-  it('sends a change of alarms again if the webhook did not accept it', async () => {
-    const { messages, look } = watched(2);
-    await expect(look(frozen)).rejects.toThrow('down');
-    await expect(look(frozen)).rejects.toThrow('down');
-    await look(frozen);
-    await look(frozen);
-    expect(messages).toHaveLength(1);
   });
 
   it('the test message raises no alarm and says that nothing is wrong', () => {
@@ -377,7 +313,7 @@ it('reports an alarm in each run while D1 does not respond, because nothing stor
 });
 
 it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {
-  const heartbeat = createHeartbeat(memory());
+  const heartbeat = createHeartbeat(createKv().kv);
   expect(await heartbeat.read(NOW)).toEqual([
     { trigger: 'minute', lastRunAt: null, ok: false },
     { trigger: 'daily', lastRunAt: null, ok: false },
