@@ -232,7 +232,7 @@ describe('a change of alarms', () => {
         at 60m unmatched 61 = grown payment_unmatched; at 61m unmatched 62 = nothing; at 119m unmatched 120 = nothing
     about a source is never sent if the source responds within ten minutes
       | at 0m uncovered = nothing; at 8m uncovered = nothing; at 9m calm = nothing;
-        at 10m uncovered = nothing; at 18m uncovered = nothing; at 19m calm = nothing
+        at 10m uncovered = nothing; at 19m uncovered = nothing; at 20m calm = nothing
     about a source is sent after ten minutes
       | at 0m uncovered = nothing; at 9m uncovered = nothing;
         at 10m uncovered = raised source_down; at 11m calm = cleared source_down

@@ -5,7 +5,7 @@
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { type Alarm, type AlarmFacts, alarmsOf, type Figures } from './alarm-rules.ts';
-import { type AlarmRow, type AlarmStore, isTooNew } from './alarm-store.ts';
+import { type AlarmRow, type AlarmStore, isTooNew, needsPatience } from './alarm-store.ts';
 
 /** Names the service that reports, because several services may share a channel. */
 export type Reporter = {
@@ -111,8 +111,10 @@ export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
   });
   const lasting: readonly string[] = [...raised.map(({ name }) => name), ...unread];
   const over = rows.filter(({ name }) => !lasting.includes(name));
-  const ended = over.filter((row) => !waiting.includes(row));
-  const unsent = over.filter((row) => waiting.includes(row)).map(({ name }) => name);
+  // Nothing is sent about the end of an alarm that ended before a run could send it.
+  const isUnsent = ({ name, sentAt }: AlarmRow) => sentAt === null && needsPatience(name);
+  const ended = over.filter((row) => !isUnsent(row));
+  const unsent = over.filter(isUnsent).map(({ name }) => name);
   if (unsent.length > 0) await deps.alarms.settle([], unsent, at);
   if (changes.length === 0 && ended.length === 0) return;
   const sent = changes.map(({ name }) => name);
