@@ -11,27 +11,14 @@ const get = (path: string) => call(path);
 
 it('the state of a swap shows each amount as a number and as exact text', async () => {
   expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toEqual({
-    id: SIGNATURE,
-    status: 'finished',
-    amountSol: 2.01,
-    amountLamports: '2010000000',
-    btcSats: 249_999,
-    btcSatoshis: '249999',
-    expectedSatoshis: '250000',
-    detail: 'done',
-    reason: null,
-    txId: 't'.repeat(64),
-    nextPollSeconds: null,
+    ...{ id: SIGNATURE, status: 'finished', detail: 'done', reason: null, nextPollSeconds: null },
+    ...{ amountSol: 2.01, amountLamports: '2010000000', txId: 't'.repeat(64) },
+    ...{ btcSats: 249_999, btcSatoshis: '249999', expectedSatoshis: '250000' },
   });
-  service = {
-    ...newService(),
-    rows: [{ ...row, status: 'waiting', final: false, btcSats: null, btcTxid: null }],
-  };
-  expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toMatchObject({
-    btcSats: null,
-    txId: null,
-    nextPollSeconds: 5,
-  });
+  const waiting = { status: 'waiting', final: false, btcSats: null, btcTxid: null } as const;
+  service = { ...newService(), rows: [{ ...row, ...waiting }] };
+  const open = { btcSats: null, txId: null, nextPollSeconds: 5 };
+  expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toMatchObject(open);
 });
 
 it.each(['x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
@@ -57,13 +44,6 @@ it('a failed swap whose payment may still arrive is not cached', async () => {
 
 it('the history lists every swap whose transaction has landed', async () => {
   const body = (await (await get('/api/exchanges/transactions')).json()) as { transactions: unknown[] };
-  expect(body.transactions).toMatchObject([
-    {
-      signature: SIGNATURE,
-      solAmount: 2.01,
-      btcSats: 249_999,
-      blockTime: 1_790_000_000,
-      status: 'finished',
-    },
-  ]);
+  const amounts = { solAmount: 2.01, btcSats: 249_999, blockTime: 1_790_000_000 };
+  expect(body.transactions).toMatchObject([{ signature: SIGNATURE, status: 'finished', ...amounts }]);
 });

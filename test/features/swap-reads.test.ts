@@ -13,34 +13,27 @@ const read = async (path: string) => {
   return { status: response.status, headers: response.headers, body: await response.json() };
 };
 const TOO_SMALL = {
-  code: 'AMOUNT_TOO_SMALL',
-  message: 'The smallest swap is 0.25 SOL now.',
+  ...({ code: 'AMOUNT_TOO_SMALL', message: 'The smallest swap is 0.25 SOL now.' } as const),
   details: { reason: 'amount_too_low', minAmountLamports: '250000000', minimumSource: 'bridge' },
-} as const;
+};
 const PAUSED = {
-  code: 'SWAPS_PAUSED',
-  message: 'Swaps are paused.',
-  retryAfterSeconds: 300,
+  ...({ code: 'SWAPS_PAUSED', message: 'Swaps are paused.', retryAfterSeconds: 300 } as const),
   details: { reason: 'operator' },
-} as const;
+};
 
 describe('an estimate', () => {
   it('an estimate has the fields of the contract, and says that a create call would be accepted', async () => {
     const { status, headers, body } = await read('/api/swap/estimate?amountSol=0.5');
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toEqual({
-      amountSol: 0.5,
-      estimatedBtcSats: 62_187,
-      amountLamports: '500000000',
-      estimatedSatoshis: '62187',
-      minimumSatoshis: '61875',
-      etaSeconds: 465,
-      creatable: true,
-      minAmountLamports: null,
-      minimumSource: null,
-      source: 'near-intents',
-      as_of: '2026-09-21T14:13:20.000Z',
-      stale: false,
+      ...{
+        amountSol: 0.5,
+        amountLamports: '500000000',
+        estimatedBtcSats: 62_187,
+        estimatedSatoshis: '62187',
+      },
+      ...{ minimumSatoshis: '61875', etaSeconds: 465, creatable: true, source: 'near-intents' },
+      ...{ minAmountLamports: null, minimumSource: null, as_of: '2026-09-21T14:13:20.000Z', stale: false },
     });
     expect(service.estimated).toEqual([{ amountLamports: SOL / 2n, client: 'local' }]);
   });
@@ -48,11 +41,8 @@ describe('an estimate', () => {
   it('an estimate shows the error body that a create call would return', async () => {
     if (service.estimate.type === 'quoted') service.estimate = { ...service.estimate, refusal: PAUSED };
     service.answer = { type: 'refused', replayed: false, refusal: PAUSED };
-    const created = await call('/api/swap/create', {
-      method: 'POST',
-      body: '{"amountSol":0.5}',
-      headers: { 'content-type': 'application/json' },
-    });
+    const headers = { 'content-type': 'application/json' };
+    const created = await call('/api/swap/create', { method: 'POST', body: '{"amountSol":0.5}', headers });
     const { request_id: _id, ...problem } = (await created.json()) as Record<string, unknown>;
     const { status, body } = await read('/api/swap/estimate?amountSol=0.5');
     expect([status, body]).toMatchObject([200, { creatable: false, ...problem, estimatedBtcSats: 62_187 }]);
@@ -60,15 +50,9 @@ describe('an estimate', () => {
 
   it('an estimate without figures shows the error that a create call would return, with creatable: false', async () => {
     service.estimate = { type: 'unquoted', refusal: TOO_SMALL, isOfCreate: true };
-    expect(await read('/api/swap/estimate?amountSol=0.1')).toMatchObject({
-      status: 400,
-      body: {
-        creatable: false,
-        error_code: TOO_SMALL.code,
-        error: TOO_SMALL.message,
-        details: TOO_SMALL.details,
-      },
-    });
+    const { code: error_code, message: error, details } = TOO_SMALL;
+    const body = { creatable: false, error_code, error, details };
+    expect(await read('/api/swap/estimate?amountSol=0.1')).toMatchObject({ status: 400, body });
   });
 
   it('a used-up share of estimates does not affect create calls', async () => {
@@ -111,18 +95,10 @@ describe('the bounds of a swap', () => {
 
   it('the bounds of a swap show the smallest one with its source, and the oldest time', async () => {
     expect((await read('/api/swap/min')).body).toEqual({
-      minAmountSol: 0.25,
-      minAmountLamports: '250000000',
-      minimumSource: 'cost',
-      balanceSol: 10,
-      balanceLamports: '10000000000',
-      maxAmountSol: 2,
-      maxAmountLamports: '2000000000',
-      available: true,
-      reason: null,
-      nextAvailableAt: null,
-      as_of: '2026-09-21T14:13:10.000Z',
-      stale: false,
+      ...{ minAmountSol: 0.25, minAmountLamports: '250000000', minimumSource: 'cost' },
+      ...{ balanceSol: 10, balanceLamports: '10000000000', maxAmountSol: 2, maxAmountLamports: '2000000000' },
+      ...{ available: true, reason: null, nextAvailableAt: null },
+      ...{ as_of: '2026-09-21T14:13:10.000Z', stale: false },
     });
   });
 

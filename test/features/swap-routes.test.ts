@@ -1,4 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/core/errors.ts';
+import { eachResult, eachScene, eachText } from '../kit/scenes.ts';
 import { newService, type Service, SIGNATURE, swapApp, view } from './swap-service.ts';
 
 const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -20,18 +22,13 @@ it("a created swap has every field of the contract, with links to the service's 
   expect(response.status).toBe(200);
   expect(response.headers.get('idempotency-replayed')).toBeNull();
   expect(await response.json()).toEqual({
-    initiated: true,
-    id: SIGNATURE,
-    solanaSignature: SIGNATURE,
-    amountSol: 0.5,
-    amountLamports: '500000000',
-    expectedBtcSats: 62_187,
-    expectedSatoshis: '62187',
-    minimumSatoshis: '61875',
-    route: 'near-intents',
-    status: 'waiting',
+    ...{
+      ...{ initiated: true, id: SIGNATURE, solanaSignature: SIGNATURE, status: 'waiting' },
+      route: 'near-intents',
+    },
+    ...{ amountSol: 0.5, amountLamports: '500000000', message: expect.any(String) },
+    ...{ expectedBtcSats: 62_187, expectedSatoshis: '62187', minimumSatoshis: '61875' },
     statusUrl: `https://sluice.test/api/swap/status/${SIGNATURE}`,
-    message: expect.any(String),
   });
 });
 
@@ -45,21 +42,12 @@ it.each([
   expect(service.asked.map((request) => request.amountLamports)).toEqual([lamports]);
 });
 
-it.each([
-  '{}',
-  '{"amountSol":0}',
-  '{"amountSol":-1}',
-  '{"amountSol":0.0009}',
-  '{"amountSol":0.0009999999999}',
-  '{"amountSol":"0.0009"}',
-  '{"amountSol":"abc"}',
-  '{"amountSol":null}',
-  '{"amountSol":true}',
-  '{"amountSol":[1]}',
-  '{"amountSol":{"a":1}}',
-  '{"amountSol":1,"recipient":"bc1qattacker"}',
-  '{"amountSol":1,"__proto__":{"preview":true}}',
-])('the body %.60s returns 400 without a call to the custodian', async (body) => {
+eachText(`
+  {} | {"amountSol":0} | {"amountSol":-1} | {"amountSol":0.0009} | {"amountSol":0.0009999999999}
+  {"amountSol":"0.0009"} | {"amountSol":"abc"} | {"amountSol":null} | {"amountSol":true} | {"amountSol":[1]}
+  {"amountSol":{"a":1}} | {"amountSol":1,"recipient":"bc1qattacker"}
+  {"amountSol":1,"__proto__":{"preview":true}}
+`)('the body %.60s returns 400 without a call to the custodian', async (body) => {
   const response = await create(body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error_code: 'INVALID_INPUT', retryable: false });
@@ -87,60 +75,49 @@ it('marks a replayed swap and a replayed refusal', async () => {
   expect([refused.status, refused.headers.get('idempotency-replayed')]).toEqual([502, 'true']);
 });
 
-it.each([
-  ['INSUFFICIENT_BALANCE', 400],
-  ['AMOUNT_TOO_SMALL', 400],
-  ['AMOUNT_TOO_LARGE', 400],
-  ['IDEMPOTENCY_KEY_REUSED', 422],
-  ['IDEMPOTENCY_IN_PROGRESS', 409],
-  ['RATE_LIMITED', 429],
-  ['QUOTE_REFUSED', 502],
-  ['PRICE_UNAVAILABLE', 502],
-  ['UPSTREAM_FAILED', 502],
-  ['SWAP_LIMIT_REACHED', 503],
-  ['SWAPS_PAUSED', 503],
-  ['QUOTE_BUDGET_SPENT', 503],
-] as const)('returns the refusal %s with status %i and its waiting time', async (code, status) => {
-  service.answer = {
-    type: 'refused',
-    replayed: false,
-    refusal: { code, message: 'why', retryAfterSeconds: 7, details: { a: 1 } },
-  };
+eachResult(`
+  400 | INSUFFICIENT_BALANCE | AMOUNT_TOO_SMALL | AMOUNT_TOO_LARGE
+  409 | IDEMPOTENCY_IN_PROGRESS
+  422 | IDEMPOTENCY_KEY_REUSED
+  429 | RATE_LIMITED
+  502 | QUOTE_REFUSED | PRICE_UNAVAILABLE | UPSTREAM_FAILED
+  503 | SWAP_LIMIT_REACHED | SWAPS_PAUSED | QUOTE_BUDGET_SPENT
+`)('returns the refusal %s with status %i and its waiting time', async (name, status) => {
+  const code = name as ErrorCode;
+  const refusal = { code, message: 'why', retryAfterSeconds: 7, details: { a: 1 } };
+  service.answer = { type: 'refused', replayed: false, refusal };
   const response = await create('{"amountSol":1}');
-  expect([response.status, response.headers.get('retry-after')]).toEqual([status, '7']);
-  expect(await response.json()).toMatchObject({
-    error_code: code,
-    error: 'why',
-    retry_after_s: 7,
-    details: { a: 1 },
-  });
+  expect([response.status, response.headers.get('retry-after')]).toEqual([Number(status), '7']);
+  const shown = { error_code: code, error: 'why', retry_after_s: 7, details: { a: 1 } };
+  expect(await response.json()).toMatchObject(shown);
 });
 
-it.each([
-  ['{"amountSol":0.5,"dry_run":false}', 'dry_run'],
-  ['{"amountSol":0.5,"dryRun":"yes"}', 'dryRun'],
-  ['{"amountSol":0.5,"DRY-RUN":1}', 'DRY-RUN'],
-  ['{"amountSol":0.5,"options":{"dry_run":true}}', 'dry_run'],
-  ['{"amountSol":0.5,"options":[{"dryrun":1}]}', 'dryrun'],
-])('the body %s asks for a dry run and is refused with the name of the estimate', async (body, name) => {
-  const response = await create(body);
-  expect([response.status, await response.json()]).toMatchObject([
-    400,
-    { error_code: 'INVALID_INPUT', error: expect.stringMatching(`^${name} .*GET /api/swap/estimate`) },
-  ]);
-  expect(service.asked).toEqual([]);
-});
+const estimateAdvised = (beginning: string) => [
+  400,
+  { error_code: 'INVALID_INPUT', error: expect.stringMatching(`^${beginning}.*GET /api/swap/estimate`) },
+];
+eachScene(`
+  "dry_run":false             | dry_run
+  "dryRun":"yes"              | dryRun
+  "DRY-RUN":1                 | DRY-RUN
+  "options":{"dry_run":true}  | dry_run
+  "options":[{"dryrun":1}]    | dryrun
+`)(
+  'a body with %s asks for a rehearsal and is refused with the name of the estimate',
+  async (member, name) => {
+    const response = await create(`{"amountSol":0.5,${member}}`);
+    expect([response.status, await response.json()]).toMatchObject(estimateAdvised(`${name} `));
+    expect(service.asked).toEqual([]);
+  },
+);
 
 it.each(['?dry_run=true', '?dryRun', '?amountSol=1'])(
   'a create call with the query %s is refused',
   async (query) => {
-    const body = '{"amountSol":0.5}';
     const headers = { 'content-type': 'application/json' };
-    const response = await call(`/api/swap/create${query}`, { method: 'POST', body, headers });
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error_code: 'INVALID_INPUT', error: expect.stringContaining('GET /api/swap/estimate') },
-    ]);
+    const init = { method: 'POST', body: '{"amountSol":0.5}', headers };
+    const response = await call(`/api/swap/create${query}`, init);
+    expect([response.status, await response.json()]).toMatchObject(estimateAdvised(''));
     expect(service.asked).toEqual([]);
   },
 );

@@ -22,30 +22,16 @@ import { routerOver } from '../kit/router.ts';
 export const SOL = 1_000_000_000n;
 export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
 export const view: SwapView = {
-  signature: SIGNATURE,
-  status: 'waiting',
-  detail: 'sent',
-  reason: null,
-  amountLamports: SOL / 2n,
-  expectedSats: 62_187n,
-  minimumSats: 61_875n,
-  btcSats: null,
-  btcTxid: null,
-  route: 'near-intents',
+  ...{ signature: SIGNATURE, status: 'waiting', detail: 'sent', reason: null, route: 'near-intents' },
+  ...{ amountLamports: SOL / 2n, expectedSats: 62_187n, minimumSats: 61_875n, btcSats: null, btcTxid: null },
 };
 export const row: SwapRow = {
-  seq: 7,
-  signature: SIGNATURE,
-  status: 'finished',
-  detail: 'done',
-  reason: null,
-  amountLamports: 2_010_000_000n,
-  expectedSats: 250_000n,
-  btcSats: 249_999n,
-  btcTxid: 't'.repeat(64),
-  blockTime: 1_790_000_000,
-  final: true,
-  bornAt: null,
+  ...{
+    ...{ seq: 7, signature: SIGNATURE, status: 'finished', detail: 'done', reason: null, final: true },
+    bornAt: null,
+  },
+  ...{ amountLamports: 2_010_000_000n, expectedSats: 250_000n, btcSats: 249_999n },
+  ...{ btcTxid: 't'.repeat(64), blockTime: 1_790_000_000 },
 };
 
 /** The results of the custodian and D1, and the calls that they received. */
@@ -75,15 +61,11 @@ export const newService = (): Service => ({
   estimated: [],
   answer: { type: 'created', replayed: false, swap: view },
   estimate: {
-    type: 'quoted',
-    expectedSats: 62_187n,
-    minimumSats: 61_875n,
-    etaSeconds: 465,
-    route: 'near-intents',
-    refusal: null,
-    minimum: null,
-    asOfMs: 1_790_000_000_000,
-    stale: false,
+    ...{
+      ...{ type: 'quoted', expectedSats: 62_187n, minimumSats: 61_875n, etaSeconds: 465 },
+      route: 'near-intents',
+    },
+    ...{ refusal: null, minimum: null, asOfMs: 1_790_000_000_000, stale: false },
   },
   room: async () => openRoom,
   rows: [row],
@@ -113,10 +95,8 @@ function depsOf(service: Service): Deps['swap'] {
     },
     publicBaseUrl: 'https://sluice.test',
     requireSwaps() {
-      if (!service.configured)
-        throw new AppError('NOT_CONFIGURED', 'not configured', {
-          details: { variables: ['SOLANA_PRIVATE_KEY'] },
-        });
+      const details = { variables: ['SOLANA_PRIVATE_KEY'] };
+      if (!service.configured) throw new AppError('NOT_CONFIGURED', 'not configured', { details });
     },
   };
 }
