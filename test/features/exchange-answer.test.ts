@@ -12,15 +12,8 @@ const order = (payoutAddress: string): ExchangeOrder => ({
   payoutAddress,
 });
 const created = (payoutAddress: string, over: Partial<CreatedExchange> = {}): CreatedExchange => ({
-  id: 'x',
-  fromCurrency: 'sol',
-  fromNetwork: 'sol',
-  toCurrency: 'btc',
-  toNetwork: 'btc',
-  fromAmount: 500_000_000_000_000_000n,
-  toAmount: null,
-  payinAddress: 'payin',
-  payinExtraId: null,
+  ...{ id: 'x', fromCurrency: 'sol', fromNetwork: 'sol', toCurrency: 'btc', toNetwork: 'btc' },
+  ...{ fromAmount: 500_000_000_000_000_000n, toAmount: null, payinAddress: 'payin', payinExtraId: null },
   payoutAddress,
   ...over,
 });

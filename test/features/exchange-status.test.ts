@@ -2,71 +2,44 @@ import { expect, it } from 'vitest';
 import { getExchangeStatus, publicStatus } from '../../src/features/exchange/get-exchange-status.ts';
 import { Cache } from '../../src/http/cached.ts';
 import type { ExchangeState, Read } from '../../src/providers/changenow.ts';
+import { eachResult } from '../kit/scenes.ts';
 
 const COIN = 10n ** 18n;
 const STATE: ExchangeState = {
-  id: 'a1b2',
-  status: 'exchanging',
-  fromCurrency: 'sol',
-  fromNetwork: 'sol',
-  toCurrency: 'btc',
-  toNetwork: 'btc',
-  expectedAmountFrom: COIN / 2n,
-  expectedAmountTo: COIN / 1000n,
-  amountFrom: null,
-  amountTo: null,
-  payinAddress: 'payin',
-  payinExtraId: null,
-  payinHash: null,
-  payoutHash: null,
-  refundHash: null,
+  ...{ id: 'a1b2', status: 'exchanging' },
+  ...{ fromCurrency: 'sol', fromNetwork: 'sol', toCurrency: 'btc', toNetwork: 'btc' },
+  ...{ expectedAmountFrom: COIN / 2n, expectedAmountTo: COIN / 1000n, amountFrom: null, amountTo: null },
+  ...{ payinAddress: 'payin', payinExtraId: null, payinHash: null, payoutHash: null, refundHash: null },
 };
 
 function over(answer: () => Read<ExchangeState>) {
-  const deps = {
-    memory: new Cache({ now: () => 0, defer: () => undefined }),
-    changenow: {
-      status: async () => answer(),
-    },
-  };
+  const memory = new Cache({ now: () => 0, defer: () => undefined });
+  const deps = { memory, changenow: { status: async () => answer() } };
   return { read: (id = 'a1b2') => getExchangeStatus(deps, id) };
 }
 const withState = (change: Partial<ExchangeState>) =>
   over(() => ({ ok: true, value: { ...STATE, ...change } })).read();
 
-it.each([
-  ['new', 'waiting'],
-  ['waiting', 'waiting'],
-  ['confirming', 'pending'],
-  ['exchanging', 'pending'],
-  ['sending', 'pending'],
-  ['verifying', 'pending'],
-  ['finished', 'finished'],
-  ['failed', 'failed'],
-  ['refunded', 'refunded'],
-  ['expired', 'expired'],
-  ['overdue', 'pending'],
-  ['FINISHED', 'pending'],
-  ['', 'pending'],
-  ['constructor', 'pending'],
-])("maps the provider's state %j to %s", (state, status) => {
+eachResult(`
+  waiting  | new | waiting
+  pending  | confirming | exchanging | sending | verifying | overdue | FINISHED | | constructor
+  finished | finished
+  failed   | failed
+  refunded | refunded
+  expired  | expired
+`)("maps the provider's state %j to %s", (state, status) => {
   expect(publicStatus(state)).toBe(status);
 });
 
 it('shows an exchange that the provider holds as pending, with hold: true', async () => {
-  expect(await withState({ status: 'verifying' })).toMatchObject({
-    status: 'pending',
-    providerStatus: 'verifying',
-    hold: true,
-  });
+  const held = { status: 'pending', providerStatus: 'verifying', hold: true };
+  expect(await withState({ status: 'verifying' })).toMatchObject(held);
   expect(await withState({ status: 'exchanging' })).toMatchObject({ hold: false });
 });
 
 it('shows a malformed provider state as unknown and does not pass its text on', async () => {
-  expect(await withState({ status: '<b>pay here</b>' })).toMatchObject({
-    status: 'pending',
-    providerStatus: 'unknown',
-  });
+  const unknown = { status: 'pending', providerStatus: 'unknown' };
+  expect(await withState({ status: '<b>pay here</b>' })).toMatchObject(unknown);
 });
 
 it('shows the received SOL, or before that the expected SOL, and only sats that were paid out', async () => {
@@ -82,23 +55,15 @@ it.each([
   ['another coin', { fromCurrency: 'eth', fromNetwork: 'eth', toCurrency: 'eth', toNetwork: 'eth' }],
   ['the coin on another chain', { fromNetwork: 'bsc', toNetwork: 'bsc' }],
 ])('returns null for amountSol and btcSats when the exchange uses %s', async (_name, assets) => {
-  expect(await withState({ ...assets, amountFrom: COIN, amountTo: COIN })).toMatchObject({
-    amountSol: null,
-    btcSats: null,
-    amountFrom: '1',
-    amountTo: '1',
-  });
+  const unknown = { amountSol: null, btcSats: null, amountFrom: '1', amountTo: '1' };
+  expect(await withState({ ...assets, amountFrom: COIN, amountTo: COIN })).toMatchObject(unknown);
 });
 
-it.each([
-  ['not_found', 'NOT_FOUND'],
-  ['transaction_not_found', 'NOT_FOUND'],
-  ['not_valid_id', 'NOT_FOUND'],
-  ['status_404', 'NOT_FOUND'],
-  ['status_403', 'UPSTREAM_FAILED'],
-  ['rate_limited', 'UPSTREAM_FAILED'],
-  ['invalid_api_key', 'NOT_CONFIGURED'],
-])("maps the provider's refusal %s to %s", async (code, errorCode) => {
+eachResult(`
+  NOT_FOUND       | not_found | transaction_not_found | not_valid_id | status_404
+  UPSTREAM_FAILED | status_403 | rate_limited
+  NOT_CONFIGURED  | invalid_api_key
+`)("maps the provider's refusal %s to %s", async (code, errorCode) => {
   await expect(over(() => ({ ok: false, code })).read()).rejects.toMatchObject({ code: errorCode });
 });
 
