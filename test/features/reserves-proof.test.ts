@@ -7,12 +7,14 @@ import { Cache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const at = (ms: number): ProofRecord => ({
-  message: `signed at ${ms}`,
-  timestamp: new Date(ms).toISOString(),
-  hash: `hash ${ms}`,
+  ...{
+    message: `signed at ${ms}`,
+    timestamp: new Date(ms).toISOString(),
+    hash: `hash ${ms}`,
+    offline: false,
+  },
   bitcoin: { scheme: 'bip322-simple', signature: 'smpA', unprefixed: 'A' },
   solana: { scheme: 'ed25519-utf8', signature: 's' },
-  offline: false,
 });
 
 /** @param archive oldest first; null is down */
@@ -27,10 +29,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
   const d: GetProofDeps = {
     cache: new Cache({ now: () => clock.ms, defer: () => undefined }),
     now: () => clock.ms,
-    proofs: {
-      newest: async () => rows()[0],
-      list: async () => [],
-    },
+    proofs: { newest: async () => rows()[0], list: async () => [] },
     custody: {
       async proof() {
         calls.custodian++;
@@ -72,14 +71,10 @@ it.each([
   ['whose archive has only proofs of an earlier address', [at(NOW - 40 * HOUR_MS)]],
 ])('returns "not configured" with a reason for a watch-only address %s', async (_, archive) => {
   const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
-  const { d } = service(archive, {
-    type: 'refused',
-    refusal: { code: 'NOT_CONFIGURED', message: 'watch-only', details },
-  });
-  await expect(getProof(d)).rejects.toMatchObject({
-    code: 'NOT_CONFIGURED',
-    status: 503,
-    details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
+  const refusal = { code: 'NOT_CONFIGURED', message: 'watch-only', details } as const;
+  const shown = { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true };
+  await expect(getProof(service(archive, { type: 'refused', refusal }).d)).rejects.toMatchObject({
+    ...{ code: 'NOT_CONFIGURED', status: 503, details: shown },
   });
 });
 
