@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createNearIntents, type OneClickRequest } from '../../src/providers/near-intents.ts';
-import { rows } from '../kit/scenes.ts';
+import { eachResult, eachRow } from '../kit/scenes.ts';
 import { type Recorded, replay } from '../providers/replay.ts';
 import { answerTo, type Change, DEPOSIT, FIRM, isSigned, NOW, RESERVE } from './signed-quote.ts';
 
@@ -36,20 +36,11 @@ describe('a quote', () => {
     expect(signed.signature).toMatch(/^ed25519:/);
     expect(verdict).toMatchObject({ ok: true, quote: { depositAddress: DEPOSIT, minimumSats: 123_753n } });
     expect(requests[0]?.body).toEqual({
-      dry: false,
-      swapType: 'EXACT_INPUT',
-      depositMode: 'SIMPLE',
-      slippageTolerance: 50,
-      originAsset: 'nep141:sol.omft.near',
-      depositType: 'ORIGIN_CHAIN',
-      destinationAsset: '1cs_v1:btc:native:coin',
-      amount: '1000000000',
-      refundTo: RESERVE,
-      refundType: 'ORIGIN_CHAIN',
-      recipient: FIRM.recipient,
-      recipientType: 'DESTINATION_CHAIN',
+      ...{ dry: false, swapType: 'EXACT_INPUT', depositMode: 'SIMPLE', slippageTolerance: 50 },
+      ...{ originAsset: 'nep141:sol.omft.near', depositType: 'ORIGIN_CHAIN', amount: '1000000000' },
+      ...{ destinationAsset: '1cs_v1:btc:native:coin', refundTo: RESERVE, refundType: 'ORIGIN_CHAIN' },
+      ...{ recipient: FIRM.recipient, recipientType: 'DESTINATION_CHAIN', quoteWaitingTimeMs: 0 },
       deadline: '2026-11-20T11:00:02.000Z',
-      quoteWaitingTimeMs: 0,
     });
   });
 
@@ -77,18 +68,16 @@ describe('a quote', () => {
     ]);
   });
 
-  it.each(
-    rows<[string, Recorded | 'dropped', string, number]>(`
-      a 400 of a proxy          | { "status": 400, "body": "<p>No liquidity available</p>" }         | status_400       | 1
-      a 400 without a text      | { "status": 400, "body": {} }                                      | status_400       | 1
-      a 403 of a proxy          | { "status": 403, "body": "<h1>Forbidden</h1>" }                    | status_403       | 1
-      a spent rate              | { "status": 429, "body": { "message": "Too many requests" } }      | rate_limited     | 1
-      a 500 without liquidity   | { "status": 500, "body": { "message": "No liquidity available" } } | status_500       | 2
-      a lasting internal error  | { "status": 400, "body": { "message": "Internal server error" } }  | status_400       | 2
-      a connection that broke   | dropped                                                            | unreachable      | 1
-      another shape             | { "body": { "quote": {} } }                                        | unexpected_shape | 1
-    `),
-  )('treats %s as a failed upstream, not as a refusal', async (_name, answer, reason, calls) => {
+  eachRow<[string, Recorded | 'dropped', string, number]>(`
+    a 400 of a proxy         | { "status": 400, "body": "<p>No liquidity available</p>" }         | status_400       | 1
+    a 400 without a text     | { "status": 400, "body": {} }                                      | status_400       | 1
+    a 403 of a proxy         | { "status": 403, "body": "<h1>Forbidden</h1>" }                    | status_403       | 1
+    a spent rate             | { "status": 429, "body": { "message": "Too many requests" } }      | rate_limited     | 1
+    a 500 without liquidity  | { "status": 500, "body": { "message": "No liquidity available" } } | status_500       | 2
+    a lasting internal error | { "status": 400, "body": { "message": "Internal server error" } }  | status_400       | 2
+    a connection that broke  | dropped                                                            | unreachable      | 1
+    another shape            | { "body": { "quote": {} } }                                        | unexpected_shape | 1
+  `)('treats %s as a failed upstream, not as a refusal', async (_name, answer, reason, calls) => {
     const { route, requests } = quoteWith(answer === 'dropped' ? new TypeError('fetch failed') : answer);
     await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -151,59 +140,44 @@ describe('a report', () => {
   }
   const pending = (detail: string) => ({ state: 'pending', detail });
 
-  it.each([
-    ['PENDING_DEPOSIT', 'landed'],
-    ['INCOMPLETE_DEPOSIT', 'landed'],
-    ['KNOWN_DEPOSIT_TX', 'settling'],
-    ['PROCESSING', 'settling'],
-    ['A_STATE_OF_TOMORROW', 'settling'],
-    ['success', 'settling'],
-    ['', 'settling'],
-  ])('a report of %j leaves the swap pending with the detail %s', async (status, detail) => {
+  eachResult(`
+    landed   | PENDING_DEPOSIT | INCOMPLETE_DEPOSIT
+    settling | KNOWN_DEPOSIT_TX | PROCESSING | A_STATE_OF_TOMORROW | success |
+  `)('a report of %j leaves the swap pending with the detail %s', async (status, detail) => {
     expect(await statusWith(status)).toEqual(pending(detail));
   });
 
-  it('a report of SUCCESS returns the txids in lower case, as Bitcoin indexes write them', async () => {
-    const details = { destinationChainTxHashes: [{ hash: TXID, explorerUrl: 'x' }] };
-    expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [TXID.toLowerCase()] });
-  });
-
-  it.each([[{}], [{ destinationChainTxHashes: [] }], [{ destinationChainTxHashes: null }]])(
-    'a report of SUCCESS without transactions returns no txid',
-    async (details) => {
-      expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [] });
+  eachRow<[details: object, txids: string[]]>(`
+    { "destinationChainTxHashes": [{ "hash": "${TXID}", "explorerUrl": "x" }] } | ["${TXID.toLowerCase()}"]
+    { "destinationChainTxHashes": [] }                                          | []
+    { "destinationChainTxHashes": null }                                        | []
+    {}                                                                          | []
+  `)(
+    'a report of SUCCESS with %j returns its txids in lower case, as indexes write them',
+    async (details, txids) => {
+      expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids });
     },
   );
 
-  it.each([
-    [{ refundedAmount: '990000000' }, 990_000_000n],
-    [{ refundedAmount: '0' }, 0n],
-    [{ refundedAmount: null }, null],
-    [{ refundedAmount: 990_000_000 }, 990_000_000n],
-    [{ refundedAmount: 0 }, 0n],
-    [{ refundedAmount: '' }, null],
-    [{ refundedAmount: '0.0' }, null],
-    [{ refundedAmount: '0e0' }, null],
-    [{ refundedAmount: '-5' }, null],
-    [{ refundedAmount: '1.5' }, null],
-    [{ refundedAmount: {} }, null],
-    [{}, null],
-    [{ refundFee: null, originChainTxHashes: null }, null],
-    [{ refundFee: '1.5', originChainTxHashes: ['x'] }, null],
-    [{ originChainTxHashes: [{ hash: 'ab'.repeat(32), explorerUrl: '' }] }, null],
-  ])('a report of REFUNDED with %j returns the refunded amount', async (details, amount) => {
-    expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
+  eachRow<[amount: bigint | null, all: object[]]>(`
+    990000000n | [{ "refundedAmount": "990000000" }, { "refundedAmount": 990000000 }]
+    0n         | [{ "refundedAmount": "0" }, { "refundedAmount": 0 }]
+    null       | [{ "refundedAmount": null }, { "refundedAmount": "" }, { "refundedAmount": "0.0" }, {}]
+    null       | [{ "refundedAmount": "0e0" }, { "refundedAmount": "-5" }, { "refundedAmount": "1.5" }]
+    null       | [{ "refundedAmount": {} }, { "refundFee": null, "originChainTxHashes": null }]
+    null       | [{ "refundFee": "1.5", "originChainTxHashes": ["x"] }]
+    null       | [{ "originChainTxHashes": [{ "hash": "${'ab'.repeat(32)}", "explorerUrl": "" }] }]
+  `)('a report of REFUNDED returns the refunded amount %s of %j', async (amount, all) => {
+    const expected = { state: 'refunded', amount };
+    for (const details of all)
+      expect(await statusWith('REFUNDED', details), JSON.stringify(details)).toEqual(expected);
   });
 
   it('a report of REFUNDED returns the fee and the Solana transactions that it names', async () => {
     const signature = '2'.repeat(88);
     const details = { refundFee: '86690', originChainTxHashes: [{ hash: signature, explorerUrl: '' }] };
-    expect(await statusWith('REFUNDED', details)).toEqual({
-      state: 'refunded',
-      amount: null,
-      fee: 86_690n,
-      signatures: [signature],
-    });
+    const refund = { state: 'refunded', amount: null, fee: 86_690n, signatures: [signature] };
+    expect(await statusWith('REFUNDED', details)).toEqual(refund);
   });
 
   it("keeps at most 500 characters of the bridge's report", async () => {
@@ -217,18 +191,16 @@ describe('a report', () => {
   });
 
   it.each(['SUCCESS', 'FAILED', 'REFUNDED'])(
-    'a report of %s for a different deposit address is ignored',
+    'a report of %s for another deposit is ignored',
     async (status) => {
       expect(await statusWith(status, {}, RESERVE)).toEqual(pending('settling'));
     },
   );
 
-  it.each(
-    rows<[string, Recorded, string]>(`
+  eachRow<[string, Recorded, string]>(`
     an unknown address | { "status": 404, "body": { "message": "Deposit address not found" } } | deposit_unknown
-    another shape | { "body": { "status": "SUCCESS" } } | unexpected_shape
-  `),
-  )('a status response is a failed upstream: %s', async (_name, answer, reason) => {
+    another shape      | { "body": { "status": "SUCCESS" } }                                   | unexpected_shape
+  `)('a status response is a failed upstream: %s', async (_name, answer, reason) => {
     const { route } = setUp({ [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: answer });
     await expect(route.report(DEPOSIT)).rejects.toMatchObject({ details: { reason } });
   });

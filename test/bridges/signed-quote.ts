@@ -20,13 +20,8 @@ export const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
 
 /** Our request of a firm quote, at the time NOW. */
 export const FIRM: OneClickRequest = {
-  dry: false,
-  originAsset: SOL_ASSET,
-  destinationAsset: BTC_ASSET,
-  amount: 1_000_000_000n,
-  slippageBps: 50,
-  refundTo: RESERVE,
-  recipient: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  ...{ dry: false, originAsset: SOL_ASSET, destinationAsset: BTC_ASSET, amount: 1_000_000_000n },
+  ...{ slippageBps: 50, refundTo: RESERVE, recipient: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },
   deadline: '2026-11-20T11:00:02.000Z',
 };
 
@@ -36,13 +31,8 @@ export type Change = {
 };
 
 const FIGURES = {
-  amountInUsd: '100.0',
-  amountOut: 124_375n,
-  amountOutUsd: '99.5',
-  minAmountOut: 123_753n,
-  timeEstimate: 465,
-  refundFee: 10_000n,
-  withdrawFee: 1_500n,
+  ...{ amountInUsd: '100.0', amountOut: 124_375n, amountOutUsd: '99.5', minAmountOut: 123_753n },
+  ...{ timeEstimate: 465, refundFee: 10_000n, withdrawFee: 1_500n },
 };
 
 /** The honest answer to a request, then changed, then signed. */
@@ -53,12 +43,8 @@ export function answerTo(
 ): OneClickQuote {
   const echo = echoOf({
     ...asked,
-    swapType: 'EXACT_INPUT',
-    slippageTolerance: slippageBps,
-    depositType: 'ORIGIN_CHAIN',
-    amount: amount.toString(),
-    refundType: 'ORIGIN_CHAIN',
-    recipientType: 'DESTINATION_CHAIN',
+    ...{ swapType: 'EXACT_INPUT', slippageTolerance: slippageBps, depositType: 'ORIGIN_CHAIN' },
+    ...{ amount: amount.toString(), refundType: 'ORIGIN_CHAIN', recipientType: 'DESTINATION_CHAIN' },
   });
   const ends = asked.dry ? null : '2026-11-23T10:20:00.000Z';
   const quote = quoteOf({ ...FIGURES, amountIn: amount }, ends, asked.dry ? null : depositAddress);
