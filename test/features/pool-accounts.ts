@@ -28,13 +28,8 @@ export const vault = (mint: string, atoms: bigint, program = TOKEN_PROGRAM): Cha
 const mintBytes = (decimals: number): Uint8Array => mintData({ supply: 10n ** 15n, decimals });
 
 export const CONSTANTS = {
-  filterPeriod: 30,
-  decayPeriod: 600,
-  reductionFactor: 500,
-  adaptiveFeeControlFactor: 4_000,
-  maxVolatilityAccumulator: 100_000,
-  tickGroupSize: 64,
-  majorSwapThresholdTicks: 64,
+  ...{ filterPeriod: 30, decayPeriod: 600, reductionFactor: 500, adaptiveFeeControlFactor: 4_000 },
+  ...{ maxVolatilityAccumulator: 100_000, tickGroupSize: 64, majorSwapThresholdTicks: 64 },
 };
 
 const poolAccount = (pool: string): ChainAccount => {
@@ -55,11 +50,8 @@ export function chainWithPools(): Map<string, ChainAccount> {
   const spyxNames = { name: 'SP500 xStock', symbol: 'SPYx', uri: 'https://example.org/spyx.json' };
   const spyx = namedMint(SPYX, mintBytes(8), spyxNames);
   const oracle = oracleBytes(ADAPTIVE_POOL, 0n, CONSTANTS, {
-    lastReferenceUpdateTimestamp: 1_787_800_000n,
-    lastMajorSwapTimestamp: 1_787_700_000n,
-    volatilityReference: 5_000,
-    tickGroupIndexReference: 319,
-    volatilityAccumulator: 10_000,
+    ...{ lastReferenceUpdateTimestamp: 1_787_800_000n, lastMajorSwapTimestamp: 1_787_700_000n },
+    ...{ volatilityReference: 5_000, tickGroupIndexReference: 319, volatilityAccumulator: 10_000 },
   });
   const usdcNames = { name: 'USD Coin', symbol: 'USDC', uri: '' };
   return new Map([

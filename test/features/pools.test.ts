@@ -1,9 +1,11 @@
 import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { findPool } from '../../src/features/pools/get-pool.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createKv } from '../kit/platform/memory-kv.ts';
+import { eachScene } from '../kit/scenes.ts';
 import {
   ADAPTIVE_POOL,
   CONSTANTS,
@@ -61,73 +63,48 @@ describe('the pool API responds', () => {
     expect(upstreams.chainReads).toEqual([]);
   });
 
-  it('replaces two zero balances of the pool API with those of the vaults, and changes nothing else', async () => {
-    plantPools();
-    upstreams.answerWith(send(200, poolText('"0"', '"0"')));
-    const response = await upstreams.service().get(PATH);
-    const corrected = poolText('"123456789012345"', '"18446744073709551615"').replace(
-      '"data" : {',
-      '"data" : {"vault_balances_source":"chain_rpc",',
-    );
-    const text = await response.text();
-    expect(JSON.parse(text)).toEqual(JSON.parse(corrected));
-    expect(text).toContain('"writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,');
-    expect(response.status).toBe(200);
-    expect(upstreams.chainReads).toEqual([[...vaultsOf(FIXED_POOL)]]);
-  });
-
-  it.each([
-    ['0', '0', '123456789012345', '18446744073709551615'],
-    ['0.0', '"0"', '123456789012345', '"18446744073709551615"'],
-    ['-0', '0e5', '123456789012345', '18446744073709551615'],
-  ])('recognizes a zero balance in any notation: %s and %s', async (a, b, mendedA, mendedB) => {
-    plantPools();
-    upstreams.answerWith(send(200, poolText(a, b)));
-    const text = await (await upstreams.service().get(PATH)).text();
-    expect(text).toContain(`"tokenBalanceA":${mendedA},`);
-    expect(text).toContain(`"tokenBalanceB":${mendedB},`);
-  });
-
-  it('shows empty vaults as zero and names the chain as the source', async () => {
-    plantPools();
-    const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
-    upstreams.chain.set(vaultA, vault(WSOL, 0n)).set(vaultB, vault(USDC, 0n));
-    upstreams.answerWith(send(200, poolText('"0"', '"0"')));
-    const { data } = await jsonOf(await upstreams.service().get(PATH));
-    expect(data).toMatchObject({
-      tokenBalanceA: '0',
-      tokenBalanceB: '0',
-      vault_balances_source: 'chain_rpc',
-    });
-  });
-
-  it.each([
-    ['one balance is zero', poolText('"0"', '"2"')],
-    ['the other balance is zero', poolText('"2"', '0')],
-    ['balances are null', poolText('null', 'null')],
-  ])("returns the pool API's body unchanged: %s", async (_name, body) => {
-    plantPools();
-    upstreams.answerWith(send(200, body));
-    expect(await (await upstreams.service().get(PATH)).text()).toBe(body);
-    expect(upstreams.chainReads).toEqual([]);
-  });
-
-  it.each([
-    ['cannot be read', () => upstreams.breakChain()],
-    ['are not there', () => upstreams.chain.clear()],
-    ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
-  ])(
-    "returns the pool API's body unchanged, marked stale, if its balances are zero and the vaults %s",
-    async (_name, spoil) => {
+  const VAULTS: Readonly<Record<string, () => unknown>> = {
+    full: () => undefined,
+    empty: () =>
+      vaultsOf(FIXED_POOL).map((each, at) => upstreams.chain.set(each, vault(at ? USDC : WSOL, 0n))),
+    unreadable: () => upstreams.breakChain(),
+    missing: () => upstreams.chain.clear(),
+    'of another token': () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n)),
+  };
+  eachScene(`
+    "0"  | "0"  | full             | "123456789012345" | "18446744073709551615"
+    0    | 0    | full             | 123456789012345   | 18446744073709551615
+    0.0  | "0"  | full             | 123456789012345   | "18446744073709551615"
+    -0   | 0e5  | full             | 123456789012345   | 18446744073709551615
+    "0"  | "0"  | empty            | "0"               | "0"
+    "0"  | "2"  | full             | unchanged         |
+    "2"  | 0    | full             | unchanged         |
+    null | null | full             | unchanged         |
+    "0"  | "0"  | unreadable       | stale             |
+    "0"  | "0"  | missing          | stale             |
+    "0"  | "0"  | of another token | stale             |
+  `)(
+    'the balances %s and %s of the pool API, while the vaults are %s, are shown as %s %s',
+    async (...scene) => {
+      const [a = '', b = '', vaults = '', shownA = '', shownB = ''] = scene;
       plantPools();
-      spoil();
-      const body = poolText('"0"', '"0"');
-      upstreams.answerWith(send(200, body));
+      VAULTS[vaults]?.();
+      upstreams.answerWith(send(200, poolText(a, b)));
       const service = upstreams.service();
       const response = await service.get(PATH);
-      expect(await response.text()).toBe(body);
-      expect(response.headers.get('x-data-stale')).toBe('true');
-      expect(service.logged).toHaveLength(1);
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      expect(upstreams.chainReads).toEqual(shownA === 'unchanged' ? [] : [[...vaultsOf(FIXED_POOL)]]);
+      expect([response.headers.get('x-data-stale'), service.logged.length]).toEqual(
+        shownA === 'stale' ? ['true', 1] : [null, 0],
+      );
+      if (shownB === '') return expect(text).toBe(poolText(a, b));
+      const source = '"data" : {"vault_balances_source":"chain_rpc",';
+      expect(JSON.parse(text)).toEqual(JSON.parse(poolText(shownA, shownB).replace('"data" : {', source)));
+      // Nothing else is changed, not even a notation.
+      expect(text).toContain(`"tokenBalanceA":${shownA},`);
+      expect(text).toContain(`"tokenBalanceB":${shownB},`);
+      expect(text).toContain('"writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,');
     },
   );
 
@@ -166,10 +143,16 @@ const cutOff: Handler = (_request, response) => {
   response.write(POOL.slice(0, 200));
   setTimeout(() => response.destroy(), 20);
 };
-const json = (body: string) => ({ is: 'json' as const, body });
-const nonJson = (preview: string) => ({ is: 'non-json' as const, preview });
-const silent = (reason: string) => ({ is: 'silent' as const, reason });
-
+const json = (body: string) => ({ body });
+const nonJson = (preview: string) => ({
+  ...{
+    error: 'dex_non_json',
+    error_code: 'DEX_NON_JSON',
+    body_preview: preview,
+    request_id: expect.any(String),
+  },
+});
+const silent = (reason: string) => ({ error_code: 'UPSTREAM_FAILED', details: { upstream: 'orca', reason } });
 const failed = (rest: string, code = 'UPSTREAM_FAILED') => json(`{"error_code":"${code}",${rest}}`);
 const redirected = { location: '/v2/solana/elsewhere' };
 
@@ -222,17 +205,8 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
     const response = await service().get(PATH);
     expect(response.status).toBe(status);
     const text = await response.text();
-    if (expected.is === 'json') expect(text).toBe(expected.body);
-    const body = JSON.parse(text) as Record<string, unknown>;
-    if (expected.is === 'non-json') {
-      expect(body).toMatchObject({ error: 'dex_non_json', error_code: 'DEX_NON_JSON' });
-      expect(body.body_preview).toBe(expected.preview);
-      expect(typeof body.request_id).toBe('string');
-    }
-    if (expected.is === 'silent') {
-      expect(body).toMatchObject({ error_code: 'UPSTREAM_FAILED', details: { upstream: 'orca' } });
-      expect(body.details).toMatchObject({ reason: expected.reason });
-    }
+    if ('body' in expected) expect(text).toBe(expected.body);
+    else expect(JSON.parse(text)).toMatchObject(expected);
     // A redirect's target is never called.
     expect(upstreams.requests).toHaveLength(1);
   });
@@ -265,47 +239,23 @@ describe('the chain replaces the pool API', () => {
     const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
     const peer = getWhirlpoolDecoder().decode(upstreams.chain.get(FIXED_POOL)?.data ?? new Uint8Array());
     const now = Date.parse('2026-11-20T10:00:00.000Z');
+    const classic = { programId: TOKEN_PROGRAM, imageUrl: null, tags: [] };
     const response = await upstreams.service({ now: () => now }).get(PATH);
     expect(await response.json()).toEqual({
       data: {
-        address: FIXED_POOL,
-        whirlpoolsConfig: '2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ',
-        whirlpoolBump: [255],
-        tickSpacing: 4,
-        tickSpacingSeed: [4, 0],
-        feeTierIndex: 4,
-        poolType: 'whirlpool',
-        feeRate: 400,
-        swapFeePercentDisplay: '0.04%',
-        protocolFeeRate: 1300,
-        liquidity: '689480494328519',
-        sqrtPrice: '4991046536690114137',
-        tickCurrentIndex: -26147,
-        price: '73.205513870173952480595',
-        tokenMintA: WSOL,
-        tokenMintB: USDC,
-        tokenVaultA: vaultA,
-        tokenVaultB: vaultB,
-        tokenBalanceA: '123456789012345',
-        tokenBalanceB: '18446744073709551615',
-        tokenA: {
-          address: WSOL,
-          programId: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-          imageUrl: null,
-          name: null,
-          symbol: null,
-          decimals: 9,
-          tags: [],
+        ...{ address: FIXED_POOL, poolType: 'whirlpool', poolDataSource: 'chain_rpc' },
+        ...{ whirlpoolsConfig: '2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ', whirlpoolBump: [255] },
+        ...{ tickSpacing: 4, tickSpacingSeed: [4, 0], feeTierIndex: 4, tickCurrentIndex: -26147 },
+        ...{ feeRate: 400, swapFeePercentDisplay: '0.04%', protocolFeeRate: 1300 },
+        ...{
+          liquidity: '689480494328519',
+          sqrtPrice: '4991046536690114137',
+          price: '73.205513870173952480595',
         },
-        tokenB: {
-          address: USDC,
-          programId: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-          imageUrl: null,
-          name: 'USD Coin',
-          symbol: 'USDC',
-          decimals: 6,
-          tags: [],
-        },
+        ...{ tokenMintA: WSOL, tokenMintB: USDC, tokenVaultA: vaultA, tokenVaultB: vaultB },
+        ...{ tokenBalanceA: '123456789012345', tokenBalanceB: '18446744073709551615' },
+        tokenA: { ...classic, address: WSOL, name: null, symbol: null, decimals: 9 },
+        tokenB: { ...classic, address: USDC, name: 'USD Coin', symbol: 'USDC', decimals: 6 },
         protocolFeeOwedA: peer.protocolFeeOwedA.toString(),
         protocolFeeOwedB: peer.protocolFeeOwedB.toString(),
         feeGrowthGlobalA: peer.feeGrowthGlobalA.toString(),
@@ -316,17 +266,11 @@ describe('the chain replaces the pool API', () => {
             mint: 'orcaEKTdK7LKz57vaAYr9QeNsVEPfiu6QeMU1kektZE',
             vault: peer.rewardInfos[0]?.vault,
             authority: 'DXnB9N9JLH5c9AYdKMGHQyspewSsvhFnwLK1tz1iPmZw',
-            emissions_per_second_x64: '0',
-            growth_global_x64: '4903944807059099939',
-            active: false,
+            ...{ emissions_per_second_x64: '0', growth_global_x64: '4903944807059099939', active: false },
           },
         ],
-        adaptiveFeeEnabled: false,
-        adaptiveFee: null,
-        tradeEnableTimestamp: '1970-01-01T00:00:00.000Z',
-        updatedAt: '2026-11-20T10:00:00.000Z',
-        updatedSlot: 441_977_650,
-        poolDataSource: 'chain_rpc',
+        ...{ adaptiveFeeEnabled: false, adaptiveFee: null, tradeEnableTimestamp: '1970-01-01T00:00:00.000Z' },
+        ...{ updatedAt: '2026-11-20T10:00:00.000Z', updatedSlot: 441_977_650 },
       },
     });
     expect(upstreams.chainReads).toHaveLength(2);
