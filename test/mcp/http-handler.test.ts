@@ -4,27 +4,18 @@ import { createApi } from '../../src/mcp/api-client.ts';
 import { createHttpHandler } from '../../src/mcp/http-handler.ts';
 import { createRecentResults } from '../../src/mcp/recent-results.ts';
 import { createServer } from '../../src/mcp/server.ts';
+import { eachScene } from '../kit/scenes.ts';
 
 const ORIGIN = 'https://sluice.test';
-const JSON_RPC = {
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-};
+const JSON_RPC = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const logged: Readonly<Record<string, unknown>>[] = [];
 afterEach(() => {
   logged.length = 0;
 });
 
-function handler({
-  allowedOrigins = [],
-  admit = async () => true,
-  broken = false,
-}: {
-  allowedOrigins?: string[];
-  admit?: (client: string) => Promise<boolean>;
-  broken?: boolean;
-} = {}) {
+type Options = { allowedOrigins?: string[]; admit?: (client: string) => Promise<boolean>; broken?: boolean };
+function handler({ allowedOrigins = [], admit = async () => true, broken = false }: Options = {}) {
   const api = createApi({
     origin: ORIGIN,
     fetch: async () => Response.json({ ok: true }),
@@ -50,22 +41,20 @@ const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   });
 
 describe('origins', () => {
-  it.each([
-    ['no Origin, as programs send', {}, 200],
-    ["the service's own", { origin: ORIGIN }, 200],
-    ["a developer's page", { origin: 'http://localhost:6274' }, 200],
-    ['another site', { origin: 'https://evil.example' }, 403],
-    ['the opaque origin', { origin: 'null' }, 403],
-    ['a name that only begins like ours', { origin: 'https://sluice.test.evil.example' }, 403],
-    ['a file', { origin: 'file:///tmp/page.html' }, 403],
-  ])('returns the right status for an Origin: %s', async (_name, headers: Record<string, string>, status) => {
-    const response = await handler()(post(PING, headers));
-    expect(response.status).toBe(status);
-    expect(response.headers.get('access-control-allow-origin')).toBe(
-      status === 200 ? (headers.origin ?? null) : null,
-    );
-    if (status === 403)
-      expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
+  eachScene(`
+    no Origin, as programs send        |                                  | 200
+    the service's own                  | ${ORIGIN}                        | 200
+    a developer's page                 | http://localhost:6274            | 200
+    another site                       | https://evil.example             | 403
+    the opaque origin                  | null                             | 403
+    a name that only begins like ours  | https://sluice.test.evil.example | 403
+    a file                             | file:///tmp/page.html            | 403
+  `)('returns the right status for an Origin: %s', async (_name, origin = '', status) => {
+    const response = await handler()(post(PING, origin === '' ? {} : { origin }));
+    expect(String(response.status)).toBe(status);
+    expect(response.headers.get('access-control-allow-origin') ?? '').toBe(status === '200' ? origin : '');
+    const refused = { jsonrpc: '2.0', error: { code: -32_000 } };
+    if (status === '403') expect(await response.json()).toMatchObject(refused);
   });
 
   it('an operator can allow one more origin, or every origin except "null"', async () => {

@@ -6,8 +6,7 @@ import { serve } from '../kit/serve.ts';
 type Message = Readonly<Record<string, unknown>>;
 
 export interface StdioProcess {
-  /** Writes text unchanged to the server's stdin. */
-  write(text: string): void;
+  /** Writes text unchanged to the server's stdin. */ write(text: string): void;
   /** Sends a request and returns the message with its id. */
   request(method: string, params?: unknown): Promise<Message>;
   notify(method: string, params?: unknown): void;

@@ -9,6 +9,7 @@ import { createRecentResults, type RecentResults, resultsOf } from '../../src/mc
 import { callTool, jsonSchemaOf } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { exampleOf } from '../kit/example.ts';
+import { eachScene } from '../kit/scenes.ts';
 
 type Sent = {
   readonly url: string;
@@ -22,6 +23,9 @@ const CREATED = exampleOf('createSwap');
 const CONTRACT_TOOLS = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
 const SIGNATURE = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
 const ADDRESS = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
+/** Members that a token invoice and a claim need. */
+const ORDER = `"name":"A","symbol":"B","creator_address":"${ADDRESS}"`;
+const CLAIM = `"asset":"USDC","depositTxSignature":"${SIGNATURE}"`;
 /** Each tool that passes on one response of the API: its operation and accepted arguments. */
 const PASSED_ON: readonly (readonly [tool: string, operationId: string, given: Record<string, unknown>])[] = [
   ['get_reserves', 'getReserves', {}],
@@ -94,8 +98,6 @@ async function call(name: string, given: unknown, ...answers: (Answer | Error)[]
   return { result, sent, body: JSON.parse(text) as Record<string, unknown> };
 }
 
-const PROBLEM = { error: 'Why.', request_id: 'r-9', retryable: false };
-
 describe('the table', () => {
   it('the tool list starts with the five tools of the contract', () => {
     expect(TOOLS.slice(0, 5).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
@@ -109,43 +111,32 @@ describe('the table', () => {
     );
   });
 
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    '%s sets the hints (read-only, destructive, idempotent, open world) that apply to it',
+  const ALL = TOOLS.map((tool) => [tool.name, tool] as const);
+  it.each(ALL)(
+    '%s sets the hints that apply to it, and begins with a warning if it spends money',
     (name, tool) => {
       const spends = ['swap_create', 'asry_claim'].includes(name);
       const creates = spends || ['token_invoice_create', 'exchange_create'].includes(name);
-      const hints = {
-        readOnlyHint: false,
-        destructiveHint: spends,
-        idempotentHint: name === 'asry_claim',
-        openWorldHint: true,
-      };
+      const idempotentHint = name === 'asry_claim';
+      const hints = { readOnlyHint: false, destructiveHint: spends, idempotentHint, openWorldHint: true };
       expect(tool.annotations).toEqual(creates ? hints : { readOnlyHint: true });
       expect(tool.title).not.toBe('');
       expect(tool.description.length).toBeGreaterThan(60);
+      expect(tool.description.startsWith('SPENDS MONEY')).toBe(spends);
     },
   );
 
-  it.each(
-    TOOLS.filter(({ annotations }) => annotations.destructiveHint).map((tool) => [tool.name, tool] as const),
-  )('%s spends money, so its description begins with a warning', (_name, tool) => {
-    expect(tool.description).toMatch(/^SPENDS MONEY/);
+  it.each(ALL)('the input of %s is one closed object schema, which every host accepts', (_name, tool) => {
+    const { properties, required, ...schema } = jsonSchemaOf(tool.input, 'input');
+    expect(schema).toEqual({ type: 'object', additionalProperties: false });
+    expect(Object.keys(properties ?? {})).toEqual(Object.keys(tool.input.shape));
+    // Hosts refuse every tool of a server if one argument has a choice of types or a nested schema.
+    for (const member of Object.values(properties ?? {}) as object[]) {
+      expect(member).toMatchObject({ type: expect.stringMatching(/^(string|integer|boolean)$/) });
+      expect(Object.keys(member).filter((keyword) => !PLAIN_KEYWORDS.includes(keyword))).toEqual([]);
+    }
+    expect(tool.example !== undefined || required === undefined).toBe(true);
   });
-
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    'the input of %s is one closed object schema, which every host accepts',
-    (_name, tool) => {
-      const { properties, required, ...schema } = jsonSchemaOf(tool.input, 'input');
-      expect(schema).toEqual({ type: 'object', additionalProperties: false });
-      expect(Object.keys(properties ?? {})).toEqual(Object.keys(tool.input.shape));
-      // Hosts refuse every tool of a server if one argument has a choice of types or a nested schema.
-      for (const member of Object.values(properties ?? {}) as object[]) {
-        expect(member).toMatchObject({ type: expect.stringMatching(/^(string|integer|boolean)$/) });
-        expect(Object.keys(member).filter((keyword) => !PLAIN_KEYWORDS.includes(keyword))).toEqual([]);
-      }
-      expect(tool.example !== undefined || required === undefined).toBe(true);
-    },
-  );
 
   const document = documentOf('');
 
@@ -154,24 +145,22 @@ describe('the table', () => {
   });
 
   it.each(PASSED_ON)(
-    'the output schema of %s names only members of the documented response of %s',
-    (name, operationId) => {
-      const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
-      const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
-      const documented = membersOf(schema, document);
+    '%s passes on a recorded response of %s, whose members its output schema names',
+    async (...row) => {
+      const [name, operationId, given] = row;
+      const { operation } =
+        operationsOf(document).find((found) => found.operation.operationId === operationId) ?? {};
+      const schema = operation?.responses[200]?.content?.['application/json']?.schema ?? {};
       const named = Object.keys(toolNamed(name).output?.shape ?? {}).filter(
         (member) => !OWN_MEMBERS.includes(member),
       );
-      expect(documented).toEqual(expect.arrayContaining(named));
+      expect(membersOf(schema, document)).toEqual(expect.arrayContaining(named));
+      const { result, body } = await call(name, given, { body: exampleOf(operationId) });
+      expect(result.isError, JSON.stringify(body)).toBeUndefined();
+      expect(body).toMatchObject(exampleOf(operationId));
+      expect(result.structuredContent).toEqual(body);
     },
   );
-
-  it.each(PASSED_ON)('%s passes on a recorded response of %s', async (name, operationId, given) => {
-    const { result, body } = await call(name, given, { body: exampleOf(operationId) });
-    expect(result.isError, JSON.stringify(body)).toBeUndefined();
-    expect(body).toMatchObject(exampleOf(operationId));
-    expect(result.structuredContent).toEqual(body);
-  });
 });
 
 type Schema = { $ref?: string; properties?: object; allOf?: Schema[] };
@@ -188,70 +177,81 @@ function membersOf(schema: object, document: ApiDocument): string[] {
 }
 
 describe('arguments', () => {
-  it.each([
-    [{ amountSol: 0.5 }, '0.5'],
-    [{ amountSol: '0.5' }, '0.5'],
-    [{ amount_sol: 0.5 }, '0.5'],
-    [{ amount_sol: '0.500000001' }, '0.500000001'],
-    [{ amountSol: 1e-3 }, '0.001'],
-    [{ amountSol: 1e-7 }, '0.0000001'],
-    [{ amountSol: ' 2 ' }, '2'],
-  ])('the arguments %j request a swap of %s SOL', async (given, text) => {
-    const { sent } = await call('swap_estimate', given, { body: exampleOf('getSwapEstimate') });
-    expect(sent[0]?.url).toBe(`http://sluice.test/api/swap/estimate?amountSol=${text}`);
+  eachScene(`
+    swap_estimate        | {"amountSol":0.5}                          | GET /api/swap/estimate?amountSol=0.5
+    swap_estimate        | {"amountSol":"0.5"}                        | GET /api/swap/estimate?amountSol=0.5
+    swap_estimate        | {"amount_sol":0.5}                         | GET /api/swap/estimate?amountSol=0.5
+    swap_estimate        | {"amount_sol":"0.500000001"}               | GET /api/swap/estimate?amountSol=0.500000001
+    swap_estimate        | {"amountSol":1e-3}                         | GET /api/swap/estimate?amountSol=0.001
+    swap_estimate        | {"amountSol":1e-7}                         | GET /api/swap/estimate?amountSol=0.0000001
+    swap_estimate        | {"amountSol":" 2 "}                        | GET /api/swap/estimate?amountSol=2
+    token_get            | {"id":1}                                   | GET /api/tokens/1
+    token_get            | {"id":"1"}                                 | GET /api/tokens/1
+    token_get            | {"id":"${ADDRESS}"}                        | GET /api/tokens/${ADDRESS}
+    token_invoice_create | {${ORDER}}                                 | POST /api/invoices {${ORDER}}
+    token_invoice_create | {${ORDER},"supply":"5000000"}              | POST /api/invoices {${ORDER},"supply":"5000000"}
+    token_invoice_create | {${ORDER},"supply":5000000}                | POST /api/invoices {${ORDER},"supply":"5000000"}
+    token_invoice_create | {${ORDER},"supply":"18446744073709551615"} | POST /api/invoices {${ORDER},"supply":"18446744073709551615"}
+    asry_claim           | {${CLAIM}}                                 | POST /api/asry/claim-from-deposit {${CLAIM},"skipReward":false}
+    swap_create          | {"amountSol":"0.31"}                       | POST /api/swap/create {"amountSol":"0.31"}
+  `)('%s with the arguments %s requests %s', async (name = '', given = '', request) => {
+    const [, operationId = ''] = PASSED_ON.find(([tool]) => tool === name) ?? [];
+    const { sent, result } = await call(name, JSON.parse(given), { body: exampleOf(operationId) });
+    expect(result.isError).toBeUndefined();
+    const asked = sent.map(({ method, url, body }) => [method, url.replace('http://sluice.test', ''), body]);
+    const [method, path, ...body] = (request ?? '').split(' ');
+    expect(asked).toEqual([[method, path, JSON.parse(body.join(' ') || 'null')]]);
   });
 
-  it.each([
-    ['swap_estimate', {}, 'amountSol is missing'],
-    ['swap_estimate', undefined, 'amountSol is missing'],
-    ['swap_create', {}, 'amountSol is missing'],
-    ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is missing'],
-    ['asry_claim', { asset: 'SOL', depositTxSignature: SIGNATURE, amount: 1 }, 'one of USDC, USDT'],
-    ['exchange_create', { from: 'sol', to: 'btc', payoutAddress: 'bc1qxy' }, 'amount is missing'],
-    ['token_invoice_create', { name: 'A', symbol: 'B' }, 'creator_address is missing'],
-    ['token_get', { id: true }, 'id must be text'],
-    ['swap_status', { id: 'x', wait_seconds: 51 }, 'wait_seconds must be at most 50'],
-    ['token_search', { query: '' }, 'query must not be empty'],
-    ['token_search', { query: 'a', limit: 0 }, 'limit must be at least 1'],
-    ['pool_get', { address: 'nowhere' }, 'address must be a Solana address'],
-    ['swap_estimate', { amountSol: 'half' }, 'amountSol must be a plain decimal'],
-    ['swap_estimate', { amountSol: -1 }, 'amountSol'],
-    ['swap_estimate', { amountSol: Number.NaN }, 'amountSol'],
-    ['swap_estimate', { amountSol: '0.0000000001' }, 'digits'],
-    ['swap_estimate', { amountSol: 1, amount_sol: 2 }, 'amount_sol'],
-    ['swap_estimate', { amountSol: null }, 'amountSol'],
-    ['swap_estimate', { sol: 1 }, 'sol'],
-    ['swap_create', { amountSol: 1, idempotencyKey: 'short' }, '16 to 128'],
-    ['swap_status', {}, 'id'],
-    ['swap_status', { id: '' }, 'id'],
-    ['swap_status', { id: 7 }, 'id'],
-    ['get_reserves', { verbose: true }, 'verbose'],
-    ['get_reserves', { constructor: true }, '"constructor"'],
-    ['swap_min', [], 'object'],
-  ])('refuses %s with %j before any call and explains how to correct it', async (name, given, hint) => {
-    const { result, sent, body } = await call(name, given);
-    expect(sent).toEqual([]);
-    expect(result).toMatchObject({ isError: true });
-    expect(result.structuredContent).toBeUndefined();
-    expect(body).toMatchObject({ error_code: 'INVALID_ARGUMENTS', action: 'fix_request', retryable: false });
-    expect(String(body.error)).toContain(hint);
-    expect(body.next_step).toContain(`Call ${name} again: it takes`);
-  });
-
-  it.each([
-    ['5000000', '5000000'],
-    [5_000_000, '5000000'],
-    ['18446744073709551615', '18446744073709551615'],
-    [2 ** 53, undefined],
-    [1.5, undefined],
-    [-1, undefined],
-    ['1e6', undefined],
-  ])('sends a supply of %j as %j (undefined: refuses it)', async (supply, text) => {
-    const given = { name: 'A', symbol: 'B', supply, creator_address: ADDRESS };
-    const { sent, body } = await call('token_invoice_create', given, { body: exampleOf('createInvoice') });
-    if (text === undefined) expect(body.error).toMatch(/supply must be (digits only|text)/);
-    else expect(sent[0]?.body).toMatchObject({ supply: text });
-  });
+  const UNWRITABLE = { undefined, NaN: { amountSol: Number.NaN } };
+  eachScene(`
+    swap_estimate        | {}                                                  | amountSol is missing
+    swap_estimate        | undefined                                           | amountSol is missing
+    swap_create          | {}                                                  | amountSol is missing
+    asry_claim           | {"asset":"USDC"}                                    | depositTxSignature is missing
+    asry_claim           | {"asset":"SOL","depositTxSignature":"${SIGNATURE}"} | one of USDC, USDT
+    exchange_create      | {"from":"sol","to":"btc","payoutAddress":"bc1qxy"}  | amount is missing
+    token_invoice_create | {"name":"A","symbol":"B"}                           | creator_address is missing
+    token_invoice_create | {${ORDER},"supply":${2 ** 53}}                      | supply must be text
+    token_invoice_create | {${ORDER},"supply":1.5}                             | supply must be digits only
+    token_invoice_create | {${ORDER},"supply":-1}                              | supply must be digits only
+    token_invoice_create | {${ORDER},"supply":"1e6"}                           | supply must be digits only
+    token_get            | {"id":true}                                         | id must be text
+    swap_status          | {"id":"x","wait_seconds":51}                        | wait_seconds must be at most 50
+    token_search         | {"query":""}                                        | query must not be empty
+    token_search         | {"query":"a","limit":0}                             | limit must be at least 1
+    pool_get             | {"address":"nowhere"}                               | address must be a Solana address
+    swap_estimate        | {"amountSol":"half"}                                | amountSol must be a plain decimal
+    swap_estimate        | {"amountSol":-1}                                    | amountSol
+    swap_estimate        | {"amountSol":"0.0000000001"}                        | digits
+    swap_estimate        | {"amountSol":1,"amount_sol":2}                      | amount_sol
+    swap_estimate        | {"amountSol":null}                                  | amountSol
+    swap_estimate        | {"sol":1}                                           | sol
+    swap_create          | {"amountSol":1,"idempotencyKey":"short"}            | 16 to 128
+    swap_status          | {}                                                  | id
+    swap_status          | {"id":""}                                           | id
+    swap_status          | {"id":7}                                            | id
+    get_reserves         | {"verbose":true}                                    | verbose
+    get_reserves         | {"constructor":true}                                | "constructor"
+    swap_min             | []                                                  | object
+    swap_estimate        | NaN                                                 | amountSol
+  `)(
+    'refuses %s with %s before any call and explains how to correct it',
+    async (name = '', text = '', hint = '') => {
+      const given = text in UNWRITABLE ? UNWRITABLE[text as keyof typeof UNWRITABLE] : JSON.parse(text);
+      const { result, sent, body } = await call(name, given);
+      expect(sent).toEqual([]);
+      expect(result).toMatchObject({ isError: true });
+      expect(result.structuredContent).toBeUndefined();
+      expect(body).toMatchObject({
+        error_code: 'INVALID_ARGUMENTS',
+        action: 'fix_request',
+        retryable: false,
+      });
+      expect(String(body.error)).toContain(hint);
+      expect(body.next_step).toContain(`Call ${name} again: it takes`);
+    },
+  );
 });
 
 describe('a failure of the service', () => {
@@ -262,14 +262,8 @@ describe('a failure of the service', () => {
   });
 
   it('the model receives code, text, wait, request id and details of a failure', async () => {
-    const problem = {
-      ...PROBLEM,
-      error_code: 'SWAP_LIMIT_REACHED',
-      action: 'retry_later',
-      retryable: true,
-      retry_after_s: 60,
-      details: { limit: 'hour' },
-    };
+    const limited = { error_code: 'SWAP_LIMIT_REACHED', action: 'retry_later', details: { limit: 'hour' } };
+    const problem = { error: 'Why.', request_id: 'r-9', retryable: true, retry_after_s: 60, ...limited };
     const { result, body } = await call('swap_min', {}, { status: 503, body: problem });
     expect(result.isError).toBe(true);
     expect(body).toEqual({ ...problem, next_step: nextStep('retry_later') });
@@ -302,11 +296,6 @@ describe('swap_create', () => {
 
   it('swap_create generates a key that the API accepts, sends it and returns it', async () => {
     const { sent, body } = await call('swap_create', { amountSol: '0.31' }, { body: CREATED });
-    expect(sent[0]).toMatchObject({
-      url: 'http://sluice.test/api/swap/create',
-      method: 'POST',
-      body: { amountSol: '0.31' },
-    });
     expect(keyOf(sent)).toMatch(/^[\x21-\x7e]{16,128}$/);
     expect(body).toMatchObject({ idempotencyKey: keyOf(sent), replayed: false, initiated: true });
   });
@@ -468,31 +457,6 @@ describe('a state that a tool waits for', () => {
   it('a tool returns the state at once if wait_seconds is 0', async () => {
     const { body, sent } = await call('swap_status', { id: 'x', wait_seconds: 0 }, { body: waiting });
     expect([body.status, sent.length]).toEqual(['waiting', 1]);
-  });
-});
-
-describe('members that are optional in the contract', () => {
-  it.each([
-    [
-      'asry_claim',
-      { asset: 'USDC', depositTxSignature: SIGNATURE },
-      'claimFromDeposit',
-      { skipReward: false },
-    ],
-    ['token_invoice_create', { name: 'A', symbol: 'B', creator_address: ADDRESS }, 'createInvoice', {}],
-  ])('%s accepts only what the contract requires', async (name, given, operationId, added) => {
-    const { sent, result } = await call(name, given, { body: exampleOf(operationId) });
-    expect(result.isError).toBeUndefined();
-    expect(sent[0]?.body).toEqual({ ...given, ...added });
-  });
-
-  it.each([
-    [1, '1'],
-    ['1', '1'],
-    [ADDRESS, ADDRESS],
-  ])('token_get accepts the id %j: a token id as number or text, or a mint', async (id, text) => {
-    const { sent } = await call('token_get', { id }, { body: exampleOf('getToken') });
-    expect(sent[0]?.url).toBe(`http://sluice.test/api/tokens/${text}`);
   });
 });
 

@@ -19,11 +19,7 @@ type Sent = { readonly slot: number; readonly before: readonly number[]; readonl
 async function supplyWith(atoms: number, transactions: readonly Sent[]) {
   const tokens = (amounts: readonly number[]) =>
     amounts.map((amount, at) => ({
-      account: `holder ${at}`,
-      mint: MINT,
-      owner: null,
-      program: null,
-      atoms: BigInt(amount),
+      ...{ account: `holder ${at}`, mint: MINT, owner: null, program: null, atoms: BigInt(amount) },
       decimals: 0,
     }));
   const chain: TestChain = {

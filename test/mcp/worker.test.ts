@@ -3,12 +3,7 @@ import { requestClient } from '../../src/core/client-network.ts';
 import worker from '../../src/mcp/worker.ts';
 import { floodGate } from '../kit/flood-gate.ts';
 
-const CALL = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: { name: 'asry_epoch', arguments: {} },
-};
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asry_epoch', arguments: {} } };
 
 /** Calls a tool. @returns the clients that the API saw, and the keys that the limiter counted */
 async function call(headers: Readonly<Record<string, string>>, isAdmitted: (key: string) => boolean) {
