@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { coverageOf, UNKNOWN_COVERAGE } from '../../src/core/coverage.ts';
-import type { SigningState } from '../../src/custody/operator-api.ts';
 import { checkReady } from '../../src/features/status/checks.ts';
 import { readState, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { statusRoutes } from '../../src/features/status/routes.ts';
@@ -10,12 +9,8 @@ import { routerOver } from '../kit/router.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const cap = {
-  label: 'SOL in a window',
-  unit: 'lamports' as const,
-  windowMs: 3_600_000,
-  used: 500_000_000n,
-  maximum: 4_000_000_000n,
-  availableAt: null,
+  ...({ label: 'SOL in a window', unit: 'lamports', windowMs: 3_600_000, availableAt: null } as const),
+  ...{ used: 500_000_000n, maximum: 4_000_000_000n },
 };
 const broken = async (): Promise<never> => {
   throw new Error('secret-of-the-inside');
@@ -31,61 +26,30 @@ const COVERED = coverageOf(
 );
 
 const UP = { name: 'rpc', ok: true, needed: true, ms: 1 };
+const SOLANA = {
+  ...{ nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null, quorumMissing: null },
+  ...({ stalledSince: null, consensus: 'unknown' } as const),
+};
+const LIMITS = [
+  ...(['hour', 'day', 'unsettled'] as const).map((name) => ({ name, ...cap })),
+  { name: 'cost_day' as const, ...cap, used: 5_000_000_000n },
+];
+const ISO = new Date(NOW).toISOString();
 const HEALTHY: StatusReportDeps = {
-  cache: newCache(),
-  memory: newCache(),
+  ...{ cache: newCache(), memory: newCache() },
   custody: {
     report: async () => ({
-      watchOnly: false,
-      solana: {
-        nodes: 2,
-        quorum: 2,
-        disagreement: null,
-        quorumMissingSince: null,
-        quorumMissing: null,
-        stalledSince: null,
-        consensus: 'unknown',
-      },
-      openCircuits: [],
-      mint: null,
-      release: 'v1',
-      lastWakeMs: NOW,
-      swapsRefused: null,
-      unexplainedSpends: [],
-      frozen: null,
-      paused: null,
-      openOperations: 1,
-      heldOperations: 0,
-      undeliveredSinceMs: null,
-      refusedRows: 0,
-      mirrorRestored: false,
-      limits: [
-        { name: 'hour', ...cap },
-        { name: 'day', ...cap },
-        { name: 'unsettled', ...cap },
-        { name: 'cost_day', ...cap, used: 5_000_000_000n },
-      ],
-      quotes: { used: 3, maximum: 100 },
-      bridgeFault: null,
+      ...{ watchOnly: false, solana: SOLANA, openCircuits: [], mint: null, release: 'v1', lastWakeMs: NOW },
+      ...{ swapsRefused: null, unexplainedSpends: [], frozen: null, paused: null, openOperations: 1 },
+      ...{ heldOperations: 0, undeliveredSinceMs: null, refusedRows: 0, mirrorRestored: false },
+      ...{ limits: LIMITS, quotes: { used: 3, maximum: 100 }, bridgeFault: null },
     }),
   },
-  database: {
-    columns: async () => ['a.b'],
-    latestOperations: async () => [],
-  },
-  heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
-  checkReady: async () => [],
-  readCoverage: async () => COVERED,
-  readAlarms: async () => [],
-  readRelease: async () => ({
-    version: '0.1.0',
-    commit: 'c',
-    id: 'v',
-    deployedAt: new Date(NOW).toISOString(),
-  }),
-  probeUpstreams: async () => [UP],
-  openCircuits: () => [],
-  now: () => NOW,
+  database: { columns: async () => ['a.b'], latestOperations: async () => [] },
+  heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: ISO, ok: true }] },
+  ...{ checkReady: async () => [], readCoverage: async () => COVERED, readAlarms: async () => [] },
+  readRelease: async () => ({ version: '0.1.0', commit: 'c', id: 'v', deployedAt: ISO }),
+  ...{ probeUpstreams: async () => [UP], openCircuits: () => [], now: () => NOW },
 };
 type Over = Partial<StatusReportDeps>;
 /** A custodian whose report differs by this. */
@@ -163,50 +127,33 @@ describe('the status', () => {
       database: { ...HEALTHY.database, latestOperations: broken },
     });
     expect(status).toMatchObject({
-      cron: null,
-      custody: null,
-      database: null,
-      operations: null,
-      alarms: null,
+      ...{ cron: null, custody: null, database: null, operations: null, alarms: null, stale: false },
       backing: { ok: false, ...UNKNOWN_COVERAGE },
-      stale: false,
     });
     expect(JSON.stringify(status)).not.toContain('secret-of-the-inside');
   });
 });
 
-const at = (signingState: () => Promise<SigningState>) =>
-  routerOver(
-    () => ({
-      status: {
-        ...HEALTHY,
-        memory: newCache(),
-        signingState,
-        checkReady: () =>
-          checkReady({ missingVariables: [], pingDatabase: async () => undefined, signingState }),
-      },
-    }),
-    (app) => app.route('/api', statusRoutes),
-  );
 const NOT_COMPARED = 'unverified: the journal was not yet compared with the database and the chain';
+const BEHIND = 'signing is frozen: journal_behind_mirror';
 it.each<[string, string | null | undefined, string, number, string | null]>([
   ['is verified', null, 'running', 200, null],
   ['has not compared its journal', 'unverified', 'starting', 503, NOT_COMPARED],
-  [
-    'found its journal behind',
-    'journal_behind_mirror',
-    'running',
-    503,
-    'signing is frozen: journal_behind_mirror',
-  ],
+  ['found its journal behind', 'journal_behind_mirror', 'running', 503, BEHIND],
   ['does not respond', undefined, 'starting', 503, 'does not respond'],
 ])('health and readiness reflect a custodian that %s', async (_what, frozen, state, status, reason) => {
   const signingState = frozen === undefined ? broken : async () => ({ frozen, watchOnly: true });
-  const call = at(signingState);
+  const checks = { missingVariables: [], pingDatabase: async () => undefined, signingState };
+  const deps = { ...HEALTHY, memory: newCache(), signingState, checkReady: () => checkReady(checks) };
+  const call = routerOver(
+    () => ({ status: deps }),
+    (app) => app.route('/api', statusRoutes),
+  );
   const health = await call('/api/health');
   expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ ok: true, state })]);
   const ready = await call('/api/ready');
   expect(ready.status).toBe(status);
-  const { checks } = (await ready.json()) as { checks: unknown[] };
-  expect(checks).toContainEqual({ name: 'custody', ok: reason === null, reason });
+  expect(await ready.json()).toMatchObject({
+    checks: expect.arrayContaining([{ name: 'custody', ok: reason === null, reason }]),
+  });
 });
