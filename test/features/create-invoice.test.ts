@@ -19,18 +19,9 @@ import {
 } from './token-service.ts';
 
 const asked = (over: Partial<TokenRequest> = {}): TokenRequest => ({
-  name: 'Moon Cat',
-  symbol: 'MCAT',
-  decimals: 6,
-  supply: 5_000_000n,
-  description: 'Cats on the moon',
-  image: null,
-  creator: CREATOR,
-  revokeFreeze: false,
-  revokeMint: false,
-  revokeUpdate: false,
-  metaplex: false,
-  program: undefined,
+  ...{ name: 'Moon Cat', symbol: 'MCAT', decimals: 6, supply: 5_000_000n, description: 'Cats on the moon' },
+  ...{ image: null, creator: CREATOR, revokeFreeze: false, revokeMint: false, revokeUpdate: false },
+  ...{ metaplex: false, program: undefined },
   ...over,
 });
 
@@ -39,14 +30,10 @@ const create = (service: TokenService, over: Partial<TokenRequest> = {}) =>
 
 describe('the price of an invoice', () => {
   it('the price of an invoice covers the creation cost in every variant and equals the sum of its parts', async () => {
-    for (const over of [
-      {},
-      { program: 'token' as const },
-      { metaplex: true },
-      { supply: 0n },
-      { metaplex: true, supply: 0n },
-      { name: 'é'.repeat(16), symbol: 'A'.repeat(10) },
-    ]) {
+    const texts = { name: 'é'.repeat(16), symbol: 'A'.repeat(10) };
+    const classic = { program: 'token' as const };
+    const variants = [{}, classic, { metaplex: true }, { supply: 0n }, { metaplex: true, supply: 0n }, texts];
+    for (const over of variants) {
       const service = newTokenService();
       const { fee } = await create(service, over);
       const parts = [fee.mintRent, fee.metadataRent, fee.metadataFee, fee.accountRent, fee.networkFee];
@@ -61,19 +48,11 @@ describe('the price of an invoice', () => {
 
   it('the price of an invoice includes rent only for the parts that are created, and the Metaplex fee if used', async () => {
     const plain = await create(newTokenService(), { program: 'token', supply: 0n });
-    expect(plain.fee).toMatchObject({
-      mintRent: rentOf(82),
-      metadataRent: 0n,
-      metadataFee: 0n,
-      accountRent: 0n,
-    });
-    const full = await create(newTokenService(), { metaplex: true });
-    expect(full.fee).toMatchObject({
-      mintRent: rentOf(82),
-      metadataRent: rentOf(607),
-      metadataFee: METAPLEX_FEE,
-      accountRent: rentOf(165),
-    });
+    const none = { metadataRent: 0n, metadataFee: 0n, accountRent: 0n };
+    expect(plain.fee).toMatchObject({ mintRent: rentOf(82), ...none });
+    const { fee } = await create(newTokenService(), { metaplex: true });
+    expect([fee.mintRent, fee.metadataRent, fee.accountRent]).toEqual([82, 607, 165].map(rentOf));
+    expect(fee.metadataFee).toBe(METAPLEX_FEE);
     const modern = await create(newTokenService());
     expect(modern.fee.accountRent).toBe(rentOf(170));
     expect(modern.fee.mintRent).toBeGreaterThan(rentOf(234));
@@ -101,10 +80,8 @@ describe('before anything is charged', () => {
   it('refuses a creation that the chain would refuse, shows the reason, and opens no invoice', async () => {
     const service = newTokenService();
     service.refuses = 'InstructionError 3 Custom 1';
-    await expect(create(service)).rejects.toMatchObject({
-      code: 'CREATION_REFUSED',
-      details: { reason: 'InstructionError 3 Custom 1' },
-    });
+    const refused = { code: 'CREATION_REFUSED', details: { reason: service.refuses } };
+    await expect(create(service)).rejects.toMatchObject(refused);
     expect(service.opened).toEqual([]);
   });
 
@@ -129,10 +106,8 @@ describe('the creator of a token', () => {
     ['a program', CREATOR, LOADER],
   ])('the creator of a token is not %s, and no request is opened', async (_what, creator, creatorOwner) => {
     const service = { ...newTokenService(), creatorOwner };
-    await expect(create(service, { creator })).rejects.toMatchObject({
-      code: 'INVALID_INPUT',
-      details: { issues: [{ path: 'creator_address' }] },
-    });
+    const details = { issues: [{ path: 'creator_address' }] };
+    await expect(create(service, { creator })).rejects.toMatchObject({ code: 'INVALID_INPUT', details });
     expect(service.opened).toEqual([]);
   });
 

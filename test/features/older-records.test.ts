@@ -17,10 +17,7 @@ import { viewOf } from './token-service.ts';
 
 const BIRTH: MirrorBirth = { at: Date.UTC(2026, 10, 20), revision: 100 };
 const contact = 'mailto:operator@sluice.example';
-const OLDER = {
-  code: 'OLDER_THAN_RECORDS',
-  details: { recordsSince: '2026-11-20T00:00:00.000Z', contact },
-};
+const OLDER = { code: 'OLDER_THAN_RECORDS', details: { recordsSince: '2026-11-20T00:00:00.000Z', contact } };
 const DEPOSIT = depositSignature(1);
 const request = viewOf({ kind: 'token', subject: { tokenId: 1 }, baseFeeLamports: 9n, client: '' });
 
@@ -30,20 +27,19 @@ beforeEach(() => {
 });
 
 /** Stores rows of this revision with the birth of the journal. */
-const store = (birth: MirrorBirth | undefined, ...rows: Omit<MirrorRow, 'revision'>[]) =>
+const store = (birth: MirrorBirth | undefined, ...rows: Row[]) =>
   createD1Mirror(d1).apply(
     rows.map((row) => ({ ...row, revision: BIRTH.revision })),
     200,
     birth,
   );
 
-const swapRow = (operation: ReturnType<typeof done>): Omit<MirrorRow, 'revision'> => ({
-  entity: 'operation',
-  id: operation.id,
-  columns: columnsOf(operation),
+type Row = Omit<MirrorRow, 'revision'>;
+const swapRow = (operation: ReturnType<typeof done>): Row => ({
+  ...{ entity: 'operation', id: operation.id, columns: columnsOf(operation) },
 });
 
-const requestRow = (entity: 'invoices' | 'listings', status: string): Omit<MirrorRow, 'revision'> => ({
+const requestRow = (entity: 'invoices' | 'listings', status: string): Row => ({
   entity,
   id: request.id,
   columns: {
@@ -54,44 +50,29 @@ const requestRow = (entity: 'invoices' | 'listings', status: string): Omit<Mirro
   },
 });
 
-const claimRow = (left: string, state: string): Omit<MirrorRow, 'revision'> => ({
-  entity: 'asry_claims',
-  id: DEPOSIT,
-  columns: {
-    epoch: 0,
-    created_at: request.createdAt,
-    journal: JSON.stringify({
-      claim: {
-        ...{
-          signature: DEPOSIT,
-          asset: 'USDC',
-          sender: wallet(1),
-          slot: '1',
-          blockTime: 1,
-          creditedAtoms: '9',
-        },
-        ...{ feeBps: 5, feeAtoms: '1', netAtoms: '8', epoch: 0, entitlementAtoms: '8' },
-        ...{ remainingAtoms: left, claimedAtMs: 1 },
-      },
-      payouts: [
-        {
-          ...{ part: 1, atoms: '8', state, reason: null, operationId: null },
-          ...{ createdAt: 1, paidAt: state === 'paid' ? 2 : null },
-        },
-      ],
-    }),
-  },
-});
+function claimRow(left: string, state: string): Row {
+  const claim = {
+    ...{ signature: DEPOSIT, asset: 'USDC', sender: wallet(1), slot: '1', blockTime: 1, creditedAtoms: '9' },
+    ...{ feeBps: 5, feeAtoms: '1', netAtoms: '8', epoch: 0, entitlementAtoms: '8' },
+    ...{ remainingAtoms: left, claimedAtMs: 1 },
+  };
+  const paidAt = state === 'paid' ? 2 : null;
+  const payout = { part: 1, atoms: '8', state, reason: null, operationId: null, createdAt: 1, paidAt };
+  const journal = JSON.stringify({ claim, payouts: [payout] });
+  return {
+    entity: 'asry_claims',
+    id: DEPOSIT,
+    columns: { epoch: 0, created_at: request.createdAt, journal },
+  };
+}
 
 const swap = (signature: string) =>
   readSwap({ swaps: createSwapStore(d1), custody: { findSwap: async () => null }, contact }, signature);
+const findRequest = async () => null;
 const invoice = () =>
-  getInvoice(
-    { tokens: createTokenStore(d1, d1), custody: { findRequest: async () => null }, contact },
-    request.id,
-  );
-const claim = () =>
-  getClaim({ claims: createAsryMirror(d1), custody: { findClaim: async () => null }, contact }, DEPOSIT);
+  getInvoice({ tokens: createTokenStore(d1, d1), custody: { findRequest }, contact }, request.id);
+const findClaim = async () => null;
+const claim = () => getClaim({ claims: createAsryMirror(d1), custody: { findClaim }, contact }, DEPOSIT);
 const listings = () => createTokenStore(d1, d1).listings(undefined, 9);
 
 const open = settling({ id: 'swap:open', seq: 1, signing: signingOf('open') });

@@ -10,6 +10,7 @@ import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import { wallet } from '../kit/addresses.ts';
 import { routerOver } from '../kit/router.ts';
+import { eachRow } from '../kit/scenes.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 
 const view = (over: Partial<RequestView> = {}): RequestView => ({
@@ -50,12 +51,8 @@ function service(parts: Parts) {
       const request = await parts.mirrored;
       return request && { request, bornAt: null };
     },
-    byId: async () => undefined,
-    byMint: async () => undefined,
-    list: async () => [],
-    listedMints: async () => [],
-    ofCreator: async () => [],
-    listings: async () => [],
+    ...{ byId: async () => undefined, byMint: async () => undefined, list: async () => [] },
+    ...{ listedMints: async () => [], ofCreator: async () => [], listings: async () => [] },
   };
   const newCache = () => new Cache({ now, defer: () => undefined });
   const custody: InvoiceDeps['custody'] = {
@@ -92,8 +89,8 @@ function service(parts: Parts) {
   return async (path: string, body?: unknown, prefer?: string, bookmark?: string) => {
     const headers = {
       'content-type': 'application/json',
-      ...(prefer === undefined ? {} : { prefer }),
-      ...(bookmark === undefined ? {} : { 'x-data-bookmark': bookmark }),
+      ...(prefer !== undefined && { prefer }),
+      ...(bookmark !== undefined && { 'x-data-bookmark': bookmark }),
     };
     const init = body === undefined ? { headers } : { method: 'POST', body: JSON.stringify(body), headers };
     const response = await request(path, init);
@@ -154,34 +151,21 @@ it.each([undefined, 'wait=0', 'respond-async'])(
   },
 );
 
-describe('waiting for an invoice', () => {
-  it('a waiting read returns the invoice as soon as its payment is seen', async () => {
+eachRow<[details: string[], shown: string, ms: number]>(`
+  ["awaiting_payment", "awaiting_payment", "awaiting_payment", "seen", "paid"] | seen             | 3000
+  ["awaiting_payment"]                                                         | awaiting_payment | 20000
+  ["completed"]                                                                | completed        | 0
+  ["expired"]                                                                  | expired          | 0
+  ["refund_due"]                                                               | refund_due       | 0
+`)(
+  'a read of an invoice that waits 20 s and finds the states %j shows %s after %i ms',
+  async (states, detail, ms) => {
     const clock = { ms: 0 };
-    const details = ['awaiting_payment', 'awaiting_payment', 'awaiting_payment', 'seen', 'paid'];
-    const answer = await service({ details, clock })(PATH, undefined, 'wait=20');
-    expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail: 'seen' } });
-    expect(clock.ms).toBe(3_000);
-  });
-
-  it('a waiting read returns the unchanged invoice when its time is over', async () => {
-    const clock = { ms: 0 };
-    const answer = await service({ known: view(), clock })(PATH, undefined, 'wait=20');
-    expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail: 'awaiting_payment' } });
-    expect(clock.ms).toBe(20_000);
-  });
-
-  it.each(['completed', 'expired', 'refund_due'])(
-    'a waiting read returns at once for an invoice that is %s',
-    async (detail) => {
-      const clock = { ms: 0 };
-      expect(await service({ known: view({ detail }), clock })(PATH, undefined, 'wait=20')).toMatchObject({
-        applied: 'wait=20',
-        body: { detail },
-      });
-      expect(clock.ms).toBe(0);
-    },
-  );
-});
+    const answer = await service({ details: states, clock })(PATH, undefined, 'wait=20');
+    expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail } });
+    expect(clock.ms).toBe(ms);
+  },
+);
 
 describe('confirming a payment', () => {
   const subject = { decimals: 9, tokenId: 7 };
@@ -222,16 +206,20 @@ describe('confirming a payment', () => {
     expect(answer).toMatchObject({ status: 409, applied: null });
   });
 
-  it.each([
+  const codes = [
     ...(['PAYMENT_ALREADY_USED', 'PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE'] as const),
     ...(['NOT_FOUND', 'PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const),
-  ])('a confirm call asks the custodian once, and returns its refusal %s with its status', async (code) => {
-    const asked: ConfirmRequest[] = [];
-    const answer = await service({ answers: [refused(code)], asked })('/api/invoices/confirm', BODY);
-    expect([answer.status, answer.body.error_code, asked.length]).toEqual([
-      code === 'NOT_FOUND' ? 404 : 409,
-      code,
-      1,
-    ]);
-  });
+  ];
+  it.each(codes)(
+    'a confirm call asks the custodian once, and returns its refusal %s with its status',
+    async (code) => {
+      const asked: ConfirmRequest[] = [];
+      const { status, body } = await service({ answers: [refused(code)], asked })(
+        '/api/invoices/confirm',
+        BODY,
+      );
+      const expected = [code === 'NOT_FOUND' ? 404 : 409, code, 1];
+      expect([status, body.error_code, asked.length]).toEqual(expected);
+    },
+  );
 });

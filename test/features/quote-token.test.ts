@@ -26,15 +26,8 @@ function service() {
 const TOKEN = { name: 'Moon Cat', symbol: 'MCAT' };
 const ORDER = {
   ...TOKEN,
-  decimals: 6,
-  supply: 5_000_000n,
-  description: 'Cats',
-  image: 'https://cats.example/cat.png',
-  creator: CREATOR,
-  revokeFreeze: true,
-  revokeMint: true,
-  revokeUpdate: false,
-  metaplex: false,
+  ...{ decimals: 6, supply: 5_000_000n, description: 'Cats', image: 'https://cats.example/cat.png' },
+  ...{ creator: CREATOR, revokeFreeze: true, revokeMint: true, revokeUpdate: false, metaplex: false },
   program: undefined,
 };
 

@@ -14,8 +14,7 @@ export const TREASURY = wallet(23);
 export const rentOf = (bytes: number): bigint => BigInt(bytes + 128) * 6_960n;
 
 export type TokenService = {
-  /** Requests sent to the custodian. */
-  readonly opened: OpenRequest[];
+  /** Requests sent to the custodian. */ readonly opened: OpenRequest[];
   /** Messages that were simulated. */
   readonly simulated: Uint8Array[];
   /** The reason with which the chain refuses a simulation. */
@@ -26,11 +25,7 @@ export type TokenService = {
 };
 
 export const newTokenService = (): TokenService => ({
-  opened: [],
-  simulated: [],
-  refuses: null,
-  metaplex: true,
-  creatorOwner: null,
+  ...{ opened: [], simulated: [], refuses: null, metaplex: true, creatorOwner: null },
 });
 
 export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
@@ -68,19 +63,10 @@ export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): Request
   detail: 'awaiting_payment',
   reason: null,
   subject,
-  payee: TREASURY,
-  feeLamports: (baseFeeLamports + 1n).toString(),
-  receivedLamports: '0',
-  reference: wallet(24),
-  createdAt: '2026-11-20T00:00:00.000Z',
-  expiresAt: '2026-11-20T00:30:00.000Z',
-  paidAt: null,
-  completedAt: null,
-  paymentSignature: null,
-  reportedSignature: null,
-  tokenId: null,
-  mintAddress: null,
-  refunds: [],
+  ...{ payee: TREASURY, feeLamports: (baseFeeLamports + 1n).toString(), receivedLamports: '0' },
+  ...{ reference: wallet(24), createdAt: '2026-11-20T00:00:00.000Z', expiresAt: '2026-11-20T00:30:00.000Z' },
+  ...{ paidAt: null, completedAt: null, paymentSignature: null, reportedSignature: null, tokenId: null },
+  ...{ mintAddress: null, refunds: [] },
 });
 
 export function tokenApp(service: TokenService) {
