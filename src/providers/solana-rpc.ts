@@ -213,11 +213,10 @@ const stateReads = (name: string, call: Call) => ({
   },
 });
 
-/** A page of `getSignaturesForAddress`. `before` and `until` are exclusive. */
+/** A page of `getSignaturesForAddress`. `before` is exclusive. */
 type SignaturePage = {
   readonly limit: number;
   readonly before?: string;
-  readonly until?: string;
   readonly commitment: Commitment;
 };
 

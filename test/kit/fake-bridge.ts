@@ -122,11 +122,10 @@ export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
     recentBlockhash: () => ports.latestBlockhash(),
     bitcoinViews: async (txid) => ports.indexes.map((index) => index(txid)),
     historyOf: (address) =>
-      historyOf(async ({ limit, before, until }) => {
+      historyOf(async ({ limit, before }) => {
         if (address !== RESERVE) return [];
         const from = before === undefined ? 0 : ports.listed.findIndex((e) => e.signature === before) + 1;
-        const end = ports.listed.findIndex((e) => e.signature === until);
-        return ports.listed.slice(from, end < 0 ? undefined : end).slice(0, limit);
+        return ports.listed.slice(from, from + limit);
       }),
     transaction: async (signature) => ports.transactions.get(signature) ?? null,
     now: () => NOW + HOUR_MS,

@@ -185,13 +185,13 @@ describe('signaturesFor', () => {
   it('signaturesFor passes the page parameters on and keeps failed transactions', async () => {
     const failed = { ...entry, signature: 'f', err: 'x', blockTime: null };
     const { node, requests } = nodeWith({ getSignaturesForAddress: result([entry, failed]) });
-    const rows = await node.signaturesFor('addr', { limit: 50, until: 'u', commitment: 'finalized' });
+    const rows = await node.signaturesFor('addr', { limit: 50, before: 'b', commitment: 'finalized' });
     expect(rows).toEqual([
       { signature: 's', slot: 5n, err: null, blockTime: 9, memo: null },
       { signature: 'f', slot: 5n, err: 'x', blockTime: null, memo: null },
     ]);
     expect(requests[0]?.body).toMatchObject({
-      params: ['addr', { limit: 50, until: 'u', commitment: 'finalized' }],
+      params: ['addr', { limit: 50, before: 'b', commitment: 'finalized' }],
     });
   });
 

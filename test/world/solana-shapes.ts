@@ -122,14 +122,11 @@ export const listedBody = ({ signature, slot, err, memo, blockTime }: Shown, com
 /** A page of a list of signatures, newest first. A node without the transaction `before` lists nothing. */
 export function pageOf<Row extends { readonly signature: string }>(
   list: readonly Row[],
-  page: { readonly limit?: unknown; readonly before?: unknown; readonly until?: unknown },
+  page: { readonly limit?: unknown; readonly before?: unknown },
 ): readonly Row[] {
-  const placeOf = (wanted: unknown): number => list.findIndex(({ signature }) => signature === wanted);
-  const from = typeof page.before === 'string' ? placeOf(page.before) + 1 : 0;
+  const from = list.findIndex(({ signature }) => signature === page.before) + 1;
   if (from === 0 && typeof page.before === 'string') return [];
-  const until = typeof page.until === 'string' ? placeOf(page.until) : -1;
-  const end = from + Number(page.limit ?? 1_000);
-  return list.slice(from, until < 0 ? end : Math.min(until, end));
+  return list.slice(from, from + Number(page.limit ?? 1_000));
 }
 
 const RICH = 10n ** 12n;

@@ -16,7 +16,7 @@ export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
 export type HistoryNode = {
   readonly name: string;
   /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
-  signatures(page: Page & { readonly until?: string }): Promise<SignatureEntry[]>;
+  signatures(page: Page): Promise<SignatureEntry[]>;
   /** The oldest slot of its history; 0 if it keeps all history. @throws AppError UPSTREAM_FAILED */
   firstAvailableBlock(): Promise<bigint>;
 };
@@ -84,33 +84,48 @@ export async function readLists<T>(
 
 const PAGE = 1_000;
 
+/** The reason of a failure: the node no longer lists the entry where the list continues. */
+export const LIST_CHANGED = 'list_changed';
+
 /** Where a list continues: below `before`, with the entry `first`, which the previous page had too. */
 export type Cursor = { readonly before: string; readonly first: string };
 
+type ReadPage = (page: Page) => Promise<readonly SignatureEntry[]>;
+
 /**
- * The pages of a list of transactions, newest first. Each page repeats the last entry of the one before it. So an empty
- * page from a machine that lacks this entry never looks like the end of the list.
- * @param pages maximum number of pages
- * @param from  continues an earlier list
+ * One page of a list of transactions, newest first. It repeats the last entry of the page before it. So an empty page
+ * from a machine that lacks this entry never looks like the end of the list.
+ * @param cursor continues an earlier page
  * @returns new entries, and where the list continues; undefined at its end
  * @throws AppError UPSTREAM_FAILED
  */
-export async function* pagesDown(
-  read: (page: Page) => Promise<readonly SignatureEntry[]>,
-  pages: number,
-  from?: Cursor,
-): AsyncGenerator<{ readonly entries: readonly SignatureEntry[]; readonly next: Cursor | undefined }> {
-  let cursor = from;
-  for (let count = 0; count < pages; count++) {
-    const page = await read({ limit: PAGE, ...(cursor ? { before: cursor.before } : {}) });
-    if (cursor && page[0]?.signature !== cursor.first) throw upstreamFailed('solana-rpc', 'list_changed');
-    const entries = cursor ? page.slice(1) : page;
-    const [before, first] = page.slice(-2);
-    cursor =
+export async function pageDown(
+  read: ReadPage,
+  cursor: Cursor | undefined,
+): Promise<{ readonly entries: readonly SignatureEntry[]; readonly next: Cursor | undefined }> {
+  const page = await read({ limit: PAGE, ...(cursor ? { before: cursor.before } : {}) });
+  if (cursor && page[0]?.signature !== cursor.first) throw upstreamFailed('solana-rpc', LIST_CHANGED);
+  const [before, first] = page.slice(-2);
+  return {
+    entries: cursor ? page.slice(1) : page,
+    next:
       page.length >= PAGE && before && first
         ? { before: before.signature, first: first.signature }
-        : undefined;
-    yield { entries, next: cursor };
+        : undefined,
+  };
+}
+
+/** @param pages maximum number of pages */
+export async function* pagesDown(
+  read: ReadPage,
+  pages: number,
+  from?: Cursor,
+): AsyncGenerator<Awaited<ReturnType<typeof pageDown>>> {
+  let cursor = from;
+  for (let count = 0; count < pages; count++) {
+    const page = await pageDown(read, cursor);
+    cursor = page.next;
+    yield page;
     if (!cursor) return;
   }
 }

@@ -1,18 +1,19 @@
 /**
  * The search for the refund of a swap: a finalized credit to its signer in the lists of the Solana nodes. Each check
- * reads a part of the lists, and the row stores the progress.
+ * reads a part of the lists, and the row stores the places.
  * @module
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
-import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import { STUCK_AFTER_MS } from '../kernel/state-machine.ts';
-import { type History, type HistoryNode, orUnreadable, pagesDown, readLists } from '../nodes/history.ts';
+import { type History, type Listed, orUnreadable, readLists } from '../nodes/history.ts';
+import { isPassed, type Part, type Place, partBelow, placeAfter, takeInTurn } from '../nodes/list-places.ts';
+import { quorumOf } from '../nodes/quorum.ts';
 
 export type SettlementPorts = {
   readonly bitcoinAddress: string;
@@ -28,15 +29,9 @@ export type SettlementPorts = {
 
 export type IsUsed = (name: string) => boolean;
 
-/**
- * Limits of the search for a refund: pages per check, transactions read per check, and those read at
- * the same time. Each check lists all that is left, so a few checks with many reads cost less than many small ones.
- */
-const REFUND_PAGES = 100;
+/** Transactions that one check reads, and those that it reads at the same time. */
 const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
-/** Maximum quick checks: a node that invents transactions can return a list of any length. */
-const MOST_QUICK_CHECKS = 300;
 /** How many entries of each list that no quorum showed are stored, and how many of them a check reads again. */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
@@ -58,24 +53,6 @@ export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint):
 /** What the bridge keeps is a cost, so the daily cost limit also covers small shortfalls of refunds. */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
-
-/**
- * Successful transactions of the swap's signer in a node's list that follow `until`, oldest first, including all dust.
- * A node that does not know `until` lists its whole history, so a slot bounds the list too.
- * @throws AppError UPSTREAM_FAILED; the next check lists them again
- */
-async function listSince(node: HistoryNode, until: string, slot: bigint): Promise<SignatureEntry[]> {
-  const listed: SignatureEntry[] = [];
-  for await (const { entries, next } of pagesDown(
-    (page) => node.signatures({ ...page, until }),
-    REFUND_PAGES,
-  )) {
-    listed.push(...entries);
-    if (!next || (listed.at(-1)?.slot ?? slot) < slot)
-      return listed.filter((entry) => entry.err === null && entry.slot >= slot).toReversed();
-  }
-  throw upstreamFailed('solana-rpc', 'history_too_long');
-}
 
 async function readTransactions(ports: SettlementPorts, signatures: readonly string[]) {
   const read: { signature: string; transaction: ChainTransaction | 'unreadable' | null }[] = [];
@@ -153,41 +130,42 @@ export async function findRefund(
   const named = await namedRefund(ports, report, operation, isUsed);
   if (named) return refundedBy(ports, operation, named);
   const before = decodeSearch(operation.outcome.refundSearch);
-  const isFree = ({ signature }: SignatureEntry) => !isUsed(`payment:${signature}`);
+  const needsRead = ({ err, signature }: SignatureEntry) => err === null && !isUsed(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
+  const isBelow = ({ signature, slot }: Listed) => signature === until || slot < landedAt;
+  const history = ports.historyOf(operation.signer);
   // One list is enough: a refund that is missing from it is searched for again.
-  const lists = await readLists(ports.historyOf(operation.signer), 1, async (node): Promise<RefundList> => {
-    const { retry = [], ...search } = before[node.name] ?? {};
-    const { last = until, slot = landedAt } = search;
-    const fresh = (await listSince(node, last, BigInt(slot))).filter(isFree);
-    const old = fresh.length > 0 ? [] : (await listSince(node, until, landedAt)).filter(isFree);
-    return { node: node.name, search, retry, fresh, old: old.map(({ signature }) => signature), passed: 0 };
+  const lists = await readLists(history, 1, async (node): Promise<RefundList> => {
+    const { retry = [], again = {}, ...place } = before[node.name] ?? {};
+    const fresh = await partBelow(node, place, isBelow);
+    const isQuiet = fresh.isLast && !fresh.entries.some(needsRead);
+    const old = isQuiet ? await partBelow(node, again, isBelow) : undefined;
+    return { node: node.name, retry, again, fresh, old };
   });
-  const chosen = chooseReads(lists, operation.looks);
+  const chosen = chooseReads(lists, operation.looks, needsRead);
   const read = await readTransactions(ports, [...chosen]);
   const { best, undecided } = chooseRefund(read, report, operation, ports.now());
   if (best) return refundedBy(ports, operation, best);
   const search = Object.fromEntries(lists.map((list) => [list.node, searchAfter(list, chosen, undecided)]));
-  const isBehind = lists.some(({ fresh, passed }) => passed < fresh.length);
-  const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
+  // The lists of a quorum are as long as the chain makes them. A single node can invent a list of any length.
+  const behind = lists.filter(({ fresh }) => !isPassed(fresh)).length;
   return {
     settlement: {
       state: 'pending',
       detail: 'refunding',
-      progress: { refundSearch: JSON.stringify(search), refundChecks: quickChecks },
-      continues: isBehind && quickChecks <= MOST_QUICK_CHECKS,
+      progress: { refundSearch: JSON.stringify(search) },
+      continues: behind >= quorumOf(history.nodes.length),
     },
     once: [],
   };
 }
 
 /** Progress of the search for a refund in one node's list. */
-type Search = {
-  /** The newest entry that was read, and its slot; absent before the first. */
-  readonly last?: string;
-  readonly slot?: string;
-  /** Entries that a check has read but no quorum has shown. */
+type Search = Place & {
+  /** Entries that a check has read but that are not decided. */
   readonly retry?: readonly string[];
+  /** Where every entry since the swap is read again while none is new. */
+  readonly again?: Place;
 };
 
 const decodeSearch = (text: Facts[string] | undefined): Readonly<Record<string, Search>> =>
@@ -195,51 +173,39 @@ const decodeSearch = (text: Facts[string] | undefined): Readonly<Record<string, 
 
 type RefundList = {
   readonly node: string;
-  readonly search: Pick<Search, 'last' | 'slot'>;
   readonly retry: readonly string[];
-  /** Entries that no check has read, oldest first. */
-  readonly fresh: readonly SignatureEntry[];
-  /** Every entry since the swap, to be read again, if none is fresh; otherwise empty. */
-  readonly old: readonly string[];
-  /** Number of fresh entries, from the oldest, that this check reads. */
-  passed: number;
+  readonly again: Place;
+  readonly fresh: Part;
+  readonly old: Part | undefined;
 };
 
-/**
- * The transactions that a check reads: first some that earlier checks read without a quorum, then new ones, one from
- * each node's list in turn. If an entry was already added for another list, the turn takes the list's next entry.
- * Honest lists are equal, so a list of invented transactions uses only its own turns.
- */
-function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
+/** The transactions that a check reads: some of earlier checks, then new ones, then old ones of lists without new ones. */
+function chooseReads(
+  lists: readonly RefundList[],
+  looks: number,
+  needsRead: (entry: SignatureEntry) => boolean,
+): ReadonlySet<string> {
   const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
-  for (let size = -1; size < chosen.size; ) {
-    size = chosen.size;
-    for (const list of lists) addFresh(list, chosen);
-  }
-  const share = Math.ceil(Math.max(REFUND_READS - chosen.size, 0) / lists.length);
-  for (const { old } of lists) for (const signature of turn(old, share, looks)) chosen.add(signature);
+  const fresh = lists.map((list) => list.fresh);
+  takeInTurn(fresh, chosen, REFUND_READS, needsRead);
+  const old = lists.flatMap((list) => list.old ?? []);
+  takeInTurn(old, chosen, REFUND_READS, needsRead);
   return chosen;
 }
 
-function addFresh(list: RefundList, chosen: Set<string>): void {
-  for (const { signature } of list.fresh.slice(list.passed)) {
-    const isNew = !chosen.has(signature);
-    if (isNew && chosen.size >= REFUND_READS) return;
-    chosen.add(signature);
-    list.passed += 1;
-    if (isNew) return;
-  }
-}
-
 function searchAfter(
-  { search, retry, fresh, old, passed }: RefundList,
+  { retry, again, fresh, old }: RefundList,
   chosen: ReadonlySet<string>,
   undecided: ReadonlySet<string>,
 ): Search {
-  const read = [...fresh.slice(0, passed).map(({ signature }) => signature), ...old];
-  const last = fresh[passed - 1];
+  const read = [fresh, ...(old ? [old] : [])].flatMap(({ entries, taken }) =>
+    entries.slice(0, taken).map(({ signature }) => signature),
+  );
+  // Without a head, the next pass over the old entries reads all of them again.
+  const { cursor, top } = old ? placeAfter(old) : again;
   return {
-    ...(last ? { last: last.signature, slot: last.slot.toString() } : search),
+    ...placeAfter(fresh),
+    again: cursor && top ? { cursor, top } : {},
     retry: [...new Set([...retry, ...read.filter((signature) => undecided.has(signature))])]
       .filter((signature) => undecided.has(signature) || !chosen.has(signature))
       .slice(-MOST_RETRIED),

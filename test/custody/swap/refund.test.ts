@@ -5,6 +5,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { code } from '../../../src/custody/kernel/reason.ts';
+import type { HistoryNode } from '../../../src/custody/nodes/history.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -93,6 +94,17 @@ const SCENES = scenes(`
   the named transaction mentions the deposit address       | none of other           | 1   | other 3 mentions                             | waits
 `);
 
+/** The checks of a swap until one of them is not continued without a pause, and the swap after it. */
+async function continued(settle: ReturnType<typeof settleSwap>['settle']) {
+  for (let op = settling(); ; ) {
+    const answer = await settle(op);
+    const { settlement } = answer;
+    if (settlement.state !== 'pending') return { answer, op };
+    op = { ...op, outcome: { ...op.outcome, ...settlement.progress } };
+    if (!settlement.continues) return { answer, op };
+  }
+}
+
 /** Adds a credit as its scene writes it, `name lamports [marks]`; returns the name that another swap has used. */
 function bring(ports: FakeSwapPorts, text: string): string[] {
   const [name = '', change = '0', ...marks] = text.split(' ');
@@ -137,7 +149,7 @@ it.each(SCENES)('finds the right refund of a swap: %s', async (_what, report, ho
   ports.now = () => NOW + Number(hours) * HOUR_MS;
   for (const text of credits.split(', ').filter((each) => each !== '')) used.push(...bring(ports, text));
   const change = BigInt(/refund (\d+)/.exec(credits)?.[1] ?? 0);
-  expect(await settle()).toEqual(
+  expect((await continued(settle)).answer).toEqual(
     outcome === 'waits' ? pending : found('refund', change, outcome === 'whole'),
   );
 });
@@ -291,21 +303,41 @@ it('finds a refund that no quorum shows at first, even if 500 transactions came 
   expect(ms).toBeLessThan(25_000);
 });
 
-it.each([
-  [0, true],
-  [299, true],
-  [300, false],
-])(
-  'the unfinished search for a refund is continued without a pause after %i quick checks: %s',
-  async (refundChecks, continues) => {
-    const { settle, ports } = settleSwap(refunded(990_000_000n));
-    for (let at = 0; at < 60; at++) credit(ports, `invented-${at}`, 1n);
-    ports.transaction = async () => null;
-    expect(await settle(settling({ outcome: { refundChecks } }))).toMatchObject({
-      settlement: { state: 'pending', continues },
-    });
+/** A node whose list has the oldest entry `refund` below this number of other entries, which it may invent. */
+const longList = (name: string, count: number): HistoryNode => ({
+  name,
+  firstAvailableBlock: async () => 0n,
+  signatures: async ({ limit, before }) => {
+    const from = Number(before?.split('-')[1] ?? -1) + 1;
+    const entry = { slot: 960n, err: null, blockTime: 1 };
+    return Array.from({ length: Math.min(limit, count + 1 - from) }, (_, at) => ({
+      ...entry,
+      signature: from + at === count ? 'refund' : `other-${from + at}`,
+    }));
   },
-);
+});
+
+it('one endless list of three delays no refund, and is read by schedule once the other lists are read', async () => {
+  const { settle, ports } = settleSwap(refunded(990_000_000n));
+  const { historyOf } = ports;
+  ports.historyOf = (address) => {
+    const { nodes, isAbsent } = historyOf(address);
+    const named = ['one', 'two'].flatMap((name) => nodes.map((node) => ({ ...node, name })));
+    return { nodes: [...named, longList('three', Number.POSITIVE_INFINITY)], isAbsent };
+  };
+  for (let at = 0; at < 100; at++) credit(ports, `dust-${at}`, 1n);
+  const { op } = await continued(settle);
+  credit(ports, 'refund', 990_000_000n);
+  expect((await settle(op)).settlement).toMatchObject({ state: 'incomplete', arrived: true });
+});
+
+it('finds a refund behind 100,001 transactions of others without a pause', async () => {
+  const { settle, ports } = settleSwap(refunded(990_000_000n));
+  credit(ports, 'refund', 990_000_000n);
+  const { isAbsent } = ports.historyOf(RESERVE);
+  ports.historyOf = () => ({ nodes: [longList('one', 100_001)], isAbsent });
+  expect((await continued(settle)).answer).toEqual(found('refund', 990_000_000n, true));
+});
 
 describe('a refund that the bridge does not report', () => {
   it.each([

@@ -1,0 +1,119 @@
+/**
+ * Reads each node's list of transactions down from a stored place, a part in each call. Anyone can make a list longer,
+ * and a node can invent any number of entries: neither stops the reading of the other entries.
+ * @module
+ */
+import { failureReason } from '../../core/errors.ts';
+import type { SignatureEntry } from '../../providers/solana-rpc.ts';
+import { type Cursor, type HistoryNode, LIST_CHANGED, type Listed, pageDown } from './history.ts';
+
+/** An entry of a node's list, as it is stored. */
+type Mark = { readonly signature: string; readonly slot: string };
+
+/** Where the reading of one node's list stands. It is stored as JSON, and belongs to this node only. */
+export type Place = {
+  /** Where the pass continues; absent before its first entry. */
+  readonly cursor?: Cursor;
+  /** The newest entry of this pass, and the head of the next one. */
+  readonly top?: Mark;
+  /** The newest entry of the last complete pass, which has read everything below it. */
+  readonly head?: Mark;
+};
+
+/** The entries of one page that a pass has not read. */
+export type Part = {
+  readonly place: Place;
+  /** Newest first. */
+  readonly entries: readonly SignatureEntry[];
+  /** Whether the pass ends with these entries. */
+  readonly isLast: boolean;
+  /** Whether the list itself ends, above the head and above the bound. */
+  readonly isListEnd: boolean;
+  /** Number of entries, from the newest, that the caller takes. */
+  taken: number;
+};
+
+const markOf = ({ signature, slot }: Listed): Mark => ({ signature, slot: slot.toString() });
+
+/** A signature alone is no mark: the bytes of a no-op may land later in another slot (SIMD-0290). */
+const isAtOrBelow = ({ signature, slot }: Listed, mark: Mark): boolean =>
+  slot < BigInt(mark.slot) || (slot === BigInt(mark.slot) && signature === mark.signature);
+
+/**
+ * The next page below a place, down to the head or the bound.
+ * @param isBelow whether an entry is older than everything that the caller needs
+ * @throws AppError UPSTREAM_FAILED
+ */
+export async function partBelow(
+  node: HistoryNode,
+  place: Place,
+  isBelow: (entry: Listed) => boolean,
+): Promise<Part> {
+  const { cursor, head } = place;
+  try {
+    const { entries, next } = await pageDown((page) => node.signatures(page), cursor);
+    const end = entries.findIndex(
+      (entry) => isBelow(entry) || (head !== undefined && isAtOrBelow(entry, head)),
+    );
+    return {
+      place,
+      entries: end < 0 ? entries : entries.slice(0, end),
+      isLast: end >= 0 || !next,
+      isListEnd: end < 0 && !next,
+      taken: 0,
+    };
+  } catch (error) {
+    // The pass begins again.
+    if (cursor === undefined || failureReason(error) !== LIST_CHANGED) throw error;
+    return partBelow(node, head ? { head } : {}, isBelow);
+  }
+}
+
+export const isPassed = ({ entries, isLast, taken }: Part): boolean => isLast && taken === entries.length;
+
+/** The place after the taken entries. */
+export function placeAfter(part: Part): Place {
+  const { place, entries, taken } = part;
+  const [newest] = entries;
+  const top = place.top ?? (newest && taken > 0 ? markOf(newest) : undefined);
+  const head = place.head ? { head: place.head } : {};
+  if (isPassed(part)) return top ? { head: top } : head;
+  const read = [...(place.cursor ? [place.cursor.first] : []), ...entries.slice(0, taken).map(signatureOf)];
+  const [before, first] = read.slice(-2);
+  return before && first && top ? { cursor: { before, first }, top, ...head } : place;
+}
+
+/**
+ * Takes entries of each part in turn, until `most` are chosen. If an entry was already chosen, the turn takes the part's
+ * next one. Honest lists are equal, so a list of invented entries uses only its own turns.
+ * @param needsRead an entry that needs none is passed and takes no turn
+ */
+export function takeInTurn(
+  parts: readonly Part[],
+  chosen: Set<string>,
+  most: number,
+  needsRead: (entry: SignatureEntry) => boolean,
+): void {
+  for (let size = -1; size < chosen.size; ) {
+    size = chosen.size;
+    for (const part of parts) takeOne(part, chosen, most, needsRead);
+  }
+}
+
+function takeOne(
+  part: Part,
+  chosen: Set<string>,
+  most: number,
+  needsRead: (entry: SignatureEntry) => boolean,
+): void {
+  for (; part.taken < part.entries.length; part.taken++) {
+    const entry = part.entries[part.taken];
+    if (!entry || !needsRead(entry) || chosen.has(entry.signature)) continue;
+    if (chosen.size >= most) return;
+    chosen.add(entry.signature);
+    part.taken++;
+    return;
+  }
+}
+
+const signatureOf = ({ signature }: Listed): string => signature;
