@@ -57,7 +57,6 @@ export function spendPortsOf({
 
 export class Operator {
   readonly #parts: Parts;
-  readonly #decided = new Map<string, Set<string>>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -139,7 +138,6 @@ export class Operator {
           mirror,
           chain,
           historyOf: deps.swap.historyOf,
-          decided: this.#decided,
         }),
       beginAnew: (code) => beginAnew({ ...tools, mirror, chain, sources }, code),
       command: (name, id) => {

@@ -14,9 +14,9 @@ type Mark = { readonly signature: string; readonly slot: string };
 export type Place = {
   /** Where the pass continues; absent before its first entry. */
   readonly cursor?: Cursor;
-  /** The newest entry of this pass, and the head of the next one. */
+  /** The newest entry of this pass that a quorum has shown: the head of the next pass. */
   readonly top?: Mark;
-  /** The newest entry of the last complete pass, which has read everything below it. */
+  /** Everything below it was read by complete passes. A quorum has shown it, so no invented entry ends a pass. */
   readonly head?: Mark;
 };
 
@@ -32,8 +32,6 @@ export type Part = {
   /** Number of entries, from the newest, that the caller takes. */
   taken: number;
 };
-
-const markOf = ({ signature, slot }: Listed): Mark => ({ signature, slot: slot.toString() });
 
 /** A signature alone is no mark: the bytes of a no-op may land later in another slot (SIMD-0290). */
 const isAtOrBelow = ({ signature, slot }: Listed, mark: Mark): boolean =>
@@ -71,16 +69,21 @@ export async function partBelow(
 
 export const isPassed = ({ entries, isLast, taken }: Part): boolean => isLast && taken === entries.length;
 
-/** The place after the taken entries. */
-export function placeAfter(part: Part): Place {
-  const { place, entries, taken } = part;
-  const [newest] = entries;
-  const top = place.top ?? (newest && taken > 0 ? markOf(newest) : undefined);
-  const head = place.head ? { head: place.head } : {};
-  if (isPassed(part)) return top ? { head: top } : head;
-  const read = [...(place.cursor ? [place.cursor.first] : []), ...entries.slice(0, taken).map(signatureOf)];
-  const [before, first] = read.slice(-2);
-  return before && first && top ? { cursor: { before, first }, top, ...head } : place;
+/**
+ * The place after the taken entries.
+ * @param shown signature and slot of the transactions that a quorum has shown
+ */
+export function placeAfter(part: Part, shown: ReadonlyMap<string, bigint>): Place {
+  const { entries, taken } = part;
+  const { cursor, head, ...pass } = part.place;
+  const read = entries.slice(0, taken);
+  const newest = read.find(({ signature, slot }) => shown.get(signature) === slot);
+  const top = pass.top ?? (newest && { signature: newest.signature, slot: newest.slot.toString() });
+  const known = head ? { head } : {};
+  if (isPassed(part)) return top ? { head: top } : known;
+  const passed = [...(cursor ? [cursor.first] : []), ...read.map(({ signature }) => signature)];
+  const [before, first] = passed.slice(-2);
+  return before && first ? { cursor: { before, first }, ...(top ? { top } : {}), ...known } : part.place;
 }
 
 /**
@@ -115,5 +118,3 @@ function takeOne(
     return;
   }
 }
-
-const signatureOf = ({ signature }: Listed): string => signature;

@@ -73,7 +73,6 @@ export async function searchSpends(
   { waiting, read: known }: Earlier = { waiting: [], read: new Set() },
 ): Promise<SpendSearch> {
   const { histories, isExplained } = ports;
-  const [history] = histories;
   // One node may omit what another lists, so the lists of a quorum are combined.
   const all = histories.map((each) =>
     readLists(each, quorumOf(each.nodes.length), (node) => listOf(node, after)),
@@ -82,11 +81,36 @@ export async function searchSpends(
   const isNew = ({ signature }: Listed): boolean =>
     !isExplained(signature) && !known.has(signature) && !waiting.some((each) => each.signature === signature);
   const entries = inTurn(lists).filter(isNew);
+  const decided = await decideEntries(ports, [...waiting, ...entries.slice(0, reads)], lists.flat());
+  return {
+    ...decided,
+    left: entries.slice(reads),
+    listed: entries.length,
+    isCut: lists.some((list) => list.length >= MAX_LISTED),
+  };
+}
+
+type Decided = Pick<SpendSearch, 'spends' | 'unshown' | 'unreadable' | 'read'> & {
+  /** Signature and slot of the transactions that a quorum has shown. */
+  readonly shown: ReadonlyMap<string, bigint>;
+};
+
+/**
+ * Reads listed transactions and decides which are unexplained spends.
+ * @param listed all entries of the lists, for the memos
+ */
+export async function decideEntries(
+  ports: SpendPorts,
+  entries: readonly Listed[],
+  listed: readonly SignatureEntry[],
+): Promise<Decided> {
+  const [history] = ports.histories;
   const spends = new Map<string, UnexplainedSpend>();
   const unshown: Listed[] = [];
   const unreadable: Listed[] = [];
   const read: Listed[] = [];
-  for (const entry of [...waiting, ...entries.slice(0, reads)]) {
+  const shown = new Map<string, bigint>();
+  for (const entry of entries) {
     const transaction = await orUnreadable(ports.transaction(entry.signature)).catch(() => null);
     if (transaction === 'unreadable') unreadable.push(entry);
     else if (transaction === null || isUndecided(transaction, ports)) {
@@ -94,23 +118,13 @@ export async function searchSpends(
       else read.push(entry);
     } else {
       read.push(entry);
+      shown.set(entry.signature, transaction.slot);
       // A node may list a transaction by another of its signatures.
-      if (isSpend(transaction, ports) && !isExplained(transaction.signature))
-        spends.set(
-          transaction.signature,
-          spendOf(transaction, memosOf(lists.flat(), entry.signature), ports),
-        );
+      if (isSpend(transaction, ports) && !ports.isExplained(transaction.signature))
+        spends.set(transaction.signature, spendOf(transaction, memosOf(listed, entry.signature), ports));
     }
   }
-  return {
-    spends: [...spends.values()],
-    unshown,
-    unreadable,
-    read,
-    left: entries.slice(reads),
-    listed: entries.length,
-    isCut: lists.some((list) => list.length >= MAX_LISTED),
-  };
+  return { spends: [...spends.values()], unshown, unreadable, read, shown };
 }
 
 /** Whether tokens may have moved without the reserve's signature, while no quorum shows the same token balances. */
@@ -136,31 +150,6 @@ function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: Spe
   };
   const isMinted = ({ mint }: TokenRow): boolean => mint === watched?.mint;
   return (watched?.accounts ?? []).some(isTaken) || sum(after, isMinted) > sum(before, isMinted);
-}
-
-/** Maximum transactions that are read before the nodes list again. */
-const READS_AT_ONCE = 1_000;
-
-/**
- * The oldest unexplained spends after a slot; none if every listed transaction is explained.
- * @param decided signatures that earlier calls have decided; those that this call decides are added. Not a slot: the
- * slots of a list are one node's, so a lying node could move it past a transaction that nobody has read.
- * @throws also while no quorum shows a listed transaction
- */
-export async function unexplainedSpends(
-  ports: SpendPorts,
-  after: bigint,
-  decided = new Set<string>(),
-): Promise<readonly UnexplainedSpend[]> {
-  for (;;) {
-    const search = await searchSpends(ports, after, READS_AT_ONCE, { waiting: [], read: decided });
-    if (search.spends.length === 0)
-      for (const { signature } of [...search.read, ...search.unreadable]) decided.add(signature);
-    if (search.isCut) throw new Error(`A node lists ${MAX_LISTED} transactions after slot ${after}.`);
-    const [unshown] = search.unshown;
-    if (unshown) throw new Error(unshownText(unshown.signature, ports.histories[0].nodes.length));
-    if (search.spends.length > 0 || search.left.length === 0) return search.spends;
-  }
 }
 
 /** One node's list of the reserve's transactions after a slot, newest first. */
@@ -192,10 +181,6 @@ const memosOf = (listed: readonly SignatureEntry[], signature: string): string[]
   );
   return [...new Set(memos)];
 };
-
-const unshownText = (signature: string, nodes: number): string =>
-  `Transaction ${signature} is listed by a node, but ${quorumOf(nodes)} of ${nodes} nodes must show it. Try again in a minute. ` +
-  'If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
 const spendOf = (
   transaction: ChainTransaction,

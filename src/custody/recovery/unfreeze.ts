@@ -10,18 +10,14 @@ import type { Mirror } from '../kernel/ports.ts';
 import type { History } from '../nodes/history.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
 import type { OpsAnswer, UnexplainedSpend } from '../operator-api.ts';
-import { type SpendPorts, unexplainedSpends } from './unexplained-spends.ts';
+import { missingSpends } from './missing-spends.ts';
+import type { SpendPorts } from './unexplained-spends.ts';
 
 export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage'> &
   Pick<SpendPorts, 'reserveAddress' | 'transaction'> & {
     historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
     readonly chain: Pick<ChainPort, 'height'>;
-    /**
-     * Signatures of each address that earlier calls have decided. Anyone can name the reserve in thousands of
-     * transactions, and a caller may not wait until all of them are read.
-     */
-    readonly decided: Map<string, Set<string>>;
   };
 
 /** Signing stays paused until the operator decides that it begins again. */
@@ -66,9 +62,7 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
     const { transaction } = ports;
     const histories = [ports.historyOf(reserveAddress)] as const;
     const search = { reserveAddress, transaction, histories, isExplained };
-    const decided = ports.decided.get(reserveAddress) ?? new Set();
-    ports.decided.set(reserveAddress, decided);
-    spends.push(...(await unexplainedSpends(search, journal.releasedSlot(), decided)));
+    spends.push(...(await missingSpends(search, journal, journal.releasedSlot())));
   }
   return spends.length === 0
     ? undefined

@@ -146,7 +146,10 @@ export async function findRefund(
   const read = await readTransactions(ports, [...chosen]);
   const { best, undecided } = chooseRefund(read, report, operation, ports.now());
   if (best) return refundedBy(ports, operation, best);
-  const search = Object.fromEntries(lists.map((list) => [list.node, searchAfter(list, chosen, undecided)]));
+  const shown = shownBy(read);
+  const search = Object.fromEntries(
+    lists.map((list) => [list.node, searchAfter(list, { chosen, undecided, shown })]),
+  );
   // The lists of a quorum are as long as the chain makes them. A single node can invent a list of any length.
   const behind = lists.filter(({ fresh }) => !isPassed(fresh)).length;
   return {
@@ -179,6 +182,20 @@ type RefundList = {
   readonly old: Part | undefined;
 };
 
+type Outcomes = {
+  readonly chosen: ReadonlySet<string>;
+  readonly undecided: ReadonlySet<string>;
+  /** Signature and slot. */
+  readonly shown: ReadonlyMap<string, bigint>;
+};
+
+const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
+  new Map(
+    read.flatMap(({ signature, transaction }) =>
+      transaction && transaction !== 'unreadable' ? [[signature, transaction.slot]] : [],
+    ),
+  );
+
 /** The transactions that a check reads: some of earlier checks, then new ones, then old ones of lists without new ones. */
 function chooseReads(
   lists: readonly RefundList[],
@@ -195,17 +212,16 @@ function chooseReads(
 
 function searchAfter(
   { retry, again, fresh, old }: RefundList,
-  chosen: ReadonlySet<string>,
-  undecided: ReadonlySet<string>,
+  { chosen, undecided, shown }: Outcomes,
 ): Search {
   const read = [fresh, ...(old ? [old] : [])].flatMap(({ entries, taken }) =>
     entries.slice(0, taken).map(({ signature }) => signature),
   );
   // Without a head, the next pass over the old entries reads all of them again.
-  const { cursor, top } = old ? placeAfter(old) : again;
+  const { cursor } = old ? placeAfter(old, shown) : again;
   return {
-    ...placeAfter(fresh),
-    again: cursor && top ? { cursor, top } : {},
+    ...placeAfter(fresh, shown),
+    again: cursor ? { cursor } : {},
     retry: [...new Set([...retry, ...read.filter((signature) => undecided.has(signature))])]
       .filter((signature) => undecided.has(signature) || !chosen.has(signature))
       .slice(-MOST_RETRIED),

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
-import { unexplainedSpends } from '../../../src/custody/recovery/unexplained-spends.ts';
+import { missingSpends } from '../../../src/custody/recovery/missing-spends.ts';
 import { within } from '../../../src/http/within.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
@@ -59,13 +59,14 @@ function setUp(...fakes: Fake[]) {
     return [isComplete, frozenReason(journal)];
   };
   const spends = async (explained: readonly string[] = []) => {
-    const found = await unexplainedSpends(
+    const found = await missingSpends(
       {
         reserveAddress: RESERVE,
         histories: [view.historyOf(RESERVE)],
         transaction: (signature: string) => view.transaction(signature),
         isExplained: (signature) => explained.includes(signature),
       },
+      journal,
       0n,
     );
     return found.map(({ signature }) => signature);

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { Custodian } from '../../../src/custody/custodian.ts';
+import type { History } from '../../../src/custody/nodes/history.ts';
+import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE, wallet } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit } from '../../kit/fake-bridge.ts';
@@ -90,8 +92,8 @@ it('a restored journal is no longer frozen after unfreeze, even if others named 
 it('a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 foreign transactions', async () => {
   const { w, custody } = await restored();
   dust(w, 1_500);
-  const shown = w.swap.transactions.get('dust-1499');
-  if (shown) w.swap.transactions.set('dust-1499', { ...shown, signers: [RESERVE] });
+  const shown = w.swap.transactions.get('dust-0');
+  if (shown) w.swap.transactions.set('dust-0', { ...shown, signers: [RESERVE] });
   const { transaction } = w.swap;
   const reads: string[] = [];
   w.swap.transaction = async (signature) => {
@@ -104,9 +106,84 @@ it('a repeated unfreeze continues where the interrupted one stopped, and finds a
   });
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({
     ok: false,
-    rows: [{ signature: 'dust-1499' }],
+    rows: [{ signature: 'dust-0' }],
   });
   expect(reads.length).toBeLessThan(1_900);
+});
+
+/** Repeats the command in a new instance each time, until it gives another response than that more is left. */
+async function repeated(w: CustodianWorld, deps = w.deps) {
+  for (let commands = 1; ; commands++) {
+    const answer = await new Custodian(w.storage, deps).ops({ name: 'unfreeze' });
+    if (!answer.message.includes('it continues')) return { answer, commands };
+  }
+}
+
+it('others who name the reserve 20,000 times delay unfreeze by some commands, each in another instance', async () => {
+  const { w } = await restored();
+  dust(w, 20_000);
+  const { answer, commands } = await repeated(w);
+  expect(answer).toMatchObject({ ok: true });
+  expect(commands).toBe(9);
+});
+
+const entry = (signature: string, slot = 1_010n) => ({
+  signature,
+  slot,
+  err: null,
+  blockTime: 1,
+  memo: null,
+});
+
+/** Two nodes list what the chain has, and the third one this. */
+function withThird(w: CustodianWorld, third: readonly SignatureEntry[], firstBlock = 0n) {
+  const { swap } = w.deps;
+  const historyOf = (address: string): History => {
+    const { nodes } = swap.historyOf(address);
+    const honest = ['one', 'two'].flatMap((name) => nodes.map((node) => ({ ...node, name })));
+    const lying = {
+      name: 'three',
+      signatures: async () => [...third],
+      firstAvailableBlock: async () => firstBlock,
+    };
+    return { nodes: [...honest, lying], isAbsent: async ({ signature }) => signature.startsWith('invented') };
+  };
+  return { ...w.deps, swap: { ...swap, historyOf } };
+}
+
+it.each<[string, readonly SignatureEntry[]]>([
+  ['hides it', [entry('dust-3', 1_000n)]],
+  ['invents a newer transaction', [entry('invented', 10_000_000_000n)]],
+])(
+  'unfreeze shows a transaction that the journal lacks although one of three nodes %s',
+  async (_how, third) => {
+    const { w } = await restored();
+    dust(w, 20);
+    expect(await repeated(w, withThird(w, third))).toMatchObject({ answer: { ok: true } });
+    w.journal.setMeta('frozen', 'journal_behind_mirror');
+    const shown = w.swap.transactions.get('dust-19');
+    if (shown)
+      w.swap.transactions.set('lost', { ...shown, signature: 'lost', slot: 1_010n, signers: [RESERVE] });
+    w.swap.listed = [entry('lost'), ...w.swap.listed];
+    expect((await repeated(w, withThird(w, third))).answer).toMatchObject({
+      ok: false,
+      rows: [{ signature: 'lost' }],
+    });
+  },
+);
+
+it('a restored journal stays frozen if only one of three nodes keeps its history', async () => {
+  const { w } = await restored();
+  const { swap } = w.deps;
+  const historyOf = (address: string): History => {
+    const { nodes, isAbsent } = swap.historyOf(address);
+    const pruned = { signatures: async () => [], firstAvailableBlock: async () => 5_000n };
+    return { nodes: [...nodes, { name: 'two', ...pruned }, { name: 'three', ...pruned }], isAbsent };
+  };
+  expect((await repeated(w, { ...w.deps, swap: { ...swap, historyOf } })).answer).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('must keep the history since slot'),
+  });
 });
 
 it('a node that invents transactions of a later slot hides no spend from a later unfreeze', async () => {
