@@ -35,7 +35,12 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   },
   unfreeze: plain(
     'unfreeze',
-    'end a freeze that you can explain, or of a complete restored journal; signing stays paused',
+    'end the freeze of a complete restored journal, or show what caused another freeze, and the code for it',
+  ),
+  'unfreeze --confirm': withId(
+    'unfreeze',
+    'end a freeze that you can explain; signing stays paused',
+    '<code>',
   ),
   'restore-storage': withId(
     'restore-storage',

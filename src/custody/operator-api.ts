@@ -244,8 +244,8 @@ export type OpsCommand = {
   readonly name: (typeof OPS_COMMANDS)[number];
   /**
    * The object of the command. `retry`, `write-off`: an operation. `refund`: an invoice, a listing request, or a
-   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew`: the code of the
-   * confirmation.
+   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew` and
+   * `unfreeze`: the code of the confirmation.
    */
   readonly id?: string;
 };

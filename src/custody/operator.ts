@@ -131,14 +131,18 @@ export class Operator {
     return {
       ...tools,
       mirror,
-      unfreeze: () =>
-        endFreeze({
-          ...tools,
-          ...spendPortsOf(deps),
-          mirror,
-          chain,
-          historyOf: deps.swap.historyOf,
-        }),
+      unfreeze: (code) =>
+        endFreeze(
+          {
+            ...tools,
+            ...spendPortsOf(deps),
+            mirror,
+            chain,
+            historyOf: deps.swap.historyOf,
+            spends: () => this.#parts.spendWatch.spends(),
+          },
+          code,
+        ),
       beginAnew: (code) => beginAnew({ ...tools, mirror, chain, sources }, code),
       command: (name, id) => {
         const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];

@@ -6,6 +6,7 @@ import { freeze, frozenReason } from '../../src/custody/kernel/journal-integrity
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
 import { code, held } from '../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
+import { shownCode } from '../kit/operator.ts';
 import {
   CREATION,
   closed,
@@ -360,7 +361,9 @@ describe("the operator's commands", () => {
   it('the command unfreeze ends a freeze, and the command resume ends the pause that follows', async () => {
     const w = createCustodianWorld();
     freeze(w.journal, 'unexpected_debit', () => {});
-    expect(await w.custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
+    const { message } = await w.custody.ops({ name: 'unfreeze' });
+    expect((await w.custody.report()).frozen).toBe('unexpected_debit');
+    expect(await w.custody.ops({ name: 'unfreeze', id: shownCode(message) })).toMatchObject({ ok: true });
     expect(await w.custody.createSwap(request())).toMatchObject({ type: 'refused' });
     await w.custody.ops({ name: 'resume' });
     expect((await w.custody.createSwap(request())).type).toBe('created');

@@ -8,6 +8,7 @@ import { base58 } from '@scure/base';
 import { afterAll, expect, it } from 'vitest';
 import { ALARMS } from '../../src/features/status/alarm-rules.ts';
 import type { AlarmMessage } from '../../src/features/status/check-alarms.ts';
+import { shownCode } from '../kit/operator.ts';
 import { playSteps, scenes } from '../kit/scenes.ts';
 import { startWebhook } from '../kit/serve.ts';
 import type { UpstreamName } from '../world/bindings.ts';
@@ -186,7 +187,7 @@ const VERBS = {
     await caller.finality();
   },
   async acknowledge() {
-    await caller.ops('unfreeze');
+    await caller.ops('unfreeze', shownCode(String((await caller.ops('unfreeze')).message)));
     await caller.ops('resume');
   },
   fund: (asset: string) =>

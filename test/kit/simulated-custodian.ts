@@ -2,6 +2,7 @@
  * The custodian as production composes it, over the simulator's world in virtual time and without faults. The test that
  * makes it fails if the run breaks an invariant of the simulator.
  */
+
 import { expect, onTestFinished } from 'vitest';
 import type { RequestKind } from '../../src/core/record-tables.ts';
 import type { RequestView } from '../../src/custody/api.ts';
@@ -16,6 +17,7 @@ import { scenarioOf } from '../simulator/scenario.ts';
 import { ataOf, type Transaction } from '../simulator/transactions.ts';
 import { ADDRESSES, createWorld, mostReward, OTHER_TREASURY, type WorldChange } from '../simulator/world.ts';
 import { wallet } from './addresses.ts';
+import { shownCode } from './operator.ts';
 import { tokenDesign } from './token-design.ts';
 
 export const START = 1_800_000_000_000;
@@ -238,8 +240,8 @@ export function simulateCustodian({
     async beginAnew(): Promise<void> {
       const shown = await ops('begin-anew');
       if (!shown?.ok) await pass(11 * MINUTE);
-      const code = /--confirm (\w+)/.exec((await ops('begin-anew'))?.message ?? '')?.[1];
-      const answer = await ops('begin-anew', code ?? 'no code');
+      const code = shownCode((await ops('begin-anew'))?.message ?? '');
+      const answer = await ops('begin-anew', code);
       if (!answer?.ok) throw new Error(`not begun anew: ${answer?.message}`);
       state.isLost = false;
       await ops('resume');

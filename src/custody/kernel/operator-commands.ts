@@ -18,7 +18,7 @@ import { STUCK_AFTER_MS } from './state-machine.ts';
 export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress' | 'now' | 'log'> & {
   readonly mirror: Pick<Mirror, 'apply' | 'mark'>;
   beginAnew(code: string): Promise<OpsAnswer>;
-  unfreeze(): Promise<OpsAnswer>;
+  unfreeze(code: string): Promise<OpsAnswer>;
   /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
 };
@@ -67,7 +67,7 @@ async function perform(ports: OpsPorts, { name, id }: OpsCommand): Promise<OpsAn
     case 'begin-anew':
       return ports.beginAnew(id ?? '');
     case 'unfreeze':
-      return ports.unfreeze();
+      return ports.unfreeze(id ?? '');
     case 'restore-storage':
       return restoreStorage(ports, id ?? '');
     default:

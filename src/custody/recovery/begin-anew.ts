@@ -3,8 +3,6 @@
  * revision, number, proof, one-time address or reward. It restores no debt: the operator pays those by hand.
  * @module
  */
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { failureReason } from '../../core/errors.ts';
 import { type Birth, lostRequest, storeBirth } from '../kernel/birth.ts';
 import { lostSigner } from '../kernel/journal.ts';
@@ -21,6 +19,7 @@ import { decodeOperation, namesUsedBy } from '../kernel/operation.ts';
 import type { Entity, Mirror } from '../kernel/ports.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
 import type { OpsAnswer } from '../operator-api.ts';
+import { codeOf } from './confirmation.ts';
 
 export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter' | 'apply'>;
@@ -38,7 +37,8 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
     const early = await tooEarly(journal, chain);
     if (early) return { ok: false, message: early };
     const mark = await ports.mirror.mark();
-    const expected = codeOf(frozenReason(journal), suspectSince(journal), mark);
+    // The code changes when D1 receives rows.
+    const expected = codeOf('begin-anew', frozenReason(journal) ?? '', suspectSince(journal), mark);
     if (code === '') return { ok: true, message: `${PLAN} ${expected}\`.` };
     if (code !== expected)
       return {
@@ -110,10 +110,6 @@ async function eachRecord(
     after = last.id;
   }
 }
-
-/** The code stays the same until the loss is resolved or D1 receives rows. */
-const codeOf = (reason: string | undefined, since: number, mark: number): string =>
-  bytesToHex(sha256(utf8ToBytes(`begin-anew ${reason} ${since} ${mark}`))).slice(0, 8);
 
 const PLAN = [
   'Nothing was changed yet. This command deletes every row of the journal and starts an empty one.',

@@ -10,6 +10,7 @@ import type { Mirror } from '../kernel/ports.ts';
 import type { History } from '../nodes/history.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
 import type { OpsAnswer, UnexplainedSpend } from '../operator-api.ts';
+import { codeOf } from './confirmation.ts';
 import { missingSpends } from './missing-spends.ts';
 import type { SpendPorts } from './unexplained-spends.ts';
 
@@ -18,28 +19,63 @@ export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage'> &
     historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
     readonly chain: Pick<ChainPort, 'height'>;
+    /** The spends of the current freeze that no row explains. */
+    spends(): readonly UnexplainedSpend[];
   };
 
-/** Signing stays paused until the operator decides that it begins again. */
-export async function endFreeze(ports: UnfreezePorts): Promise<OpsAnswer> {
+/**
+ * Signing stays paused until the operator decides that it begins again.
+ * @param code the confirmation of what the operator was shown; a loss of the journal needs none, because it is proven
+ */
+export async function endFreeze(ports: UnfreezePorts, code: string): Promise<OpsAnswer> {
   const { journal, storage, mirror } = ports;
-  const reason = frozenReason(journal);
-  if (reason === undefined) return { ok: false, message: 'Signing is not frozen.' };
+  if (frozenReason(journal) === undefined) return NOT_FROZEN;
   try {
-    const lost = isSuspect(journal) ? await lossOf(ports) : undefined;
+    const wasSuspect = isSuspect(journal);
+    const lost = wasSuspect ? await lossOf(ports) : undefined;
     if (lost) return { ok: false, ...lost };
     const mark = await mirror.mark();
-    storage.transaction(() => {
+    return storage.transaction(() => {
+      // Read again after each await: a spend may have been found meanwhile, or the freeze may have ended.
+      const reason = frozenReason(journal);
+      if (reason === undefined) return NOT_FROZEN;
+      const shown = isSuspect(journal) && wasSuspect ? undefined : shownBefore(reason, ports.spends(), code);
+      if (shown) return shown;
       journal.queue.adoptRevision(mark);
       journal.setMeta('paused', 'operator');
       unfreeze(journal);
+      return { ok: true, message: 'The freeze has ended. Signing is paused until `ops resume`.' };
     });
   } catch (error) {
     const said = error instanceof Error ? error.message : failureReason(error);
     return { ok: false, message: `D1 or the chain does not show enough: ${said.slice(0, 300)}` };
   }
-  return { ok: true, message: 'The freeze has ended. Signing is paused until `ops resume`.' };
 }
+
+const NOT_FROZEN: OpsAnswer = { ok: false, message: 'Signing is not frozen.' };
+
+/** What the command would acknowledge; undefined if the code confirms exactly this. */
+function shownBefore(
+  reason: string,
+  spends: readonly UnexplainedSpend[],
+  code: string,
+): OpsAnswer | undefined {
+  const expected = codeOf('unfreeze', reason, ...spends.map(({ signature }) => signature));
+  if (code === expected) return undefined;
+  const why = code === '' ? '' : 'This code is not the one of what is listed now. ';
+  return {
+    ok: code === '',
+    message: `${why}Nothing was changed yet. If you can explain \`${reason}\` and each listed transaction, type \`ops unfreeze --confirm ${expected}\`.`,
+    rows: spends.map(rowOf),
+  };
+}
+
+const rowOf = ({ signature, time, memo, moved }: UnexplainedSpend) => ({
+  signature,
+  time,
+  moved: moved.map(({ mint, atoms }) => `${atoms} ${mint ?? 'lamports'}`).join(', '),
+  memo,
+});
 
 /** What the journal lacks; undefined if it has every row of D1 and every transaction of the reserve. */
 async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' | 'rows'> | undefined> {
@@ -68,11 +104,6 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
     ? undefined
     : {
         message: 'The reserve signed transactions that the journal lacks. Run `ops begin-anew`.',
-        rows: spends.map(({ signature, time, memo, moved }) => ({
-          signature,
-          time,
-          moved: moved.map(({ mint, atoms }) => `${atoms} ${mint ?? 'lamports'}`).join(', '),
-          memo,
-        })),
+        rows: spends.map(rowOf),
       };
 }

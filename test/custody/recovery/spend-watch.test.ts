@@ -6,6 +6,7 @@ import type { Watched } from '../../../src/custody/recovery/unexplained-spends.t
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld } from '../../kit/custodian.ts';
+import { shownCode } from '../../kit/operator.ts';
 import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 
 const THIEF = 'thief';
@@ -224,11 +225,34 @@ it.each([600, 20_000])(
   },
 );
 
+/** Types the command unfreeze, and again with the code that it shows. */
+async function confirmed({ custody }: CustodianWorld) {
+  const { message } = await custody.ops({ name: 'unfreeze' });
+  return custody.ops({ name: 'unfreeze', id: shownCode(message) });
+}
+
+it('unfreeze shows what it would acknowledge, and its code confirms no spend that is found later', async () => {
+  const { w, lands } = await watched();
+  lands(theft());
+  await w.custody.wake();
+  const seen = await w.custody.ops({ name: 'unfreeze' });
+  expect(seen).toMatchObject({ ok: true, rows: [{ signature: 'stolen' }] });
+  lands(theft({ signature: 'second', slot: 120n }));
+  await w.custody.wake();
+  expect(await w.custody.ops({ name: 'unfreeze', id: shownCode(seen.message) })).toMatchObject({
+    ok: false,
+    rows: [{ signature: 'stolen' }, { signature: 'second' }],
+  });
+  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
+  expect(await confirmed(w)).toMatchObject({ ok: true });
+  expect((await w.custody.report()).frozen).toBeNull();
+});
+
 it('an acknowledged spend does not freeze again, and the next one does', async () => {
   const { w, lands } = await watched();
   lands(theft());
   await w.custody.wake();
-  await w.custody.ops({ name: 'unfreeze' });
+  await confirmed(w);
   await w.custody.wake();
   expect(await w.custody.report()).toMatchObject({ frozen: null, paused: 'operator', unexplainedSpends: [] });
   lands(theft({ signature: 'second', slot: 120n }));
@@ -257,7 +281,7 @@ it.each<[string, ChainTransaction]>([
       'unexplained_spend',
       [true, false],
     ]);
-    await rotated.custody.ops({ name: 'unfreeze' });
+    await confirmed(rotated);
     expect((await rotated.custody.report()).frozen).toBeNull();
   },
 );
