@@ -23,6 +23,7 @@ import { Operator, spendPortsOf, WOKEN } from './operator.ts';
 import type { OpsAnswer } from './operator-api.ts';
 import { confirmPayment } from './payments/confirm.ts';
 import { Payments } from './payments/payments.ts';
+import { operationSource } from './recovery/begin-anew.ts';
 import { Republishing } from './recovery/republish.ts';
 import { SpendWatch } from './recovery/spend-watch.ts';
 import { DailyMint } from './reserve/daily-mint.ts';
@@ -148,6 +149,7 @@ export class Custodian implements CustodianApi {
     const flush = () => this.#background.publish();
     const sources = () => Object.values(modules).flatMap(({ mirrored = [] }) => mirrored);
     const modules: Record<string, CustodyModule> = {
+      operations: { mirrored: [operationSource(tools)] },
       swap: this.#swaps.module,
       ...(tokens ? { tokens } : {}),
       ...(this.#asry ? { asry: this.#asry } : {}),

@@ -2,12 +2,11 @@
  * One domain inside the custodian: its kinds of operations, its background work, and its rows in D1.
  * @module
  */
-import type { RecordTable } from '../../core/record-tables.ts';
 import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { Agenda } from './agenda.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
-import type { Columns, Log } from './ports.ts';
+import type { Columns, Entity, Log } from './ports.ts';
 
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
@@ -41,9 +40,15 @@ export type Work = {
 };
 
 export type MirrorSource = {
-  readonly table: RecordTable;
-  /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
-  rowsAfter(id: string, limit: number): readonly { readonly id: string; readonly columns: Columns }[];
+  readonly table: Entity;
+  /**
+   * Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. An operation has
+   * a revision of its own; a record takes the next one.
+   */
+  rowsAfter(
+    id: string,
+    limit: number,
+  ): readonly { readonly id: string; readonly columns: Columns; readonly revision?: number }[];
   /** Takes from a row's `journal` column what a new journal must not use again. Call inside a transaction. */
   adopt?(journal: string): void;
 };

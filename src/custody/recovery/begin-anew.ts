@@ -14,6 +14,7 @@ import {
   tooEarly,
   unfreeze,
 } from '../kernel/journal-integrity.ts';
+import { columnsOf } from '../kernel/mirror-queue.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { decodeOperation, namesUsedBy } from '../kernel/operation.ts';
 import type { Entity, Mirror } from '../kernel/ports.ts';
@@ -71,14 +72,6 @@ async function replace(
       work();
     });
   step(() => journal.clear(['storage_version', ...KEPT_WHEN_EMPTIED]));
-  await eachRecord(mirror, 'operation', (text) =>
-    step(() => {
-      const operation = decodeOperation(text);
-      journal.adoptNumber(operation.seq);
-      const own = [lostRequest(operation.id), lostSigner(operation.signer)];
-      for (const name of [...own, ...namesUsedBy(operation)]) journal.useOnce(name, operation.id, now());
-    }),
-  );
   for (const { table, adopt } of sources)
     if (adopt) await eachRecord(mirror, table, (text) => step(() => adopt(text)));
   const birth: Birth = { at: now(), slot: slot.toString(), revision: mark };
@@ -96,6 +89,22 @@ async function replace(
   });
   await storage.sync();
 }
+
+/** Every operation. A new journal repeats neither its number nor a name that only it may use. */
+export const operationSource = ({ journal, now }: Pick<ModuleTools, 'journal' | 'now'>): MirrorSource => ({
+  table: 'operation',
+  rowsAfter: (after, limit) =>
+    journal.after(after, limit).map((operation) => {
+      const { id, revision } = operation;
+      return { id, columns: columnsOf(operation), revision };
+    }),
+  adopt(text) {
+    const operation = decodeOperation(text);
+    journal.adoptNumber(operation.seq);
+    const own = [lostRequest(operation.id), lostSigner(operation.signer)];
+    for (const name of [...own, ...namesUsedBy(operation)]) journal.useOnce(name, operation.id, now());
+  },
+});
 
 async function eachRecord(
   mirror: Pick<Mirror, 'recordsAfter'>,

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { columnsOf, REFUSED_ROW } from '../kernel/mirror-queue.ts';
+import { REFUSED_ROW } from '../kernel/mirror-queue.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
-import type { Columns, Entity, Mirror } from '../kernel/ports.ts';
+import type { Entity, Mirror } from '../kernel/ports.ts';
 import type { OpsAnswer } from '../operator-api.ts';
 
 const PAGE = 100;
@@ -16,18 +16,9 @@ const LIST = 50;
 
 type Place = { readonly table: Entity; readonly after: string };
 
-/** Rows that D1 mirrors. An operation has a revision of its own; a record takes the next one. */
-type Source = {
-  readonly table: Entity;
-  rowsAfter(
-    id: string,
-    limit: number,
-  ): readonly { readonly id: string; readonly columns: Columns; readonly revision?: number }[];
-};
-
 export type RepublishPorts = {
   readonly mirror: Pick<Mirror, 'mark'>;
-  /** The tables of every module, which may be created after this one. */
+  /** The tables of every module, some of which are created after this one. */
   sources(): readonly MirrorSource[];
   flush(): Promise<void>;
 };
@@ -72,7 +63,7 @@ export class Republishing implements CustodyModule {
   /** Queues the next rows. @returns their number, or `end` if none is left */
   #queuePage(): number | 'end' {
     const { journal, now } = this.#tools;
-    const tables = this.#tables();
+    const tables = this.#ports.sources();
     const stored = journal.getMeta(REPUBLISHED_TO);
     const { table, after } = stored ? (JSON.parse(stored) as Place) : { table: tables[0]?.table, after: '' };
     const at = tables.findIndex((source) => source.table === table);
@@ -85,20 +76,6 @@ export class Republishing implements CustodyModule {
     if (next) return rows.length;
     journal.setMeta(RESTORED, '');
     return 'end';
-  }
-
-  #tables(): Source[] {
-    const { journal } = this.#tools;
-    const operations: Source = {
-      table: 'operation',
-      rowsAfter: (id, limit) =>
-        journal.after(id, limit).map((operation) => ({
-          id: operation.id,
-          columns: columnsOf(operation),
-          revision: operation.revision,
-        })),
-    };
-    return [operations, ...this.#ports.sources()];
   }
 }
 
