@@ -1,13 +1,10 @@
 /** Hostile names, symbols and bodies: each is refused with its code, and none becomes an invoice. */
 import { describe, expect, it } from 'vitest';
+import { scenes } from '../kit/scenes.ts';
 import { CREATOR, newTokenService, tokenApp } from './token-service.ts';
 
 const asked = (over: Record<string, unknown>) => ({
-  name: 'Moon Cat',
-  symbol: 'MCAT',
-  decimals: 6,
-  supply: '5000000',
-  creator_address: CREATOR,
+  ...{ name: 'Moon Cat', symbol: 'MCAT', decimals: 6, supply: '5000000', creator_address: CREATOR },
   ...over,
 });
 
@@ -18,35 +15,19 @@ const HIDDEN = [
   0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064,
   0x2066, 0x2067, 0x2068, 0x2069, 0x206a, 0x206f, 0x3164, 0xe000, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff9,
   0xfffb, 0xffff, 0x1d173, 0xe0001, 0xe0041, 0xe0100, 0xf0000,
-].map((code) => [`U+${code.toString(16)}`, `A${String.fromCodePoint(code)}B`, 'hidden_character'] as const);
+].map((code) => [`A${String.fromCodePoint(code)}B`, 'hidden_character'] as const);
 
-const TEXTS: (readonly [name: string, text: string, fault: string])[] = [
-  ...HIDDEN,
-  ['nothing', '', 'empty'],
-  ['a blank', ' ', 'spaces'],
-  ['a blank before', ' A', 'spaces'],
-  ['a blank after', 'A ', 'spaces'],
-  ['two blanks', 'A  B', 'spaces'],
-  ['a no-break space', 'A\u00a0B', 'spaces'],
-  ['an ogham space', 'A\u1680B', 'spaces'],
-  ['an en quad', 'A\u2000B', 'not_normalized'],
-  ['an em space', 'A\u2003B', 'spaces'],
-  ['a hair space', 'A\u200aB', 'spaces'],
-  ['a narrow no-break space', 'A\u202fB', 'spaces'],
-  ['a mathematical space', 'A\u205fB', 'spaces'],
-  ['an ideographic space', 'A\u3000B', 'spaces'],
-  ['a decomposed letter', 'e\u0301', 'not_normalized'],
-  ['a decomposed ring', 'A\u030a', 'not_normalized'],
-  ['jamo in parts', '\u1112\u1161', 'not_normalized'],
-  ['an ohm sign', '\u2126', 'not_normalized'],
-  ['an angstrom sign', '\u212b', 'not_normalized'],
-  ['marks out of order', 'a\u0315\u0300', 'not_normalized'],
-  ['half a surrogate pair', 'A\ud800', 'ill_formed'],
-  ['the other half', '\udc00A', 'ill_formed'],
-  ['halves in the wrong order', '\udc00\ud800', 'ill_formed'],
-  ['an emoji with a joiner', '\u200d👩', 'hidden_character'],
-  ['a flag of tags', '🏴\u{e0067}', 'hidden_character'],
-];
+/** Texts of each fault, in the notation of JSON. */
+const TEXTS = scenes(String.raw`
+  spaces           | \u0020 | \u0020A | A\u0020 | A\u0020\u0020B | A\u00a0B | A\u1680B | A\u2003B | A\u200aB
+    | A\u202fB | A\u205fB | A\u3000B
+  not_normalized   | A\u2000B | e\u0301 | A\u030a | \u1112\u1161 | \u2126 | \u212b | a\u0315\u0300
+  ill_formed       | A\ud800 | \udc00A | \udc00\ud800
+  hidden_character | \u200d👩 | 🏴\udb40\udc67
+  empty            |
+`).flatMap(([fault = '', ...texts]) =>
+  texts.map((text) => [String(JSON.parse(`"${text}"`)), fault] as const),
+);
 const LONG: (readonly [field: 'name' | 'symbol', name: string, text: string])[] = [
   ['name', '33 letters', 'a'.repeat(33)],
   ['name', '17 letters of two bytes', 'é'.repeat(17)],
@@ -65,9 +46,9 @@ const LONG: (readonly [field: 'name' | 'symbol', name: string, text: string])[] 
 
 describe('names and symbols', () => {
   const cases = [
-    ...TEXTS.flatMap(([name, text, fault]) => [
-      ['name', name, text, fault] as const,
-      ['symbol', name, text, fault] as const,
+    ...[...HIDDEN, ...TEXTS].flatMap(([text, fault]) => [
+      ['name', JSON.stringify(text), text, fault] as const,
+      ['symbol', JSON.stringify(text), text, fault] as const,
     ]),
     ...LONG.map(([field, name, text]) => [field, name, text, 'too_long'] as const),
   ];
@@ -80,18 +61,8 @@ describe('names and symbols', () => {
     expect(service.simulated).toEqual([]);
   });
 
-  it.each([
-    'Moon Cat',
-    '🚀',
-    'Ünïcödé',
-    '日本円',
-    'a'.repeat(32),
-    'é'.repeat(16),
-    'A.B-C_D/E',
-    "O'Brien",
-    '$$$',
-    '100%',
-  ])('accepts a token with the name %j', async (name) => {
+  const fair = "Moon Cat|🚀|Ünïcödé|日本円|A.B-C_D/E|O'Brien|$$$|100%".split('|');
+  it.each([...fair, 'a'.repeat(32), 'é'.repeat(16)])('accepts a token with the name %j', async (name) => {
     const service = newTokenService();
     expect((await tokenApp(service)(JSON.stringify(asked({ name })))).status).toBe(200);
     expect(service.opened[0]?.subject.name).toBe(name);
@@ -108,6 +79,7 @@ describe('bodies', () => {
     ],
     ['a prototype in place of members', `{"__proto__":${json()}}`, 'INVALID_INPUT'],
   ];
+  const modern = { token_program: 'token-2022' };
   const members: (readonly [name: string, over: Record<string, unknown>, code?: string])[] = [
     ['a name that is a number', { name: 7 }],
     ['a supply with a fraction', { supply: '1.5' }],
@@ -123,15 +95,11 @@ describe('bodies', () => {
     ['a description of two kilobytes', { description: 'a'.repeat(2_000) }, 'INVALID_TOKEN_TEXT'],
     ['a description that reorders the text', { description: 'safe \u202e evil' }, 'INVALID_TOKEN_TEXT'],
     [
-      'no supply and no mint authority',
+      'a mint without supply or authority',
       { supply: '0', revoke_mint_authority: true },
       'CONTRADICTING_OPTIONS',
     ],
-    [
-      'Metaplex metadata of a Token-2022 mint',
-      { metaplex_metadata: true, token_program: 'token-2022' },
-      'CONTRADICTING_OPTIONS',
-    ],
+    ['Metaplex data of a Token-2022 mint', { metaplex_metadata: true, ...modern }, 'CONTRADICTING_OPTIONS'],
   ];
   const cases = [
     ...shapes,
@@ -156,12 +124,8 @@ describe('bodies', () => {
 
   it('accepts null for the empty fields of a form', async () => {
     const service = newTokenService();
-    const empty = {
-      description: null,
-      image: null,
-      revoke_mint_authority: null,
-      revoke_update_authority: null,
-    };
+    const flags = { revoke_mint_authority: null, revoke_update_authority: null };
+    const empty = { description: null, image: null, ...flags };
     expect((await tokenApp(service)(json(empty))).status).toBe(200);
     expect(service.opened[0]?.subject).toMatchObject({ description: '', image: null, revokeMint: false });
   });

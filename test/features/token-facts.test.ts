@@ -14,6 +14,7 @@ import {
   tokenMetadata,
 } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
+import { eachRow } from '../kit/scenes.ts';
 import { tokenRow } from '../kit/token-accounts.ts';
 
 const NAMES = { name: 'Moon', symbol: 'MOON', uri: '' };
@@ -50,10 +51,7 @@ beforeEach(() => {
   chain = new Map([
     [
       MODERN,
-      {
-        owner: TOKEN_2022_PROGRAM,
-        data: namedMint(MODERN, mintBytes(7_500_000n, wallet(74)), NAMES),
-      },
+      { owner: TOKEN_2022_PROGRAM, data: namedMint(MODERN, mintBytes(7_500_000n, wallet(74)), NAMES) },
     ],
     [CLASSIC, { owner: TOKEN_PROGRAM, data: mintBytes(2_000_000n, null) }],
     [metaplexAddress(CLASSIC), { owner: METAPLEX_PROGRAM, data: beside }],
@@ -79,19 +77,17 @@ describe("the chain's data in a record", () => {
     await read(rows);
     expect(calls).toHaveLength(1);
     expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({
-      supply: '7500000',
-      supply_ui: '7.5',
-      token_program: 'token-2022',
-      mint_authority: wallet(74),
-      freeze_authority: wallet(74),
-      update_authority: null,
+      ...{ supply: '7500000', supply_ui: '7.5', token_program: 'token-2022' },
+      ...{ mint_authority: wallet(74), freeze_authority: wallet(74), update_authority: null },
       as_of: '1970-01-01T00:16:40.000Z',
     });
     expect(await bodyOf(row(CLASSIC, 'token'))).toMatchObject({
-      supply_ui: '2',
-      mint_authority: null,
-      freeze_authority: null,
-      update_authority: expect.any(String),
+      ...{
+        supply_ui: '2',
+        mint_authority: null,
+        freeze_authority: null,
+        update_authority: expect.any(String),
+      },
     });
     expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ supply: '1', as_of: null, stale: true });
   });
@@ -102,10 +98,8 @@ describe("the chain's data in a record", () => {
     beside[IS_MUTABLE] = 1;
     chain.set(foreign, { owner: TOKEN_2022_PROGRAM, data: mintBytes(1n, null) });
     chain.set(metaplexAddress(foreign), { owner: METAPLEX_PROGRAM, data: beside });
-    expect(await bodyOf(row(foreign, 'token-2022'))).toMatchObject({
-      mint_authority: null,
-      update_authority: expect.any(String),
-    });
+    const authorities = { mint_authority: null, update_authority: expect.any(String) };
+    expect(await bodyOf(row(foreign, 'token-2022'))).toMatchObject(authorities);
     // A mint created here names itself: one account is enough.
     await read([row(wallet(76), 'token-2022', { requestId: 'r-1' })]);
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
@@ -118,11 +112,8 @@ describe("the chain's data in a record", () => {
     const beside = metaplexMetadata(CLASSIC, { name: 'USD Coin', symbol: 'X', uri: '' });
     chain.set(metaplexAddress(CLASSIC), { owner: METAPLEX_PROGRAM, data: beside });
     expect(await bodyOf(row(CLASSIC, 'token'))).toMatchObject({
-      name: 'Moon',
-      decimals: 19,
-      supply_ui: '0.0000000000000000005',
-      token_program: 'token-2022',
-      warning: 'well_known_name',
+      ...{ name: 'Moon', decimals: 19, supply_ui: '0.0000000000000000005' },
+      ...{ token_program: 'token-2022', warning: 'well_known_name' },
     });
   });
 
@@ -131,41 +122,27 @@ describe("the chain's data in a record", () => {
     expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ powers: null });
     const data = extended(mintBytes(1n, null), 1, [[12, new Uint8Array(32).fill(9)]]);
     chain.set(wallet(77), { owner: TOKEN_2022_PROGRAM, data });
-    expect(await bodyOf(row(wallet(77), 'token-2022'))).toMatchObject({
-      mint_authority: null,
-      freeze_authority: null,
-      powers: ['permanent_delegate'],
-    });
+    const delegated = { mint_authority: null, freeze_authority: null, powers: ['permanent_delegate'] };
+    expect(await bodyOf(row(wallet(77), 'token-2022'))).toMatchObject(delegated);
     state.down = true;
     const unread = { powers: null, as_of: null, stale: true };
     expect(await bodyOf(row(wallet(78), 'token-2022'))).toMatchObject(unread);
     state.now += 60_000;
-    expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({
-      powers: ['freeze', 'mint'],
-      stale: true,
-    });
+    const kept = { powers: ['freeze', 'mint'], stale: true };
+    expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject(kept);
   });
 
-  it.each([
+  const pointing = (target: string): [number, Uint8Array] => [18, metadataPointer(target)];
+  it.each<[string, [number, Uint8Array][], Uint8Array | undefined]>([
     ['an undecodable Metaplex account', [], Uint8Array.of(4, 1)],
-    ['a pointer to a foreign account', [[18, metadataPointer(wallet(79))]], undefined],
-    [
-      'metadata that names another mint',
-      [
-        [18, metadataPointer(wallet(77))],
-        [19, tokenMetadata(wallet(79), NAMES)],
-      ],
-      undefined,
-    ],
-  ] as [string, [number, Uint8Array][], Uint8Array | undefined][])(
-    'a token with %s has an unknown power',
-    async (_name, extensions, beside) => {
-      const mint = wallet(77);
-      chain.set(mint, { owner: TOKEN_2022_PROGRAM, data: extended(mintBytes(1n, null), 1, extensions) });
-      if (beside) chain.set(metaplexAddress(mint), { owner: METAPLEX_PROGRAM, data: beside });
-      expect(await bodyOf(row(mint, 'token-2022'))).toMatchObject({ powers: ['unknown'] });
-    },
-  );
+    ['a pointer to a foreign account', [pointing(wallet(79))], undefined],
+    ['metadata of another mint', [pointing(wallet(77)), [19, tokenMetadata(wallet(79), NAMES)]], undefined],
+  ])('a token with %s has an unknown power', async (_name, extensions, beside) => {
+    const mint = wallet(77);
+    chain.set(mint, { owner: TOKEN_2022_PROGRAM, data: extended(mintBytes(1n, null), 1, extensions) });
+    if (beside) chain.set(metaplexAddress(mint), { owner: METAPLEX_PROGRAM, data: beside });
+    expect(await bodyOf(row(mint, 'token-2022'))).toMatchObject({ powers: ['unknown'] });
+  });
 
   it('reads the chain data of a hundred tokens with two calls of at most a hundred accounts', async () => {
     await read(Array.from({ length: 100 }, (_, n) => row(wallet(1_000 + n), 'token')));
@@ -173,14 +150,14 @@ describe("the chain's data in a record", () => {
   });
 });
 
-it.each([
-  ['Bitcoin', 'XYZ', 'well_known_name'],
-  ['Other', 'ＵＳＤＣ', 'well_known_name'],
-  ['ﬀoo', 'SOL', 'well_known_name'],
-  ['TETHER usd', 'AAA', 'well_known_name'],
-  ['Wrapped SOL', 'AAA', 'well_known_name'],
-  ['Solar', 'SOLX', null],
-  ['Bit coin', 'BTCX', 'well_known_name'],
-] as const)('the token %s (%s) has the warning: %s', async (name, symbol, warning) => {
+eachRow<[name: string, symbol: string, warning: string | null]>(`
+  Bitcoin     | XYZ  | well_known_name
+  Other       | ＵＳＤＣ | well_known_name
+  ﬀoo         | SOL  | well_known_name
+  TETHER usd  | AAA  | well_known_name
+  Wrapped SOL | AAA  | well_known_name
+  Bit coin    | BTCX | well_known_name
+  Solar       | SOLX | null
+`)('the token %s (%s) has the warning: %s', async (name, symbol, warning) => {
   expect(await bodyOf(row(MODERN, 'token', { name, symbol }))).toMatchObject({ warning });
 });
