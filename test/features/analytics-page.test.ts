@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { isPath, pathOf, referrerOf } from '../../src/features/analytics/count-pageview.ts';
+import { scenes } from '../kit/scenes.ts';
 
 it.each(['/', '/a/b', '/a?b=c', '/été/日本語', '/%2F%2Fevil', '/a//b', '/🙂', '/a<script>'])(
   'accepts %j as a path',
@@ -59,13 +60,10 @@ it.each([
 });
 
 it.each([
+  ...scenes(`
+  example.com | //evil.example | javascript:alert(1) | data:text/html,x | android-app://com.x/ | http://
+`).flat(),
   '',
-  'example.com',
-  '//evil.example',
-  'javascript:alert(1)',
-  'data:text/html,x',
-  'android-app://com.x/',
-  'http://',
 ])('does not store the referrer %j, which is not a web page', (text) => {
   expect(referrerOf(text)).toBeUndefined();
 });

@@ -9,6 +9,7 @@ import {
 } from '../../src/features/analytics/count-pageview.ts';
 import type { View } from '../../src/features/analytics/page-views-store.ts';
 import { redactIp, visitorKey } from '../../src/features/analytics/page-views-store.ts';
+import { eachText, scenes } from '../kit/scenes.ts';
 
 it.each([
   ['203.0.113.9', '203.0.113.9'],
@@ -22,19 +23,10 @@ it.each([
 });
 
 it.each([
-  ...[
-    '',
-    'unknown',
-    '256.1.1.1',
-    '1.2.3',
-    '1.2.3.4.5',
-    '1.2.3.4.',
-    '01.2.3.4:80',
-    '2001:db8::1::2',
-    '[::1]',
-    ':',
-  ],
-  ...[`${'1:'.repeat(60)}1`, '<script>', '1.2.3.4\n5'],
+  ...'|unknown|256.1.1.1|1.2.3|1.2.3.4.5|1.2.3.4.|01.2.3.4:80|2001:db8::1::2|[::1]|:|<script>|1.2.3.4\n5'.split(
+    '|',
+  ),
+  `${'1:'.repeat(60)}1`,
 ])('refuses %j as an IP address', (text) => {
   expect(readIp(text)).toBeUndefined();
 });
@@ -123,41 +115,29 @@ it.each([1, 2, 5])(
   },
 );
 
-it.each([
-  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
-  'Mozilla/5.0 (compatible; bingbot/2.0)',
-  'Mozilla/5.0 (compatible; YandexBot/3.0)',
-  'Baiduspider+(+http://www.baidu.com/search/spider.htm)',
-  'facebookexternalhit/1.1',
-  'Mozilla/5.0 (compatible; archive.org_bot)',
-  'UptimeRobot/2.0',
-  'ia_archiver',
-  'Twitterbot/1.0',
-  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot',
-  'Claude-User/1.0',
-  'Perplexity-User/1.0',
-  'meta-externalagent/1.1',
-  'MistralAI-User/1.0',
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
-  'CCBot/2.0 (https://commoncrawl.org/faq/)',
-])('treats the user agent "%s" as a crawler', (userAgent) => {
+eachText(`
+  Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)
+  Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)
+  Mozilla/5.0 (compatible; bingbot/2.0) | Mozilla/5.0 (compatible; YandexBot/3.0)
+  Baiduspider+(+http://www.baidu.com/search/spider.htm) | facebookexternalhit/1.1
+  Mozilla/5.0 (compatible; archive.org_bot) | UptimeRobot/2.0 | ia_archiver | Twitterbot/1.0
+  Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot
+  Claude-User/1.0 | Perplexity-User/1.0 | meta-externalagent/1.1 | MistralAI-User/1.0
+  Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36
+  CCBot/2.0 (https://commoncrawl.org/faq/)
+`)('treats the user agent "%s" as a crawler', (userAgent) => {
   expect(isCrawler(userAgent)).toBe(true);
 });
 
 it.each([
+  ...scenes(`
+  Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0
+  Mozilla/5.0 (Linux; Android 13; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36
+  node | node-fetch/1.0 (+https://github.com/bitinn/node-fetch) | curl/8.5.0 | python-requests/2.32.3
+  Python/3.12 aiohttp/3.10.5 | Apache-HttpClient/4.5.14 (Java/17.0.9) | Go-http-client/2.0 | axios/1.7.7
+  okhttp/4.12.0
+`).flat(),
   '',
-  'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
-  'Mozilla/5.0 (Linux; Android 13; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
-  'node',
-  'node-fetch/1.0 (+https://github.com/bitinn/node-fetch)',
-  'curl/8.5.0',
-  'python-requests/2.32.3',
-  'Python/3.12 aiohttp/3.10.5',
-  'Apache-HttpClient/4.5.14 (Java/17.0.9)',
-  'Go-http-client/2.0',
-  'axios/1.7.7',
-  'okhttp/4.12.0',
 ])('treats the user agent "%s" as a visitor, not a crawler', (userAgent) => {
   expect(isCrawler(userAgent)).toBe(false);
 });
