@@ -1,27 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { createEsplora } from '../../src/providers/esplora.ts';
+import { eachRow } from '../kit/scenes.ts';
 import { HTML_429, type Recorded, replay } from './replay.ts';
 
 const BASE = 'https://esplora.test/api';
 const ADDRESS = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const TXID = 'a'.repeat(64);
 const stats = (funded: number, spent: number) => ({
-  funded_txo_count: 1,
-  funded_txo_sum: funded,
-  spent_txo_count: 0,
-  spent_txo_sum: spent,
-  tx_count: 1,
+  ...{ funded_txo_count: 1, funded_txo_sum: funded, spent_txo_count: 0, spent_txo_sum: spent, tx_count: 1 },
 });
+const paid = { scriptpubkey_address: 'bc1qfrom', value: 70_000 };
 const tx = (txid: string, change: object = {}) => ({
-  txid,
-  version: 2,
+  ...{ txid, version: 2 },
   vin: [
-    {
-      txid: 'b'.repeat(64),
-      vout: 0,
-      prevout: { scriptpubkey_address: 'bc1qfrom', value: 70_000 },
-      is_coinbase: false,
-    },
+    { txid: 'b'.repeat(64), vout: 0, prevout: paid, is_coinbase: false },
     { txid: '0'.repeat(64), vout: 0, prevout: null, is_coinbase: true },
   ],
   vout: [
@@ -45,11 +37,7 @@ describe('balance', () => {
   it('a balance includes only confirmed money; the mempool sum is separate and may be negative', async () => {
     const { esplora } = at(`/address/${ADDRESS}`, balanceOf(184_000, 60_000, 1_000));
     expect(await esplora.balance(ADDRESS)).toEqual({
-      confirmed: 124_000n,
-      confirmedTxs: 1,
-      pendingDelta: -1_000n,
-      pendingSpent: 1_000n,
-      pendingTxs: 1,
+      ...{ confirmed: 124_000n, confirmedTxs: 1, pendingDelta: -1_000n, pendingSpent: 1_000n, pendingTxs: 1 },
     });
   });
 
@@ -86,27 +74,20 @@ it('the height and hash of the tip are read from plain text', async () => {
   expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
 });
 
-it.each<[string, Recorded, string]>([
-  ['HTML', { body: '<html>' }, 'not_a_height'],
-  ['nothing', { body: '' }, 'not_a_height'],
-  ['a negative number', { body: '-1' }, 'not_a_height'],
-  ['a number with a line feed', { body: '900001\n' }, 'not_a_height'],
-  ['a huge number', { body: '9'.repeat(10) }, 'not_a_height'],
-  ['a 429 page', HTML_429, 'status_429'],
-])('%s is not a tip height', async (_name, answer, reason) => {
-  await expect(at('/blocks/tip/height', answer).esplora.tipHeight()).rejects.toMatchObject({
-    details: { reason },
-  });
-});
-
-it.each([
-  ['', 'not_a_hash'],
-  ['D'.repeat(64), 'not_a_hash'],
-  ['d'.repeat(63), 'not_a_hash'],
-])('%j is not a block hash', async (body, reason) => {
-  await expect(at('/blocks/tip/hash', { body }).esplora.tipHash()).rejects.toMatchObject({
-    details: { reason },
-  });
+eachRow<[kind: 'height' | 'hash', name: string, answer: Recorded, reason: string]>(`
+  height | HTML                      | { "body": "<html>" }            | not_a_height
+  height | nothing                   | { "body": "" }                  | not_a_height
+  height | a negative number         | { "body": "-1" }                | not_a_height
+  height | a number with a line feed | { "body": "900001\\n" }         | not_a_height
+  height | a huge number             | { "body": "${'9'.repeat(10)}" } | not_a_height
+  height | a 429 page                | ${JSON.stringify(HTML_429)}     | status_429
+  hash   | nothing                   | { "body": "" }                  | not_a_hash
+  hash   | capitals                  | { "body": "${'D'.repeat(64)}" } | not_a_hash
+  hash   | a digit less              | { "body": "${'d'.repeat(63)}" } | not_a_hash
+`)('the %s of the tip is not read from %s', async (kind, _name, answer, reason) => {
+  const { esplora } = at(`/blocks/tip/${kind}`, answer);
+  const tip = kind === 'height' ? esplora.tipHeight() : esplora.tipHash();
+  await expect(tip).rejects.toMatchObject({ details: { reason } });
 });
 
 describe('a transaction', () => {
@@ -175,10 +156,7 @@ describe('the history of an address', () => {
   });
 
   it('the history returns the first rows of a page above 2 MiB, and a cursor for the others', async () => {
-    const many = Array.from({ length: 11_000 }, () => ({
-      scriptpubkey_address: 'bc1pfeessrawgf',
-      value: 240,
-    }));
+    const many = Array(11_000).fill({ scriptpubkey_address: 'bc1pfeessrawgf', value: 240 });
     const large = [A, B, 'c'.repeat(64), 'd'.repeat(64)].map((txid) => tx(txid, { vout: many }));
     const size = JSON.stringify(large).length;
     expect(size).toBeGreaterThan(2 * 1024 * 1024);
@@ -191,9 +169,8 @@ describe('the history of an address', () => {
   it('the history returns every row of a page with megabytes of scripts, because no script is kept', async () => {
     const witness = ['ff'.repeat(390_000)];
     const script = 'OP_CHECKMULTISIGVERIFY '.repeat(200_000);
-    const vin = [
-      { prevout: { scriptpubkey_address: ADDRESS, value: 5 }, witness, inner_witnessscript_asm: script },
-    ];
+    const prevout = { scriptpubkey_address: ADDRESS, value: 5 };
+    const vin = [{ prevout, witness, inner_witnessscript_asm: script }];
     const body = [tx(A, { vin }), tx(B, { vin })];
     const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body });
     const rows = await esplora.chainTxs(ADDRESS);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createPriceVenues, VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
+import { eachRow } from '../kit/scenes.ts';
 import { transport } from '../kit/transport.ts';
 import { createPriceBook, PRICE_HANDLERS } from '../world/price-venues.ts';
 import { type Recorded, replay } from './replay.ts';
@@ -22,12 +23,8 @@ describe.each(VENUE_NAMES)('%s', (name) => {
     });
 
   it('the venue gives the price of both coins in millionths of a dollar', async () => {
-    expect(
-      await readFrom(
-        name,
-        simulated((text) => text),
-      ),
-    ).toEqual({ source: name, ...PRICE });
+    const same = simulated((text) => text);
+    expect(await readFrom(name, same)).toEqual({ source: name, ...PRICE });
   });
 
   it.each([
@@ -47,21 +44,22 @@ describe('hyperliquid', () => {
   };
 
   it('reads the mid prices of both perpetuals among hundreds of coins', async () => {
-    const { price, requests } = read({
-      body: { BTC: '80868.5', SOL: '101.24', '@142': '1', 'PURR/USDC': '0.0671' },
-    });
+    const body = { BTC: '80868.5', SOL: '101.24', '@142': '1', 'PURR/USDC': '0.0671' };
+    const { price, requests } = read({ body });
     expect(await price).toEqual({ source: 'hyperliquid', ...PRICE });
     expect(requests[0]).toMatchObject({ method: 'POST', body: { type: 'allMids' } });
   });
 
-  it.each<[string, Recorded | Error, string]>([
-    ['a number instead of text', { body: { BTC: 80_868.5, SOL: 101.24 } }, 'unexpected_shape'],
-    ['one coin missing', { body: { BTC: '80868.5' } }, 'unexpected_shape'],
-    ['zero', { body: { BTC: '0', SOL: '101.24' } }, 'no_price'],
-    ['an empty price', { body: { BTC: '80868.5', SOL: '' } }, 'no_price'],
-    ['an exponent', { body: { BTC: '8e4', SOL: '101.24' } }, 'no_price'],
-  ])('hyperliquid gives no price: %s', async (_name, answer, reason) => {
-    await expect(read(answer).price).rejects.toMatchObject({ details: { upstream: 'hyperliquid', reason } });
+  eachRow<[name: string, body: object, reason: string]>(`
+    a number instead of text | { "BTC": 80868.5, "SOL": 101.24 } | unexpected_shape
+    one coin missing         | { "BTC": "80868.5" }              | unexpected_shape
+    zero                     | { "BTC": "0", "SOL": "101.24" }   | no_price
+    an empty price           | { "BTC": "80868.5", "SOL": "" }   | no_price
+    an exponent              | { "BTC": "8e4", "SOL": "101.24" } | no_price
+  `)('hyperliquid gives no price: %s', async (_name, body, reason) => {
+    await expect(read({ body }).price).rejects.toMatchObject({
+      details: { upstream: 'hyperliquid', reason },
+    });
   });
 });
 
@@ -76,13 +74,9 @@ describe('coinbase', () => {
     expect(await read(spot('80868.5'), spot('101.24'))).toEqual({ source: 'coinbase', ...PRICE });
   });
 
-  it.each<[string, Recorded | Error, Recorded | Error, string]>([
-    [
-      'one pair fails',
-      spot('80868.5'),
-      { status: 404, body: { errors: [{ id: 'not_found' }] } },
-      'status_404',
-    ],
+  const missing = { status: 404, body: { errors: [{ id: 'not_found' }] } };
+  it.each<[string, Recorded, Recorded, string]>([
+    ['one pair fails', spot('80868.5'), missing, 'status_404'],
     ['an amount as a number', spot(80_868.5), spot('101.24'), 'unexpected_shape'],
     ['a negative amount', spot('-1'), spot('101.24'), 'no_price'],
     ['no data', { body: {} }, spot('1'), 'unexpected_shape'],
@@ -93,39 +87,27 @@ describe('coinbase', () => {
 
 describe('kraken', () => {
   const pair = (last: string) => ({
-    a: ['1', '1', '1'],
-    b: ['1', '2', '2'],
-    c: [last, '0.01'],
-    v: ['1', '2'],
+    ...{ a: ['1', '1', '1'], b: ['1', '2', '2'], c: [last, '0.01'], v: ['1', '2'] },
   });
   const read = (answer: Recorded | Error) => readFrom('kraken', replay({ [KRAKEN]: answer }).fetch);
 
-  it('reads the Kraken pair XBTUSD under its name in the response, XXBTZUSD', async () => {
-    const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };
-    expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
-  });
+  it.each(['XXBTZUSD', 'XBTUSD'])(
+    'reads the Kraken pair XBTUSD under its name in the response, %s',
+    async (name) => {
+      const body = { error: [], result: { [name]: pair('80868.50000'), SOLUSD: pair('101.24') } };
+      expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
+    },
+  );
 
-  it('a Kraken response that uses the requested pair names is read as well', async () => {
-    const body = { error: [], result: { XBTUSD: pair('80868.5'), SOLUSD: pair('101.24') } };
-    expect(await read({ body })).toMatchObject(PRICE);
-  });
-
-  it.each<[string, Recorded | Error, string]>([
-    ['errors with status 200', { body: { error: ['EQuery:Unknown asset pair'] } }, 'refused'],
-    [
-      'an error together with a result',
-      { body: { error: ['EAPI:Rate limit exceeded'], result: { XXBTZUSD: pair('1'), SOLUSD: pair('1') } } },
-      'refused',
-    ],
-    ['one pair missing', { body: { error: [], result: { XXBTZUSD: pair('80868.5') } } }, 'no_price'],
-    ['no result', { body: { error: [] } }, 'no_price'],
-    [
-      'an empty last trade',
-      { body: { error: [], result: { XXBTZUSD: { c: [] }, SOLUSD: pair('1') } } },
-      'unexpected_shape',
-    ],
-    ['no list of errors', { body: { result: {} } }, 'unexpected_shape'],
-  ])('kraken gives no price: %s', async (_name, answer, reason) => {
-    await expect(read(answer)).rejects.toMatchObject({ details: { upstream: 'kraken', reason } });
+  const both = { XXBTZUSD: pair('1'), SOLUSD: pair('1') };
+  it.each<[string, object, string]>([
+    ['errors with status 200', { error: ['EQuery:Unknown asset pair'] }, 'refused'],
+    ['an error together with a result', { error: ['EAPI:Rate limit exceeded'], result: both }, 'refused'],
+    ['one pair missing', { error: [], result: { XXBTZUSD: pair('80868.5') } }, 'no_price'],
+    ['no result', { error: [] }, 'no_price'],
+    ['an empty last trade', { error: [], result: { ...both, XXBTZUSD: { c: [] } } }, 'unexpected_shape'],
+    ['no list of errors', { result: {} }, 'unexpected_shape'],
+  ])('kraken gives no price: %s', async (_name, body, reason) => {
+    await expect(read({ body })).rejects.toMatchObject({ details: { upstream: 'kraken', reason } });
   });
 });
