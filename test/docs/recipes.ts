@@ -183,20 +183,12 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       'test/providers/recorded-bodies.test.ts': [
         [
           "  'changenow/by-id.json': [",
-          `  'changenow/by-id-list.json': [
-    expect.objectContaining({ ok: true }),
-    () => changeNowOf(answering('changenow/by-id-list.json')).status('1'),
-  ],
+          `  'changenow/by-id-list.json': [found, changeNow((it) => it.status('1'))],
   'changenow/by-id.json': [`,
         ],
       ],
     },
-    guards: [
-      [
-        'src/providers/changenow.ts',
-        'the parsers > the parsers read the recorded body changenow/by-id-list.json',
-      ],
-    ],
+    guards: [['src/providers/changenow.ts', 'the parsers read the recorded body changenow/by-id-list.json']],
   },
   'a limit on money': {
     changes: { 'src/core/operation-limits.ts': [['export const OPERATION_LIMITS = {', CAP]] },

@@ -145,7 +145,7 @@ eachScene(`
   },
 );
 
-it('a create is a POST with the exact amount of one side and an empty amount of the other', async () => {
+it('a create call is a POST with the exact amount of one side and an empty amount of the other', async () => {
   const { changenow, sent } = answering(200, CREATED);
   await changenow.create({ ...ORDER, refundAddress: 'back', payoutExtraId: '7' });
   expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(['POST /v2/exchange']);
@@ -171,7 +171,7 @@ eachScene(`
   expect(outcome).toMatchObject({ outcome: 'created', exchange: { payinExtraId } });
 });
 
-it('a connection that breaks after a create leaves its outcome unknown, and is not retried', async () => {
+it('a connection that breaks after a create call leaves its outcome unknown, and is not retried', async () => {
   let calls = 0;
   const changenow = new ChangeNow({
     baseUrl: 'https://changenow.test/v2',

@@ -8,14 +8,8 @@ import { type Recorded, replay } from './replay.ts';
 const BASE = 'https://1click.test';
 const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
 const asked: OneClickRequest = {
-  dry: true,
-  originAsset: 'a',
-  destinationAsset: 'b',
-  amount: 2n ** 64n,
-  slippageBps: 50,
-  refundTo: 'r',
-  recipient: 'c',
-  deadline: '2026-11-20T11:00:02.000Z',
+  ...{ dry: true, originAsset: 'a', destinationAsset: 'b', amount: 2n ** 64n, slippageBps: 50 },
+  ...{ refundTo: 'r', recipient: 'c', deadline: '2026-11-20T11:00:02.000Z' },
 };
 const client = (answers: Record<string, Recorded>, jwt?: string) => {
   const { fetch, requests } = replay(answers);
@@ -90,10 +84,7 @@ it('a status request escapes the deposit address', async () => {
 it('unused fields of a status response are read as null', async () => {
   const recorded = vectors.staging_status_quote_response;
   const swapDetails = {
-    amountOut: null,
-    refundedAmount: null,
-    refundReason: null,
-    originChainTxHashes: null,
+    ...{ amountOut: null, refundedAmount: null, refundReason: null, originChainTxHashes: null },
     destinationChainTxHashes: [{ hash: 'h', explorerUrl: '' }],
   };
   const { provider } = client({

@@ -15,25 +15,17 @@ const KEYS = ['payer', 'receiver', 'program'];
 
 /** A version 0 transaction with one loaded writable and one loaded readonly account. */
 const FOUND = {
-  slot: 321,
-  blockTime: 1_790_000_000,
-  version: 0,
+  ...{ slot: 321, blockTime: 1_790_000_000, version: 0 },
   transaction: {
     signatures: ['sig-1', 'sig-2'],
     message: { accountKeys: KEYS, header: { numRequiredSignatures: 1 } },
   },
   meta: {
-    err: null,
-    fee: 5_900,
-    preBalances: [100, 0, 1, 7, 9],
-    postBalances: [90, 10, 1, 7, 9],
+    ...{ err: null, fee: 5_900, preBalances: [100, 0, 1, 7, 9], postBalances: [90, 10, 1, 7, 9] },
     preTokenBalances: [],
     postTokenBalances: [
       {
-        accountIndex: 3,
-        mint: 'mint',
-        owner: 'owner',
-        programId: 'token-program',
+        ...{ accountIndex: 3, mint: 'mint', owner: 'owner', programId: 'token-program' },
         uiTokenAmount: { amount: '18446744073709551615', decimals: 6 },
       },
     ],
@@ -67,27 +59,21 @@ describe('transaction', () => {
     expect(found?.preLamports).toEqual([100n, 0n, 1n, 7n, 9n]);
     expect(found?.postTokens).toEqual([
       {
-        account: 'loaded-writable',
-        mint: 'mint',
-        owner: 'owner',
-        program: 'token-program',
-        atoms: 18_446_744_073_709_551_615n,
-        decimals: 6,
+        ...{ account: 'loaded-writable', mint: 'mint', owner: 'owner', program: 'token-program' },
+        ...{ atoms: 18_446_744_073_709_551_615n, decimals: 6 },
       },
     ]);
     expect(found).toMatchObject({ signature: 'sig-1', slot: 321n, fee: 5_900n, failed: false });
   });
 
   it('a loaded account is never a signer, with any header', async () => {
-    const transaction = {
-      ...FOUND.transaction,
-      message: { accountKeys: KEYS, header: { numRequiredSignatures: 9 } },
-    };
+    const message = { accountKeys: KEYS, header: { numRequiredSignatures: 9 } };
+    const transaction = { ...FOUND.transaction, message };
     expect((await read({ ...FOUND, transaction }))?.signers).toEqual(KEYS);
   });
 
   it.each(Object.entries(TRANSACTION_ERRORS))(
-    'a transaction with the error %s in meta has failed',
+    'a transaction with the error %s has failed',
     async (_name, err) => {
       expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
     },
@@ -126,18 +112,13 @@ describe('transaction', () => {
 
 describe('a transaction of another version', () => {
   it('a transaction of version 1 is read from a recorded response of a production node', async () => {
+    const { transaction } = versionOne;
     expect(await read(versionOne)).toEqual({
-      signature: versionOne.transaction.signatures[0],
-      slot: 449_391_489n,
-      blockTime: 1_790_083_456,
-      failed: true,
-      fee: 5_003n,
-      accounts: versionOne.transaction.message.accountKeys,
-      signers: [versionOne.transaction.message.accountKeys[0]],
+      ...{ signature: transaction.signatures[0], slot: 449_391_489n, blockTime: 1_790_083_456 },
+      ...{ failed: true, fee: 5_003n, preTokens: [], postTokens: [] },
+      ...{ accounts: transaction.message.accountKeys, signers: [transaction.message.accountKeys[0]] },
       preLamports: [588_947_744n, 1_781_760n, 1_141_440n],
       postLamports: [588_942_741n, 1_781_760n, 1_141_440n],
-      preTokens: [],
-      postTokens: [],
     });
   });
 
@@ -212,9 +193,8 @@ describe('signaturesFor', () => {
   it('rejects a signature entry without err, because it would be read as a success', async () => {
     const { err: _gone, ...cut } = entry;
     const { node } = nodeWith({ getSignaturesForAddress: result([cut]) });
-    await expect(node.signaturesFor('addr', { limit: 1, commitment: 'finalized' })).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-    });
+    const page = node.signaturesFor('addr', { limit: 1, commitment: 'finalized' });
+    await expect(page).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 
@@ -256,9 +236,7 @@ describe('accounts and supplies', () => {
   });
 
   it('a supply is read from text of any size, together with its decimals', async () => {
-    const { node, requests } = nodeWith({
-      getTokenSupply: resultAt(tokenAmountBody(2n ** 64n - 1n, 8)),
-    });
+    const { node, requests } = nodeWith({ getTokenSupply: resultAt(tokenAmountBody(2n ** 64n - 1n, 8)) });
     expect(await node.tokenSupply('mint', 'finalized', 5n)).toEqual({
       atoms: 18_446_744_073_709_551_615n,
       decimals: 8,

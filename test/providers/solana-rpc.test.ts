@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureReason } from '../../src/core/errors.ts';
 import { createSolanaRpc, isAlreadyProcessed, RpcRefusal } from '../../src/providers/solana-rpc.ts';
-import { rows } from '../kit/scenes.ts';
+import { eachRow } from '../kit/scenes.ts';
 import { epochBody, RPC_ERRORS, type RpcError, statusBody } from '../world/solana-shapes.ts';
 import { type Recorded, refusal, replay, result, resultAt } from './replay.ts';
 
@@ -64,18 +64,16 @@ describe('signatureStatuses', () => {
     expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
   });
 
-  it.each(
-    rows<[string, object | null, string | null]>(`
-      a finalized success                                        | { "confirmations": null, "err": null, "confirmationStatus": "finalized" } | finalized
-      a finalized failure                                        | { "confirmations": null, "err": { "InstructionError": [2, { "Custom": 1 }] }, "confirmationStatus": "finalized" } | finalized
-      a processed one                                            | { "confirmations": 3, "err": null, "confirmationStatus": "processed" } | processed
-      an old node without confirmationStatus, rooted             | { "confirmations": null, "err": null, "confirmationStatus": null } | finalized
-      an old node, not rooted                                    | { "confirmations": 31, "err": null } | processed
-      a finalized one without confirmations, as Alpenglow allows | { "err": null, "confirmationStatus": "finalized" } | finalized
-      one with neither confirmations nor confirmationStatus      | { "err": null } | processed
-      an unknown signature                                       | null | null
-    `),
-  )('reads the status of a signature: %s', async (_name, given, commitment) => {
+  eachRow<[string, object | null, string | null]>(`
+    a finalized success                                        | { "confirmations": null, "err": null, "confirmationStatus": "finalized" }                                         | finalized
+    a finalized failure                                        | { "confirmations": null, "err": { "InstructionError": [2, { "Custom": 1 }] }, "confirmationStatus": "finalized" } | finalized
+    a processed one                                            | { "confirmations": 3, "err": null, "confirmationStatus": "processed" }                                            | processed
+    an old node without confirmationStatus, rooted             | { "confirmations": null, "err": null, "confirmationStatus": null }                                                | finalized
+    an old node, not rooted                                    | { "confirmations": 31, "err": null }                                                                              | processed
+    a finalized one without confirmations, as Alpenglow allows | { "err": null, "confirmationStatus": "finalized" }                                                                | finalized
+    one with neither confirmations nor confirmationStatus      | { "err": null }                                                                                                   | processed
+    an unknown signature                                       | null                                                                                                              | null
+  `)('reads the status of a signature: %s', async (_name, given, commitment) => {
     const err: unknown = given && Reflect.get(given, 'err');
     expect(await status(given && { slot: 90, ...given }).node.signatureStatuses([SIGNATURE])).toEqual({
       slot: 100n,
@@ -162,10 +160,7 @@ describe('heights', () => {
       'getLatestBlockhash',
       resultAt({ blockhash: 'abc', lastValidBlockHeight: 600 }),
     );
-    expect(await rpc.latestBlockhash('confirmed')).toEqual({
-      blockhash: 'abc',
-      slot: 100n,
-    });
+    expect(await rpc.latestBlockhash('confirmed')).toEqual({ blockhash: 'abc', slot: 100n });
   });
 
   it.each([
