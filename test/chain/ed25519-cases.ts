@@ -50,13 +50,8 @@ type Parts = {
 
 /** @param fits whether the message is chosen so that the equation holds without the cofactor */
 function signed(parts: Partial<Parts>, fits?: boolean) {
-  const { secret, nonce, inKey, inCommitment }: Parts = {
-    secret: SECRET,
-    nonce: NONCE,
-    inKey: 0,
-    inCommitment: 0,
-    ...parts,
-  };
+  const plain: Parts = { secret: SECRET, nonce: NONCE, inKey: 0, inCommitment: 0 };
+  const { secret, nonce, inKey, inCommitment } = { ...plain, ...parts };
   const base = (scalar: bigint) => (scalar === 0n ? Point.ZERO : Point.BASE.multiply(scalar));
   const publicKey = parts.key ?? base(secret).add(smallPoint(inKey)).toBytes();
   const commitment = parts.commitment ?? base(nonce).add(smallPoint(inCommitment)).toBytes();
@@ -85,13 +80,11 @@ const IDENTITY_SIGNED = little(1n | (1n << 255n));
 /** y = 0 is of order 4, and y = p reads as the same. */
 const FOURTH_UNREDUCED = little(P);
 const ofNoSecret = { secret: 0n, nonce: NONCE };
+const unreducedFourth = { ...ofNoSecret, inKey: 2, key: FOURTH_UNREDUCED };
 
-const list: [
-  name: string,
-  Omit<SignatureCase, 'name' | 'passes' | 'peer'>,
-  passes: boolean | undefined,
-  peer: boolean,
-][] = [
+const ONE = new Uint8Array(1);
+type Signed = Omit<SignatureCase, 'name' | 'passes' | 'peer'>;
+const list: [name: string, parts: Signed, passes: boolean | undefined, peer: boolean][] = [
   ['an honest signature', honest, true, true],
   ['one byte of R changed', { ...honest, signature: flipped(honest.signature, 3) }, false, false],
   ['one byte of s changed', { ...honest, signature: flipped(honest.signature, 40) }, false, false],
@@ -100,12 +93,7 @@ const list: [
   ['s plus eight times the order', withS(honest.s + 8n * ORDER), false, false],
   ['s of all ones', withS((1n << 256n) - 1n), false, false],
   ['all zeros', { ...honest, signature: new Uint8Array(64) }, false, false],
-  [
-    'a byte too many',
-    { ...honest, signature: concatBytes(honest.signature, new Uint8Array(1)) },
-    false,
-    false,
-  ],
+  ['a byte too many', { ...honest, signature: concatBytes(honest.signature, ONE) }, false, false],
   ['a byte too few', { ...honest, signature: honest.signature.slice(0, 63) }, false, false],
   ['no signature at all', { ...honest, signature: new Uint8Array(0) }, false, false],
   ['a key with a part of order 8, where the equation holds', signed({ inKey: 1 }, true), true, true],
@@ -117,34 +105,18 @@ const list: [
   ['the same, not reduced', signed({ nonce: 0n, commitment: IDENTITY_UNREDUCED }), false, false],
   ['the same with a sign', signed({ nonce: 0n, commitment: IDENTITY_SIGNED }), false, false],
   ...torsion.map((_point, place): (typeof list)[number] => [
-    `a key of small order, number ${place}, and a signature that fits it`,
-    signed({ ...ofNoSecret, inKey: place }, true),
-    false,
-    false,
+    ...([`a key of small order, number ${place}, and a signature that fits it`] as const),
+    ...([signed({ ...ofNoSecret, inKey: place }, true), false, false] as const),
   ]),
   ['the identity as a key, not reduced', signed({ ...ofNoSecret, key: IDENTITY_UNREDUCED }), false, false],
   ['the identity as a key with a sign', signed({ ...ofNoSecret, key: IDENTITY_SIGNED }), false, false],
-  [
-    'a key of order 4, not reduced',
-    signed({ ...ofNoSecret, inKey: 2, key: FOURTH_UNREDUCED }, true),
-    false,
-    false,
-  ],
+  ['a key of order 4, not reduced', signed(unreducedFourth, true), false, false],
   ['a key that is not a point', signed({ ...ofNoSecret, key: little(2n) }), false, false],
   ['a key of 31 bytes', { ...honest, publicKey: honest.publicKey.slice(0, 31) }, false, false],
-  [
-    'a key of 33 bytes',
-    { ...honest, publicKey: concatBytes(honest.publicKey, new Uint8Array(1)) },
-    false,
-    false,
-  ],
+  ['a key of 33 bytes', { ...honest, publicKey: concatBytes(honest.publicKey, ONE) }, false, false],
 ];
 
-export const SIGNATURE_CASES: readonly SignatureCase[] = list.map(([name, parts, passes, peer]) => ({
-  name,
-  publicKey: parts.publicKey,
-  message: parts.message,
-  signature: parts.signature,
-  passes,
-  peer,
-}));
+export const SIGNATURE_CASES: readonly SignatureCase[] = list.map(([name, parts, passes, peer]) => {
+  const { publicKey, message, signature } = parts;
+  return { name, publicKey, message, signature, passes, peer };
+});

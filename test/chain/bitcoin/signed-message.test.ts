@@ -6,7 +6,7 @@ import { decodeAddress, type KeyAddressType } from '../../../src/chain/bitcoin/a
 import { type MessageInput, signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
 import { cases } from '../../cases.ts';
-import { askPeers, messages, secretKeys, wifOf, withoutPrefix } from './peers.ts';
+import { askPeers, wifOf, withoutPrefix } from './peers.ts';
 
 const TYPES: KeyAddressType[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'];
 const SCHEMES = {
@@ -36,27 +36,9 @@ const signedBy = (key: Uint8Array, type: KeyAddressType, message = MESSAGE): Mes
   };
 };
 
-describe.each(TYPES)('%s', (type) => {
-  it('each message is signed with the scheme that verifiers expect for its address, and every peer accepts it', {
-    tags: ['scaled'],
-  }, () => {
-    fc.assert(
-      fc.property(secretKeys, messages, (key, message) => {
-        const address = deriveAddress(key, type);
-        const signed = signMessage({ wif: wifOf({ secretKey: key, compressed: true }), address, message });
-        expect(signed.scheme).toBe(SCHEMES[type]);
-        const input = { address, message, signature: signed.signature };
-        expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: SCHEMES[type] });
-        expect(Object.values(askPeers(input))).not.toContain(false);
-      }),
-      { numRuns: cases(15, 5) },
-    );
-  });
-
-  it('refuses to sign for an address that the key does not control', () => {
-    const address = deriveAddress(otherKey, type);
-    expect(() => signMessage({ wif, address, message: MESSAGE })).toThrow(RangeError);
-  });
+it.each(TYPES)('refuses to sign for an address of the type %s that the key does not control', (type) => {
+  const address = deriveAddress(otherKey, type);
+  expect(() => signMessage({ wif, address, message: MESSAGE })).toThrow(RangeError);
 });
 
 it.each(['p2wpkh', 'p2tr'] as const)(
@@ -119,30 +101,26 @@ const TAMPERED: [string, Tamper][] = [
   ['another type of address of the same key', at((type) => deriveAddress(secretKey, elsewhere(type)))],
   ['one character of the signature', resign(changeOneCharacter)],
   ['the signature of another key', resign((_own, type) => signedBy(otherKey, type).signature)],
-  [
-    "another address type's signature",
-    resign((_own, type) => signedBy(secretKey, elsewhere(type)).signature),
-  ],
+  ['the signature of another type', resign((_own, type) => signedBy(secretKey, elsewhere(type)).signature)],
   ['no signature', resign(() => '')],
 ];
 
 describe.each(TYPES)('tampered, %s', (type) => {
   const signed = signedBy(secretKey, type);
 
-  it('our verifier and the peer libraries accept an unchanged signature', () => {
-    expect(verifyMessage(signed).verdict).toBe('valid');
+  it('an unchanged signature has the scheme that verifiers expect, and every peer accepts it', () => {
+    const { address, message, signature } = signed;
+    expect(signMessage({ wif, address, message })).toMatchObject({ scheme: SCHEMES[type], signature });
+    expect(verifyMessage(signed)).toEqual({ verdict: 'valid', scheme: SCHEMES[type] });
     expect(Object.values(askPeers(signed))).not.toContain(false);
   });
 
-  it.each(TAMPERED)(
-    'our verifier and the peer libraries refuse a tampered signature: %s',
-    (_name, tamper) => {
-      const input = tamper(signed, type);
-      expect(input).not.toEqual(signed);
-      expect(verifyMessage(input).verdict).not.toBe('valid');
-      expect(Object.values(askPeers(input))).not.toContain(true);
-    },
-  );
+  it.each(TAMPERED)('our verifier and the peers refuse a tampered signature: %s', (_name, tamper) => {
+    const input = tamper(signed, type);
+    expect(input).not.toEqual(signed);
+    expect(verifyMessage(input).verdict).not.toBe('valid');
+    expect(Object.values(askPeers(input))).not.toContain(true);
+  });
 });
 
 /** The same key's address as testnet writes it: the same script, so the same signature. */
@@ -175,17 +153,12 @@ describe.each(TYPES)('stricter than the peers, %s', (type) => {
 
 it('the verdict names the scheme that was tried and the reason', () => {
   const signed = signedBy(secretKey, 'p2wpkh');
-  expect(verifyMessage({ ...signed, message: 'other' })).toEqual({
-    verdict: 'invalid',
-    scheme: 'bip322-simple',
-    reason: 'the signature does not match',
-  });
-  const p2pkh = signedBy(secretKey, 'p2pkh');
-  expect(verifyMessage({ ...p2pkh, message: 'other' })).toEqual({
-    verdict: 'invalid',
-    scheme: 'bip137-p2pkh',
-    reason: 'the signature is for another key or message',
-  });
+  const verdictOf = (type: KeyAddressType) =>
+    verifyMessage({ ...signedBy(secretKey, type), message: 'other' });
+  const mismatch = { verdict: 'invalid', scheme: 'bip322-simple', reason: 'the signature does not match' };
+  expect(verdictOf('p2wpkh')).toEqual(mismatch);
+  const reason = 'the signature is for another key or message';
+  expect(verdictOf('p2pkh')).toEqual({ verdict: 'invalid', scheme: 'bip137-p2pkh', reason });
   const unread = { verdict: 'invalid', scheme: null, reason: 'not a Bitcoin mainnet address' };
   expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual(unread);
 });

@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeWif, deriveAddress, findAddressType, wifControls } from '../../../src/chain/bitcoin/wif.ts';
 import vectors from '../../fixtures/bip322-basic.json' with { type: 'json' };
+import { eachRow } from '../../kit/scenes.ts';
 import { secretKeys, wifOf } from './peers.ts';
 
 const base58check = createBase58check(sha256);
@@ -72,24 +73,14 @@ describe('the addresses of a key', () => {
     },
   );
 
+  const TAPROOT = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
   /** Receiving addresses 0 of the mnemonic "abandon ... about": BIP-84 and BIP-86 publish key and address. */
-  it.each([
-    [
-      'p2wpkh',
-      'KyZpNDKnfs94vbrwhJneDi77V6jF64PWPF8x5cdJb8ifgg2DUc9d',
-      'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
-    ],
-    [
-      'p2tr',
-      'KyRv5iFPHG7iB5E4CqvMzH3WFJVhbfYK4VY7XAedd9Ys69mEsPLQ',
-      'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr',
-    ],
-  ] as const)(
-    '%s: the derived address agrees with the BIP that defines the derivation',
-    (type, wif, address) => {
-      expect(deriveAddress(decodeWif(wif).secretKey, type)).toBe(address);
-    },
-  );
+  eachRow<[type: 'p2wpkh' | 'p2tr', wif: string, address: string]>(`
+    p2wpkh | KyZpNDKnfs94vbrwhJneDi77V6jF64PWPF8x5cdJb8ifgg2DUc9d | bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu
+    p2tr   | KyRv5iFPHG7iB5E4CqvMzH3WFJVhbfYK4VY7XAedd9Ys69mEsPLQ | ${TAPROOT}
+  `)('%s: the derived address agrees with the BIP that defines the derivation', (type, wif, address) => {
+    expect(deriveAddress(decodeWif(wif).secretKey, type)).toBe(address);
+  });
 
   it('a compressed key controls four addresses, an uncompressed one only its P2PKH', () => {
     const compressed = decodeWif(WIKI.compressed);
