@@ -40,12 +40,8 @@ const supply = (atoms: bigint, changed: bigint | null = null, slot = 7n) => ({
 const WITNESS = base58.encode(new Uint8Array(32).fill(8));
 const PAIR = { authority: MINT, required: 2, signers: [solanaAddress, WITNESS] };
 const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
-  proof: signProof(MESSAGE),
-  host: 'reserve.example',
-  explorers: [explorer('a'), explorer('b')],
-  supply: supply(100_000n),
-  mintKeys: PAIR,
-  now: NOW,
+  ...{ proof: signProof(MESSAGE), host: 'reserve.example', explorers: [explorer('a'), explorer('b')] },
+  ...{ supply: supply(100_000n), mintKeys: PAIR, now: NOW },
   ...change,
 });
 const linesWith = (wanted: CheckLine['result'], change: Partial<ProofEvidence>): string[] =>
@@ -203,20 +199,14 @@ it('no line is red for the proof of a service without a token', () => {
   expect(red({ proof: signProof(message), supply: null })).toEqual([]);
 });
 
-type Esbuild = {
-  buildSync(options: object): { outputFiles: { text: string }[] };
-};
+type Esbuild = { buildSync(options: object): { outputFiles: { text: string }[] } };
 
 it('the check runs with only the APIs of a browser', () => {
   // The bundler comes with the deploy tool.
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler'));
   const { outputFiles } = (require('esbuild') as Esbuild).buildSync({
-    entryPoints: [join(import.meta.dirname, '../../../src/chain/bitcoin/proof-check.ts')],
-    bundle: true,
-    platform: 'browser',
-    format: 'iife',
-    globalName: 'proof',
-    write: false,
+    ...{ entryPoints: [join(import.meta.dirname, '../../../src/chain/bitcoin/proof-check.ts')] },
+    ...{ bundle: true, platform: 'browser', format: 'iife', globalName: 'proof', write: false },
   });
   const page = createContext({ TextEncoder, TextDecoder, given: evidence() });
   runInContext(outputFiles[0]?.text ?? '', page);

@@ -10,6 +10,7 @@ import {
 } from '../../../src/chain/bitcoin/proof-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
+import { rows } from '../../kit/scenes.ts';
 import { secretKeys } from './peers.ts';
 
 const EXAMPLE: ProofMessage = {
@@ -19,10 +20,7 @@ const EXAMPLE: ProofMessage = {
   reserveSats: sats(1_250_000n),
   solanaLamports: lamports(3_200_000_000n),
   absr: { mint: 'So11111111111111111111111111111111111111112', atoms: 1_249_000n, decimals: 0 },
-  bitcoinTip: {
-    height: 925_123,
-    hash: '00000000000000000001a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7',
-  },
+  bitcoinTip: { height: 925_123, hash: '00000000000000000001a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7' },
   solanaTip: { slot: 381_000_123n, blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N' },
   time: '2026-11-20T12:00:00.000Z',
   previousProof: null,
@@ -112,44 +110,35 @@ describe('the text', () => {
   });
 });
 
-it.each([
-  ['service', { service: '' }],
-  ['service', { service: 'Reserve.example' }],
-  ['service', { service: 'reserve.example/path' }],
-  ['service', { service: 'https://reserve.example' }],
-  ['service', { service: 'reserve.example\nReserve sats: 9' }],
-  ['service', { service: 'r\u0435serve.example' }],
-  ['service', { service: 'reserve.example:0' }],
-  ['bitcoinAddress', { bitcoinAddress: 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn' }],
-  ['bitcoinAddress', { bitcoinAddress: EXAMPLE.bitcoinAddress.toUpperCase() }],
-  ['solanaAddress', { solanaAddress: EXAMPLE.bitcoinAddress }],
-  ['solanaAddress', { solanaAddress: '' }],
-  ['reserveSats', { reserveSats: sats(-1n) }],
-  ['reserveSats', { reserveSats: sats(2n ** 64n) }],
-  ['solanaLamports', { solanaLamports: lamports(-1n) }],
-  ['absr.mint', { absr: { mint: 'none', atoms: 0n, decimals: 0 } }],
-  ['absr.atoms', { absr: { mint: EXAMPLE.solanaAddress, atoms: -1n, decimals: 0 } }],
-  ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 1.5 } }],
-  ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 256 } }],
-  ['bitcoinTip.height', { bitcoinTip: { height: Number.NaN, hash: EXAMPLE.bitcoinTip.hash } }],
-  ['bitcoinTip.height', { bitcoinTip: { height: -1, hash: EXAMPLE.bitcoinTip.hash } }],
-  ['bitcoinTip.height', { bitcoinTip: { height: 2 ** 32, hash: EXAMPLE.bitcoinTip.hash } }],
-  ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: EXAMPLE.bitcoinTip.hash.toUpperCase() } }],
-  ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: '' } }],
-  ['solanaTip.slot', { solanaTip: { slot: -1n, blockhash: EXAMPLE.solanaTip.blockhash } }],
-  ['solanaTip.blockhash', { solanaTip: { slot: 1n, blockhash: 'I0Ol' } }],
-  ['time', { time: '2026-11-20' }],
-  ['time', { time: '2026-11-20T12:00:00Z' }],
-  ['time', { time: '2026-11-20T13:00:00.000+01:00' }],
-  ['time', { time: '2026-02-30T12:00:00.000Z' }],
-  ['time', { time: '+012026-11-20T12:00:00.000Z' }],
-  ['previousProof', { previousProof: 'none' }],
-  ['previousProof', { previousProof: 'ab' }],
-])('the builder refuses a wrong %s (row %#)', (field, change) => {
-  expect(() => buildProofMessage({ ...EXAMPLE, ...change })).toThrow(
-    new RangeError(`proof message: ${field}`),
-  );
-});
+/** Fields, and values that each must not have. */
+const WRONG = rows<[field: string, ...values: unknown[]]>(`
+  service             | "" | Reserve.example | reserve.example/path | https://reserve.example | reserve.example:0
+    | "reserve.example\\nReserve sats: 9" | r\u0435serve.example
+  bitcoinAddress      | mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn | ${EXAMPLE.bitcoinAddress.toUpperCase()}
+  solanaAddress       | ${EXAMPLE.bitcoinAddress} | ""
+  reserveSats         | -1n | ${2n ** 64n}n
+  solanaLamports      | -1n
+  absr.mint           | none
+  absr.atoms          | -1n
+  absr.decimals       | 1.5 | 256
+  bitcoinTip.height   | -1 | ${2 ** 32} | 1e999
+  bitcoinTip.hash     | "${EXAMPLE.bitcoinTip.hash.toUpperCase()}" | ""
+  solanaTip.slot      | -1n
+  solanaTip.blockhash | I0Ol
+  time                | "2026-11-20" | "2026-11-20T12:00:00Z" | "2026-11-20T13:00:00.000+01:00"
+    | "2026-02-30T12:00:00.000Z" | +012026-11-20T12:00:00.000Z
+  previousProof       | none | ab
+`).flatMap(([field, ...values]) => values.map((value) => [field, value] as const));
+
+it.each([...WRONG, ['bitcoinTip.height', Number.NaN]] as const)(
+  'the builder refuses a wrong %s: %s',
+  (field, value) => {
+    const [outer = '', inner] = field.split('.');
+    const changed = inner === undefined ? value : { ...Reflect.get(EXAMPLE, outer), [inner]: value };
+    const refused = new RangeError(`proof message: ${field}`);
+    expect(() => buildProofMessage({ ...EXAMPLE, [outer]: changed })).toThrow(refused);
+  },
+);
 
 it.each([
   ['an empty text', ''],
