@@ -27,13 +27,7 @@ const blockhashAt = (height: number) => {
 /** A chain of blocks with a mint, three nodes that show it, and a witness with storage that outlives it. */
 function start({ reserve = 500n } = {}) {
   const chain = {
-    height: 1_000,
-    supply: 0n,
-    reserve,
-    reads: 0,
-    ahead: 0,
-    fails: false,
-    gate: Promise.resolve(),
+    ...{ height: 1_000, supply: 0n, reserve, reads: 0, ahead: 0, fails: false, gate: Promise.resolve() },
   };
   const stored: { row: LastSigned | undefined; crash: boolean } = { row: undefined, crash: false };
   const node = (name: string): WitnessNode => ({
@@ -60,13 +54,9 @@ function start({ reserve = 500n } = {}) {
       indexes: 2,
       reserveViews: async () => {
         await chain.gate;
-        return ['x', 'y'].map((source) => ({
-          source,
-          tip: { height: 900, hash: 'h' },
-          confirmed: sats(chain.reserve),
-          pendingSpent: sats(0n),
-          young: [],
-        }));
+        const tip = { height: 900, hash: 'h' };
+        const figures = { tip, confirmed: sats(chain.reserve), pendingSpent: sats(0n), young: [] };
+        return ['x', 'y'].map((source) => ({ source, ...figures }));
       },
       sign: async (message) => ed25519.sign(message, keyOf(2)),
       row: {
@@ -79,18 +69,9 @@ function start({ reserve = 500n } = {}) {
       now: () => 5_000,
     });
   const request = (atoms: bigint, height = chain.height) => {
-    const message = mintMessage(
-      {
-        payer: TERMS.custodian,
-        multisig: TERMS.multisig,
-        owner: TERMS.owner,
-        mint: TERMS.mint,
-        program: TOKEN_PROGRAM,
-        atoms,
-        decimals: 2,
-      },
-      { blockhash: blockhashAt(height) },
-    );
+    const { custodian: payer, ...terms } = TERMS;
+    const mint = { ...terms, payer, program: TOKEN_PROGRAM, atoms, decimals: 2 };
+    const message = mintMessage(mint, { blockhash: blockhashAt(height) });
     const signature = ed25519.sign(message, keyOf(1));
     return { message, text: base64.encode(signedTransaction(message, [signature, new Uint8Array(64)]).wire) };
   };
@@ -109,11 +90,8 @@ describe('the witness', () => {
     expect(
       result.type === 'signed' && ed25519.verify(result.signature, message, ed25519.getPublicKey(keyOf(2))),
     ).toBe(true);
-    expect(stored.row).toMatchObject({
-      atoms: '50000',
-      at: 5_000,
-      heights: { a: '1000', b: '1000', c: '1000' },
-    });
+    const heights = { a: '1000', b: '1000', c: '1000' };
+    expect(stored.row).toMatchObject({ atoms: '50000', at: 5_000, heights });
   });
 
   it('signs one of two mints that arrive together, and a later mint stays within the reserve', async () => {

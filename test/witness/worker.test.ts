@@ -7,6 +7,7 @@ import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import worker, { WitnessObject } from '../../src/witness/worker.ts';
 import { createBitcoinChain } from '../kit/bitcoin-chain.ts';
+import { eachScene } from '../kit/scenes.ts';
 import { nodeBody, type TestChain } from '../kit/solana-node.ts';
 import { mintAccount } from '../kit/token-accounts.ts';
 import { transport } from '../kit/transport.ts';
@@ -30,12 +31,8 @@ const [CUSTODIAN, WITNESS, OWNER, MINT, MULTISIG] = [1, 2, 3, 4, 5].map((seed) =
 ) as [string, string, string, string, string];
 const BITCOIN = 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu';
 const SETTINGS = {
-  WITNESS_PRIVATE_KEY: keyPair(2),
-  RESERVE_SOLANA_ADDRESS: CUSTODIAN,
-  RESERVE_BTC_ADDRESS: BITCOIN,
-  TREASURY_SOLANA_ADDRESS: OWNER,
-  ABSR_MINT_ADDRESS: MINT,
-  ABSR_MINT_AUTHORITY: MULTISIG,
+  ...{ WITNESS_PRIVATE_KEY: keyPair(2), RESERVE_SOLANA_ADDRESS: CUSTODIAN, RESERVE_BTC_ADDRESS: BITCOIN },
+  ...{ TREASURY_SOLANA_ADDRESS: OWNER, ABSR_MINT_ADDRESS: MINT, ABSR_MINT_AUTHORITY: MULTISIG },
   SOLANA_RPC_URL: 'https://one.test,https://two.test,https://one.test',
   ESPLORA_API_URLS: 'https://three.test,https://four.test',
 };
@@ -74,11 +71,8 @@ function start(settings: Partial<Record<keyof typeof SETTINGS, string>> = {}) {
   const env = { WITNESS: { getByName: (name: string) => (name === 'witness' ? object : undefined) } };
   const send = async (path: string, init?: RequestInit) => {
     const response = await worker.fetch(new Request(`https://witness.test${path}`, init), env as never);
-    return {
-      status: response.status,
-      allow: response.headers.get('allow'),
-      ...((await response.json()) as object),
-    };
+    const { status, headers } = response;
+    return { status, allow: headers.get('allow'), ...((await response.json()) as object) };
   };
   const cosign = (body: string) => send('/cosign', { method: 'POST', body });
   return { send, cosign, asked, object, durable: () => [...durable.values()] };
@@ -87,13 +81,8 @@ function start(settings: Partial<Record<keyof typeof SETTINGS, string>> = {}) {
 function requestOf(atoms: bigint) {
   const message = mintMessage(
     {
-      payer: CUSTODIAN,
-      multisig: { address: MULTISIG, witness: WITNESS },
-      owner: OWNER,
-      mint: MINT,
-      program: TOKEN_PROGRAM,
-      atoms,
-      decimals: 0,
+      ...{ payer: CUSTODIAN, multisig: { address: MULTISIG, witness: WITNESS }, owner: OWNER, mint: MINT },
+      ...{ program: TOKEN_PROGRAM, atoms, decimals: 0 },
     },
     { blockhash: encodeBase58(new Uint8Array(32).fill(9)) },
   );
@@ -101,13 +90,6 @@ function requestOf(atoms: bigint) {
   const { wire } = signedTransaction(message, [own, new Uint8Array(64)]);
   return { message, id: encodeBase58(own), body: JSON.stringify({ transaction: base64.encode(wire) }) };
 }
-
-/** One row for each line, one cell between bars. */
-const table = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map((row) => row.split('|').map((cell) => cell.trim()) as [string, string, string, string]);
 
 /** What is logged, one event in a line. */
 const logged = () => vi.spyOn(console, 'log').mockImplementation(() => undefined).mock.calls;
@@ -136,27 +118,19 @@ describe('the Worker of the witness', () => {
   it('refuses a mint of one atom more than its sources cover', async () => {
     const log = logged();
     const { send, cosign, durable } = start();
-    expect(await cosign(requestOf(71n).body)).toMatchObject({
-      status: 409,
-      error_code: 'amount_above_reserve',
-    });
+    const refused = { status: 409, error_code: 'amount_above_reserve' };
+    expect(await cosign(requestOf(71n).body)).toMatchObject(refused);
     expect(log.map(([line]) => JSON.parse(line))).toEqual([
       { level: 'info', event: 'cosign_refused', refusal: 'amount_above_reserve' },
     ]);
     expect(durable()).toEqual([]);
     expect(await send('/')).toMatchObject({
-      status: 200,
-      type: 'state',
-      witness: WITNESS,
-      custodian: CUSTODIAN,
-      mintAuthority: MULTISIG,
-      mint: MINT,
-      lastSigned: null,
+      ...{ status: 200, type: 'state', witness: WITNESS, custodian: CUSTODIAN },
+      ...{ mintAuthority: MULTISIG, mint: MINT, lastSigned: null },
     });
   });
 
-  it.each(
-    table(`
+  eachScene(`
     GET    /cosign |                     | 405 | method_not_allowed
     POST   /       | {}                  | 404 | not_found
     GET    /state  |                     | 404 | not_found
@@ -165,12 +139,11 @@ describe('the Worker of the witness', () => {
     POST   /cosign | "AAAA"              | 400 | invalid_body
     POST   /cosign | {"transaction":1}   | 400 | invalid_body
     POST   /cosign | {"transaction":"A"} | 409 | not_a_mint
-  `),
-  )(
+  `)(
     'responds to %s with the body %s with status %s and the code %s',
-    async (target, body, status, error_code) => {
+    async (target = '', body, status, error_code) => {
       logged();
-      const [method, path] = target.split(/\s+/) as [string, string];
+      const [method = '', path = ''] = target.split(/\s+/);
       const response = await start().send(path, { method, ...(body && { body }) });
       expect(response).toMatchObject({ status: Number(status), error_code });
       expect(response.allow).toBe(status === '405' ? 'POST' : null);
@@ -182,11 +155,12 @@ describe('the Worker of the witness', () => {
     const { cosign } = start();
     const body = (bytes: number) => `{"transaction":"${'A'.repeat(bytes - 18)}"}`;
     expect(await cosign(body(4_096))).toMatchObject({ status: 409, error_code: 'not_a_mint' });
-    expect(await cosign(body(4_097))).toMatchObject({
+    const refused = {
       status: 413,
       error_code: 'body_too_large',
       error: expect.stringContaining('4096 bytes'),
-    });
+    };
+    expect(await cosign(body(4_097))).toMatchObject(refused);
   });
 
   it('the witness reports a failure without a signature when its storage fails', async () => {
@@ -201,8 +175,7 @@ describe('the Worker of the witness', () => {
 });
 
 describe('the settings of the witness', () => {
-  it.each(
-    table(`
+  eachScene(`
     WITNESS_PRIVATE_KEY      | nonsense                              | WITNESS_PRIVATE_KEY
     WITNESS_PRIVATE_KEY      | ${keyPair(1)} | WITNESS_PRIVATE_KEY, RESERVE_SOLANA_ADDRESS
     RESERVE_SOLANA_ADDRESS   |                                       | RESERVE_SOLANA_ADDRESS
@@ -213,14 +186,10 @@ describe('the settings of the witness', () => {
     ABSR_MINT_AUTHORITY      |                                       | ABSR_MINT_AUTHORITY
     SOLANA_RPC_URL           | https://one.test,https://one.test/    | SOLANA_RPC_URL
     ESPLORA_API_URLS         | https://three.test                    | ESPLORA_API_URLS
-  `),
-  )('the witness refuses settings with %s as "%s", and names %s', async (name, value, named) => {
+  `)('the witness refuses settings with %s as "%s", and names %s', async (name = '', value, named) => {
     const { send, cosign } = start({ [name]: value });
-    const refused = {
-      status: 503,
-      error_code: 'not_configured',
-      error: expect.stringContaining(`: ${named}.`),
-    };
+    const error = expect.stringContaining(`: ${named}.`);
+    const refused = { status: 503, error_code: 'not_configured', error };
     expect(await send('/')).toMatchObject(refused);
     expect(await cosign(requestOf(1n).body)).toMatchObject(refused);
   });

@@ -41,14 +41,8 @@ const u64 = (value: bigint): Uint8Array => {
 };
 
 const MINT: TokenMint = {
-  payer: custodian,
-  multisig: TERMS.multisig,
-  owner: TERMS.owner,
-  mint: TERMS.mint,
-  program: TOKEN_PROGRAM,
-  atoms: 1_500n,
-  decimals: 2,
-  memo: 'proof:aa',
+  ...{ payer: custodian, multisig: TERMS.multisig, owner: TERMS.owner, mint: TERMS.mint },
+  ...{ program: TOKEN_PROGRAM, atoms: 1_500n, decimals: 2, memo: 'proof:aa' },
 };
 const LIFETIME = { blockhash: BLOCKHASH };
 /** SetAuthority (6) of the mint: its mint authority (0) becomes the custodian alone. */
@@ -95,31 +89,18 @@ describe('reading a request for a second signature', () => {
   });
 
   it('refuses another instruction before, between or after those of a mint', async () => {
-    const account = addressOf(8);
-    const extra = mintTo({
-      ...MINT,
-      account,
-      authority: TERMS.multisig.address,
-      signers: [custodian, witness],
-    });
+    const signers = [custodian, witness];
+    const extra = mintTo({ ...MINT, account: addressOf(8), authority: TERMS.multisig.address, signers });
+    const memo = memoInstruction('x');
     const budget = { units: 160_000, unitPrice: 10_000n };
-    for (const instructions of [
-      [extra],
-      [extra, extra],
-      [setAuthority],
-      [memoInstruction('x'), extra],
-      [memoInstruction('x')],
-      [],
-    ])
+    for (const instructions of [[extra], [extra, extra], [setAuthority], [memo, extra], [memo], []])
       expect(await read(compileMessage(custodian, LIFETIME, budget, instructions))).toBe('not_a_mint');
   });
 
   it('refuses a transfer that the custodian has signed', async () => {
-    const transfer = { from: custodian, to: stranger, mint: TERMS.mint, program: TOKEN_PROGRAM, atoms: 1n };
-    const message = tokenTransferMessage(
-      { ...transfer, decimals: 2, memo: 'm', createAccount: true },
-      LIFETIME,
-    );
+    const accounts = { from: custodian, to: stranger, mint: TERMS.mint, program: TOKEN_PROGRAM };
+    const transfer = { ...accounts, atoms: 1n, decimals: 2, memo: 'm', createAccount: true };
+    const message = tokenTransferMessage(transfer, LIFETIME);
     expect(await read(message)).toBe('not_a_mint');
   });
 
@@ -147,12 +128,8 @@ describe('reading a request for a second signature', () => {
     timeout: 600_000,
   }, async () => {
     const account = findAta(TERMS.owner, TERMS.mint, TOKEN_PROGRAM);
-    const openAccount = createAtaIdempotent({
-      payer: custodian,
-      owner: TERMS.owner,
-      mint: TERMS.mint,
-      program: TOKEN_PROGRAM,
-    });
+    const { owner, mint: token } = TERMS;
+    const openAccount = createAtaIdempotent({ payer: custodian, owner, mint: token, program: TOKEN_PROGRAM });
     const multisig = TERMS.multisig.address;
     const mint = { ...MINT, account, authority: multisig, signers: [custodian, witness] };
     const known = [openAccount, memoInstruction('proof:aa'), mintTo(mint)];
@@ -163,34 +140,20 @@ describe('reading a request for a second signature', () => {
       memoInstruction(''),
       setAuthority,
     ];
-    const instruction = fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom(...known) },
-      { weight: 1, arbitrary: fc.constantFrom(...foreign) },
-    );
+    /** Mostly one, in one of ten the other. */
+    const mostly = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>, weight = 9) =>
+      fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
+    const instruction = mostly(fc.constantFrom(...known), fc.constantFrom(...foreign), 8);
+    const edit = fc.tuple(fc.nat(2_000), fc.nat(255), fc.constantFrom('set', 'insert', 'remove'));
     const generated = fc.record({
       instructions: fc.oneof(
         { weight: 2, arbitrary: fc.constantFrom(known, [openAccount, mintTo(mint)]) },
         { weight: 3, arbitrary: fc.array(instruction, { maxLength: 4 }) },
       ),
-      payer: fc.oneof(
-        { weight: 9, arbitrary: fc.constant(custodian) },
-        { weight: 1, arbitrary: fc.constant(witness) },
-      ),
+      payer: mostly(fc.constant(custodian), fc.constant(witness)),
       version: fc.constantFrom(0 as const, 1 as const),
-      units: fc.oneof(
-        { weight: 9, arbitrary: fc.constant(160_000) },
-        { weight: 1, arbitrary: fc.nat(400_000) },
-      ),
-      edits: fc.oneof(
-        { weight: 1, arbitrary: fc.constant([]) },
-        {
-          weight: 1,
-          arbitrary: fc.array(
-            fc.tuple(fc.nat(2_000), fc.nat(255), fc.constantFrom('set', 'insert', 'remove')),
-            { maxLength: 2 },
-          ),
-        },
-      ),
+      units: mostly(fc.constant(160_000), fc.nat(400_000)),
+      edits: fc.oneof(fc.constant([]), fc.array(edit, { maxLength: 2 })),
     });
     let accepted = 0;
     await fc.assert(
