@@ -13,8 +13,7 @@ export type DecodedMessage = {
   readonly blockhash: string;
   /** Of version 1; null in version 0, whose budget is in its instructions. */
   readonly config: {
-    /** Lamports in all. */
-    readonly priorityFee: bigint | null;
+    /** Lamports in all. */ readonly priorityFee: bigint | null;
     readonly units: number | null;
     readonly loadedBytes: number | null;
     readonly heapBytes: number | null;

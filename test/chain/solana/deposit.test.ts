@@ -15,7 +15,7 @@ import {
 import { programAddress } from '../../../src/chain/solana/program-address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { scenes } from '../../kit/scenes.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { nodesOver } from '../../kit/solana-node.ts';
 import { createRandom } from '../../simulator/random.ts';
 
@@ -97,23 +97,15 @@ const row = (owner: string | null, atoms: bigint, more: Partial<TokenBalanceRow>
 });
 
 const transfer = (change: Partial<DepositTransaction> = {}): DepositTransaction => ({
-  signature: encodeBase58(new Uint8Array(64).fill(9)),
-  slot: 100n,
-  blockTime: 1_800_000_000,
-  failed: false,
-  signers: [SENDER],
-  preTokens: [row(SENDER, 100n), row(TREASURY, 5n)],
-  postTokens: [row(SENDER, 60n), row(TREASURY, 45n)],
+  ...{ signature: encodeBase58(new Uint8Array(64).fill(9)), slot: 100n, blockTime: 1_800_000_000 },
+  ...{ failed: false, signers: [SENDER], preTokens: [row(SENDER, 100n), row(TREASURY, 5n)] },
+  ...{ postTokens: [row(SENDER, 60n), row(TREASURY, 45n)] },
   ...change,
 });
 
 const EXCHANGE = EXCHANGE_WALLETS[0] ?? '';
 const OWNERS: Readonly<Record<string, string>> = {
-  sender: SENDER,
-  other: OTHER,
-  treasury: TREASURY,
-  vault: VAULT,
-  exchange: EXCHANGE,
+  ...{ sender: SENDER, other: OTHER, treasury: TREASURY, vault: VAULT, exchange: EXCHANGE },
 };
 /** What a scene may say of a token balance after its owner and its atoms. */
 const MARKS: Readonly<Record<string, Partial<TokenBalanceRow>>> = {
@@ -134,25 +126,23 @@ function balancesOf(text: string): readonly TokenBalanceRow[] | null {
   });
 }
 
-it.each(
-  scenes(`
-    a deposit                                         |           | sender 100, treasury 5            | sender 60, treasury 45               | deposit
-    no balances at all                                |           | ?                                 | ?                                    | unverifiable no_token_balances
-    only later balances                               |           | ?                                 | sender 60, treasury 45               | unverifiable no_token_balances
-    only earlier balances                             |           | sender 100, treasury 5            | ?                                    | unverifiable no_token_balances
-    no block time                                     | undated   | sender 100, treasury 5            | sender 60, treasury 45               | unverifiable no_block_time
-    no owner of an account, as older nodes return it  |           | sender 100, treasury 5            | nobody 60, treasury 45               | unverifiable bad_balances
-    no program of an account                          |           | sender 100 no-program, treasury 5 | sender 60, treasury 45               | unverifiable bad_balances
-    one account twice                                 |           | sender 100, treasury 5            | sender 60, treasury 45, treasury 45  | unverifiable bad_balances
-    an account index out of range                     |           | sender 100, treasury 5            | sender 60, treasury 45 nowhere       | unverifiable bad_balances
-    an exchange on the list                           | exchange  | exchange 100, treasury 5          | exchange 60, treasury 45             | held sender_is_exchange
-    an account created again for another token        |           | sender 100, treasury 5, other 1 at-vault | sender 60, treasury 45, other 1 usdt | held several_senders
-    a swap in which a pool pays the treasury          |           | vault 100, treasury 5             | vault 60, treasury 45                | held sender_off_curve
-    a failure whose balances look like a deposit      | failed    | sender 100, treasury 5            | sender 60, treasury 45               | refused transaction_failed
-    no token rows                                     |           | -                                 | -                                    | refused no_credit
-    a treasury's account under another program        |           | sender 100, treasury 5 2022       | sender 60, treasury 45 2022          | held treasury_account_changed
-  `),
-)(
+eachScene(`
+  a deposit                                         |           | sender 100, treasury 5            | sender 60, treasury 45               | deposit
+  no balances at all                                |           | ?                                 | ?                                    | unverifiable no_token_balances
+  only later balances                               |           | ?                                 | sender 60, treasury 45               | unverifiable no_token_balances
+  only earlier balances                             |           | sender 100, treasury 5            | ?                                    | unverifiable no_token_balances
+  no block time                                     | undated   | sender 100, treasury 5            | sender 60, treasury 45               | unverifiable no_block_time
+  no owner of an account, as older nodes return it  |           | sender 100, treasury 5            | nobody 60, treasury 45               | unverifiable bad_balances
+  no program of an account                          |           | sender 100 no-program, treasury 5 | sender 60, treasury 45               | unverifiable bad_balances
+  one account twice                                 |           | sender 100, treasury 5            | sender 60, treasury 45, treasury 45  | unverifiable bad_balances
+  an account index out of range                     |           | sender 100, treasury 5            | sender 60, treasury 45 nowhere       | unverifiable bad_balances
+  an exchange on the list                           | exchange  | exchange 100, treasury 5          | exchange 60, treasury 45             | held sender_is_exchange
+  an account created again for another token        |           | sender 100, treasury 5, other 1 at-vault | sender 60, treasury 45, other 1 usdt | held several_senders
+  a swap in which a pool pays the treasury          |           | vault 100, treasury 5             | vault 60, treasury 45                | held sender_off_curve
+  a failure whose balances look like a deposit      | failed    | sender 100, treasury 5            | sender 60, treasury 45               | refused transaction_failed
+  no token rows                                     |           | -                                 | -                                    | refused no_credit
+  a treasury's account under another program        |           | sender 100, treasury 5 2022       | sender 60, treasury 45 2022          | held treasury_account_changed
+`)(
   'checkDeposit judges another possible response of a node: %s',
   (_name, what, before = '', after = '', verdict = '') => {
     const shown = transfer({

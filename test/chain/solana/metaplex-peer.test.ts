@@ -23,7 +23,7 @@ import {
   metaplexAddress,
   tokenAuthorities,
 } from '../../../src/chain/solana/token-metadata.ts';
-import { type Mint, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { type Mint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { wallet } from '../../kit/addresses.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(1), wallet(2), wallet(3)];
@@ -47,13 +47,8 @@ function theirs(p: Parameters<typeof createMetaplexMetadata>[0]) {
     payer: signer(p.payer),
     updateAuthority: publicKey(p.updateAuthority),
     data: {
-      name: p.name,
-      symbol: p.symbol,
-      uri: p.uri,
-      sellerFeeBasisPoints: 0,
-      creators: none(),
-      collection: none(),
-      uses: none(),
+      ...{ name: p.name, symbol: p.symbol, uri: p.uri, sellerFeeBasisPoints: 0 },
+      ...{ creators: none(), collection: none(), uses: none() },
     },
     isMutable: p.isMutable,
     collectionDetails: none(),
@@ -70,24 +65,14 @@ const isWritable = (role: AccountRole): boolean =>
 it("our CreateMetadataAccountV3 equals the client's instruction in every byte and account", () => {
   fc.assert(
     fc.property(text(32), text(10), fc.webUrl(), fc.boolean(), (name, symbol, uri, isMutable) => {
-      const p = {
-        mint: MINT,
-        mintAuthority: RESERVE,
-        payer: RESERVE,
-        updateAuthority: CREATOR,
-        name,
-        symbol,
-        uri,
-        isMutable,
-      };
-      const [ours, peer] = [createMetaplexMetadata(p), theirs(p)];
+      const authorities = { mint: MINT, mintAuthority: RESERVE, payer: RESERVE, updateAuthority: CREATOR };
+      const terms = { ...authorities, name, symbol, uri, isMutable };
+      const [ours, peer] = [createMetaplexMetadata(terms), theirs(terms)];
       expect(String(ours.programAddress)).toBe(String(peer.programId));
       expect([...(ours.data ?? [])]).toEqual([...peer.data]);
-      const roles = (ours.accounts ?? []).map(({ address, role }) => [
-        String(address),
-        isSigner(role),
-        isWritable(role),
-      ]);
+      const roles = (ours.accounts ?? []).map(({ address, role }) => {
+        return [String(address), isSigner(role), isWritable(role)];
+      });
       // Their program takes the rent account as an option; we leave it out as their client does.
       expect(roles).toEqual(peer.keys.map((key) => [String(key.pubkey), key.isSigner, key.isWritable]));
     }),
@@ -97,60 +82,36 @@ it("our CreateMetadataAccountV3 equals the client's instruction in every byte an
 
 describe('a metadata account as the client writes it', () => {
   const mint: Mint = {
-    program: TOKEN_PROGRAM,
-    mintAuthority: null,
-    freezeAuthority: null,
-    supply: 0n,
-    decimals: 0,
-    extensions: new Map(),
-    hasUnreadBytes: false,
+    ...{ program: TOKEN_PROGRAM, mintAuthority: null, freezeAuthority: null, supply: 0n, decimals: 0 },
+    ...{ extensions: new Map(), hasUnreadBytes: false },
   };
   const account = (more: { isMutable?: boolean; creators?: number; name?: string } = {}): Uint8Array =>
     getMetadataAccountDataSerializer().serialize({
-      key: Key.MetadataV1,
-      updateAuthority: publicKey(CREATOR),
-      mint: publicKey(MINT),
-      name: more.name ?? 'Moon Cat',
-      symbol: 'MCAT',
-      uri: 'https://example.org/m.json',
+      ...{ key: Key.MetadataV1, updateAuthority: publicKey(CREATOR), mint: publicKey(MINT) },
+      ...{ name: more.name ?? 'Moon Cat', symbol: 'MCAT', uri: 'https://example.org/m.json' },
       sellerFeeBasisPoints: 250,
       creators: more.creators
         ? some(
             Array.from({ length: more.creators }, (_, n) => ({
-              address: publicKey(wallet(60 + n)),
-              verified: n === 0,
-              share: 10,
+              ...{ address: publicKey(wallet(60 + n)), verified: n === 0, share: 10 },
             })),
           )
         : none(),
-      primarySaleHappened: true,
-      isMutable: more.isMutable ?? true,
-      editionNonce: some(254),
-      tokenStandard: some(TokenStandard.Fungible),
-      collection: none(),
-      uses: none(),
-      collectionDetails: none(),
-      programmableConfig: none(),
+      ...{ primarySaleHappened: true, isMutable: more.isMutable ?? true, editionNonce: some(254) },
+      ...{ tokenStandard: some(TokenStandard.Fungible), collection: none(), uses: none() },
+      ...{ collectionDetails: none(), programmableConfig: none() },
     } as Parameters<ReturnType<typeof getMetadataAccountDataSerializer>['serialize']>[0]);
 
-  it.each([0, 1, 5])(
-    'a metadata account with %i creators is read with its names and its update authority',
-    (creators) => {
-      const data = account({ creators });
-      expect(decodeMetaplexMetadata(MINT, data)).toEqual({
-        name: 'Moon Cat',
-        symbol: 'MCAT',
-        uri: 'https://example.org/m.json',
-      });
-      expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBe(CREATOR);
-    },
-  );
+  it.each([0, 1, 5])('an account with %i creators is read with its names and authority', (creators) => {
+    const data = account({ creators });
+    const names = { name: 'Moon Cat', symbol: 'MCAT', uri: 'https://example.org/m.json' };
+    expect(decodeMetaplexMetadata(MINT, data)).toEqual(names);
+    expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBe(CREATOR);
+  });
 
   it('an immutable, truncated or missing metadata account has no update authority', () => {
-    expect(tokenAuthorities(MINT, mint, account({ isMutable: false })).updateAuthority).toBeNull();
-    expect(tokenAuthorities(MINT, mint, account().slice(0, 100)).updateAuthority).toBeNull();
-    expect(tokenAuthorities(MINT, mint, new Uint8Array(200)).updateAuthority).toBeNull();
-    expect(tokenAuthorities(MINT, mint, undefined).updateAuthority).toBeNull();
+    const unused = [account({ isMutable: false }), account().slice(0, 100), new Uint8Array(200), undefined];
+    for (const data of unused) expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBeNull();
   });
 });
 
@@ -167,13 +128,8 @@ describe('the update authority of a Token-2022 mint', () => {
     Uint8Array.from([...addressSeed(authority), ...addressSeed(of), ...texts]),
   ];
   const mint = (...extensions: [number, Uint8Array][]): Mint => ({
-    program: 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-    mintAuthority: CREATOR,
-    freezeAuthority: RESERVE,
-    supply: 1n,
-    decimals: 0,
-    extensions: new Map(extensions),
-    hasUnreadBytes: false,
+    ...{ program: TOKEN_2022_PROGRAM, mintAuthority: CREATOR, freezeAuthority: RESERVE, supply: 1n },
+    ...{ decimals: 0, extensions: new Map(extensions), hasUnreadBytes: false },
   });
   /** Metaplex's account of the same mint, which its update authority may change. */
   const beside = Uint8Array.from([
@@ -182,11 +138,8 @@ describe('the update authority of a Token-2022 mint', () => {
   ]);
 
   it('the update authority of a Token-2022 mint is read from the mint, and all zero bytes mean none', () => {
-    expect(tokenAuthorities(MINT, mint(pointer(NOBODY, MINT), names(CREATOR)), undefined)).toEqual({
-      mintAuthority: CREATOR,
-      freezeAuthority: RESERVE,
-      updateAuthority: CREATOR,
-    });
+    const own = { mintAuthority: CREATOR, freezeAuthority: RESERVE, updateAuthority: CREATOR };
+    expect(tokenAuthorities(MINT, mint(pointer(NOBODY, MINT), names(CREATOR)), undefined)).toEqual(own);
     const fixed = mint(pointer(NOBODY, MINT), names(NOBODY));
     expect(tokenAuthorities(MINT, fixed, undefined).updateAuthority).toBeNull();
     // A mint that names itself has that name, regardless of a Metaplex account.

@@ -40,9 +40,7 @@ const key = (text: string): Uint8Array => base58.decode(text);
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const pay = (amount: bigint): Expected => ({
-  program: SYSTEM,
-  accounts: [OWN, OTHER],
-  data: bytes(u32(2), u64(amount)),
+  ...{ program: SYSTEM, accounts: [OWN, OTHER], data: bytes(u32(2), u64(amount)) },
 });
 const memo = (text: string): Expected => ({ program: MEMO, accounts: [], data: utf8(text) });
 const openAccount = (program: string): Expected => ({
@@ -64,17 +62,12 @@ export function ownMessages(version: MessageVersion): OwnMessage[] {
     {
       name: 'a swap deposit',
       bytes: transferMessage({ from: OWN, to: OTHER, amount, lifetime }),
-      signers,
-      units: 900,
-      priorityFee: 900n,
-      instructions: [pay(amount)],
+      ...{ signers, units: 900, priorityFee: 900n, instructions: [pay(amount)] },
     },
     {
       name: 'a refund',
       bytes: memoTransferMessage({ from: OWN, to: OTHER, amount, lifetime, memo: 'refund:é日本:1' }),
-      signers,
-      units: 40_000,
-      priorityFee: 400n,
+      ...{ signers, units: 40_000, priorityFee: 400n },
       instructions: [pay(amount), memo('refund:é日本:1')],
     },
     ...TOKENS.flatMap((program) =>
@@ -82,14 +75,8 @@ export function ownMessages(version: MessageVersion): OwnMessage[] {
         name: `a payout under ${program}${createAccount ? ' that opens an account' : ''}`,
         bytes: tokenTransferMessage(
           {
-            from: OWN,
-            to: OTHER,
-            mint: MINT,
-            program,
-            atoms: 2n ** 64n - 1n,
-            decimals: 9,
-            memo: 'asry:x:1',
-            createAccount,
+            ...{ from: OWN, to: OTHER, mint: MINT, program, atoms: 2n ** 64n - 1n, decimals: 9 },
+            ...{ memo: 'asry:x:1', createAccount },
           },
           lifetime,
         ),
@@ -122,26 +109,13 @@ export function ownMessages(version: MessageVersion): OwnMessage[] {
       name: 'a token creation',
       bytes: creationMessage({
         design: {
-          program: 'token',
-          metaplex: false,
-          name: 'Moon Cat',
-          symbol: 'MCAT',
-          uri: 'https://sluice.test/m.json',
-          decimals: 6,
-          supply: 5n,
-          creator: OTHER,
-          revokeMint: true,
-          revokeFreeze: false,
-          revokeUpdate: false,
+          ...{ program: 'token', metaplex: false, name: 'Moon Cat', symbol: 'MCAT', decimals: 6, supply: 5n },
+          ...{ uri: 'https://sluice.test/m.json', creator: OTHER },
+          ...{ revokeMint: true, revokeFreeze: false, revokeUpdate: false },
         },
-        mint: MINT,
-        reserve: OWN,
-        mintRent: 4_000_000n,
-        lifetime,
+        ...{ mint: MINT, reserve: OWN, mintRent: 4_000_000n, lifetime },
       }),
-      signers: [OWN, MINT],
-      units: 200_000,
-      priorityFee: 4_000n,
+      ...{ signers: [OWN, MINT], units: 200_000, priorityFee: 4_000n },
       instructions: [
         {
           program: SYSTEM,

@@ -30,12 +30,8 @@ it('accounts and mints are read as the token library wrote them, under both toke
     expect(decodeTokenAccount(program, account)).toEqual({ mint: USDC, owner: OWNER, atoms: U64_MAX });
     expect(decodeMint(program, mint)).toEqual({
       program,
-      mintAuthority: OWNER,
-      freezeAuthority: null,
-      supply: U64_MAX,
-      decimals: 6,
-      extensions: new Map(),
-      hasUnreadBytes: false,
+      ...{ mintAuthority: OWNER, freezeAuthority: null, supply: U64_MAX, decimals: 6 },
+      ...{ extensions: new Map(), hasUnreadBytes: false },
     });
     expect(decodeMint(program, mintBytes(true, null))?.mintAuthority).toBeNull();
   }

@@ -46,13 +46,8 @@ const designs = fc
 
 /** The instructions of a creation, each with its program and named accounts. */
 function read(design: TokenDesign) {
-  const bytes = creationMessage({
-    design,
-    mint: MINT,
-    reserve: RESERVE,
-    mintRent: 4_000_000n,
-    lifetime: { blockhash: wallet(34) },
-  });
+  const lifetime = { blockhash: wallet(34) };
+  const bytes = creationMessage({ design, mint: MINT, reserve: RESERVE, mintRent: 4_000_000n, lifetime });
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
   if (message.version !== 0) throw new Error('not version 0');
   const keys = message.staticAccounts;
@@ -87,15 +82,8 @@ it('a creation of any design is one transaction of two signers within the size l
       expect([header.numSignerAccounts, keys[0], keys[1]]).toEqual([2, RESERVE, MINT]);
       const program = design.program === 'token' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM;
       const programs = instructions.map(({ programAddress }) => String(programAddress));
-      expect(new Set(programs)).toEqual(
-        new Set([
-          BUDGET,
-          SYSTEM,
-          program,
-          ...(design.supply > 0n ? [ATA] : []),
-          ...(design.metaplex ? [METAPLEX_PROGRAM] : []),
-        ]),
-      );
+      const optional = [...(design.supply > 0n ? [ATA] : []), ...(design.metaplex ? [METAPLEX_PROGRAM] : [])];
+      expect(new Set(programs)).toEqual(new Set([BUDGET, SYSTEM, program, ...optional]));
 
       const of = (name: string) =>
         instructions.filter(({ programAddress }) => String(programAddress) === name);
@@ -105,24 +93,16 @@ it('a creation of any design is one transaction of two signers within the size l
       ]);
 
       const own = of(program);
-      const mint = own
-        .filter(({ data }) => data[0] === 20)
-        .map((each) => parseInitializeMint2Instruction(each).data);
-      expect(mint).toMatchObject([
-        {
-          decimals: design.decimals,
-          mintAuthority: RESERVE,
-          freezeAuthority: design.revokeFreeze ? NONE : some(CREATOR),
-        },
+      const withCode = (code: number) => own.filter(({ data }) => data[0] === code);
+      const freezeAuthority = design.revokeFreeze ? NONE : some(CREATOR);
+      expect(withCode(20).map((each) => parseInitializeMint2Instruction(each).data)).toMatchObject([
+        { decimals: design.decimals, mintAuthority: RESERVE, freezeAuthority },
       ]);
-      const supply = own
-        .filter(({ data }) => data[0] === 14)
-        .map((each) => parseMintToCheckedInstruction(each));
+      const supply = withCode(14).map((each) => parseMintToCheckedInstruction(each));
+      const account = findAta(CREATOR, MINT, program);
       expect(
         supply.map(({ data, accounts }) => [data.amount, data.decimals, String(accounts.token.address)]),
-      ).toEqual(
-        design.supply === 0n ? [] : [[design.supply, design.decimals, findAta(CREATOR, MINT, program)]],
-      );
+      ).toEqual(design.supply === 0n ? [] : [[design.supply, design.decimals, account]]);
       // The final instruction: no mint follows once the authority is transferred.
       const last = instructions[instructions.length - 1];
       const handed = last && parseSetAuthorityInstruction(last).data;
@@ -132,11 +112,8 @@ it('a creation of any design is one transaction of two signers within the size l
       });
       for (const each of of(ATA)) {
         const { accounts } = parseCreateAssociatedTokenIdempotentInstruction(each);
-        expect(
-          [accounts.payer, accounts.owner, accounts.mint, accounts.tokenProgram].map((account) =>
-            String(account.address),
-          ),
-        ).toEqual([RESERVE, CREATOR, MINT, program]);
+        const named = [accounts.payer, accounts.owner, accounts.mint, accounts.tokenProgram];
+        expect(named.map((each) => String(each.address))).toEqual([RESERVE, CREATOR, MINT, program]);
       }
       expect(of(METAPLEX_PROGRAM)).toHaveLength(design.metaplex ? 1 : 0);
     }),
@@ -157,17 +134,10 @@ describe('metadata inside a Token-2022 mint', () => {
   it('metadata inside a Token-2022 mint is written with its texts, and the mint points at itself', () => {
     const [metadata] = startingWith({}, INITIALIZE);
     const text = (value: string) => [value.length, 0, 0, 0, ...utf8ToBytes(value)];
-    expect([...(metadata?.data.slice(8) ?? [])]).toEqual([
-      ...text('Moon Cat'),
-      ...text('MCAT'),
-      ...text(design.uri),
-    ]);
-    expect(metadata?.accounts.map((account) => String(account.address))).toEqual([
-      MINT,
-      CREATOR,
-      MINT,
-      RESERVE,
-    ]);
+    const texts = ['Moon Cat', 'MCAT', design.uri].flatMap(text);
+    expect([...(metadata?.data.slice(8) ?? [])]).toEqual(texts);
+    const accounts = metadata?.accounts.map((account) => String(account.address));
+    expect(accounts).toEqual([MINT, CREATOR, MINT, RESERVE]);
     const [pointer] = startingWith({}, [39, 0]);
     expect(pointer?.data).toHaveLength(66);
   });
@@ -182,16 +152,10 @@ describe('metadata inside a Token-2022 mint', () => {
 
   it('a creation pays rent for every byte of the final account', () => {
     const texts = 'Moon Cat'.length + 'MCAT'.length + design.uri.length;
-    expect(creationSpaces(design)).toEqual({
-      mint: 234 + 4 + 64 + 12 + 4 + texts,
-      metadata: 0,
-      account: 170,
-    });
+    const mint = 234 + 4 + 64 + 12 + 4 + texts;
+    expect(creationSpaces(design)).toEqual({ mint, metadata: 0, account: 170 });
     expect(creationSpaces({ ...design, supply: 0n }).account).toBe(0);
-    expect(creationSpaces({ ...design, program: 'token', metaplex: true })).toEqual({
-      mint: 82,
-      metadata: 607,
-      account: 165,
-    });
+    const classic = { ...design, program: 'token', metaplex: true } as const;
+    expect(creationSpaces(classic)).toEqual({ mint: 82, metadata: 607, account: 165 });
   });
 });

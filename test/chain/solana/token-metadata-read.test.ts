@@ -15,13 +15,8 @@ const OTHER = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB';
 const NAMES = { name: 'Café Coin ☕', symbol: 'CAFÉ', uri: 'https://example.org/c.json' };
 
 const mintWith = (...extensions: [number, Uint8Array][]): Mint => ({
-  program: TOKEN_2022_PROGRAM,
-  mintAuthority: null,
-  freezeAuthority: null,
-  supply: 0n,
-  decimals: 6,
-  extensions: new Map(extensions),
-  hasUnreadBytes: false,
+  ...{ program: TOKEN_2022_PROGRAM, mintAuthority: null, freezeAuthority: null, supply: 0n, decimals: 6 },
+  ...{ extensions: new Map(extensions), hasUnreadBytes: false },
 });
 
 it('the metadata address of USDC is the one on mainnet', () => {

@@ -43,18 +43,12 @@ const powersOf = (data: Uint8Array): readonly TokenPower[] | undefined => {
 const fee = (basisPoints: number) => ({ epoch: 0n, maximumFee: 1n, transferFeeBasisPoints: basisPoints });
 const fees = (key: typeof KEY, older: number, newer: number): ExtensionArgs =>
   extension('TransferFeeConfig', {
-    transferFeeConfigAuthority: key,
-    withdrawWithheldAuthority: KEY,
-    withheldAmount: 0n,
-    olderTransferFee: fee(older),
-    newerTransferFee: fee(newer),
+    ...{ transferFeeConfigAuthority: key, withdrawWithheldAuthority: KEY, withheldAmount: 0n },
+    ...{ olderTransferFee: fee(older), newerTransferFee: fee(newer) },
   });
 const interest = (key: typeof KEY, rate: number): ExtensionArgs =>
   extension('InterestBearingConfig', {
-    rateAuthority: key,
-    initializationTimestamp: 0n,
-    preUpdateAverageRate: 0,
-    lastUpdateTimestamp: 0n,
+    ...{ rateAuthority: key, initializationTimestamp: 0n, preUpdateAverageRate: 0, lastUpdateTimestamp: 0n },
     currentRate: rate,
   });
 const scaled = (key: typeof KEY, multiplier: number, later: number): ExtensionArgs =>

@@ -11,20 +11,12 @@ import { oracleBytes } from './oracle-bytes.ts';
 
 const POOL = 'HyA4ct7i4XvZsVrLyb5VJhcTP1EZVDZoF9fFGym16zcj';
 const CONSTANTS = {
-  filterPeriod: 30,
-  decayPeriod: 600,
-  reductionFactor: 500,
-  adaptiveFeeControlFactor: 4_000,
-  maxVolatilityAccumulator: 350_000,
-  tickGroupSize: 64,
-  majorSwapThresholdTicks: 64,
+  ...{ filterPeriod: 30, decayPeriod: 600, reductionFactor: 500, adaptiveFeeControlFactor: 4_000 },
+  ...{ maxVolatilityAccumulator: 350_000, tickGroupSize: 64, majorSwapThresholdTicks: 64 },
 };
 const VARIABLES = {
-  lastReferenceUpdateTimestamp: 1_757_764_816n,
-  lastMajorSwapTimestamp: 1_757_764_000n,
-  volatilityReference: 12_345,
-  tickGroupIndexReference: -788,
-  volatilityAccumulator: 23_456,
+  ...{ lastReferenceUpdateTimestamp: 1_757_764_816n, lastMajorSwapTimestamp: 1_757_764_000n },
+  ...{ volatilityReference: 12_345, tickGroupIndexReference: -788, volatilityAccumulator: 23_456 },
 };
 
 it('the address of an oracle is the one that the exchange’s own client uses', async () => {
@@ -42,10 +34,7 @@ it('an oracle is decoded with the offsets of oracle.rs', () => {
   const bytes = oracleBytes(POOL, 1_700_000_000n, CONSTANTS, VARIABLES);
   expect(bytes).toHaveLength(254);
   expect(decodeWhirlpoolOracle(bytes)).toEqual({
-    whirlpool: POOL,
-    tradeEnableTimestamp: 1_700_000_000n,
-    constants: CONSTANTS,
-    variables: VARIABLES,
+    ...{ whirlpool: POOL, tradeEnableTimestamp: 1_700_000_000n, constants: CONSTANTS, variables: VARIABLES },
   });
 });
 
