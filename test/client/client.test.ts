@@ -11,7 +11,7 @@ import {
 } from '../../packages/client/src/index.ts';
 import { OPERATIONS } from '../../packages/client/src/operations.ts';
 import { exampleOf } from '../kit/example.ts';
-import { msOf, playSteps, rows, scenes } from '../kit/scenes.ts';
+import { eachRow, eachScene, msOf, playSteps } from '../kit/scenes.ts';
 import { serve } from '../kit/serve.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
@@ -28,12 +28,7 @@ const FINISHED = { ...WAITING, status: 'finished', nextPollSeconds: null };
 const ADDRESS = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const ID = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
 const problem = (error_code: string, action: string, more: object = {}) => ({
-  error_code,
-  error: 'Why.',
-  action,
-  request_id: 'r-1',
-  retryable: false,
-  ...more,
+  ...{ error_code, error: 'Why.', action, request_id: 'r-1', retryable: false, ...more },
 });
 const LOST = new TypeError('fetch failed');
 
@@ -127,17 +122,20 @@ describe('a failure is a value', () => {
     return result.failure;
   };
 
-  it.each(
-    rows<[name: string, reply: Reply | 'LOST' | 'LATE', failure: object]>(`
-      refused, with the problem of the API                    | { "status": 503, "body": ${JSON.stringify(problem('NOT_CONFIGURED', 'contact_operator', { details: { a: 1 } }))} } | { "kind": "refused", "status": 503, "error_code": "NOT_CONFIGURED", "details": { "a": 1 }, "retryable": false }
-      upstream, with the body that the pool route passes on   | { "status": 404, "body": { "message": "no such pool" } } | { "kind": "upstream", "status": 404, "body": { "message": "no such pool" } }
-      unreadable for the page of a proxy                      | { "status": 502, "body": "<h1>Bad gateway</h1>" }        | { "kind": "unreadable", "status": 502 }
-      unreadable for a page with status 200                   | { "body": "<h1>Maintenance</h1>" }                       | { "kind": "unreadable", "status": 200 }
-      unreadable for JSON that is not an object               | { "body": "[]" }                                         | { "kind": "unreadable", "status": 200 }
-      unreachable without a connection                        | LOST                                                     | { "kind": "unreachable", "reason": "network" }
-      unreachable after a timeout                             | LATE                                                     | { "kind": "unreachable", "reason": "timeout" }
-    `),
-  )('the client returns a failure as a value: %s', async (_name, reply, failure) => {
+  const UNSET = JSON.stringify(problem('NOT_CONFIGURED', 'contact_operator', { details: { a: 1 } }));
+  eachRow<[name: string, reply: Reply | 'LOST' | 'LATE', failure: object]>(`
+    refused, with the problem of the API | { "status": 503, "body": ${UNSET} }
+      | { "kind": "refused", "status": 503, "error_code": "NOT_CONFIGURED", "details": { "a": 1 }, "retryable": false }
+    upstream, with the body that the pool route passes on | { "status": 404, "body": { "message": "no such pool" } }
+      | { "kind": "upstream", "status": 404, "body": { "message": "no such pool" } }
+    unreadable for the page of a proxy | { "status": 502, "body": "<h1>Bad gateway</h1>" }
+      | { "kind": "unreadable", "status": 502 }
+    unreadable for a page with status 200 | { "body": "<h1>Maintenance</h1>" }
+      | { "kind": "unreadable", "status": 200 }
+    unreadable for JSON that is not an object | { "body": "[]" } | { "kind": "unreadable", "status": 200 }
+    unreachable without a connection | LOST | { "kind": "unreachable", "reason": "network" }
+    unreachable after a timeout | LATE | { "kind": "unreachable", "reason": "timeout" }
+  `)('the client returns a failure as a value: %s', async (_name, reply, failure) => {
     const errors = { LOST, LATE: new DOMException('too slow', 'TimeoutError') };
     expect(await failureOf(typeof reply === 'string' ? errors[reply] : reply)).toMatchObject(failure);
   });
@@ -159,10 +157,8 @@ describe('a failure is a value', () => {
     ['a limit that no timer takes', (sluice) => sluice.getReserves({}, { timeoutMs: -1 })],
   ])('returns a failure of kind invalid and sends nothing for %s', async (_name, call) => {
     const { sluice, sent } = service();
-    expect(await call(sluice)).toMatchObject({
-      ok: false,
-      failure: { kind: 'invalid', cause: expect.any(Error) },
-    });
+    const failure = { kind: 'invalid', cause: expect.any(Error) };
+    expect(await call(sluice)).toMatchObject({ ok: false, failure });
     expect(sent).toEqual([]);
   });
 
@@ -173,9 +169,8 @@ describe('a failure is a value', () => {
       throw broken;
     };
     const { sluice, sent } = serviceFor({ keys });
-    expect(await sluice.createSwap({ amountSol: 1 })).toMatchObject({
-      failure: { kind: 'invalid', cause: broken },
-    });
+    const failure = { kind: 'invalid', cause: broken };
+    expect(await sluice.createSwap({ amountSol: 1 })).toMatchObject({ failure });
     expect(sent).toEqual([]);
   });
 
@@ -269,16 +264,13 @@ describe('a creation', () => {
     ['a small exponent', { amountSol: 1e-7 }, { amountSol: '0.0000001' }, '0.0000001'],
     ['a large exponent', { amountSol: '1.25E+3' }, { amountSol: 1250 }, '1250'],
     ['a BigInt', Object({ amountSol: 100n }), { amountSol: '100.0' }, '100'],
-  ])(
-    'sends the same key and amount for equal orders, written with %s',
-    async (_name, first, second, amountSol) => {
-      const { sluice, sent } = service(LOST, { body: CREATED });
-      await sluice.createSwap(first);
-      await sluice.createSwap(second);
-      expect(keyOf(sent, 1)).toBe(keyOf(sent));
-      expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
-    },
-  );
+  ])('sends the same key and amount for equal orders, with %s', async (_name, first, second, amountSol) => {
+    const { sluice, sent } = service(LOST, { body: CREATED });
+    await sluice.createSwap(first);
+    await sluice.createSwap(second);
+    expect(keyOf(sent, 1)).toBe(keyOf(sent));
+    expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
+  });
 
   it('sends the same key if members are in a different order or are undefined', async () => {
     const { sluice, sent } = service(LOST, { body: exampleOf('claimFromDeposit') });
@@ -323,20 +315,18 @@ describe('a creation', () => {
     quote: { status: 502, body: problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true }) },
   };
 
-  it.each(
-    scenes(`
-      the caller's own key is used again while its outcome is unknown | lost, created     | create own = failed own; create = ok own
-      a new key is sent after each known outcome                      | created, replayed | create = ok a; create = ok b replayed
-      the key is used again after a broken connection                 | lost, created     | create = failed a; create = ok a
-      the key is used again after the page of a proxy                 | proxy, created    | create = failed a; create = ok a
-      the key is used again after a response that names no swap       | nameless, created | create = failed a; create = ok a
-      the key is used again while the first call still runs           | running, created  | create = failed a; create = ok a
-      the key is used again after an unexpected failure               | internal, created | create = failed a; create = ok a
-      the key is used again after the caller stopped the creation     | created           | create stopped = failed a; create = ok a
-      a new key is sent after a refusal                               | refused, created  | create = failed; create = ok b
-      a new key is sent after a refusal that asks for one             | quote, created    | create = failed; create = ok b
-    `),
-  )('of two equal creations, %s', async (_title, replies = '', steps = '') => {
+  eachScene(`
+    the caller's own key is used again while its outcome is unknown | lost, created     | create own = failed own; create = ok own
+    a new key is sent after each known outcome                      | created, replayed | create = ok a; create = ok b replayed
+    the key is used again after a broken connection                 | lost, created     | create = failed a; create = ok a
+    the key is used again after the page of a proxy                 | proxy, created    | create = failed a; create = ok a
+    the key is used again after a response that names no swap       | nameless, created | create = failed a; create = ok a
+    the key is used again while the first call still runs           | running, created  | create = failed a; create = ok a
+    the key is used again after an unexpected failure               | internal, created | create = failed a; create = ok a
+    the key is used again after the caller stopped the creation     | created           | create stopped = failed a; create = ok a
+    a new key is sent after a refusal                               | refused, created  | create = failed; create = ok b
+    a new key is sent after a refusal that asks for one             | quote, created    | create = failed; create = ok b
+  `)('of two equal creations, %s', async (_title, replies = '', steps = '') => {
     const { sluice, sent } = service(...replies.split(', ').map((name) => REPLIES[name] ?? {}));
     const names = new Map([[OWN, 'own']]);
     const options = { own: { idempotencyKey: OWN }, stopped: { signal: AbortSignal.abort() }, plain: {} };
@@ -386,22 +376,20 @@ describe('until', () => {
     unknown: { status: 404, body: problem('NOT_FOUND', 'check_id') },
   };
 
-  it.each(
-    scenes(`
-      reads the state at once, and again as soon as each waiting response arrives
-        | waiting, settling, finished | pass 2001ms; end = finished; prefer = none, wait=25, wait=25; seen = done, settling
-      reads about once a second if the service accepts a wait but responds at once
-        | held, held, held, held, held, held, held, held | pass 5s500ms; stop; end = unfinished aborted waiting; sent = 7
-      waits for the pause that the response names if the service does not wait
-        | waiting, waiting, finished | pass 4s999ms; sent = 2; pass 1ms; end = finished
-      retries after temporary failures and waits as long as the service requests
-        | busy, lost, finished | pass 6s999ms; sent = 1; pass 1ms; sent = 2; pass 1m; end = finished
-      ends at a permanent failure
-        | unknown | end = refused NOT_FOUND; sent = 1
-      returns the newest state when the caller stops it during a pause
-        | waiting, waiting | pass 100ms; stop; end = unfinished aborted waiting; sent = 2
-    `),
-  )('`until` %s', async (_title, replies = '', steps = '') => {
+  eachScene(`
+    reads the state at once, and again as soon as each waiting response arrives
+      | waiting, settling, finished | pass 2001ms; end = finished; prefer = none, wait=25, wait=25; seen = done, settling
+    reads about once a second if the service accepts a wait but responds at once
+      | held, held, held, held, held, held, held, held | pass 5s500ms; stop; end = unfinished aborted waiting; sent = 7
+    waits for the pause that the response names if the service does not wait
+      | waiting, waiting, finished | pass 4s999ms; sent = 2; pass 1ms; end = finished
+    retries after temporary failures and waits as long as the service requests
+      | busy, lost, finished | pass 6s999ms; sent = 1; pass 1ms; sent = 2; pass 1m; end = finished
+    ends at a permanent failure
+      | unknown | end = refused NOT_FOUND; sent = 1
+    returns the newest state when the caller stops it during a pause
+      | waiting, waiting | pass 100ms; stop; end = unfinished aborted waiting; sent = 2
+  `)('`until` %s', async (_title, replies = '', steps = '') => {
     const { sluice, sent } = service(...replies.split(', ').map((name) => REPLIES[name] ?? {}));
     const stop = new AbortController();
     const seen: string[] = [];
@@ -432,18 +420,15 @@ describe('until', () => {
     const throwing = (): boolean => {
       throw cause;
     };
-    expect(await sluice.until('getSwapStatus', { id: ID }, throwing)).toMatchObject({
-      ok: false,
-      failure: { kind: 'invalid', cause },
-    });
+    const failure = { kind: 'invalid', cause };
+    expect(await sluice.until('getSwapStatus', { id: ID }, throwing)).toMatchObject({ ok: false, failure });
   });
 
   it('`until` refuses an operation that creates something', async () => {
     const { sluice, sent } = service();
     const create = 'createSwap' as 'getSwapStatus';
-    expect(await sluice.until(create, { id: ID }, () => false)).toMatchObject({
-      failure: { kind: 'invalid' },
-    });
+    const refused = await sluice.until(create, { id: ID }, () => false);
+    expect(refused).toMatchObject({ failure: { kind: 'invalid' } });
     expect(sent).toEqual([]);
   });
 
@@ -474,30 +459,24 @@ describe('a limit of 2 s', () => {
     const { sluice, stop } = await hangingAfter();
     const tooLate = new Promise((resolve) => setTimeout(resolve, 2_500, 'too late'));
     const ended = sluice.waitForSwap(ID, { timeoutMs: 2_000 });
-    expect(await Promise.race([ended, tooLate])).toMatchObject({
-      ok: false,
-      failure: { kind: 'unreachable', reason: 'timeout' },
-    });
+    const failure = { kind: 'unreachable', reason: 'timeout' };
+    expect(await Promise.race([ended, tooLate])).toMatchObject({ ok: false, failure });
     await stop();
   });
 
   it('a limit of 2 s returns the state that was read before the server hung', async () => {
     const { sluice, stop } = await hangingAfter(WAITING);
-    expect(await sluice.waitForSwap(ID, { timeoutMs: 2_000 })).toMatchObject({
-      ok: false,
-      failure: { kind: 'unfinished', reason: 'timeout', value: { status: 'waiting' } },
-    });
+    const failure = { kind: 'unfinished', reason: 'timeout', value: { status: 'waiting' } };
+    expect(await sluice.waitForSwap(ID, { timeoutMs: 2_000 })).toMatchObject({ ok: false, failure });
     await stop();
   });
 
   it('a shorter limit of one call ends it before the limit of 2 s', async () => {
     const { sluice, stop } = await hangingAfter();
-    expect(await sluice.getReserves({}, { signal: AbortSignal.timeout(50) })).toMatchObject({
-      failure: { kind: 'unreachable', reason: 'timeout' },
-    });
-    expect(await sluice.getReserves({}, { timeoutMs: 50 })).toMatchObject({
-      failure: { kind: 'unreachable', reason: 'timeout' },
-    });
+    for (const limit of [{ signal: AbortSignal.timeout(50) }, { timeoutMs: 50 }]) {
+      const failure = { kind: 'unreachable', reason: 'timeout' };
+      expect(await sluice.getReserves({}, limit)).toMatchObject({ failure });
+    }
     await stop();
   });
 });

@@ -42,11 +42,7 @@ const swap = await sluice.createSwap({ amountSol: '0.5' });
 console.log(estimate, swap.ok ? await sluice.waitForSwap(swap.value.id, { timeoutMs: 60_000 }) : swap);`;
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: folder },
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    write: false,
+    ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false },
   });
   expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(4_096);
 });
@@ -76,14 +72,8 @@ console.log(state, over);
     join(folder, 'tsconfig.json'),
     JSON.stringify({
       compilerOptions: {
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        module: 'nodenext',
-        target: 'es2022',
-        lib: ['es2022', 'dom'],
-        types: [],
-        outDir: 'out',
+        ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+        ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [], outDir: 'out' },
       },
       files: ['program.ts', 'readme.ts'],
     }),
