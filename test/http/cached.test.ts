@@ -6,7 +6,7 @@ import { type CachePolicy, owned, prewarmed, refreshing } from '../../src/http/c
 import { Cache, Dated, Miss } from '../../src/http/cached.ts';
 import { PlatformKv } from '../kit/platform/kv.ts';
 import { createKv } from '../kit/platform/memory-kv.ts';
-import { msOf, playSteps, scenes } from '../kit/scenes.ts';
+import { eachScene, msOf, playSteps } from '../kit/scenes.ts';
 
 const SHORT: CachePolicy = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 600_000 };
 const LONG: CachePolicy = { freshMs: 60_000, revalidateMs: 0, staleMs: 600_000 };
@@ -72,28 +72,26 @@ async function play(steps: string): Promise<void> {
   await playSteps(steps, verbs, (actual, expected, step) => expect(actual, step).toBe(expected));
 }
 
-it.each(
-  scenes(`
-    the cache calls the upstream once until the value is no longer fresh
-      | read = one 0s; wait 9s999ms; read = one 9.999s; calls = 1
-    the cache serves an older value at once while it loads a new one
-      | read; wait 10s; value two; read = one 10s; read = two 0s
-    the cache serves the last value as stale until its maximum age
-      | read; fail; wait 9m59s999ms; read = one 599.999s stale; wait 1ms; read = Error: down
-    the cache contacts a failed upstream again only after a pause
-      | fail; read = Error: down; read = Error: down; read = Error: down; calls = 1; wait 2s; work; read = one 0s
-    a value is stale from the first failed read on, and until one succeeds
-      | read; fail; wait 10s; read = one 10s; wait 1ms; read = one 10.001s stale; work; wait 2s; read; read = one 0s
-    KV stores the values that the cron loaded, for all isolates of the release
-      | read a.r1 long; stored = cache:r1:key; wait 30s; read b.r1 kv = one 30s; calls = 1; read c.r2 kv; calls = 2
-    KV stores no value that a request loaded
-      | read a warmed; calls = 1; stored = none
-    a value is stale in every isolate from the first failed read of the cron until the next one succeeds
-      | read c cron; read w warmed = one 0s; fail; wait 1m; read c cron; read w warmed = one 60s stale; read n warmed = one 60s stale;
-        wait 1m; read c cron; read w warmed = one 120s stale; read n warmed = one 120s stale;
-        work; wait 1m; read c cron; read w warmed = one 0s; read n warmed = one 0s; calls = 4
-  `),
-)('%s', (_title, steps = '') => play(steps));
+eachScene(`
+  the cache calls the upstream once until the value is no longer fresh
+    | read = one 0s; wait 9s999ms; read = one 9.999s; calls = 1
+  the cache serves an older value at once while it loads a new one
+    | read; wait 10s; value two; read = one 10s; read = two 0s
+  the cache serves the last value as stale until its maximum age
+    | read; fail; wait 9m59s999ms; read = one 599.999s stale; wait 1ms; read = Error: down
+  the cache contacts a failed upstream again only after a pause
+    | fail; read = Error: down; read = Error: down; read = Error: down; calls = 1; wait 2s; work; read = one 0s
+  a value is stale from the first failed read on, and until one succeeds
+    | read; fail; wait 10s; read = one 10s; wait 1ms; read = one 10.001s stale; work; wait 2s; read; read = one 0s
+  KV stores the values that the cron loaded, for all isolates of the release
+    | read a.r1 long; stored = cache:r1:key; wait 30s; read b.r1 kv = one 30s; calls = 1; read c.r2 kv; calls = 2
+  KV stores no value that a request loaded
+    | read a warmed; calls = 1; stored = none
+  a value is stale in every isolate from the first failed read of the cron until the next one succeeds
+    | read c cron; read w warmed = one 0s; fail; wait 1m; read c cron; read w warmed = one 60s stale; read n warmed = one 60s stale;
+      wait 1m; read c cron; read w warmed = one 120s stale; read n warmed = one 120s stale;
+      work; wait 1m; read c cron; read w warmed = one 0s; read n warmed = one 0s; calls = 4
+`)('%s', (_title, steps = '') => play(steps));
 
 it("a value made from another read has that read's time, and is stale if that read is", async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });

@@ -78,28 +78,21 @@ describe('waiting for a change', () => {
     expect(reads.length).toBeLessThanOrEqual(Math.ceil(11_000 / POLL_MS) + 1);
   });
 
-  it('a waiting request returns a final state at once', async () => {
-    const { waiting, poll, reads } = scene([[0, 'finished']]);
-    expect(await waiting.nextChange(poll, 55_000)).toEqual({ value: { state: 'finished' }, applied: true });
-    expect(reads).toEqual([0]);
-  });
-
-  it('a waiting request returns when the state changes, even if it is not final', async () => {
-    const { waiting, poll, runTo } = scene([[1_000, 'landed']]);
-    const call = waiting.nextChange(poll, 55_000);
-    await runTo(2_000);
-    expect(await call).toEqual({ value: { state: 'landed' }, applied: true });
-  });
-
-  it('a waiting request returns the unchanged state when its time is over', async () => {
-    const { waiting, poll, now, runTo } = scene([]);
+  it.each<
+    [title: string, changes: [atMs: number, state: string][], maxMs: number, state: string, at: number]
+  >([
+    ['a final state at once', [[0, 'finished']], 55_000, 'finished', 0],
+    ['another state, even if it is not final', [[1_000, 'landed']], 55_000, 'landed', 1_000],
+    ['the unchanged state when its time is over', [], 3_100, 'sent', 3_100],
+  ])('a waiting request returns %s', async (_title, changes, maxMs, state, at) => {
+    const { waiting, poll, now, runTo } = scene(changes);
     let answeredAt = 0;
-    const call = waiting.nextChange(poll, 3_100).finally(() => {
+    const call = waiting.nextChange(poll, maxMs).finally(() => {
       answeredAt = now();
     });
     await runTo(10_000);
-    expect(await call).toEqual({ value: { state: 'sent' }, applied: true });
-    expect(answeredAt).toBe(3_100);
+    expect(await call).toEqual({ value: { state }, applied: true });
+    expect(answeredAt).toBe(at);
   });
 
   it('keeps waiting while reads fail, and rejects only if the first read fails', async () => {
@@ -112,9 +105,8 @@ describe('waiting for a change', () => {
     await runTo(15_000);
     expect((await call).value.state).toBe('finished');
     fail(new AppError('NOT_FOUND', 'No swap has this id.'));
-    await expect(waiting.nextChange({ ...poll, key: 'swap:b' }, 20_000)).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    });
+    const other = waiting.nextChange({ ...poll, key: 'swap:b' }, 20_000);
+    await expect(other).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('returns at once while too many requests are waiting', async () => {
@@ -134,10 +126,8 @@ describe('waiting for a change', () => {
     // The read never returns, as in a request whose caller has disconnected.
     const stuck = { ...poll, key: 'swap:gone' };
     let reads = 0;
-    void waiting.nextChange(
-      { ...stuck, read: () => (reads++ ? new Promise<never>(() => undefined) : poll.read()) },
-      5_000,
-    );
+    const read = () => (reads++ ? new Promise<never>(() => undefined) : poll.read());
+    void waiting.nextChange({ ...stuck, read }, 5_000);
     await runTo(1_000);
     expect((await waiting.nextChange(poll, 5_000)).applied).toBe(false);
     await runTo(5_000);
@@ -175,16 +165,12 @@ it('reads a record near its end five times a second, for waiting requests and fo
   expect(reads).toEqual([0, 1_000, 2_000, 2_250, 2_450, 2_650, 2_850]);
 });
 
-describe('the Prefer header', () => {
+it('a response repeats the granted wait, limited to the longest one, in Preference-Applied', async () => {
   const { waiting, poll, runTo } = scene([[1_000, 'finished']]);
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
-  const get = (prefer?: string) => app.request('/', prefer === undefined ? {} : { headers: { prefer } });
-
-  it('the response repeats the granted wait, limited to the longest one, in Preference-Applied', async () => {
-    const call = Promise.resolve(get('wait=600'));
-    await runTo(3_000);
-    const response = await call;
-    expect(await response.json()).toEqual({ state: 'finished' });
-    expect(response.headers.get('preference-applied')).toBe('wait=55');
-  });
+  const call = Promise.resolve(app.request('/', { headers: { prefer: 'wait=600' } }));
+  await runTo(3_000);
+  const response = await call;
+  expect(await response.json()).toEqual({ state: 'finished' });
+  expect(response.headers.get('preference-applied')).toBe('wait=55');
 });
