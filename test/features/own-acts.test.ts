@@ -38,22 +38,14 @@ type World = { chain: typeof BEFORE; lastChange: number };
 
 const proofOf = ({ sats: amount }: typeof BEFORE) => ({
   message: buildProofMessage({
-    service: 'sluice.test',
-    bitcoinAddress: ADDRESS,
-    solanaAddress: RESERVE,
-    reserveSats: sats(amount),
-    solanaLamports: lamports(1n),
-    absr: null,
-    bitcoinTip: { height: 100, hash: 'a'.repeat(64) },
-    solanaTip: { slot: 5n, blockhash: MINT },
-    time: new Date(NOW).toISOString(),
-    previousProof: null,
+    ...{ service: 'sluice.test', bitcoinAddress: ADDRESS, solanaAddress: RESERVE },
+    ...{ reserveSats: sats(amount), solanaLamports: lamports(1n), absr: null },
+    ...{ bitcoinTip: { height: 100, hash: 'a'.repeat(64) }, solanaTip: { slot: 5n, blockhash: MINT } },
+    ...{ time: new Date(NOW).toISOString(), previousProof: null },
   }),
-  timestamp: new Date(NOW).toISOString(),
-  hash: 'b'.repeat(64),
+  ...{ timestamp: new Date(NOW).toISOString(), hash: 'b'.repeat(64), offline: false },
   bitcoin: { scheme: 'bip322-simple', signature: 'smp1', unprefixed: '1' },
   solana: { scheme: 'ed25519-utf8', signature: '2' },
-  offline: false,
 });
 
 /** An epoch in which this much was deposited. */

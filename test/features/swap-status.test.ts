@@ -35,10 +35,7 @@ it.each<[string, () => Promise<SwapRow | undefined>]>([
   ['is down', () => Promise.reject(new Error('D1_ERROR'))],
 ])('reads the state of a swap from the custodian when D1 %s', async (_name, stored) => {
   expect(await asking(stored, view).get(SIGNATURE)).toMatchObject({
-    status: 'waiting',
-    detail: 'sent',
-    btcSats: null,
-    blockTime: null,
+    ...{ status: 'waiting', detail: 'sent', btcSats: null, blockTime: null },
   });
 });
 
