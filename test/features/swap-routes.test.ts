@@ -102,14 +102,11 @@ eachScene(`
   "DRY-RUN":1                 | DRY-RUN
   "options":{"dry_run":true}  | dry_run
   "options":[{"dryrun":1}]    | dryrun
-`)(
-  'a body with %s asks for a rehearsal and is refused with the name of the estimate',
-  async (member, name) => {
-    const response = await create(`{"amountSol":0.5,${member}}`);
-    expect([response.status, await response.json()]).toMatchObject(estimateAdvised(`${name} `));
-    expect(service.asked).toEqual([]);
-  },
-);
+`)('a body with %s asks for a dry run and is refused with the name of the estimate', async (member, name) => {
+  const response = await create(`{"amountSol":0.5,${member}}`);
+  expect([response.status, await response.json()]).toMatchObject(estimateAdvised(`${name} `));
+  expect(service.asked).toEqual([]);
+});
 
 it.each(['?dry_run=true', '?dryRun', '?amountSol=1'])(
   'a create call with the query %s is refused',
