@@ -1,10 +1,7 @@
 import * as z from 'zod';
 
 const SHAPES = {
-  string: z.string(),
-  number: z.number(),
-  integer: z.int(),
-  boolean: z.boolean(),
+  ...{ string: z.string(), number: z.number(), integer: z.int(), boolean: z.boolean() },
   object: z.record(z.string(), z.unknown()),
   array: z.array(z.unknown()),
   anything: z.unknown().refine((value) => value !== undefined),

@@ -3,62 +3,25 @@ import { operationsOf } from '../../scripts/documents/api-document.ts';
 import { contractTables } from './contract-document.ts';
 import type { Table } from './table.ts';
 import { asryClaimRequest } from './tables/asry-claim-request.ts';
-import { endpointsAnalytics } from './tables/endpoints-analytics.ts';
-import { endpointsAsry } from './tables/endpoints-asry.ts';
-import { endpointsExchange } from './tables/endpoints-exchange.ts';
+import * as endpoints from './tables/endpoints.ts';
 import { endpointsNostr } from './tables/endpoints-nostr.ts';
-import { endpointsPools } from './tables/endpoints-pools.ts';
-import { endpointsReserve } from './tables/endpoints-reserve.ts';
-import { endpointsSwap } from './tables/endpoints-swap.ts';
 import { endpointsUnnamed } from './tables/endpoints-unnamed.ts';
-import { errorBody } from './tables/error-body.ts';
-import { errorCodes } from './tables/error-codes.ts';
-import { errorStatuses } from './tables/error-statuses.ts';
+import { errorBody, errorCodes, errorStatuses } from './tables/errors.ts';
 import { limits } from './tables/limits.ts';
-import {
-  absrSummary,
-  asryClaimResponse,
-  nostrPost,
-  ownershipProof,
-  reserveReport,
-  swapCreated,
-  swapEstimate,
-  swapMinimum,
-  swapStatus,
-} from './tables/response-fields.ts';
-import { swapStates } from './tables/swap-states.ts';
+import * as responses from './tables/response-fields.ts';
+import { swapStates, tokenInvoiceStates } from './tables/states.ts';
 import { tokenInvoice } from './tables/token-invoice.ts';
-import { tokenInvoiceStates } from './tables/token-invoice-states.ts';
 import { transactionLists } from './tables/transaction-lists.ts';
 import { type Contract, openContract } from './world.ts';
 
+/** In the order of the contract. */
 const TABLES: readonly Table[] = [
-  reserveReport,
-  ownershipProof,
-  transactionLists,
-  absrSummary,
-  swapMinimum,
-  swapEstimate,
-  swapCreated,
-  swapStatus,
-  asryClaimRequest,
-  asryClaimResponse,
-  tokenInvoice,
-  nostrPost,
-  errorBody,
-  swapStates,
-  tokenInvoiceStates,
-  endpointsReserve,
-  endpointsSwap,
-  endpointsAsry,
-  endpointsExchange,
-  endpointsNostr,
-  endpointsPools,
-  endpointsAnalytics,
-  endpointsUnnamed,
-  errorStatuses,
-  errorCodes,
-  limits,
+  ...[responses.reserveReport, responses.ownershipProof, transactionLists, responses.absrSummary],
+  ...[responses.swapMinimum, responses.swapEstimate, responses.swapCreated, responses.swapStatus],
+  ...[asryClaimRequest, responses.asryClaimResponse, tokenInvoice, responses.nostrPost, errorBody],
+  ...[swapStates, tokenInvoiceStates, endpoints.endpointsReserve, endpoints.endpointsSwap],
+  ...[endpoints.endpointsAsry, endpoints.endpointsExchange, endpointsNostr, endpoints.endpointsPools],
+  ...[endpoints.endpointsAnalytics, endpointsUnnamed, errorStatuses, errorCodes, limits],
 ];
 
 describe('the contract', () => {

@@ -4,27 +4,30 @@ import type { Contract } from './world.ts';
 
 /** One row of a contract table, as a test. */
 export interface Row {
-  /** The cells that name the row, joined by ` | `. */
-  readonly row: string;
+  /** The cells that name the row, joined by ` | `. */ readonly row: string;
   readonly check: (contract: Contract) => Promise<void> | void;
 }
 
 export const row = (name: string, check: Row['check']): Row => ({ row: name, check });
 
 export interface Table {
-  /** As in `DocumentTable`. */
-  readonly title: string;
+  /** As in `DocumentTable`. */ readonly title: string;
   /** Columns of the document that name a row. */
   readonly key: readonly number[];
   readonly rows: readonly Row[];
 }
 
-type Shapes = Readonly<Record<string, Shape | `${Shape} | null`>>;
+/** The pairs of `name: shape, other: shape | null`. */
+const shapesOf = (text: string): readonly (readonly [name: string, shape: string])[] =>
+  text.split(',').map((pair) => {
+    const [name = '', shape = ''] = pair.split(':').map((part) => part.trim());
+    return [name, shape];
+  });
 
 /** Fields that a row lists together. */
-export const fields = (call: string, at: string, shapes: Shapes) => {
+export const fields = (call: string, at: string, shapes: string) => {
   return (contract: Contract): void => {
-    for (const [name, text] of Object.entries(shapes)) {
+    for (const [name, text] of shapesOf(shapes)) {
       const shape = text.replace(' | null', '') as Shape;
       const path = at === '' ? name : `${at}.${name}`;
       expect(shapeFaults(contract.answer(call), path, shape, text.endsWith(' | null'))).toEqual([]);
@@ -40,16 +43,16 @@ export const fields = (call: string, at: string, shapes: Shapes) => {
 export const responseTable = (
   title: string,
   call: string,
-  shapes: Shapes,
+  shapes: string,
   rules: Readonly<Record<string, (value: unknown, contract: Contract) => void>> = {},
   at = '',
 ): Table => ({
   title: `Resources and their fields > ${title}`,
   key: [0],
-  rows: Object.entries(shapes).map(([row, shape]) => ({
+  rows: shapesOf(shapes).map(([row, shape]) => ({
     row,
     check(contract) {
-      fields(call, at, { [row]: shape })(contract);
+      fields(call, at, `${row}: ${shape}`)(contract);
       for (const value of valuesAt(contract.answer(call), at === '' ? row : `${at}.${row}`))
         rules[row]?.(value, contract);
     },

@@ -48,10 +48,7 @@ export async function openContract(): Promise<Contract> {
       method,
       ip,
       redirect: 'manual',
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...request.headers,
-      },
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...request.headers },
       ...(body === undefined ? {} : { body: text }),
     });
     return read(response);

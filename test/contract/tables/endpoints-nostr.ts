@@ -27,22 +27,16 @@ export const endpointsNostr: Table = {
   key: [0, 1],
   rows: [
     row('GET | /api/nostr/feed', async (contract) => {
-      fields(FEED, '', {
-        ok: 'boolean',
-        relays: 'array',
-        posts: 'array',
-        limit: 'integer',
-        until: 'integer | null',
-        next_until: 'integer | null',
-        ai_only: 'boolean',
-        topic_labels: 'array | null',
-      })(contract);
+      fields(
+        FEED,
+        '',
+        `
+      ok: boolean, relays: array, posts: array, limit: integer, until: integer | null,
+      next_until: integer | null, ai_only: boolean, topic_labels: array | null
+    `,
+      )(contract);
       expect(contract.answer(FEED)).toMatchObject({
-        ok: true,
-        limit: 10,
-        until: null,
-        ai_only: true,
-        topic_labels: ['ai', 'blockchain', 'defi'],
+        ...{ ok: true, limit: 10, until: null, ai_only: true, topic_labels: ['ai', 'blockchain', 'defi'] },
       });
       for (const yes of ['1', 'true', 'yes'])
         expect((await contract.ask(`${FEED}?ai_only=${yes}`)).body.ai_only).toBe(true);
@@ -61,16 +55,14 @@ export const endpointsNostr: Table = {
       await expectPages(contract, FEED);
     }),
     row('GET | /api/nostr/posts', async (contract) => {
-      fields(POSTS, '', {
-        ok: 'boolean',
-        npub: 'string',
-        pubkey: 'string',
-        relays: 'array',
-        posts: 'array',
-        limit: 'integer',
-        until: 'integer | null',
-        next_until: 'integer | null',
-      })(contract);
+      fields(
+        POSTS,
+        '',
+        `
+      ok: boolean, npub: string, pubkey: string, relays: array, posts: array, limit: integer,
+      until: integer | null, next_until: integer | null
+    `,
+      )(contract);
       const { posts, pubkey, limit } = contract.answer(POSTS);
       expect(limit).toBe(100);
       for (const post of posts as readonly Body[]) expect([post.pubkey, post.kind]).toEqual([pubkey, 1111]);

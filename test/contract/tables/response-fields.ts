@@ -10,26 +10,19 @@ const isHex = (value: unknown): void => expect(value).toMatch(/^[0-9a-f]{64}$/);
 export const reserveReport = responseTable(
   'Reserve report (GET /api/reserves response)',
   'GET /api/reserves',
-  {
-    'bitcoin.address': 'string | null',
-    'bitcoin.balanceBtc': 'number | null',
-    'bitcoin.balanceSat': 'integer | null',
-    'solana.address': 'string | null',
-    'solana.balanceSol': 'number | null',
-  },
+  `
+      bitcoin.address: string | null, bitcoin.balanceBtc: number | null, bitcoin.balanceSat: integer | null,
+      solana.address: string | null, solana.balanceSol: number | null
+    `,
 );
 
 export const ownershipProof = responseTable(
   'Ownership proof (GET /api/proof response)',
   PROOF,
-  {
-    message: 'string',
-    timestamp: 'string',
-    'bitcoin.address': 'string',
-    'bitcoin.signature': 'string',
-    'solana.address': 'string',
-    'solana.signature': 'string',
-  },
+  `
+      message: string, timestamp: string, bitcoin.address: string, bitcoin.signature: string,
+      solana.address: string, solana.signature: string
+    `,
   {
     message: (message, contract) => expect(message).toContain(String(contract.answer(PROOF).timestamp)),
     timestamp: (timestamp) => expect(new Date(String(timestamp)).toISOString()).toBe(timestamp),
@@ -41,13 +34,10 @@ export const ownershipProof = responseTable(
 export const absrSummary = responseTable(
   'ABSR summary (GET /api/arbitrage/summary response)',
   SUMMARY,
-  {
-    btcPriceUsd: 'number',
-    solPriceUsd: 'number',
-    absrSupplySats: 'integer',
-    absrSupplyUsd: 'number',
-    absrTokenSupply: 'number',
-  },
+  `
+      btcPriceUsd: number, solPriceUsd: number, absrSupplySats: integer, absrSupplyUsd: number,
+      absrTokenSupply: number
+    `,
   {
     btcPriceUsd: (usd) => expect(usd).toBe(80_000),
     solPriceUsd: (usd) => expect(usd).toBe(100),
@@ -62,29 +52,23 @@ export const absrSummary = responseTable(
 export const swapMinimum = responseTable(
   'Swap minimum (GET /api/swap/min response)',
   'GET /api/swap/min',
-  { minAmountSol: 'number', balanceSol: 'number | null' },
+  'minAmountSol: number, balanceSol: number | null',
   { minAmountSol: (sol) => expect(sol).toBeGreaterThanOrEqual(0.001) },
 );
 
 export const swapEstimate = responseTable(
   'Swap estimate (GET /api/swap/estimate response)',
   'GET /api/swap/estimate',
-  { amountSol: 'number', estimatedBtcSats: 'integer' },
+  'amountSol: number, estimatedBtcSats: integer',
 );
 
 export const swapCreated = responseTable(
   'Swap (create response)',
   CREATE,
-  {
-    initiated: 'boolean',
-    id: 'string',
-    amountSol: 'number',
-    expectedBtcSats: 'integer',
-    solanaSignature: 'string',
-    status: 'string',
-    statusUrl: 'string',
-    message: 'string',
-  },
+  `
+      initiated: boolean, id: string, amountSol: number, expectedBtcSats: integer, solanaSignature: string,
+      status: string, statusUrl: string, message: string
+    `,
   {
     initiated: (initiated) => expect(initiated).toBe(true),
     id: (id, { world }) => expect(world.solana.ledger.transaction(String(id))?.err).toBeNull(),
@@ -99,7 +83,9 @@ export const swapCreated = responseTable(
 export const swapStatus = responseTable(
   'Swap status (GET /api/swap/status/{id} response)',
   'GET /api/swap/status/{id}',
-  { id: 'string', status: 'string', amountSol: 'number | null', btcSats: 'integer | null' },
+  `
+      id: string, status: string, amountSol: number | null, btcSats: integer | null
+    `,
   {
     id: (id, contract) => expect(id).toBe(contract.answer(CREATE).id),
     status: (status) => expect(['waiting', 'finished', 'failed']).toContain(status),
@@ -109,14 +95,10 @@ export const swapStatus = responseTable(
 export const asryClaimResponse = responseTable(
   'ASRY claim (2)',
   'POST /api/asry/claim-from-deposit',
-  {
-    asset: 'string',
-    senderPubkey: 'string | null',
-    feeBps: 'number',
-    feeAtomic: 'string',
-    receive: 'object',
-    reward: 'object',
-  },
+  `
+      asset: string, senderPubkey: string | null, feeBps: number, feeAtomic: string, receive: object,
+      reward: object
+    `,
   {
     asset: (asset) => expect(['USDC', 'USDT']).toContain(asset),
     senderPubkey: (sender, { world }) => expect(sender).toBe(world.users[0]?.address),
@@ -128,7 +110,9 @@ export const asryClaimResponse = responseTable(
 export const nostrPost = responseTable(
   'Nostr post (entry of posts[])',
   'GET /api/nostr/feed',
-  { id: 'string', pubkey: 'string', created_at: 'integer', content: 'string', kind: 'integer' },
+  `
+      id: string, pubkey: string, created_at: integer, content: string, kind: integer
+    `,
   {
     id: isHex,
     pubkey: isHex,

@@ -3,11 +3,11 @@ import { valuesAt } from '../answer-shape.ts';
 import { fields, row, type Table } from '../table.ts';
 
 const BITCOIN = 'GET /api/transactions/bitcoin';
-const bitcoin = fields(BITCOIN, 'transactions[]', {
-  txid: 'string',
-  blockTime: 'integer | null',
-  blockHeight: 'integer | null',
-});
+const bitcoin = fields(
+  BITCOIN,
+  'transactions[]',
+  'txid: string, blockTime: integer | null, blockHeight: integer | null',
+);
 
 export const transactionLists: Table = {
   title: 'Resources and their fields > Transaction list entries',
@@ -20,32 +20,33 @@ export const transactionLists: Table = {
     }),
     row(
       'GET /api/transactions/solana',
-      fields('GET /api/transactions/solana', 'transactions[]', {
-        signature: 'string',
-        blockTime: 'integer | null',
-        err: 'anything',
-      }),
+      fields(
+        'GET /api/transactions/solana',
+        'transactions[]',
+        'signature: string, blockTime: integer | null, err: anything',
+      ),
     ),
     row(
       'ABSR transactions',
-      fields('GET /api/arbitrage/transactions', 'transactions[]', {
-        signature: 'string',
-        txId: 'string | null',
-        type: 'string',
-        amountSats: 'integer',
-        amountUsd: 'number | null',
-        blockTime: 'integer | null',
-      }),
+      fields(
+        'GET /api/arbitrage/transactions',
+        'transactions[]',
+        `
+      signature: string, txId: string | null, type: string, amountSats: integer, amountUsd: number | null,
+      blockTime: integer | null
+    `,
+      ),
     ),
     row(
       'Reserve swap history',
-      fields('GET /api/exchanges/transactions', 'transactions[]', {
-        signature: 'string',
-        txId: 'string | null',
-        solAmount: 'number',
-        btcSats: 'integer | null',
-        blockTime: 'integer | null',
-      }),
+      fields(
+        'GET /api/exchanges/transactions',
+        'transactions[]',
+        `
+      signature: string, txId: string | null, solAmount: number, btcSats: integer | null,
+      blockTime: integer | null
+    `,
+      ),
     ),
   ],
 };

@@ -1,5 +1,28 @@
 import { expect } from 'vitest';
-import { expectError, row, type Table } from '../table.ts';
+import { expectError, type Row, row, type Table } from '../table.ts';
+import { withoutLog } from './endpoints.ts';
+
+const bodyRow = (name: string, isRight: (value: unknown) => void): Row => ({
+  row: name,
+  async check(contract) {
+    for (const call of [
+      'GET /api/swap/estimate',
+      'GET /api/swap/status/none',
+      'POST /api/analytics/pageview',
+    ])
+      isRight((await contract.ask(call)).body[name]);
+  },
+});
+
+export const errorBody: Table = {
+  title: 'Resources and their fields > Error body',
+  key: [0],
+  rows: [
+    bodyRow('error_code', (code) => expect(code).toMatch(/^[A-Z][A-Z0-9_]*$/)),
+    bodyRow('error', (text) => expect(text).toMatch(/\S/)),
+    bodyRow('action', (action) => expect(action).toMatch(/^[a-z_]+$/)),
+  ],
+};
 
 const CREATE = 'POST /api/swap/create';
 const CLAIM = 'POST /api/asry/claim-from-deposit';
@@ -62,6 +85,38 @@ export const errorStatuses: Table = {
       const { poor: world } = contract;
       const body = contract.sent('POST /api/exchange/create');
       expectError(await contract.ask('POST /api/exchange/create', { world, body }), 503, 'NOT_CONFIGURED');
+    }),
+  ],
+};
+
+/** Not the unknown pool of the table of pools, whose absence is remembered. */
+const OTHER_POOL = '9vqYJjDUFecLL2xPUC4Rc7hyCtZ6iJ4mDiVZX7aFXoAe';
+
+const POSTS = 'GET /api/nostr/posts';
+export const errorCodes: Table = {
+  title: 'Errors (2)',
+  key: [0],
+  rows: [
+    row('INSUFFICIENT_BALANCE', async (contract) => {
+      const answer = await contract.ask(CREATE, { world: contract.poor, body: { amountSol: 0.3 } });
+      expectError(answer, 400, 'INSUFFICIENT_BALANCE');
+      expect(answer.body.action).toBe('top_up_wallet');
+    }),
+    row('NO_IDENTITY', async (contract) => {
+      const { status, body } = await contract.ask(POSTS, { world: contract.poor });
+      expect([status, body.ok, body.code]).toEqual([200, false, 'NO_IDENTITY']);
+    }),
+    row('ANALYTICS_WRITE_FAILED', async (contract) => {
+      const write = () => contract.ask(PAGEVIEW, { body: { path: '/' } });
+      expectError(await withoutLog(contract, write), 500, 'ANALYTICS_WRITE_FAILED');
+      expect((await write()).status).toBe(204);
+    }),
+    row('dex_non_json', async (contract) => {
+      contract.world.faults.set('orca', { kind: 'html' });
+      const { body } = await contract.ask(`GET /api/dex/pool/${OTHER_POOL}`);
+      contract.world.faults.clear();
+      expect(body.error).toBe('dex_non_json');
+      expect(body.body_preview).toContain('<!DOCTYPE html>');
     }),
   ],
 };

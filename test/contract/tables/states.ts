@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { TRANSFER_FEE } from '../../../src/chain/solana/transaction.ts';
 import { createSwapCaller } from '../../e2e/swap-caller.ts';
-import { row, type Table } from '../table.ts';
+import { fields, row, type Table } from '../table.ts';
 
-const CREATE = 'POST /api/swap/create';
+const CREATE_SWAP = 'POST /api/swap/create';
 const STATUS = 'GET /api/swap/status/{id}';
 const SETTLEMENT = 'waiting | settlement outcome, seen through GET /api/swap/status/{id}';
 
@@ -11,8 +11,8 @@ export const swapStates: Table = {
   title: 'States and transitions > Reserve swap',
   key: [0, 1, 3],
   rows: [
-    row(`(none) | ${CREATE} | waiting`, (contract) => {
-      const { initiated, id, status } = contract.answer(CREATE);
+    row(`(none) | ${CREATE_SWAP} | waiting`, (contract) => {
+      const { initiated, id, status } = contract.answer(CREATE_SWAP);
       expect([initiated, status]).toEqual([true, 'waiting']);
       expect(contract.world.solana.ledger.transaction(String(id))?.err).toBeNull();
     }),
@@ -40,6 +40,28 @@ export const swapStates: Table = {
       world.faults.set('oneclick', { kind: 'settle', mode: 'failed', times: 1 });
       const { body } = await caller.create(0.3, { ip: '10.2.0.1' });
       expect(await caller.settled(String(body.id))).toMatchObject({ status: 'failed', btcSats: null });
+    }),
+  ],
+};
+
+const CREATE_INVOICE = 'POST /api/invoices';
+const RECORD = 'GET /api/invoices/{id}';
+const CONFIRM = 'POST /api/invoices/confirm';
+
+export const tokenInvoiceStates: Table = {
+  title: 'States and transitions > Token-creation invoice',
+  key: [0, 3],
+  rows: [
+    row('(none) | pending', (contract) => {
+      const { status, treasury_address } = contract.answer(CREATE_INVOICE);
+      expect([status, treasury_address]).toEqual(['pending', contract.world.treasury]);
+    }),
+    row('pending | completed', (contract) => {
+      expect(contract.answer(RECORD).status).toBe('completed');
+      fields(RECORD, '', 'payment_tx_signature: string, paid_at: string, completed_at: string')(contract);
+      fields(CONFIRM, '', 'token_id: integer, mint_address: string')(contract);
+      const { mint_address } = contract.answer(CONFIRM);
+      expect(contract.answer('GET /api/tokens/{id}').mint_address).toBe(mint_address);
     }),
   ],
 };
