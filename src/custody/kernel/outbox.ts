@@ -122,8 +122,12 @@ const PROBE_BYTES = 16_384;
 
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
 // `begin-anew` stores its birth with the newest mark of the lost journal, which D1 already has.
+// A journal that was restored to a time before its birth has no birth, or an older one: D1 keeps the newest.
+const isNewerBirth = 'excluded.born_after >= COALESCE(mirror_marks.born_after, -1)';
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision, born_after, born_at) VALUES ('journal', ?, ?, ?)
-  ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, born_after = excluded.born_after, born_at = excluded.born_at
+  ON CONFLICT (name) DO UPDATE SET revision = excluded.revision,
+    born_after = IIF(${isNewerBirth}, excluded.born_after, mirror_marks.born_after),
+    born_at = IIF(${isNewerBirth}, excluded.born_at, mirror_marks.born_at)
   WHERE excluded.revision >= mirror_marks.revision`;
 
 const tableOf = (entity: Entity): string => (entity === 'operation' ? 'operations' : entity);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { REFUSED_ROW } from '../../../src/custody/kernel/mirror-queue.ts';
-import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
+import { createD1Mirror, flushOutbox } from '../../../src/custody/kernel/outbox.ts';
+import { openD1 } from '../../kit/d1.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -257,4 +258,17 @@ describe('an outage of D1', () => {
     }
     expect(w.journal.queue.setAside(9)).toEqual([]);
   });
+});
+
+it.each<[string, { at: number; revision: number } | undefined]>([
+  ['without a birth', undefined],
+  ['with an older birth', { at: 10, revision: 3 }],
+])('a restored journal %s changes no birth in D1, but raises the mark', async (_name, older) => {
+  const { d1, rows } = openD1();
+  const mirror = createD1Mirror(d1);
+  await mirror.apply([], 5, { at: 20, revision: 5 });
+  await mirror.apply([], 6, older);
+  expect(rows('mirror_marks')).toMatchObject([{ revision: 6, born_after: 5, born_at: 20 }]);
+  await mirror.apply([], 9, { at: 30, revision: 9 });
+  expect(rows('mirror_marks')).toMatchObject([{ revision: 9, born_after: 9, born_at: 30 }]);
 });
