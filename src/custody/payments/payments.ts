@@ -27,8 +27,8 @@ const LOST = 'lost';
 
 const KEPT_MS = 7 * DAY_MS;
 const MAX_EXPIRED = 20_000;
-/** Requests that one run may expire: as many as can close at the same time. */
-const EXPIRE_BATCH = 200;
+/** Requests that one run may expire, and that it may delete. */
+const RUN_BATCH = 200;
 
 export class Payments implements CustodyModule {
   readonly kinds: Readonly<Record<string, OperationKind>>;
@@ -52,7 +52,7 @@ export class Payments implements CustodyModule {
     this.work = {
       [SEARCH]: { limit: 1, run: () => this.#run('alarm') },
       [UNREAD]: this.#search.readAgain,
-      [EXPIRY]: { limit: EXPIRE_BATCH, run: async () => this.#expire() },
+      [EXPIRY]: { limit: RUN_BATCH, run: async () => this.#expire() },
     };
     this.commands = {
       refund: (id) => refundPayments(context, id),
@@ -104,8 +104,8 @@ export class Payments implements CustodyModule {
   #expire(): void {
     const { requests, treasuryAddress: treasury, now } = this.context;
     const read = { treasury, readUntil: this.#search.readUntil(), latest: now() - DAY_MS };
-    expireRequests(this.context, read, EXPIRE_BATCH);
-    requests.purge(now() - KEPT_MS, MAX_EXPIRED);
+    expireRequests(this.context, read, RUN_BATCH);
+    requests.purge(now() - KEPT_MS, MAX_EXPIRED, RUN_BATCH);
   }
 }
 

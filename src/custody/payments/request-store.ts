@@ -281,16 +281,19 @@ export class RequestStore {
   }
 
   /**
-   * Deletes expired requests without a payment that closed before a time.
-   * @param most number of expired requests that stay; the oldest are deleted first, because callers open them for free
+   * Deletes expired requests without a payment that closed before a time, the oldest first, at most `limit` of them.
+   * @param most number of expired requests that stay, because callers open them for free
    */
-  purge(before: number, most: number): void {
+  purge(before: number, most: number, limit: number): void {
     this.#exec(
-      `DELETE FROM requests WHERE state = 'expired' AND (closes_at < ? OR closes_at <= (
-         SELECT closes_at FROM requests WHERE state = 'expired' ORDER BY closes_at DESC LIMIT 1 OFFSET ?))
-       AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)`,
+      `DELETE FROM requests WHERE id IN (
+         SELECT id FROM requests WHERE state = 'expired' AND (closes_at < ? OR closes_at <= (
+           SELECT closes_at FROM requests WHERE state = 'expired' ORDER BY closes_at DESC LIMIT 1 OFFSET ?))
+         AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)
+         ORDER BY closes_at LIMIT ?)`,
       before,
       most,
+      limit,
     );
   }
 

@@ -20,6 +20,7 @@ export type TokenDeps = {
 
 /** Tokens are kept longer than the requests that may still list them. */
 const KEPT_MS = 8 * 86_400_000;
+const PURGED_PER_RUN = 200;
 
 export class Tokens implements CustodyModule {
   readonly products: { readonly token: Product; readonly listing: Product };
@@ -37,7 +38,7 @@ export class Tokens implements CustodyModule {
   }
 
   async onCron(): Promise<void> {
-    this.#store.purge(this.#tools.now() - KEPT_MS);
+    this.#store.purge(this.#tools.now() - KEPT_MS, PURGED_PER_RUN);
   }
 }
 

@@ -62,9 +62,10 @@ export class TokenStore {
     return { ...subject, tokenId };
   }
 
-  /** Deletes tokens that no payment has listed and no request has named since a time. */
-  purge(before: number): void {
-    this.#tools.storage.exec(`DELETE FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ?`, before);
+  /** Deletes at most `limit` tokens that no payment has listed and no request has named since a time. */
+  purge(before: number, limit: number): void {
+    const unlisted = `SELECT token_id FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ? LIMIT ?`;
+    this.#tools.storage.exec(`DELETE FROM tokens WHERE token_id IN (${unlisted})`, before, limit);
   }
 
   #byMint(mint: string): TokenEntry | undefined {

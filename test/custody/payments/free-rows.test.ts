@@ -62,8 +62,23 @@ it('only the newest expired requests are kept', async () => {
     const request = store.get(id);
     if (request) store.put({ ...request, state: 'expired' });
   }
-  store.purge(0, 2);
+  store.purge(0, 2, 200);
   expect(ids.filter((id) => store.get(id))).toEqual(ids.slice(-2));
+});
+
+it('one run deletes at most 200 old requests and 200 old tokens', async () => {
+  const world = createPaymentWorld();
+  for (let at = 0; at < 250; at++) world.open({ kind: 'listing', client: `10.${at}.0.1` });
+  world.state.now += 2 * DAY_MS;
+  for (let run = 0; run < 2; run++) await world.payments.onCron();
+  world.state.now += 7 * DAY_MS;
+  const kept = async () => {
+    await world.payments.onCron();
+    await world.tokens.onCron();
+    return ['requests', 'tokens'].map((table) => world.storage.exec(`SELECT 1 FROM ${table}`).length);
+  };
+  expect(await kept()).toEqual([50, 50]);
+  expect(await kept()).toEqual([0, 0]);
 });
 
 it('D1 accepts mints that are requested again in another order after only the custodian has deleted them', async () => {
