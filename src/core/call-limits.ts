@@ -3,7 +3,7 @@
  * @module
  */
 import type { BudgetTerms } from './budget.ts';
-import { HOUR_MS } from './durations.ts';
+import { HOUR_MS, REQUEST_LIFE_MS } from './durations.ts';
 
 /** The platform's flood gate, for one client network and group of routes; equal to LIMITER in wrangler.toml. */
 export const REQUESTS_PER_MINUTE = 600;
@@ -14,8 +14,8 @@ export const BUDGETS = {
   exchanges_per_hour: { total: 800, windowMs: HOUR_MS },
   /** Calls of the callers of one isolate to one upstream that has no node's rate. */
   upstream_calls: { total: 4_800, windowMs: 60_000 },
-  /** Requests that await payment. Beyond `fair`, a client may have two. */
-  open_requests: { total: 2_000, fair: 500, most: 10 },
+  /** Requests that can still be paid: for `windowMs`, or until they are paid. Beyond `fair`, a client may have two. */
+  open_requests: { total: 2_000, fair: 500, most: 10, windowMs: REQUEST_LIFE_MS + 10 * 60_000 },
   /** Signatures that callers wait for at once. Beyond `fair`, a client may wait for two. */
   signature_lookups: { total: 1_024, fair: 256 },
   /** Waits at once, even for the same signature: each holds a call and a timer. Beyond `fair`, a client may have two. */

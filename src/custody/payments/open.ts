@@ -4,6 +4,7 @@
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
+import { BUDGETS } from '../../core/call-limits.ts';
 import { HOUR_MS, REQUEST_LIFE_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import { ownFee } from '../../core/own-fee.ts';
@@ -13,9 +14,6 @@ import type { Balance } from '../kernel/spending-limits.ts';
 import type { PaymentContext } from './context.ts';
 import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
-
-/** A payment is accepted until this long after the request has expired, because wallets and finality take time. */
-const GRACE_MS = 10 * 60_000;
 
 /** Concurrent calls share the read of the balance, so nothing is awaited between the decision and the stored request. */
 export async function openRequest(context: PaymentContext, asked: OpenRequest): Promise<RequestOpened> {
@@ -31,7 +29,7 @@ export async function openRequest(context: PaymentContext, asked: OpenRequest): 
 
 export function storeRequest(context: PaymentContext, asked: OpenRequest): RequestOpened {
   const { products, requests, storage, randomBytes, now } = context;
-  if (!requests.openBudget().check(asked.client, now()).ok)
+  if (!requests.openBudget(now()).check(asked.client, now()).ok)
     return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
   const fee = ownFee(asked.baseFeeLamports, {
     randomBytes,
@@ -51,7 +49,7 @@ function saleRefusal(
   balance: Balance,
 ): Refusal | undefined {
   if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-  const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind) };
+  const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind, now()) };
   return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), kind), now());
 }
 
@@ -73,7 +71,8 @@ function newRequest(
     client,
     createdAt,
     expiresAt: createdAt + REQUEST_LIFE_MS,
-    closesAt: createdAt + REQUEST_LIFE_MS + GRACE_MS,
+    // A payment is accepted for longer than is shown, because wallets and finality take time.
+    closesAt: createdAt + BUDGETS.open_requests.windowMs,
     received: '0',
     parts: [],
     paymentSignature: null,

@@ -30,7 +30,7 @@ const SCHEMA = [
   'CREATE INDEX IF NOT EXISTS requests_closing ON requests (closes_at)',
   'CREATE INDEX IF NOT EXISTS requests_created ON requests (created_at)',
   // Sums of costs read this index alone, however long the texts of the requests are.
-  `CREATE INDEX IF NOT EXISTS requests_cost ON requests (state, kind, id, json_extract(row, '$.subject.costLamports'))`,
+  `CREATE INDEX IF NOT EXISTS requests_sales ON requests (state, kind, closes_at, json_extract(row, '$.subject.costLamports'))`,
   `CREATE TABLE IF NOT EXISTS refunds (
     signature TEXT PRIMARY KEY,
     request_id TEXT NOT NULL,
@@ -144,11 +144,12 @@ export class RequestStore {
   readonly #requests: RowStore<PaymentRequest>;
   readonly #refunds: RowStore<RefundDue>;
   /**
-   * The budget that all open requests use, cached until a request changes. A refused call is free, so it must not read
-   * thousands of rows. Not read inside a transaction, whose changes may be undone.
+   * The budget that all requests that can still be paid use, cached until a request changes. A refused call is free, so it
+   * must not read thousands of rows. Not read inside a transaction, whose changes may be undone.
    */
   #openBudget: Budget | undefined;
-  readonly #openSales = new Map<RequestKind, OpenSales>();
+  /** `until`: when the first of these requests closes, in Unix milliseconds. */
+  readonly #openSales = new Map<RequestKind, { readonly sales: OpenSales; readonly until: number }>();
 
   constructor({ exec, transaction }: Storage) {
     transaction(() => {
@@ -238,26 +239,29 @@ export class RequestStore {
     );
   }
 
-  /** The number of open requests of a kind, and the lamports that their work may take from the reserve. */
-  openSales(kind: RequestKind): OpenSales {
+  /** The number of requests of a kind that can still be paid, and the lamports that their work may take from the reserve. */
+  openSales(kind: RequestKind, now: number): OpenSales {
     const known = this.#openSales.get(kind);
-    if (known) return known;
+    if (known && now < known.until) return known.sales;
     const [row] = this.#exec(
-      `SELECT COUNT(*) AS count,
+      `SELECT COUNT(*) AS count, MIN(closes_at) AS until,
          CAST(COALESCE(SUM(CAST(json_extract(row, '$.subject.costLamports') AS INTEGER)), 0) AS TEXT) AS lamports
-       FROM requests WHERE state = 'open' AND kind = ?`,
+       FROM requests WHERE state = 'open' AND kind = ? AND closes_at > ?`,
       kind,
+      now,
     );
     const sales = { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
-    this.#openSales.set(kind, sales);
+    this.#openSales.set(kind, { sales, until: Number(row?.until ?? Number.POSITIVE_INFINITY) });
     return sales;
   }
 
-  openBudget(): Budget {
-    const query = "SELECT client, created_at FROM requests WHERE state = 'open'";
+  /** While the chain cannot be read, closed requests stay open for up to a day. They do not count, since nobody pays them. */
+  openBudget(now: number): Budget {
+    const query =
+      "SELECT client, created_at FROM requests WHERE state = 'open' AND closes_at > ? ORDER BY created_at";
     this.#openBudget ??= new Budget(
       BUDGETS.open_requests,
-      this.#exec(query).map((row) => ({ client: String(row.client), at: Number(row.created_at) })),
+      this.#exec(query, now).map((row) => ({ client: String(row.client), at: Number(row.created_at) })),
     );
     return this.#openBudget;
   }

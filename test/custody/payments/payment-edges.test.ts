@@ -325,11 +325,33 @@ describe('open sales', () => {
     await world.confirm(paid.id, world.pay(fee(paid), [paid.reference]));
     for (const _open of [1, 2, 3]) world.open();
     world.open({ kind: 'listing' });
-    expect(world.context.requests.openSales('token')).toEqual({ count: 3n, lamports: 15_000n });
+    expect(world.context.requests.openSales('token', world.state.now)).toEqual({
+      count: 3n,
+      lamports: 15_000n,
+    });
+  });
+
+  it('requests that nobody paid in time use neither room nor a share, although the nodes are down and none expires', async () => {
+    const world = createPaymentWorld();
+    vi.spyOn(Object(world.ports.nodes[0]), 'signaturesFor').mockRejectedValue(new Error('down'));
+    const { open, state, context } = world;
+    for (let n = 0; n < 10; n++) open({ client: 'ip' });
+    const used = () => [
+      context.requests.openSales('token', state.now).count,
+      context.requests.openBudget(state.now).check('ip', state.now).ok,
+    ];
+    state.now += CLOSES - 1;
+    await world.payments.onCron();
+    expect(used()).toEqual([10n, false]);
+    state.now += 1;
+    await world.payments.onCron();
+    expect(used()).toEqual([0n, true]);
+    open({ client: 'ip' });
+    expect(used()).toEqual([1n, true]);
   });
 
   it('a refused request reads no open request, so 2,000 of them do not make refusals slow', () => {
-    const { storage, open } = createPaymentWorld();
+    const { storage, open, state } = createPaymentWorld();
     for (let n = 0; n < 10; n++) open({ client: 'mallory' });
     let rows = 0;
     const store = new RequestStore({
@@ -340,7 +362,10 @@ describe('open sales', () => {
         return found;
       },
     });
-    const refuses = () => [store.openBudget().check('mallory', 0).ok, store.openSales('token').count];
+    const refuses = () => [
+      store.openBudget(state.now).check('mallory', state.now).ok,
+      store.openSales('token', state.now).count,
+    ];
     expect([refuses(), rows > 0]).toEqual([[false, 10n], true]);
     rows = 0;
     expect([refuses(), rows]).toEqual([[false, 10n], 0]);
@@ -360,7 +385,9 @@ describe('open sales', () => {
         return storage.exec(query, ...params);
       },
     });
-    store.openSales('token');
-    expect(plans).toEqual(['SEARCH requests USING COVERING INDEX requests_cost (state=? AND kind=?)']);
+    store.openSales('token', 0);
+    expect(plans).toEqual([
+      'SEARCH requests USING COVERING INDEX requests_sales (state=? AND kind=? AND closes_at>?)',
+    ]);
   });
 });
