@@ -33,7 +33,7 @@ import type { PaymentContext } from './context.ts';
 import { oweParts, oweRefund } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
 import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request-store.ts';
-import { type NoMatch, paidAtOf, readPayment } from './treasury-payment.ts';
+import { isAfter, type NoMatch, readPayment } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 import { mayBeReturnedNow, reportUnmatched } from './unmatched.ts';
 
@@ -210,7 +210,7 @@ function decide(
   transaction: ChainTransaction,
   sale: SaleRead | undefined,
 ): PaymentCase {
-  const { journal, now, products, treasury } = context;
+  const { journal, products, treasury } = context;
   const { accounts, signature, signers } = transaction;
   if (treasury.hasRecord(signature, payment.payee)) return { type: 'booked' };
   const isOwn = signers.some((signer) => signer === payment.payee || isReserve(context, signer));
@@ -226,7 +226,7 @@ function decide(
     return { type: 'unmatched', reason: 'no_request' };
 
   // A payment in time for a request that has ended is late too.
-  if (match.state === 'expired' || paidAtOf(payment, now()) > match.closesAt)
+  if (match.state === 'expired' || isAfter(payment, match.closesAt))
     return { type: 'owed_back', request: match, reason: 'late' };
   if (match.state !== 'open') return { type: 'owed_back', request: match, reason: 'double' };
   const request = withPart(match, payment);

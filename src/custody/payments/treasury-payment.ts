@@ -37,9 +37,18 @@ export function payerOf(transaction: ChainTransaction, treasury: string): string
   return isPayer ? payer.account : null;
 }
 
-/** Unix milliseconds of the block; our clock if the node gives no block time. */
-export const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now: number): number =>
-  blockTime === null ? now : blockTime * 1_000;
+type Block = Pick<TreasuryPayment, 'blockTime'>;
+
+/**
+ * Whether a block is known to be later than a time in Unix milliseconds. Without a block time from a quorum, it is known
+ * neither to be later nor to be earlier. Such a payment is in time while its request is open: our clock shows only when
+ * it was read.
+ */
+export const isAfter = ({ blockTime }: Block, time: number): boolean =>
+  blockTime !== null && blockTime * 1_000 > time;
+
+const isBefore = ({ blockTime }: Block, time: number): boolean =>
+  blockTime !== null && blockTime * 1_000 < time;
 
 /** A bridge deducts at most this part of a sum that it returns, in percent. */
 const MOST_RETURN_FEE = 10n;
@@ -53,15 +62,13 @@ const BLOCK_TIME_LAG_MS = 120_000;
 export function mayBeReturned(
   payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,
   operations: readonly { readonly unsettled: bigint; readonly createdAt: number }[],
-  now: number,
 ): boolean {
-  const paidAt = paidAtOf(payment, now);
   return operations.some(
     ({ unsettled, createdAt }) =>
       payment.lamports <= unsettled &&
       payment.lamports * 100n >= unsettled * (100n - MOST_RETURN_FEE) &&
       unsettled > 0n &&
-      paidAt >= createdAt - BLOCK_TIME_LAG_MS,
+      !isBefore(payment, createdAt - BLOCK_TIME_LAG_MS),
   );
 }
 
@@ -90,10 +97,7 @@ export function readPayment(
  * The request whose reference a transaction contains. Without a reference: the only open request that was open at that time
  * and whose treasury gained exactly its fee. Such a payment is never short, late or double.
  */
-function matchRequest(
-  { now, requests, treasuryAddress }: PaymentContext,
-  transaction: ChainTransaction,
-): Match {
+function matchRequest({ requests, treasuryAddress }: PaymentContext, transaction: ChainTransaction): Match {
   const { accounts } = transaction;
   const gainOf = (account: string): bigint => lamportsChange(transaction, account) ?? 0n;
   const named = accounts.flatMap((account) => requests.byReference(account) ?? []);
@@ -102,13 +106,15 @@ function matchRequest(
     if (!paid) return { match: 'no_request', payee: treasuryAddress };
     return { match: named.length > 1 ? 'several_requests' : paid, payee: paid.payee };
   }
-  const paidAt = paidAtOf(transaction, now());
   const [exact, alsoExact] = accounts.flatMap((account) => {
     const gained = gainOf(account);
     const requested = gained > 0n ? requests.openByFee(gained.toString()) : [];
     return requested
       .filter(({ payee }) => payee === account)
-      .filter(({ createdAt, closesAt }) => paidAt >= createdAt - CLOCK_SKEW_MS && paidAt <= closesAt);
+      .filter(
+        ({ createdAt, closesAt }) =>
+          !isBefore(transaction, createdAt - CLOCK_SKEW_MS) && !isAfter(transaction, closesAt),
+      );
   });
   if (exact && !alsoExact) return { match: exact, payee: exact.payee };
   return { match: 'no_request', payee: treasuryAddress };

@@ -27,11 +27,10 @@ export function findUnmatched(context: PaymentContext, signature: string): Unmat
   return mayBeReturnedNow(context, payment) ? undefined : payment;
 }
 
-export const mayBeReturnedNow = ({ journal, now }: PaymentContext, payment: TreasuryPayment): boolean =>
+export const mayBeReturnedNow = ({ journal }: PaymentContext, payment: TreasuryPayment): boolean =>
   mayBeReturned(
     payment,
     journal.open().filter(({ signer }) => signer === payment.payee),
-    now(),
   );
 
 /** Income without a purpose is not an error, but a customer may have paid the wrong amount. */

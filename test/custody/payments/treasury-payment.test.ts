@@ -4,8 +4,11 @@ import { mayBeReturned } from '../../../src/custody/payments/treasury-payment.ts
 const NOW = 1_790_000_000_000;
 const SENT = { unsettled: 1_000n, createdAt: NOW };
 
-const returned = (lamports: bigint, sent: { unsettled: bigint; createdAt: number }, now = NOW) =>
-  mayBeReturned({ lamports, blockTime: null }, [sent], now);
+const returned = (
+  lamports: bigint,
+  sent: { unsettled: bigint; createdAt: number },
+  at: number | null = NOW,
+) => mayBeReturned({ lamports, blockTime: at === null ? null : at / 1_000 }, [sent]);
 
 it('a payment may be a bridge refund if it is between nine tenths and all of what an operation sent', () => {
   expect([899n, 900n, 1_000n, 1_001n].map((lamports) => returned(lamports, SENT))).toEqual([
@@ -16,9 +19,9 @@ it('a payment may be a bridge refund if it is between nine tenths and all of wha
   ]);
 });
 
-it('a payment may be a bridge refund if it is at most two minutes older than the operation', () => {
-  const ages = [120_000, 120_001].map((age) => returned(1_000n, SENT, NOW - age));
-  expect(ages).toEqual([true, false]);
+it('a payment may be a bridge refund if it is at most two minutes older than the operation, or has no block time', () => {
+  const times = [NOW - 120_000, NOW - 121_000, null].map((at) => returned(1_000n, SENT, at));
+  expect(times).toEqual([true, false, true]);
 });
 
 it('a payment is never treated as a bridge refund of an operation with nothing outstanding', () => {
