@@ -3,6 +3,7 @@
  * @module
  */
 import type { SqlValue, Storage } from './kernel/ports.ts';
+import type { Debt } from './operator-api.ts';
 
 export class RowStore<T> {
   readonly #exec: Storage['exec'];
@@ -32,4 +33,33 @@ export class RowStore<T> {
 export function numberOf(exec: Storage['exec'], query: string, ...params: SqlValue[]): number | undefined {
   const value = exec(query, ...params)[0]?.n;
   return value === null || value === undefined ? undefined : Number(value);
+}
+
+const DEBT_EXAMPLES = 5;
+/** A sum of atoms may exceed 64 bits, so the database sums the digits above and below this one. */
+const BILLION = 1_000_000_000;
+
+/**
+ * What is owed, counted and summed by the database: strangers can cause any number of small debts.
+ * @param owed a query of `id`, `reason`, `atoms`, `since` (Unix milliseconds, or null if unknown), `awaits` (1 if only a
+ * command pays it) and `place`, which orders the examples
+ */
+export function debtOf(exec: Storage['exec'], name: Debt['name'], owed: string, ...params: SqlValue[]): Debt {
+  const [sum] = exec(
+    `SELECT COUNT(*) AS count, SUM(awaits) AS waiting, MIN(since) AS oldest,
+       SUM(atoms / ${BILLION}) AS billions, SUM(atoms % ${BILLION}) AS rest FROM (${owed})`,
+    ...params,
+  );
+  const examples = exec(
+    `SELECT id, reason FROM (${owed}) WHERE awaits ORDER BY place LIMIT ${DEBT_EXAMPLES}`,
+    ...params,
+  );
+  return {
+    name,
+    count: Number(sum?.count),
+    atoms: BigInt(sum?.billions ?? 0) * BigInt(BILLION) + BigInt(sum?.rest ?? 0),
+    oldestMs: sum?.oldest == null ? null : Number(sum.oldest),
+    awaitOperator: Number(sum?.waiting ?? 0),
+    examples: examples.map(({ id, reason }) => ({ id: String(id), reason: String(reason) })),
+  };
 }

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { payoutId } from '../../src/custody/asry/payout.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
+import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
 import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
@@ -102,4 +104,55 @@ it('a payment is recorded while 1,000 unreadable transactions wait', async () =>
   world.pay(fee(request), [request.reference]);
   await world.payments.run();
   expect(world.payments.find(request.id)?.status).toBe('completed');
+});
+
+it('the sum of 300 debts of each kind is computed without reading each row', async () => {
+  const world = createPaymentWorld();
+  const { request } = world.openPaid();
+  await world.payments.run();
+  world.pay(7_000_000n, [request.reference]);
+  await world.payments.run();
+  const store = world.context.requests;
+  const [due] = store.refundsOf(request.id, 1);
+  if (!due) throw new Error('nothing is owed');
+  for (let at = 1; at < 300; at++) store.putRefund({ ...due, id: `due-${at}`, requestId: `request-${at}` });
+  const claimed = await openClaimed();
+  for (let at = 1; at <= 300; at++)
+    claimed.store.save(claimed.claim, {
+      ...claimed.payout,
+      part: at,
+      atoms: 9n * 10n ** 18n,
+      state: 'owed',
+      reason: at <= 2 ? 'mint_unexpected' : 'daily_limit',
+      operationId: null,
+    });
+  let rows = 0;
+  const counted = (storage: Storage): Storage => ({
+    ...storage,
+    exec(query, ...params) {
+      const found = storage.exec(query, ...params);
+      rows += found.length;
+      return found;
+    },
+  });
+  new RequestStore(counted(world.storage)).refundDebt();
+  new AsryStore({ ...claimed.w, storage: counted(claimed.w.storage) }).payoutDebt([], 0);
+  expect(rows).toBeLessThan(10);
+  expect(world.payments.debts()[0]).toMatchObject({
+    name: 'refund_due',
+    count: 300,
+    awaitOperator: 300,
+    atoms: 300n * 7_000_000n,
+    oldestMs: due.createdAt,
+    examples: [request.id, ...[1, 2, 3, 4].map((at) => `request-${at}`)].map((id) => ({
+      id,
+      reason: 'double',
+    })),
+  });
+  const { signature, createdAt: oldestMs } = claimed.payout;
+  const owed = { name: 'payout_owed', count: 300, atoms: 2_700n * 10n ** 18n, oldestMs };
+  const examples = [1, 2].map((part) => ({ id: `${signature}:${part}`, reason: 'mint_unexpected' }));
+  expect(claimed.w.claims.debts()).toEqual([{ ...owed, awaitOperator: 2, examples }]);
+  claimed.w.state.now += DAY_MS + 1;
+  expect(claimed.w.claims.debts()).toMatchObject([{ ...owed, awaitOperator: 300 }]);
 });

@@ -6,8 +6,9 @@ import { stringifyJson } from '../../core/json.ts';
 import type { AsryEpochView, ClaimedDeposit } from '../api.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Storage } from '../kernel/ports.ts';
+import type { Debt } from '../operator-api.ts';
 import type { PayoutState } from '../payout-view.ts';
-import { numberOf, RowStore } from '../row-store.ts';
+import { debtOf, numberOf, RowStore } from '../row-store.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 
 const SCHEMA = [
@@ -223,8 +224,23 @@ export class AsryStore {
     return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
   }
 
-  owedPayouts(): Payout[] {
-    return this.#payouts.all(`WHERE state = 'owed' ORDER BY json_extract(row, '$.createdAt')`);
+  /**
+   * Payouts whose payment has not begun.
+   * @param awaiting reasons for which a payout awaits the operator
+   * @param before one that became owed before this time awaits the operator too, in Unix milliseconds
+   */
+  payoutDebt(awaiting: readonly OwedReason[], before: number): Debt {
+    return debtOf(
+      this.#exec,
+      'payout_owed',
+      `SELECT signature || ':' || part AS id, reason, atoms, since, since AS place,
+         reason IN (SELECT value FROM json_each(?)) OR since < ? AS awaits
+       FROM (SELECT signature, part, COALESCE(json_extract(row, '$.reason'), 'owed') AS reason,
+         CAST(json_extract(row, '$.atoms') AS INTEGER) AS atoms, json_extract(row, '$.createdAt') AS since
+         FROM asry_payouts WHERE state = 'owed')`,
+      JSON.stringify(awaiting),
+      before,
+    );
   }
 
   begunPayouts(): Payout[] {

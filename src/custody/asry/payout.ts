@@ -26,7 +26,6 @@ import {
   plainlyPrepared,
   settlesByLanding,
 } from '../kernel/operation.ts';
-import { debtOf } from '../kernel/operator-commands.ts';
 import { isRotated, reasonText } from '../kernel/reason.ts';
 import type { Debt } from '../operator-api.ts';
 import { type Claim, type OwedReason, type Payout, payoutKey } from './asry-store.ts';
@@ -292,12 +291,4 @@ export const endPayout =
   };
 
 export const payoutDebt = ({ now, store }: AsryContext): Debt =>
-  debtOf(
-    'payout_owed',
-    store.owedPayouts().map((payout) => {
-      const { atoms, createdAt: sinceMs, reason } = payout;
-      const isForOperator = reason !== null && OPERATOR_REASONS.includes(reason);
-      const awaitsOperator = isForOperator || now() - sinceMs > DAY_MS;
-      return { id: payoutKey(payout), reason: reason ?? 'owed', atoms, sinceMs, awaitsOperator };
-    }),
-  );
+  store.payoutDebt(OPERATOR_REASONS, now() - DAY_MS);

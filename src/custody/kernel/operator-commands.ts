@@ -4,7 +4,7 @@
  */
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import type { Debt, OpenOperation, OpsAnswer, OpsCommand } from '../operator-api.ts';
+import type { OpenOperation, OpsAnswer, OpsCommand } from '../operator-api.ts';
 import { birthOf } from './birth.ts';
 import { freeze, frozenReason, isSuspect, liftFreeze } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
@@ -201,32 +201,6 @@ export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now
     createdAtMs: operation.createdAt,
     awaitsOperator: awaits,
   }));
-}
-
-const DEBT_EXAMPLES = 5;
-
-/** One thing that is owed. `awaitsOperator`: nothing but a command pays it. */
-type Owed = {
-  readonly id: string;
-  readonly reason: string;
-  readonly atoms: bigint;
-  /** Unix milliseconds; null if unknown. */
-  readonly sinceMs: number | null;
-  readonly awaitsOperator: boolean;
-};
-
-/** @param owed in the order of the examples */
-export function debtOf(name: Debt['name'], owed: readonly Owed[]): Debt {
-  const times = owed.flatMap(({ sinceMs }) => sinceMs ?? []);
-  const waiting = owed.filter(({ awaitsOperator: waits }) => waits);
-  return {
-    name,
-    count: owed.length,
-    atoms: owed.reduce((sum, { atoms }) => sum + atoms, 0n),
-    oldestMs: times.length === 0 ? null : Math.min(...times),
-    awaitOperator: waiting.length,
-    examples: waiting.slice(0, DEBT_EXAMPLES).map(({ id, reason }) => ({ id, reason })),
-  };
 }
 
 export function custodyReport({ journal, reserveAddress, now }: ModuleTools, limits: readonly Limit[]) {

@@ -33,9 +33,9 @@ import type { PaymentContext } from './context.ts';
 import { oweParts, oweRefund } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
 import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request-store.ts';
-import { isAfter, type NoMatch, readPayment } from './treasury-payment.ts';
+import { awaitedReturns, isAfter, mayBeReturned, type NoMatch, readPayment } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
-import { mayBeReturnedNow, reportUnmatched } from './unmatched.ts';
+import { reportUnmatched } from './unmatched.ts';
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
@@ -219,7 +219,7 @@ function decide(
 
   if (typeof match === 'string') return { type: 'unmatched', reason: match };
   // A bridge adds no reference to money that it returns to the treasury.
-  if (!accounts.includes(match.reference) && mayBeReturnedNow(context, payment))
+  if (!accounts.includes(match.reference) && mayBeReturned(payment, awaitedReturns(journal.open())))
     return { type: 'may_be_returned' };
   // A reward or a swap's refund has used it.
   if (journal.userOf(`payment:${signature}`) !== undefined)

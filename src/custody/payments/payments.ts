@@ -15,7 +15,7 @@ import type { PaymentContext, PaymentDeps } from './context.ts';
 import { EXPIRY, expireRequests } from './expire.ts';
 import { openRequest } from './open.ts';
 import { PaymentSearch, SEARCH } from './payment-search.ts';
-import { createRefundKind, endRefund, refundDebt, refundPayments } from './refund.ts';
+import { createRefundKind, endRefund, refundPayments } from './refund.ts';
 import { mirroredPayments, viewOf } from './request-records.ts';
 import { RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
@@ -65,7 +65,7 @@ export class Payments implements CustodyModule {
   }
 
   debts(): readonly Debt[] {
-    return [refundDebt(this.context), unmatchedDebt(this.context)];
+    return [this.context.requests.refundDebt(), unmatchedDebt(this.context)];
   }
 
   /** The cron searches for payments, so a request that is never paid causes no other work. */

@@ -15,9 +15,8 @@ import {
   plainlyPrepared,
   settlesByLanding,
 } from '../kernel/operation.ts';
-import { debtOf } from '../kernel/operator-commands.ts';
 import { reasonText } from '../kernel/reason.ts';
-import type { Debt, OpsAnswer } from '../operator-api.ts';
+import type { OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext, RefundReads } from './context.ts';
 import { owedOf, saveRefund } from './owed.ts';
 import type { RefundDue } from './request-store.ts';
@@ -156,18 +155,6 @@ export const endRefund =
     const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : now();
     saveRefund(context, { ...stored, state: 'paid', refundSignature: signing?.signature ?? null, paidAt });
   };
-
-export const refundDebt = ({ requests }: PaymentContext): Debt =>
-  debtOf(
-    'refund_due',
-    requests.refundsDue().map(({ requestId: id, reason, lamports: owed, createdAt: sinceMs }) => ({
-      id,
-      reason,
-      atoms: BigInt(owed),
-      sinceMs,
-      awaitsOperator: true,
-    })),
-  );
 
 function notPaid(why: NotBegun, now: number): string {
   switch (why.code) {

@@ -8,8 +8,9 @@ import { BUDGETS } from '../../core/call-limits.ts';
 import type { RequestKind } from '../../core/record-tables.ts';
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
+import type { Debt } from '../operator-api.ts';
 import type { Subject } from '../product.ts';
-import { numberOf, RowStore } from '../row-store.ts';
+import { debtOf, numberOf, RowStore } from '../row-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 const SCHEMA = [
@@ -332,9 +333,16 @@ export class RequestStore {
     return this.#refunds.all("WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?", requestId, limit);
   }
 
-  /** Refunds that are owed and not under way, oldest first. */
-  refundsDue(): RefundDue[] {
-    return this.#refunds.all("WHERE state = 'due' ORDER BY rowid");
+  /** Refunds that are owed and not under way. */
+  refundDebt(): Debt {
+    return debtOf(
+      this.#exec,
+      'refund_due',
+      `SELECT request_id AS id, json_extract(row, '$.reason') AS reason,
+         CAST(json_extract(row, '$.lamports') AS INTEGER) AS atoms, json_extract(row, '$.createdAt') AS since,
+         1 AS awaits, rowid AS place
+       FROM refunds WHERE state = 'due'`,
+    );
   }
 
   refundsAfter(id: string, limit: number): RefundDue[] {

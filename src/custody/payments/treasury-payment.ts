@@ -55,22 +55,40 @@ const MOST_RETURN_FEE = 10n;
 /** A block's time may be earlier than our clock showed at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
-/**
- * Whether a payment may be money that a bridge returned to the signer of these operations. This is so if its amount is
- * close to what an unsettled operation sent, and the payment is not older than that operation.
- */
-export function mayBeReturned(
-  payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,
-  operations: readonly { readonly unsettled: bigint; readonly createdAt: number }[],
-): boolean {
-  return operations.some(
-    ({ unsettled, createdAt }) =>
-      payment.lamports <= unsettled &&
-      payment.lamports * 100n >= unsettled * (100n - MOST_RETURN_FEE) &&
-      unsettled > 0n &&
-      !isBefore(payment, createdAt - BLOCK_TIME_LAG_MS),
+/** Money that a bridge may return to the signer of an unsettled swap: about what the swap sent, and not before it. */
+export type AwaitedReturn = {
+  readonly payee: string;
+  /** Lamports. */
+  readonly least: number;
+  readonly most: number;
+  /** Unix milliseconds. */
+  readonly since: number;
+};
+
+export const awaitedReturns = (
+  operations: readonly { readonly signer: string; readonly unsettled: bigint; readonly createdAt: number }[],
+): AwaitedReturn[] =>
+  operations
+    .filter(({ unsettled }) => unsettled > 0n)
+    .map(({ signer, unsettled, createdAt }) => ({
+      payee: signer,
+      least: Number((unsettled * (100n - MOST_RETURN_FEE) + 99n) / 100n),
+      most: Number(unsettled),
+      since: createdAt - BLOCK_TIME_LAG_MS,
+    }));
+
+/** The rule of `treasury-store.ts` for a payment that is not recorded yet. */
+export const mayBeReturned = (
+  payment: Pick<TreasuryPayment, 'lamports' | 'blockTime' | 'payee'>,
+  returns: readonly AwaitedReturn[],
+): boolean =>
+  returns.some(
+    ({ payee, least, most, since }) =>
+      payment.payee === payee &&
+      payment.lamports >= least &&
+      payment.lamports <= most &&
+      !isBefore(payment, since),
   );
-}
 
 /** Why a payment is for no request. `several_requests`: it contains the references of two. */
 export type NoMatch = 'no_request' | 'several_requests';

@@ -4,12 +4,25 @@
  * @module
  */
 import type { SqlRow, Storage } from '../kernel/ports.ts';
-import { numberOf } from '../row-store.ts';
+import type { Debt } from '../operator-api.ts';
+import { debtOf, numberOf } from '../row-store.ts';
 
-/** Rows that one statement reads. */
-const UNMATCHED_PAGE = 200;
 /** Payments above dust that pay for nothing and whose payer is certain. */
 const UNMATCHED = 'used_by IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
+
+/**
+ * Those of them that the operator may return to their payers. Each gave the treasury more than 10,000 lamports, so their
+ * number costs its sender. A swap's refund is marked as used only in `once`. The parameters are {@link NotReturned}.
+ */
+const RETURNABLE = `FROM treasury_payments AS paid WHERE ${UNMATCHED} AND payer <> payee AND slot > ?1
+  AND payer NOT IN (SELECT value FROM json_each(?2))
+  AND NOT EXISTS (SELECT 1 FROM once WHERE name = 'payment:' || paid.signature)
+  AND NOT EXISTS (SELECT 1 FROM json_each(?3) AS swap WHERE json_extract(swap.value, '$.payee') = paid.payee
+    AND CAST(lamports AS INTEGER) BETWEEN json_extract(swap.value, '$.least') AND json_extract(swap.value, '$.most')
+    AND COALESCE(block_time * 1000 >= json_extract(swap.value, '$.since'), TRUE))`;
+
+/** The newest slot whose payments a lost journal may have used; our own addresses and {@link AwaitedReturn}s, as JSON. */
+export type NotReturned = readonly [birthSlot: number, own: string, awaited: string];
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS treasury_payments (
@@ -125,23 +138,20 @@ export class TreasuryStore {
     this.deleteUnread(payment.signature);
   }
 
-  /** A payment above dust that pays for nothing and whose payer is certain. */
-  unmatched(signature: string): UnmatchedPayment | undefined {
-    const query = `SELECT * FROM treasury_payments WHERE signature = ? AND ${UNMATCHED}`;
-    return this.#exec(query, signature).map(unmatchedOf)[0];
+  unmatched(not: NotReturned, signature: string): UnmatchedPayment | undefined {
+    return this.#exec(`SELECT * ${RETURNABLE} AND signature = ?4`, ...not, signature).map(unmatchedOf)[0];
   }
 
   /** Payments that pay for nothing, largest first, so that strangers' small ones do not hide a customer's. */
-  *unmatchedBySize(): Generator<UnmatchedPayment> {
-    // A swap's refund is marked as used only in `once`.
-    const query = `SELECT * FROM treasury_payments WHERE ${UNMATCHED}
-      AND NOT EXISTS (SELECT 1 FROM once WHERE name = 'payment:' || signature)
-      ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ? OFFSET ?`;
-    for (let offset = 0; ; offset += UNMATCHED_PAGE) {
-      const rows = this.#exec(query, UNMATCHED_PAGE, offset).map(unmatchedOf);
-      yield* rows;
-      if (rows.length < UNMATCHED_PAGE) return;
-    }
+  largestUnmatched(not: NotReturned, limit: number): UnmatchedPayment[] {
+    const query = `SELECT * ${RETURNABLE} ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ?4`;
+    return this.#exec(query, ...not, limit).map(unmatchedOf);
+  }
+
+  unmatchedDebt(not: NotReturned): Debt {
+    const owed = `SELECT signature AS id, 'no_request' AS reason, CAST(lamports AS INTEGER) AS atoms,
+      block_time * 1000 AS since, 1 AS awaits, -CAST(lamports AS INTEGER) AS place ${RETURNABLE}`;
+    return debtOf(this.#exec, 'payment_unmatched', owed, ...not);
   }
 
   unread(signature: string): UnreadTransaction | undefined {

@@ -3,35 +3,26 @@
  * into a refund.
  * @module
  */
-
-import { isReserve } from '../kernel/begin-operation.ts';
-import { olderRefusal } from '../kernel/birth.ts';
-import { debtOf } from '../kernel/operator-commands.ts';
+import { birthOf } from '../kernel/birth.ts';
 import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { oweRefund } from './owed.ts';
 import { nameOf } from './request-store.ts';
-import { DUST, mayBeReturned, type NoMatch } from './treasury-payment.ts';
-import type { TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
+import { awaitedReturns, DUST, type NoMatch } from './treasury-payment.ts';
+import type { NotReturned, TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
 
 const SHOWN = 200;
 
-/** A payment that nothing has used, that is not our own, and that cannot be money returned by a bridge. */
-export function findUnmatched(context: PaymentContext, signature: string): UnmatchedPayment | undefined {
-  const { journal, treasury } = context;
-  const payment = treasury.unmatched(signature);
-  if (!payment || journal.userOf(`payment:${signature}`) !== undefined) return undefined;
-  if (payment.payer === payment.payee || isReserve(context, payment.payer)) return undefined;
-  // The lost journal may have used or returned an older payment.
-  if (olderRefusal(journal, payment, undefined)) return undefined;
-  return mayBeReturnedNow(context, payment) ? undefined : payment;
-}
+/** Payments that are our own, that a bridge may have returned, or that the lost journal may have used or returned. */
+const notReturned = ({ journal, reserveAddress }: PaymentContext): NotReturned => [
+  Number(birthOf(journal)?.slot ?? -1),
+  JSON.stringify([reserveAddress, ...journal.signers()]),
+  JSON.stringify(awaitedReturns(journal.open())),
+];
 
-export const mayBeReturnedNow = ({ journal }: PaymentContext, payment: TreasuryPayment): boolean =>
-  mayBeReturned(
-    payment,
-    journal.open().filter(({ signer }) => signer === payment.payee),
-  );
+/** A payment above dust that nothing has used and that the operator may return to its payer. */
+export const findUnmatched = (context: PaymentContext, signature: string): UnmatchedPayment | undefined =>
+  context.treasury.unmatched(notReturned(context), signature);
 
 /** Income without a purpose is not an error, but a customer may have paid the wrong amount. */
 export function reportUnmatched(
@@ -58,31 +49,16 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
 }
 
 export const unmatchedDebt = (context: PaymentContext): Debt =>
-  debtOf(
-    'payment_unmatched',
-    largest(context).map(({ signature: id, lamports: atoms, blockTime }) => ({
-      id,
-      reason: 'no_request',
-      atoms,
-      sinceMs: blockTime === null ? null : blockTime * 1_000,
-      awaitsOperator: true,
-    })),
-  );
+  context.treasury.unmatchedDebt(notReturned(context));
 
 export function listUnmatched(context: PaymentContext): OpsAnswer {
-  const rows = largest(context).map(({ signature, blockTime, lamports, payer }) => {
-    const since = blockTime === null ? null : new Date(blockTime * 1_000).toISOString();
-    return { payment: signature, lamports: lamports.toString(), payer, since };
-  });
-  const message = `${rows.length} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
+  const rows = context.treasury
+    .largestUnmatched(notReturned(context), SHOWN)
+    .map(({ signature, blockTime, lamports, payer }) => {
+      const since = blockTime === null ? null : new Date(blockTime * 1_000).toISOString();
+      return { payment: signature, lamports: lamports.toString(), payer, since };
+    });
+  const { count } = unmatchedDebt(context);
+  const message = `${count} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
   return { ok: true, message, rows };
-}
-
-function largest(context: PaymentContext): UnmatchedPayment[] {
-  const found: UnmatchedPayment[] = [];
-  for (const { signature } of context.treasury.unmatchedBySize()) {
-    found.push(...[findUnmatched(context, signature) ?? []].flat());
-    if (found.length === SHOWN) break;
-  }
-  return found;
 }

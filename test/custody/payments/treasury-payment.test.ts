@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayBeReturned } from '../../../src/custody/payments/treasury-payment.ts';
+import { awaitedReturns, mayBeReturned } from '../../../src/custody/payments/treasury-payment.ts';
 
 const NOW = 1_790_000_000_000;
 const SENT = { unsettled: 1_000n, createdAt: NOW };
@@ -8,7 +8,11 @@ const returned = (
   lamports: bigint,
   sent: { unsettled: bigint; createdAt: number },
   at: number | null = NOW,
-) => mayBeReturned({ lamports, blockTime: at === null ? null : at / 1_000 }, [sent]);
+) =>
+  mayBeReturned(
+    { lamports, blockTime: at === null ? null : at / 1_000, payee: 'treasury' },
+    awaitedReturns([{ signer: 'treasury', ...sent }]),
+  );
 
 it('a payment may be a bridge refund if it is between nine tenths and all of what an operation sent', () => {
   expect([899n, 900n, 1_000n, 1_001n].map((lamports) => returned(lamports, SENT))).toEqual([

@@ -26,6 +26,14 @@ it.each(
       | open a; pay a 5000000 unnamed; run; consume a1 swap:1; refund a1; refunded = none
     a payment older than the journal is not returned, because the lost journal may have used it
       | open a; pay a 5000000 unnamed; run; birth; refund a1; unmatched = none; refunded = none
+    a payment that a bridge may have returned is not listed or returned until the swap has settled
+      | open a; swap 100 0; pay a fee-1 unnamed; run; confirm a a1 = PAYMENT_NOT_BOUND; unmatched = none; refund a1 = false; settle; refund a1 = paid
+    a payment without a block time that a bridge may have returned is not listed
+      | open a; swap 100 0; pay a fee-1 unnamed block none; run; unmatched = none
+    a payment older than the swap, or of another amount, is listed although the swap is unsettled
+      | open a; wait 1h; swap 100 0; pay a fee-1 unnamed block -121s; pay a fee+1 unnamed; pay a 5000000 unnamed; run; refund a1 = paid; refund a2 = paid; refund a3 = paid
+    a payment that the reserve or the treasury made itself is not listed
+      | open a; pay a 5000000 unnamed by reserve; pay a 6000000 unnamed by treasury; run; unmatched = none
   `),
 )('%s', (_title, steps = '') => play(steps));
 
@@ -37,7 +45,7 @@ it('dust with the references of two requests raises no alarm', async () => {
   expect(world.alarms).toEqual([]);
 });
 
-it('250 small payments hide no larger one from the list', async () => {
+it('250 small payments hide no larger one from the list, and all are counted', async () => {
   const world = createPaymentWorld();
   world.open();
   const paid = world.pay(5_000_000n);
@@ -45,6 +53,11 @@ it('250 small payments hide no larger one from the list', async () => {
   for (let run = 0; run < 10; run++) await world.payments.run();
   const { rows } = await world.payments.commands.unmatched('');
   expect([rows?.length, rows?.[0]?.payment]).toEqual([200, paid]);
+  const [, debt] = world.payments.debts();
+  const latest = { id: paid, reason: 'no_request' };
+  expect(debt).toMatchObject({ count: 251, awaitOperator: 251, atoms: 5_000_000n + 250n * 10_001n });
+  expect(debt?.oldestMs).toBe(Math.floor(world.chain.at(-1)?.blockTime ?? 0) * 1_000);
+  expect([debt?.examples.length, debt?.examples[0]]).toEqual([5, latest]);
 });
 
 it('250 larger refunds of swaps hide no payment from the list', async () => {
