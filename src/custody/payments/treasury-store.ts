@@ -154,6 +154,15 @@ export class TreasuryStore {
     return debtOf(this.#exec, 'payment_unmatched', owed, ...not);
   }
 
+  /** Transactions that no quorum could read or book, the first listed first. Those of more than 30 days are not tried again. */
+  unbooked(limit: number): readonly Pick<UnreadTransaction, 'signature' | 'firstAt'>[] {
+    return this.#exec(
+      `SELECT signature, MIN(first_at) AS first_at FROM unread_transactions WHERE state = 'waiting'
+       GROUP BY signature ORDER BY first_at LIMIT ?`,
+      limit,
+    ).map((row) => ({ signature: String(row.signature), firstAt: Number(row.first_at) }));
+  }
+
   unread(signature: string): UnreadTransaction | undefined {
     return this.#exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
   }

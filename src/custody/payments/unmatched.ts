@@ -51,14 +51,25 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
 export const unmatchedDebt = (context: PaymentContext): Debt =>
   context.treasury.unmatchedDebt(notReturned(context));
 
+/** The largest payments that matched no request, and the oldest transactions of the treasury that could not be booked. */
 export function listUnmatched(context: PaymentContext): OpsAnswer {
-  const rows = context.treasury
+  const { treasury } = context;
+  const { count } = unmatchedDebt(context);
+  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  const unbooked = treasury.unbooked(SHOWN).map(({ signature, firstAt }) => {
+    return { payment: signature, lamports: null, payer: null, since: iso(firstAt) };
+  });
+  const unmatched = treasury
     .largestUnmatched(notReturned(context), SHOWN)
     .map(({ signature, blockTime, lamports, payer }) => {
-      const since = blockTime === null ? null : new Date(blockTime * 1_000).toISOString();
+      const since = iso(blockTime === null ? null : blockTime * 1_000);
       return { payment: signature, lamports: lamports.toString(), payer, since };
     });
-  const { count } = unmatchedDebt(context);
-  const message = `${count} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
-  return { ok: true, message, rows };
+  const matched = `${count} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
+  const unread = ` ${unbooked.length} transactions without an amount could not be booked; a confirm still books one.`;
+  return {
+    ok: true,
+    message: unbooked.length > 0 ? matched + unread : matched,
+    rows: [...unmatched, ...unbooked],
+  };
 }

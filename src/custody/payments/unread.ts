@@ -30,8 +30,7 @@ export const READ_AGAIN = 8;
 /** Other nodes may just be behind, so a transaction is reported after this many checks: about four minutes. */
 const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
-const ABSENT_LIFE_MS = DAY_MS;
-const UNREAD_LIFE_MS = 30 * DAY_MS;
+const LIFE_MS = { absent: DAY_MS, waiting: 30 * DAY_MS } as const;
 
 type QueueContext = Pick<
   PaymentContext,
@@ -85,7 +84,7 @@ export class UnreadTransactions {
   #failed(signature: string, source: string, error: unknown): void {
     const facts = { reason: failureReason(error), error: String(error).slice(0, 200) };
     const failures = this.#context.agenda.failed(UNREAD, signature, facts);
-    this.#keep(signature, source, { state: 'waiting', life: UNREAD_LIFE_MS, count: failures });
+    this.#keep(signature, source, 'waiting', failures);
   }
 
   /** Anyone can send an unreadable version, and a node can invent entries: neither is failing work. */
@@ -95,23 +94,21 @@ export class UnreadTransactions {
     // A version stays unreadable until the code changes. In every other case a node may just be behind.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
-    const isAbsent = why === 'absent';
-    const life = isAbsent ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
-    this.#keep(signature, source, { state: isAbsent ? 'absent' : 'waiting', life, count: looks });
+    this.#keep(signature, source, why === 'absent' ? 'absent' : 'waiting', looks);
   }
 
-  #keep(
-    signature: string,
-    source: string,
-    { state, life, count }: { state: 'absent' | 'waiting'; life: number; count: number },
-  ): void {
+  /**
+   * Ends the reads of a transaction after its life. Only an absent one is forgotten: any other may be a payment, which
+   * `ops unmatched` shows and a confirm still books.
+   */
+  #keep(signature: string, source: string, state: 'absent' | 'waiting', count: number): void {
     const { agenda, treasury, now } = this.#context;
     const { firstAt = now(), finalAt = now() } = treasury.unread(signature) ?? {};
     // Age alone is not enough: a clock that jumps ahead by a day makes every row a day old at once.
-    if (now() - firstAt > life && count > LOOKS_BEFORE_ALARM) {
-      treasury.deleteUnread(signature);
-      agenda.plan(UNREAD, signature, null);
-    } else treasury.putUnread({ signature, source, state, finalAt, firstAt });
+    const isOver = now() - firstAt > LIFE_MS[state] && count > LOOKS_BEFORE_ALARM;
+    if (isOver) agenda.plan(UNREAD, signature, null);
+    if (isOver && state === 'absent') treasury.deleteUnread(signature);
+    else treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
   /** Whether it was read, or its read failed and will be repeated. A queued transaction is not known. */

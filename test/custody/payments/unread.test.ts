@@ -72,11 +72,11 @@ describe('a transaction that no quorum returns', () => {
   });
 
   it.each([
-    ['a day', 'no node has it', DAY_MS, null],
-    ['thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
+    ['is deleted', 'a day', 'no node has it', DAY_MS, null],
+    ['is read no more but kept', 'thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
   ])(
-    'an absent transaction is deleted from the eighth read on, after more than %s in which %s',
-    async (_days, _why, life, failure) => {
+    'an unread transaction %s from the eighth read on, after more than %s in which %s',
+    async (_effect, _days, _why, life, failure) => {
       const { unread, agenda, payments, state } = setUp();
       if (failure)
         state.transaction = () => {
@@ -89,7 +89,9 @@ describe('a transaction that no quorum returns', () => {
       for (let reads = 3; reads <= 7; reads++) await unread.read('one', 'node');
       expect(payments.unread('one')).toMatchObject({ firstAt: NOW });
       await unread.read('one', 'node');
-      expect([payments.unread('one'), agenda.ids(UNREAD)]).toEqual([undefined, []]);
+      expect(agenda.ids(UNREAD)).toEqual([]);
+      expect(payments.unbooked(9)).toEqual(failure ? [{ signature: 'one', firstAt: NOW }] : []);
+      expect(payments.unread('one')?.state).toBe(failure ? 'waiting' : undefined);
     },
   );
 
