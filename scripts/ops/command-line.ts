@@ -27,7 +27,10 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   retry: withId('retry', 'check an operation again now'),
   'write-off': withId('write-off', 'stop waiting for what a bridge still owes, and count it as lost'),
   refund: withId('refund', 'refund what is owed, to its payer', '<invoice|listing|payment>'),
-  unmatched: reading('unmatched', 'list the largest payments that matched no order, and payments not booked yet'),
+  unmatched: reading(
+    'unmatched',
+    'list the largest payments that matched no order, and payments not booked yet',
+  ),
   evidence: {
     ...withId('evidence', 'print what a support request to the bridge needs about a swap, as JSON on stdout'),
     reads: true,

@@ -1,9 +1,9 @@
 /**
- * Confirms the payment of a request. Facts: `awaitFinal` waits until the transaction that a caller names is final. Decision:
- * `decide` finds its {@link PaymentCase}. Effect: `writeRows` writes the rows of this case in the same storage transaction,
- * each with its change for D1. A crash leaves all of these rows or none; if none, a later call or search books it.
+ * Confirms the payment of a request: facts, decision, effect. A caller names a transaction, or `payment-search.ts` finds it;
+ * both wait until it is final and call `bookPayment`.
  *
- * `payment-search.ts` books by `bookPayment` too. `endWork` ends a request in the storage transaction that ends its operation.
+ * One storage transaction decides the {@link PaymentCase} of a payment and writes its rows: all of them, or none if the
+ * platform crashes. A later call or search then books it.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -33,9 +33,15 @@ import type { PaymentContext } from './context.ts';
 import { oweParts, oweRefund } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
 import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request-store.ts';
-import { awaitedReturns, isAfter, mayBeReturned, type NoMatch, readPayment } from './treasury-payment.ts';
+import {
+  awaitedReturns,
+  DUST,
+  isAfter,
+  mayBeReturned,
+  type NoMatch,
+  readPayment,
+} from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
-import { reportUnmatched } from './unmatched.ts';
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
@@ -45,34 +51,33 @@ const MAX_SALE_READS = 3;
 const MAX_PARTS = 50;
 
 /**
- * What a final transaction does, its rows, and what the caller gets for it. "Used" means two rows: `once`, which gives
- * `payment:<signature>` to the request for ever, and `treasury_payments`. No refund of 10,000 lamports or less is recorded.
- * A payment of a request that the caller does not confirm is booked for that request; the caller gets PAYMENT_ALREADY_USED.
+ * What a final transaction does. `writeRows` has the rows of each case; the arrow shows what a confirm returns. If the payment
+ * is for another request than the caller's, it is booked for that one, and the caller gets PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
-  /** An earlier call or search has booked it, in any case below. No rows. The caller gets what that case gives. */
+  /** An earlier call or search wrote its rows. -> what its case returned */
   | { readonly type: 'booked' }
-  /** Has a request's exact fee, no reference, and may be a bridge's refund of an open swap. No rows. PAYMENT_NOT_FINAL. */
+  /** Has a request's exact fee, no reference, and may be a bridge's refund of an open swap: tried again. -> PAYMENT_NOT_FINAL */
   | { readonly type: 'may_be_returned' }
-  /** It completes the fee, but the purchase must be read first. No rows. Decided again after the read. */
+  /** Completes the fee, but the chain must show that the purchase is still for sale. -> decided again after that read */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** Our own; in a search also an empty or too old one. Row: treasury_payments. PAYMENT_NOT_BOUND. */
+  /** Our own; in a search also one that pays nothing or is older than the journal. -> PAYMENT_NOT_BOUND */
   | { readonly type: 'no_payment' }
-  /** For no request; the operator may return it. Row: treasury_payments. PAYMENT_NOT_BOUND with payer and amount. */
+  /** A stranger's, of a wrong amount without a reference, or used by a claim. -> PAYMENT_NOT_BOUND; the operator may return it */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
-  /** Late, double, or one part too many. Rows: used, a refund of all of it; the request stays as it is, see `answer`. */
-  | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
-  /** Short; `expire.ts` owes it back if what is missing does not arrive. Rows: used, request. PAYMENT_INCOMPLETE. */
+  /** Short: the request stays open for the rest. `expire.ts` owes each part back if it does not come. -> PAYMENT_INCOMPLETE */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** The fee is complete, but the purchase is sold: the request ends. Rows: used, request, a refund of each part. REFUND_DUE. */
+  /** Late, double or a part too many: all of it is owed back; the request stays as it is. -> REFUND_DUE; double: see `answer` */
+  | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
+  /** Completes the fee, but others were faster: the request ends, and each part is owed back. -> REFUND_DUE */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
-  /**
-   * Paid. Rows: used, request, a refund of the excess, and the operation or the delivered token. In progress until the
-   * operation ends.
-   */
+  /** Completes the fee; an excess is owed back. -> INVOICE_IN_PROGRESS until the purchase is delivered, then confirmed */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
-/** `late`: after the request closed or ended. `double`: after it was paid. `underpaid`: short, after `MAX_PARTS` parts. */
+/**
+ * `late`: in a block after the request closed, or after it has expired. `double`: after it was paid. `underpaid`: short, after
+ * `MAX_PARTS` parts.
+ */
 type OwedBack = 'late' | 'double' | 'underpaid';
 /** What the chain showed about a request's purchase before its payment was booked. */
 type SaleRead = Checked & { readonly requestId: string };
@@ -100,7 +105,7 @@ export async function confirmPayment(
   return answer(context, asked);
 }
 
-/** The response to a payment that its request has used. A completed request is confirmed, and shows what it owes back. */
+/** The response to a payment that its request has used. After a double payment, a completed request is confirmed again. */
 async function answer(context: PaymentContext, { id, signature }: ConfirmRequest): Promise<PaymentConfirmed> {
   const request = context.requests.get(id);
   switch (request?.state) {
@@ -138,7 +143,7 @@ async function bookNamed(
   const older = olderRefusal(journal, transaction, contact);
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
-  if (readPayment(context, transaction).payment) {
+  if (readPayment(context, transaction).payment.lamports > 0n) {
     // Reads for a payment that has arrived come before all other callers' calls.
     const undecided = await forCaller(
       asked.client,
@@ -171,7 +176,7 @@ async function awaitFinal(
   const found = await lookUp({ ...asked, until: 'confirmed' });
   if (found.type !== 'confirmed' || !found.transaction) return found;
   const { payment, match } = readPayment(context, found.transaction);
-  if (payment && typeof match === 'object' && match.id === request.id && match.state === 'open')
+  if (payment.lamports > 0n && typeof match === 'object' && match.id === request.id && match.state === 'open')
     requests.putReported(match, { signature, at: now() });
   const leftMs = deadline - now();
   return leftMs > 0 ? lookUp({ ...asked, waitMs: leftMs, until: 'final' }) : found;
@@ -190,8 +195,7 @@ export async function bookPayment(
   // The storage transaction is synchronous, so a read of the chain comes between two of them.
   for (let reads = 0; ; reads++) {
     const found = context.storage.transaction(() => {
-      const { payment: paid, payee, match } = readPayment(context, transaction);
-      const payment = paid ?? { ...transaction, lamports: 0n, payee, payer: null };
+      const { payment, match } = readPayment(context, transaction);
       const decided = decide(context, { payment, match }, transaction, sale);
       writeRows(context, payment, decided);
       return decided;
@@ -203,7 +207,10 @@ export async function bookPayment(
   }
 }
 
-/** @param sale the newest read of a purchase */
+/**
+ * Decision. @param match the request whose reference the transaction has or, without one, whose exact fee it pays
+ * @param sale the newest read of a purchase
+ */
 function decide(
   context: PaymentContext,
   { payment, match }: { readonly payment: TreasuryPayment; readonly match: PaymentRequest | NoMatch },
@@ -245,8 +252,13 @@ function decide(
   return { type: 'fee_paid', request: { ...request, subject }, excess };
 }
 
-/** Writes the rows of a case. Call inside the storage transaction of its decision. */
+/**
+ * Effect: the rows of each case, by table. `once` gives `payment:<signature>` to the request for ever. `treasury_payments`
+ * replaces the row of `unread_transactions`. All other rows also put their change for D1 into `outbox`. A refund of 10,000
+ * lamports or less is not stored. Call inside the storage transaction of the decision.
+ */
 function writeRows(context: PaymentContext, payment: TreasuryPayment, found: PaymentCase): void {
+  const { treasury } = context;
   const ended = { paymentSignature: payment.signature, paidAt: context.now() };
   switch (found.type) {
     case 'booked':
@@ -254,36 +266,47 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, found: Pay
     case 'sale_unread':
       return;
     case 'no_payment':
-      context.treasury.record(payment, null);
+      treasury.record(payment, null); // treasury_payments
       return;
     case 'unmatched':
-      context.treasury.record(payment, null);
+      treasury.record(payment, null); // treasury_payments
       reportUnmatched(context, payment, found.reason);
       return;
-    case 'owed_back':
-      usePayment(context, payment, found.request);
-      oweRefund(context, found.request.id, payment, payment.lamports, found.reason);
-      return;
     case 'short':
-      usePayment(context, payment, found.request);
-      saveRequest(context, found.request);
+      usePayment(context, payment, found.request); // once, treasury_payments
+      saveRequest(context, found.request); // requests
+      return;
+    case 'owed_back':
+      usePayment(context, payment, found.request); // once, treasury_payments
+      oweRefund(context, found.request.id, payment, payment.lamports, found.reason); // refunds
       return;
     case 'not_for_sale': {
-      usePayment(context, payment, found.request);
       const { request, reason } = found;
-      oweParts(context, saveRequest(context, { ...request, ...ended, state: 'expired', reason }), 'failed');
+      usePayment(context, payment, request); // once, treasury_payments
+      const expired = saveRequest(context, { ...request, ...ended, state: 'expired', reason }); // requests
+      oweParts(context, expired, 'failed'); // refunds: one for each part
       return;
     }
     case 'fee_paid': {
-      usePayment(context, payment, found.request);
-      const request = saveRequest(context, { ...found.request, ...ended, state: 'paid' });
-      if (found.excess > 0n) oweRefund(context, request.id, payment, found.excess, 'overpaid');
-      beginWork(context, request);
+      usePayment(context, payment, found.request); // once, treasury_payments
+      const request = saveRequest(context, { ...found.request, ...ended, state: 'paid' }); // requests
+      if (found.excess > 0n) oweRefund(context, request.id, payment, found.excess, 'overpaid'); // refunds
+      beginWork(context, request); // operations, agenda; for a listing: tokens, requests
     }
   }
 }
 
-/** The two rows of a used payment. */
+/** Income without a purpose is not an error, but a customer may have paid the wrong amount. */
+function reportUnmatched(
+  { log }: PaymentContext,
+  { signature, lamports: sum }: TreasuryPayment,
+  reason: NoMatch,
+): void {
+  if (sum <= DUST) return;
+  const level = reason === 'several_requests' ? 'alarm' : 'warn';
+  log({ level, event: 'payment_unmatched', signature, lamports: sum.toString(), reason });
+}
+
 function usePayment(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): void {
   context.journal.useOnce(`payment:${payment.signature}`, nameOf(request), context.now());
   context.treasury.record(payment, nameOf(request));

@@ -11,11 +11,11 @@ import type { TreasuryPayment } from './treasury-store.ts';
 /** In lamports. Amounts up to it are not refunded: the refund's transaction alone costs 5,400. */
 export const DUST = 10_000n;
 
-/** What a transaction pays to a treasury, or undefined if it failed or pays nothing. */
-export function treasuryPayment(transaction: ChainTransaction, payee: string): TreasuryPayment | undefined {
-  const credit = lamportsChange(transaction, payee) ?? 0n;
-  if (transaction.failed || credit <= 0n) return undefined;
-  const { signature, slot, blockTime } = transaction;
+/** What a transaction pays to a treasury: zero if it failed. */
+function treasuryPayment(transaction: ChainTransaction, payee: string): TreasuryPayment {
+  const { signature, slot, blockTime, failed } = transaction;
+  const credit = failed ? 0n : (lamportsChange(transaction, payee) ?? 0n);
+  if (credit <= 0n) return { signature, slot, blockTime, lamports: 0n, payee, payer: null };
   return { signature, slot, blockTime, lamports: credit, payee, payer: payerOf(transaction, payee) };
 }
 
@@ -101,14 +101,14 @@ type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string 
 
 /**
  * What a transaction pays, and for which request. It is judged by the treasury of its request, which may no longer be
- * configured. `payment` is undefined if that treasury got nothing.
+ * configured.
  */
 export function readPayment(
   context: PaymentContext,
   transaction: ChainTransaction,
-): Match & { readonly payment: TreasuryPayment | undefined } {
-  const found = matchRequest(context, transaction);
-  return { ...found, payment: treasuryPayment(transaction, found.payee) };
+): { readonly match: Match['match']; readonly payment: TreasuryPayment } {
+  const { match, payee } = matchRequest(context, transaction);
+  return { match, payment: treasuryPayment(transaction, payee) };
 }
 
 /**

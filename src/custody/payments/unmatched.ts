@@ -8,8 +8,8 @@ import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { oweRefund } from './owed.ts';
 import { nameOf } from './request-store.ts';
-import { awaitedReturns, DUST, type NoMatch } from './treasury-payment.ts';
-import type { NotReturned, TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
+import { awaitedReturns } from './treasury-payment.ts';
+import type { NotReturned, UnmatchedPayment } from './treasury-store.ts';
 
 const SHOWN = 200;
 
@@ -23,17 +23,6 @@ const notReturned = ({ journal, reserveAddress }: PaymentContext): NotReturned =
 /** A payment above dust that nothing has used and that the operator may return to its payer. */
 export const findUnmatched = (context: PaymentContext, signature: string): UnmatchedPayment | undefined =>
   context.treasury.unmatched(notReturned(context), signature);
-
-/** Income without a purpose is not an error, but a customer may have paid the wrong amount. */
-export function reportUnmatched(
-  { log }: PaymentContext,
-  { signature, lamports: amount }: TreasuryPayment,
-  reason: NoMatch,
-): void {
-  if (amount <= DUST) return;
-  const level = reason === 'several_requests' ? 'alarm' : 'warn';
-  log({ level, event: 'payment_unmatched', signature, lamports: amount.toString(), reason });
-}
 
 /** Makes a payment a debt to its payer. Nothing else can use the payment from then on. */
 export function oweUnmatched(context: PaymentContext, signature: string): void {
