@@ -1,8 +1,9 @@
 /**
- * Reads tables whose column `row` contains the row as JSON. Their other columns exist for conditions and order.
+ * Tables whose column `row` contains the row as JSON. Their other columns exist for conditions and order.
  * @module
  */
-import type { SqlValue, Storage } from './kernel/ports.ts';
+import { stringifyJson } from '../core/json.ts';
+import type { Columns, SqlValue, Storage } from './kernel/ports.ts';
 import type { Debt } from './operator-api.ts';
 
 export class RowStore<T> {
@@ -26,6 +27,23 @@ export class RowStore<T> {
 
   first(clauses: string, ...params: SqlValue[]): T | undefined {
     return this.all(clauses, ...params)[0];
+  }
+
+  /** Rows whose key follows `key`, in the order of their keys. @param column the key as text */
+  after(column: string, key: string, limit: number): T[] {
+    return this.all(`WHERE ${column} > ? ORDER BY ${column} LIMIT ?`, key, limit);
+  }
+
+  /** Inserts a row, or replaces the one with its key. */
+  put(key: Columns, others: Columns, row: T): void {
+    const columns = { ...key, ...others, row: stringifyJson(row) };
+    const names = Object.keys(columns);
+    const changes = names.filter((name) => !(name in key)).map((name) => `${name} = excluded.${name}`);
+    this.#exec(
+      `INSERT INTO ${this.#table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+       ON CONFLICT (${Object.keys(key).join(', ')}) DO UPDATE SET ${changes.join(', ')}`,
+      ...Object.values(columns),
+    );
   }
 }
 

@@ -152,25 +152,16 @@ export class AsryStore {
   /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
   save(claim: Claim, payout: Payout): void {
     const { journal, now } = this.#tools;
-    this.#putPayout(payout);
-    this.#exec(
-      `INSERT INTO asry_claims (signature, row) VALUES (?, ?)
-       ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
-      claim.signature,
-      stringifyJson(claim),
-    );
+    const { signature, part, state, operationId, rentAt, keyHash } = payout;
+    const columns = { state, operation_id: operationId, rent_at: rentAt, key_hash: keyHash };
+    this.#payouts.put({ signature, part }, columns, payout);
+    this.#claims.put({ signature: claim.signature }, {}, claim);
     journal.queue.publish('asry_claims', claim.signature, this.#claimColumns(claim), now());
   }
 
   #putEpoch(epoch: Epoch): void {
-    this.#exec(
-      `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
-       ON CONFLICT (number) DO UPDATE SET starts_at = excluded.starts_at, ends_at = excluded.ends_at, row = excluded.row`,
-      epoch.number,
-      epoch.startsAt,
-      epoch.endsAt,
-      stringifyJson(epoch),
-    );
+    const { number, startsAt, endsAt } = epoch;
+    this.#epochs.put({ number }, { starts_at: startsAt, ends_at: endsAt }, epoch);
   }
 
   epoch(number: number): Epoch | undefined {
@@ -193,22 +184,6 @@ export class AsryStore {
 
   claim(signature: string): Claim | undefined {
     return this.#claims.first('WHERE signature = ?', signature);
-  }
-
-  #putPayout(payout: Payout): void {
-    this.#exec(
-      `INSERT INTO asry_payouts (signature, part, state, operation_id, rent_at, key_hash, row)
-       VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state,
-         operation_id = excluded.operation_id, rent_at = excluded.rent_at, row = excluded.row`,
-      payout.signature,
-      payout.part,
-      payout.state,
-      payout.operationId,
-      payout.rentAt,
-      payout.keyHash,
-      stringifyJson(payout),
-    );
   }
 
   payout(key: string): Payout | undefined {
@@ -272,7 +247,7 @@ export class AsryStore {
         table: 'asry_epochs',
         rowsAfter: (id, limit) =>
           this.#epochs
-            .all('WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?', id, limit)
+            .after('CAST(number AS TEXT)', id, limit)
             .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
         // An epoch that began again at the start of its curve would pay its highest rewards twice.
         adopt: (text) => this.#putEpoch(decodeRow<{ epoch: Epoch }>(text).epoch),
@@ -281,7 +256,7 @@ export class AsryStore {
         table: 'asry_claims',
         rowsAfter: (id, limit) =>
           this.#claims
-            .all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit)
+            .after('signature', id, limit)
             .map((claim) => ({ id: claim.signature, columns: this.#claimColumns(claim) })),
         adopt: (text) => {
           const { claim } = decodeRow<{ claim: Claim }>(text);

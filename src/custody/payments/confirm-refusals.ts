@@ -4,8 +4,8 @@
  */
 import type { Refusal } from '../api.ts';
 import type { PaymentContext } from './context.ts';
+import { findUnmatched } from './owed.ts';
 import type { PaymentRequest } from './request-store.ts';
-import { findUnmatched } from './unmatched.ts';
 
 export const NOT_FOUND: Refusal = { code: 'NOT_FOUND', message: 'No request has this id.' };
 export const INVALID_SIGNATURE: Refusal = {

@@ -65,7 +65,7 @@ type PaymentCase =
   | { readonly type: 'no_payment' }
   /** A stranger's, of a wrong amount without a reference, or used by a claim. -> PAYMENT_NOT_BOUND; the operator may return it */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
-  /** Short: the request stays open for the rest. `expire.ts` owes each part back if it does not come. -> PAYMENT_INCOMPLETE */
+  /** Short: the request stays open for the rest. `payments.ts` owes each part back if it does not come. -> PAYMENT_INCOMPLETE */
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /** Late, double or a part too many: all of it is owed back; the request stays as it is. -> REFUND_DUE; double: see `answer` */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }

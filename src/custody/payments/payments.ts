@@ -12,18 +12,20 @@ import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { Products } from '../product.ts';
 import { endWork } from './confirm.ts';
 import type { PaymentContext, PaymentDeps } from './context.ts';
-import { EXPIRY, expireRequests } from './expire.ts';
 import { openRequest } from './open.ts';
+import { listUnmatched, oweParts, unmatchedDebt } from './owed.ts';
 import { PaymentSearch, SEARCH } from './payment-search.ts';
 import { createRefundKind, endRefund, refundPayments } from './refund.ts';
-import { mirroredPayments, viewOf } from './request-records.ts';
-import { RequestStore } from './request-store.ts';
+import { mirroredPayments, saveRequest, viewOf } from './request-records.ts';
+import { type PaymentRequest, RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
-import { listUnmatched, unmatchedDebt } from './unmatched.ts';
 import { UNREAD } from './unread.ts';
 
 /** The owner of the ids of requests that only the lost journal had. */
 const LOST = 'lost';
+
+/** Name in the agenda of requests whose expiry has failed. */
+const EXPIRY = 'expiry';
 
 const KEPT_MS = 7 * DAY_MS;
 const MAX_EXPIRED = 20_000;
@@ -98,13 +100,28 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * A payment that was not read yet may be in time. A request therefore expires only when all payments to its treasury up
-   * to its end have been read. A day after its end it always expires, even if a node fails or the treasury has changed.
+   * Ends open requests that closed; their parts are owed back. A payment that was not read yet may be in time. A request
+   * therefore expires only when all payments to its treasury up to its end have been read. A day after its end it always
+   * expires, even if a node fails or the treasury has changed.
    */
   #expire(): void {
-    const { requests, treasuryAddress: treasury, now } = this.context;
+    const { agenda, requests, storage, treasuryAddress: treasury, now } = this.context;
+    for (const id of agenda.due(EXPIRY, RUN_BATCH))
+      if (requests.get(id)?.state !== 'open') agenda.plan(EXPIRY, id, null);
+    const isWaiting = ({ id }: PaymentRequest) =>
+      agenda.dueAt(EXPIRY, id) !== undefined && !agenda.isDue(EXPIRY, id);
     const read = { treasury, readUntil: this.#search.readUntil(), latest: now() - DAY_MS };
-    expireRequests(this.context, read, RUN_BATCH);
+    const closed = requests.closed(read, RUN_BATCH + agenda.count(EXPIRY));
+    for (const request of closed.filter((each) => !isWaiting(each)).slice(0, RUN_BATCH)) {
+      try {
+        storage.transaction(() => {
+          oweParts(this.context, saveRequest(this.context, { ...request, state: 'expired' }), 'underpaid');
+          agenda.plan(EXPIRY, request.id, null);
+        });
+      } catch (error) {
+        agenda.failed(EXPIRY, request.id, { error: String(error).slice(0, 200) });
+      }
+    }
     requests.purge(now() - KEPT_MS, MAX_EXPIRED, RUN_BATCH);
   }
 }

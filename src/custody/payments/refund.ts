@@ -18,10 +18,9 @@ import {
 import { reasonText } from '../kernel/reason.ts';
 import type { OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext, RefundReads } from './context.ts';
-import { owedOf, saveRefund } from './owed.ts';
+import { owedOf, oweUnmatched, saveRefund } from './owed.ts';
 import type { RefundDue } from './request-store.ts';
 import { payerOf } from './treasury-payment.ts';
-import { oweUnmatched } from './unmatched.ts';
 
 /** Maximum refunds of one request that one command processes. */
 const LISTED = 100;

@@ -165,20 +165,9 @@ export class RequestStore {
     const request = changed.state === 'open' ? changed : { ...changed, client: null };
     this.#openBudget = undefined;
     this.#openSales.clear();
-    this.#exec(
-      `INSERT INTO requests (id, kind, state, fee, reference, client, created_at, closes_at, row)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET state = excluded.state, client = excluded.client, row = excluded.row`,
-      request.id,
-      request.kind,
-      request.state,
-      request.fee,
-      request.reference,
-      request.client,
-      request.createdAt,
-      request.closesAt,
-      JSON.stringify(request),
-    );
+    const { id, kind, state, fee, reference, client, createdAt, closesAt } = request;
+    const columns = { kind, state, fee, reference, client, created_at: createdAt, closes_at: closesAt };
+    this.#requests.put({ id }, columns, request);
   }
 
   /** Stores which transaction a caller has named, or null. D1 does not show it. */
@@ -304,14 +293,8 @@ export class RequestStore {
 
   putRefund(refund: RefundDue): void {
     // Despite its name, the column `signature` contains the refund's id, which may end in a number.
-    this.#exec(
-      `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
-       ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,
-      refund.id,
-      refund.requestId,
-      refund.state,
-      JSON.stringify(refund),
-    );
+    const { id: signature, requestId: request_id, state } = refund;
+    this.#refunds.put({ signature }, { request_id, state }, refund);
   }
 
   refund(id: string): RefundDue | undefined {
@@ -346,6 +329,6 @@ export class RequestStore {
   }
 
   refundsAfter(id: string, limit: number): RefundDue[] {
-    return this.#refunds.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
+    return this.#refunds.after('signature', id, limit);
   }
 }

@@ -31,7 +31,7 @@ export class TokenStore {
       table: 'tokens',
       rowsAfter: (id, limit) =>
         this.#tokens
-          .all('WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?', id, limit)
+          .after('CAST(token_id AS TEXT)', id, limit)
           .map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
       // D1 has one row for each number and each mint.
       adopt: (journal) => this.#put(entryOf(journal)),
@@ -77,12 +77,7 @@ export class TokenStore {
   }
 
   #put(token: TokenEntry): void {
-    this.#tools.storage.exec(
-      'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
-      token.tokenId,
-      token.mint,
-      JSON.stringify(token),
-    );
+    this.#tokens.put({ token_id: token.tokenId }, { mint: token.mint }, token);
   }
 
   #save(token: TokenEntry, now: number): TokenEntry {
