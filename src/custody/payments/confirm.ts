@@ -51,8 +51,8 @@ const MAX_SALE_READS = 3;
 const MAX_PARTS = 50;
 
 /**
- * What a final transaction does. `writeRows` has the rows of each case; the arrow shows what a confirm returns. If the payment
- * is for another request than the caller's, it is booked for that one, and the caller gets PAYMENT_ALREADY_USED.
+ * What a final transaction does. `writeRows` has the rows of each case; the arrow shows what a confirm returns. A payment of
+ * another request than the caller's is booked for that other one, and the caller gets PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
   /** An earlier call or search wrote its rows. -> what its case returned */
@@ -67,7 +67,7 @@ type PaymentCase =
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /** Short: the request stays open for the rest. `payments.ts` owes each part back if it does not come. -> PAYMENT_INCOMPLETE */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** Late, double or a part too many: all of it is owed back; the request stays as it is. -> REFUND_DUE; double: see `answer` */
+  /** Late, double or a part too many: all of it is owed back; the request stays as it is. -> REFUND_DUE, or see `answer` */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
   /** Completes the fee, but others were faster: the request ends, and each part is owed back. -> REFUND_DUE */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
@@ -105,7 +105,7 @@ export async function confirmPayment(
   return answer(context, asked);
 }
 
-/** The response to a payment that its request has used. After a double payment, a completed request is confirmed again. */
+/** The response to a payment of its request. A double payment of a completed request confirms it too, and shows its refund. */
 async function answer(context: PaymentContext, { id, signature }: ConfirmRequest): Promise<PaymentConfirmed> {
   const request = context.requests.get(id);
   switch (request?.state) {
