@@ -114,7 +114,8 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
       return { payment: signature, lamports: lamports.toString(), payer, since };
     });
   const matched = `${count} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
-  const unread = ` ${unbooked.length} transactions without an amount could not be booked; a confirm still books one.`;
+  const unread =
+    ' Rows without an amount are the oldest transactions that could not be booked; a confirm still books one.';
   return {
     ok: true,
     message: unbooked.length > 0 ? matched + unread : matched,
