@@ -46,11 +46,13 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     },
     /**
      * @param sum `fee+7` or lamports
-     * @param words `unnamed` without the reference, `by X`, `to X`, `block -5s|none`, `failed`, `sent` if not final, `as a1` for its bytes
+     * @param words `unnamed` without the reference, `with b` also its reference, `by X`, `to X`, `block -5s|none`, `failed`, `sent`
+     * if not final, `as a1` for its bytes
      */
     pay(name: string, sum: string, ...words: string[]) {
       const after = (word: string) => words[words.indexOf(word) + 1] ?? '';
       const references = words.includes('unnamed') ? [] : [request(name).reference];
+      if (words.includes('with')) references.push(request(after('with')).reference);
       const over: Partial<ChainTransaction> = {};
       if (words.includes('failed')) Object.assign(over, { failed: true });
       if (words.includes('by'))
@@ -157,7 +159,11 @@ const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Nam
   purposes: () =>
     orNone(world.storage.exec('SELECT used_by FROM treasury_payments').map((row) => String(row.used_by))),
   alarms: () =>
-    orNone(world.alarms.map(({ event, signature, error }) => `${event} ${shown(signature)} ${error}`)),
+    orNone(
+      world.alarms.map(
+        ({ event, signature, error, reason }) => `${event} ${shown(signature)} ${error ?? reason}`,
+      ),
+    ),
   used: (name: string) => shown(world.journal.userOf(`payment:${payment(name)}`)),
   async unmatched() {
     const { rows } = await world.payments.commands.unmatched('');
