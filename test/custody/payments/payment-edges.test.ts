@@ -114,6 +114,8 @@ describe('an exact amount without a reference', () => {
         | open a; wait 1m; pay a fee unnamed block -90s; confirm a a1 = confirmed
       a payment by exact amount that is more than half a minute older than its request pays nothing
         | open a; wait 1m; pay a fee unnamed block -91s; confirm a a1 = PAYMENT_NOT_BOUND
+      a payment by exact amount that is a millisecond more than half a minute older than its request pays nothing
+        | wait 1ms; open a; wait 1m; pay a fee unnamed block -90s; confirm a a1 = PAYMENT_NOT_BOUND
       a payment by exact amount is in time at the last moment
         | open a; wait 41m; pay a fee unnamed block -60s; confirm a a1 = confirmed
       a payment by exact amount without a block time is in time while its request is open
