@@ -1,6 +1,6 @@
 /**
- * Moves everything that a stolen key of the reserve can move to `EVACUATION_ADDRESS`: the mint authority of ABSR first,
- * then tokens, then SOL. Runs on the operator's machine with the key's file; the service takes no part.
+ * Moves everything that a stolen key of the reserve can move to `EVACUATION_ADDRESS`: the mint authority of ABSR and
+ * tokens at once, then SOL. Runs on the operator's machine with the key's file; the service takes no part.
  */
 import { address, type Instruction } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
@@ -204,23 +204,26 @@ export async function evacuate(
   print('Done. Everything that this key controls has been moved.');
 }
 
-/** @returns what could not be moved */
+/**
+ * Sends the steps at the same time, because a thief does not wait either.
+ * @returns what could not be moved
+ */
 async function sendAll(
   rpc: SolanaRpc,
   steps: readonly EvacuationStep[],
   { payer, others }: Pick<Prepared, 'payer' | 'others'>,
   print: (line: string) => void,
 ): Promise<string[]> {
-  const failed: string[] = [];
-  for (const { says, instructions, isCosigned } of steps) {
+  const sent = steps.map(async ({ says, instructions, isCosigned }) => {
     try {
       const prepared = { payer, others: isCosigned ? others : [], budget: BUDGET, instructions };
       await sendSigned(rpc, prepared, (signature) => print(`${says}: ${signature}`));
+      return [];
     } catch (error) {
-      failed.push(`${says} (${error instanceof Error ? error.message : String(error)})`);
+      return [`${says} (${error instanceof Error ? error.message : String(error)})`];
     }
-  }
-  return failed;
+  });
+  return (await Promise.all(sent)).flat();
 }
 
 async function readFacts(
