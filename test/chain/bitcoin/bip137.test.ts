@@ -10,6 +10,7 @@ import { cases } from '../../cases.ts';
 import { askPeers, messages, secretKeys } from './peers.ts';
 
 const TYPES: Bip137Type[] = ['p2pkh', 'p2sh-p2wpkh'];
+const BOTH = { 'bip322-js': true, 'bitcoinjs-message': true };
 
 /** The examples of bitcoinjs-message's README: one key and text, the headers of three kinds of address. */
 const README = {
@@ -32,6 +33,8 @@ describe.each(TYPES)('%s', (type) => {
     return verdict('text', base64.encode(bytes));
   };
 
+  const withHeader = (header: number) => tampered((bytes) => void bytes.fill(header, 0, 1));
+
   it('signs the published example, byte for byte', () => {
     expect(signBip137(README.key, type, README.message)).toBe(README[type]);
     const readme = decodeAddress(deriveAddress(README.key.secretKey, type));
@@ -47,10 +50,7 @@ describe.each(TYPES)('%s', (type) => {
         const at = deriveAddress(secretKey, type);
         expect(ours).toBe(theirs);
         expect(verifyBip137(decodeAddress(at), message, theirs)).toEqual({ verdict: 'valid' });
-        expect(askPeers({ address: at, message, signature: ours })).toEqual({
-          'bip322-js': true,
-          'bitcoinjs-message': true,
-        });
+        expect(askPeers({ address: at, message, signature: ours })).toEqual(BOTH);
       }),
       { numRuns: cases(25, 8) },
     );
@@ -66,12 +66,8 @@ describe.each(TYPES)('%s', (type) => {
 
   it('accepts only the header byte that was signed, of all 256', () => {
     const own = base64.decode(signed('text'))[0] ?? 0;
-    const accepted = Array.from({ length: 256 }, (_, header) => header).filter(
-      (header) =>
-        tampered((bytes) => {
-          bytes[0] = header;
-        }).verdict === 'valid',
-    );
+    const headers = Array.from({ length: 256 }, (_, header) => header);
+    const accepted = headers.filter((header) => withHeader(header).verdict === 'valid');
     expect(accepted).toEqual([own]);
   });
 
@@ -81,10 +77,7 @@ describe.each(TYPES)('%s', (type) => {
     [type === 'p2pkh' ? 35 : 34, 'the header byte belongs to another type of address'],
     [39, 'the header byte belongs to another type of address'],
   ])('refuses a signature with the header byte %i, and gives the reason', (header, reason) => {
-    const answer = tampered((bytes) => {
-      bytes[0] = header;
-    });
-    expect(answer).toEqual({ verdict: 'invalid', reason });
+    expect(withHeader(header)).toEqual({ verdict: 'invalid', reason });
   });
 
   it('refuses the high-S twin of a signature, although it recovers the same key', () => {
@@ -152,10 +145,7 @@ it('an uncompressed key signs for its P2PKH address with the headers 27 to 30, a
       expect(signature).toBe(sign(message, Buffer.from(secretKey), false).toString('base64'));
       expect(base64.decode(signature)[0]).toBeLessThan(31);
       expect(verifyBip137(decodeAddress(address), message, signature).verdict).toBe('valid');
-      expect(askPeers({ address, message, signature })).toEqual({
-        'bip322-js': true,
-        'bitcoinjs-message': true,
-      });
+      expect(askPeers({ address, message, signature })).toEqual(BOTH);
     }),
     { numRuns: 10 },
   );

@@ -21,12 +21,9 @@ describe("BIP-322's own vectors", () => {
   it.each(single)(
     'every simple signature of "$message" by one key is valid, with its prefix or without',
     (vector) => {
-      for (const signature of vector.bip322_signatures) {
-        expect(verdictOf(vector.address, vector.message, signature)).toEqual({ verdict: 'valid' });
-        const bare = signature.replace(/^smp/, '');
-        expect(verdictOf(vector.address, vector.message, bare)).toEqual({ verdict: 'valid' });
-        expect(verdictOf(vector.address, vector.message, `smp${bare}`)).toEqual({ verdict: 'valid' });
-      }
+      for (const signature of vector.bip322_signatures)
+        for (const text of [signature, signature.replace(/^smp/, ''), signature.replace(/^(smp)?/, 'smp')])
+          expect(verdictOf(vector.address, vector.message, text)).toEqual({ verdict: 'valid' });
     },
   );
 
@@ -47,11 +44,9 @@ describe("BIP-322's own vectors", () => {
   it('reports the signature of a multisig address as unsupported', () => {
     const multisig = vectors.simple.filter(({ private_keys }) => private_keys.length > 1);
     expect(multisig.length).toBeGreaterThan(0);
-    for (const { address, message, bip322_signatures } of multisig) {
-      for (const signature of bip322_signatures) {
+    for (const { address, message, bip322_signatures } of multisig)
+      for (const signature of bip322_signatures)
         expect(verdictOf(address, message, signature).verdict).toBe('unsupported');
-      }
-    }
   });
 
   it.each(vectors.error)(
@@ -119,24 +114,17 @@ it.each(SIMPLE)("refuses another key's true signature for a %s address", (type) 
   const code = payToKey(publicKey, 'p2pkh');
   const der = secp256k1.sign(tx.preimageWitnessV0(0, code, 1, 0n), forger, { prehash: false, format: 'der' });
   const digest = tx.preimageWitnessV1(0, [scriptPubKey], 0, [0n]);
-  const witness =
-    type === 'p2tr'
-      ? [schnorr.sign(digest, taprootTweakPrivKey(forger))]
-      : [Uint8Array.of(...der, 1), publicKey];
-  const verdict = verdictOf(
-    deriveAddress(key.secretKey, type),
-    'text',
-    base64.encode(RawWitness.encode(witness)),
-  );
+  const taproot = () => [schnorr.sign(digest, taprootTweakPrivKey(forger))];
+  const witness = RawWitness.encode(type === 'p2tr' ? taproot() : [Uint8Array.of(...der, 1), publicKey]);
+  const verdict = verdictOf(deriveAddress(key.secretKey, type), 'text', base64.encode(witness));
   const reason = type === 'p2tr' ? 'the signature does not match' : 'the key belongs to another address';
   expect(verdict).toEqual({ verdict: 'invalid', reason });
 });
 
 describe('the required rules for scripts', () => {
   const address = deriveAddress(key.secretKey, 'p2wpkh');
-  const [signature, publicKey] = RawWitness.decode(
-    base64.decode(signBip322Simple(key.secretKey, 'p2wpkh', 'text')),
-  );
+  const own = base64.decode(signBip322Simple(key.secretKey, 'p2wpkh', 'text'));
+  const [signature, publicKey] = RawWitness.decode(own);
   if (!signature || !publicKey) throw new Error('a P2WPKH witness has two items');
   const der = signature.subarray(0, -1);
   const { r, s } = secp256k1.Signature.fromBytes(der, 'der');
@@ -156,7 +144,7 @@ describe('the required rules for scripts', () => {
     ['SIGHASH_ALL | ANYONECANPAY', [Uint8Array.of(...der, 0x81), publicKey]],
     ['no sighash byte', [der, publicKey]],
     [
-      'STRICTENC: a byte inside the DER sequence',
+      'STRICTENC: a byte in the DER',
       [Uint8Array.of(0x30, der.length - 1, ...der.subarray(2), 0, 1), publicKey],
     ],
     ['STRICTENC: a long-form length', [Uint8Array.of(0x30, 0x81, ...der.subarray(1), 1), publicKey]],

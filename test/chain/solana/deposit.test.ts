@@ -143,7 +143,7 @@ eachScene(`
   no token rows                                     |           | -                                 | -                                    | refused no_credit
   a treasury's account under another program        |           | sender 100, treasury 5 2022       | sender 60, treasury 45 2022          | held treasury_account_changed
 `)(
-  'checkDeposit judges another possible response of a node: %s',
+  'checkDeposit judges another response of a node: %s',
   (_name, what, before = '', after = '', verdict = '') => {
     const shown = transfer({
       preTokens: balancesOf(before),

@@ -42,13 +42,11 @@ it('an account with Token-2022 extensions has the same base fields and a differe
   const value = Uint8Array.of(1, 2, 3);
   const held = extended(account, 2, [[7, new Uint8Array()]]);
   expect(decodeTokenAccount(TOKEN_2022_PROGRAM, held)?.atoms).toBe(U64_MAX);
-  const minted = decodeMint(
-    TOKEN_2022_PROGRAM,
-    extended(mint, 1, [
-      [1, new Uint8Array(108)],
-      [10, value],
-    ]),
-  );
+  const extensions: [number, Uint8Array][] = [
+    [1, new Uint8Array(108)],
+    [10, value],
+  ];
+  const minted = decodeMint(TOKEN_2022_PROGRAM, extended(mint, 1, extensions));
   expect(minted?.decimals).toBe(6);
   expect([...(minted?.extensions.keys() ?? [])]).toEqual([1, 10]);
   expect(minted?.extensions.get(10)).toEqual(value);
