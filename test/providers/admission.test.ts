@@ -119,12 +119,8 @@ describe('the calls of one invocation', () => {
   it('admits calls for our own work before reads for callers, and probes last', async () => {
     const { read, asked } = upstreams(() => 50);
     const at = (priority: Priority, path: string) => atPriority(priority, () => read('host', path));
-    await invoked(() => [
-      ...times(2, () => read('host', 'first')),
-      at('probe', 'probe'),
-      read('host', 'user'),
-      at('own', 'own'),
-    ]);
+    const first = () => times(2, () => read('host', 'first'));
+    await invoked(() => [...first(), at('probe', 'probe'), read('host', 'user'), at('own', 'own')]);
     expect(asked).toEqual(['first', 'first', 'own', 'user', 'probe']);
   });
 
@@ -141,11 +137,8 @@ describe('the calls of one invocation', () => {
 describe('the budget of callers', () => {
   const SECOND = 1_000;
   const rate = 40;
-  const node = () =>
-    upstreams(
-      () => 5,
-      () => nodeCalls(rate),
-    );
+  const terms = () => nodeCalls(rate);
+  const node = () => upstreams(() => 5, terms);
 
   it("each second, clients together get two thirds of a quarter of the rate, polls and searches a third, the service's own calls the rest", async () => {
     const { read, asked } = node();
@@ -224,10 +217,8 @@ describe('the budget of callers', () => {
   });
 
   it('refuses a call at once if its unit would be free only after the longest wait', async () => {
-    const { read } = upstreams(
-      () => 5,
-      () => ({ total: 1, windowMs: 60 * SECOND }),
-    );
+    const oneAMinute = () => ({ total: 1, windowMs: 60 * SECOND });
+    const { read } = upstreams(() => 5, oneAMinute);
     const slots = new CallSlots();
     const called = (priority: Priority, host = 'host') =>
       settled(
@@ -245,10 +236,8 @@ describe('the budget of callers', () => {
   it('work within a scope knows whether one caller causes it', () => {
     const seen = (priority: Priority) => new CallSlots().run(priority, isForCaller);
     expect([isForCaller(), seen('own'), seen('user'), seen('probe')]).toEqual([false, false, false, false]);
-    expect([forCaller('any', isForCaller), forCaller('any', () => atPriority('own', isForCaller))]).toEqual([
-      true,
-      false,
-    ]);
+    const own = () => atPriority('own', isForCaller);
+    expect([forCaller('any', isForCaller), forCaller('any', own)]).toEqual([true, false]);
   });
 });
 
@@ -262,10 +251,8 @@ it('the circuit opens after two timeouts in a row, and lets one trial call throu
   expect(await read('host')).toBe('circuit_open');
   await vi.advanceTimersByTimeAsync(30_000);
   // The trial fails, so the next one follows 30 s after it.
-  expect(await settled(Promise.all([read('host'), read('host')]), TIMEOUT_MS)).toEqual([
-    'timeout',
-    'circuit_open',
-  ]);
+  const trials = Promise.all([read('host'), read('host')]);
+  expect(await settled(trials, TIMEOUT_MS)).toEqual(['timeout', 'circuit_open']);
   expect(await settled(read('host'), 1_000)).toBe('circuit_open');
   await vi.advanceTimersByTimeAsync(30_000);
   respondsAfterMs = 50;

@@ -125,7 +125,7 @@ eachScene(`
   no pay-in address   | 200 | payinAddress                      | read                    | unknown unexpected_shape
   a broken address    | 200 | payinAddress="a\\nb"              | read                    | unknown unexpected_shape
 `)(
-  '%s has a definite result for a read and for a create',
+  '%s has one result for a read and one for a create call',
   async (_name, status, body = '', read, created) => {
     const [, member = '', , value = 'null'] = /^(\w+)(=(.*))?$/.exec(body === 'null' ? '' : body) ?? [];
     const whole = { ...CREATED, minAmount: 1, [member]: member === body ? undefined : JSON.parse(value) };

@@ -54,23 +54,20 @@ eachRow<[name: string, answer: Recorded | 'broken' | 'html429', reason: string, 
   a list                  | { "body": [{ "ok": true }] }                                                        | unexpected_shape | 1
   null                    | { "body": null }                                                                    | unexpected_shape | 1
   a wrong type            | { "body": { "ok": "true" } }                                                        | unexpected_shape | 1
-`)(
-  'a read fails as UPSTREAM_FAILED after %s, and is sent again only if that may help',
-  async (_name, answer, ...expected) => {
-    const [reason, count] = expected;
-    const given =
-      answer === 'broken' ? new TypeError('fetch failed') : answer === 'html429' ? HTML_429 : answer;
-    const { read, requests } = get(given);
-    await expect(read).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      details: { upstream: 'up', reason },
-    });
-    expect(requests).toHaveLength(count);
-    // A success after the first failure counts only if the request is repeated.
-    const second = get([given, GOOD]).read.catch(() => 'failed');
-    expect(await second).toEqual(count === 2 ? { ok: true } : 'failed');
-  },
-);
+`)('a read fails after %s, and is repeated only if that may help', async (_name, answer, ...expected) => {
+  const [reason, count] = expected;
+  const given =
+    answer === 'broken' ? new TypeError('fetch failed') : answer === 'html429' ? HTML_429 : answer;
+  const { read, requests } = get(given);
+  await expect(read).rejects.toMatchObject({
+    code: 'UPSTREAM_FAILED',
+    details: { upstream: 'up', reason },
+  });
+  expect(requests).toHaveLength(count);
+  // A success after the first failure counts only if the request is repeated.
+  const second = get([given, GOOD]).read.catch(() => 'failed');
+  expect(await second).toEqual(count === 2 ? { ok: true } : 'failed');
+});
 
 it('neither the message nor the details of an error contain the URL, which may contain keys', async () => {
   const error: unknown = await get(new TypeError(`cannot reach ${URL}`)).read.catch((e: unknown) => e);

@@ -20,9 +20,9 @@ const honest = answerTo(asked, DEPOSIT);
 const withQuote = (change: object): Recorded => ({
   body: { ...honest, quote: { ...honest.quote, ...change } },
 });
-const withRequest = (change: object): Recorded => ({
-  body: { ...honest, quoteRequest: { ...honest.quoteRequest, ...change } },
-});
+const withRequest = (change: object): Recorded => {
+  return { body: { ...honest, quoteRequest: { ...honest.quoteRequest, ...change } } };
+};
 
 describe('quote', () => {
   it('a quote request sends exact amounts as text, and the token in a header, never in the URL', async () => {
@@ -72,11 +72,9 @@ describe('quote', () => {
 });
 
 it('a status request escapes the deposit address', async () => {
-  const { provider, requests } = client({
-    [`GET ${BASE}/v0/status?depositAddress=${encodeURIComponent('a b&c')}`]: {
-      body: { status: 'PROCESSING', quoteResponse: honest, swapDetails: {} },
-    },
-  });
+  const path = `/v0/status?depositAddress=${encodeURIComponent('a b&c')}`;
+  const body = { status: 'PROCESSING', quoteResponse: honest, swapDetails: {} };
+  const { provider, requests } = client({ [`GET ${BASE}${path}`]: { body } });
   expect((await provider.status('a b&c')).status).toBe('PROCESSING');
   expect(requests).toHaveLength(1);
 });
@@ -87,10 +85,7 @@ it('unused fields of a status response are read as null', async () => {
     ...{ amountOut: null, refundedAmount: null, refundReason: null, originChainTxHashes: null },
     destinationChainTxHashes: [{ hash: 'h', explorerUrl: '' }],
   };
-  const { provider } = client({
-    [`GET ${BASE}/v0/status?depositAddress=x`]: {
-      body: { status: 'SUCCESS', quoteResponse: recorded, swapDetails },
-    },
-  });
+  const body = { status: 'SUCCESS', quoteResponse: recorded, swapDetails };
+  const { provider } = client({ [`GET ${BASE}/v0/status?depositAddress=x`]: { body } });
   expect((await provider.status('x')).swapDetails.destinationChainTxHashes).toEqual([{ hash: 'h' }]);
 });

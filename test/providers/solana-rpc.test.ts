@@ -47,16 +47,15 @@ describe('balance', () => {
 
   it('a node that is behind the requested slot refuses with -32016', async () => {
     const { node: rpc } = node('getBalance', refusal(RPC_ERRORS.behind(8)));
-    await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject({
-      name: 'RpcRefusal',
-      code: RPC_ERRORS.behind(8).code,
-    });
+    const refused = { name: 'RpcRefusal', code: RPC_ERRORS.behind(8).code };
+    await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject(refused);
   });
 });
 
 describe('signatureStatuses', () => {
   const status = (row: unknown) => node('getSignatureStatuses', resultAt([row]));
   const row = statusBody({ slot: 90, err: null }, 'finalized', 100);
+  const withoutErr = { slot: 90, confirmations: null, confirmationStatus: 'finalized' };
 
   it('a status request searches the whole history, because the cache covers only recent slots', async () => {
     const { node: rpc, requests } = status(row);
@@ -85,10 +84,7 @@ describe('signatureStatuses', () => {
     ['an empty list', resultAt([])],
     ['two rows', resultAt([null, row])],
     ['null for the list', resultAt(null)],
-    [
-      'a row without err, which would read as success',
-      resultAt([{ slot: 90, confirmations: null, confirmationStatus: 'finalized' }]),
-    ],
+    ['a row without err, which would read as success', resultAt([withoutErr])],
     ['an unknown commitment', resultAt([{ ...row, confirmationStatus: 'rooted' }])],
     ['no context', result({ value: [null] })],
   ])('a status response with %s proves nothing and is an error', async (_name, answer) => {
@@ -101,10 +97,13 @@ describe('sending', () => {
   it('sends a transaction as base64, without preflight, at the commitment at which the blockhash was read', async () => {
     const { node: rpc, requests } = node('sendTransaction', result(SIGNATURE));
     expect(await rpc.send('AQID')).toBe(SIGNATURE);
-    expect(params(requests[0])).toEqual([
-      'AQID',
-      { encoding: 'base64', skipPreflight: true, preflightCommitment: 'confirmed', maxRetries: 0 },
-    ]);
+    const options = {
+      encoding: 'base64',
+      skipPreflight: true,
+      preflightCommitment: 'confirmed',
+      maxRetries: 0,
+    };
+    expect(params(requests[0])).toEqual(['AQID', options]);
   });
 
   it.each<[string, RpcError, boolean]>([
@@ -113,19 +112,16 @@ describe('sending', () => {
     ['null for data', { ...ALREADY, data: null }, true],
     ['an unknown blockhash', RPC_ERRORS.preflight('BlockhashNotFound'), false],
     ['a node that is behind', RPC_ERRORS.unhealthy, false],
-  ])(
-    'recognizes from a send error whether the transaction has already landed: %s',
-    async (_name, error, landed) => {
-      // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
-      for (const status of [200, 400, 500, 503]) {
-        const { node: rpc } = node('sendTransaction', { ...refusal(error), status });
-        const failure: unknown = await rpc.send('AQID').catch((e: unknown) => e);
-        expect(failure).toBeInstanceOf(RpcRefusal);
-        expect(failureReason(failure)).toBe(`rpc_${error.code}`);
-        expect(isAlreadyProcessed(failure)).toBe(landed);
-      }
-    },
-  );
+  ])('recognizes by a send error whether a transaction has landed: %s', async (_name, error, landed) => {
+    // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
+    for (const status of [200, 400, 500, 503]) {
+      const { node: rpc } = node('sendTransaction', { ...refusal(error), status });
+      const failure: unknown = await rpc.send('AQID').catch((e: unknown) => e);
+      expect(failure).toBeInstanceOf(RpcRefusal);
+      expect(failureReason(failure)).toBe(`rpc_${error.code}`);
+      expect(isAlreadyProcessed(failure)).toBe(landed);
+    }
+  });
 
   it.each([
     ['a result under HTTP 500', { ...result(SIGNATURE), status: 500 }, 'status_500'],

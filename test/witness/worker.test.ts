@@ -140,7 +140,7 @@ describe('the Worker of the witness', () => {
     POST   /cosign | {"transaction":1}   | 400 | invalid_body
     POST   /cosign | {"transaction":"A"} | 409 | not_a_mint
   `)(
-    'responds to %s with the body %s with status %s and the code %s',
+    'responds to %s and the body %s with status %s and %s',
     async (target = '', body, status, error_code) => {
       logged();
       const [method = '', path = ''] = target.split(/\s+/);
