@@ -106,15 +106,12 @@ describe('POST /api/asry/claim-from-deposit', () => {
     rewardUsd: 0.000001                        | undefined    | 1n
     rewardUsd: 1234567.654321                  | undefined    | 1_234_567_654_321n
     rewardUsd: "2.5"                           | undefined    | 2_500_000n
-  `)(
-    'a claim with %s asks for exactly %s atoms and a reward for %s micro-dollars',
-    async (members, atoms, usd) => {
-      expect((await claimWith(members)).status).toBe(200);
-      expect(
-        service.asked.map(({ expectedAtoms, rewardMicroUsd }) => [expectedAtoms, rewardMicroUsd]),
-      ).toEqual([[atoms, usd]]);
-    },
-  );
+  `)('a claim with %s is for exactly %s atoms and %s micro-dollars', async (members, atoms, usd) => {
+    expect((await claimWith(members)).status).toBe(200);
+    expect(service.asked.map(({ expectedAtoms, rewardMicroUsd }) => [expectedAtoms, rewardMicroUsd])).toEqual(
+      [[atoms, usd]],
+    );
+  });
 
   const NO_DOLLARS = `0|-1|1E400|true|[]|{}|""|"abc"|"0x10"|" 1"|0.0000001|"NaN"|"Infinity"|"-0"|"1,5"|"١٠"|[1]|{"valueOf":1}`;
   it.each([

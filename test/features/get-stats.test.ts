@@ -3,12 +3,9 @@ import { getStats } from '../../src/features/analytics/get-stats.ts';
 import type { Counters } from '../../src/features/analytics/page-views-store.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
-const view = (at: number, path: string) => ({
-  t: new Date(NOON + at).toISOString(),
-  path,
-  referrer: '',
-  ip: null,
-});
+const view = (at: number, path: string) => {
+  return { t: new Date(NOON + at).toISOString(), path, referrer: '', ip: null };
+};
 
 const ONE: Counters = {
   periods: [

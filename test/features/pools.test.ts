@@ -83,30 +83,27 @@ describe('the pool API responds', () => {
     "0"  | "0"  | unreadable       | stale             |
     "0"  | "0"  | missing          | stale             |
     "0"  | "0"  | of another token | stale             |
-  `)(
-    'the balances %s and %s of the pool API, while the vaults are %s, are shown as %s %s',
-    async (...scene) => {
-      const [a = '', b = '', vaults = '', shownA = '', shownB = ''] = scene;
-      plantPools();
-      VAULTS[vaults]?.();
-      upstreams.answerWith(send(200, poolText(a, b)));
-      const service = upstreams.service();
-      const response = await service.get(PATH);
-      const text = await response.text();
-      expect(response.status).toBe(200);
-      expect(upstreams.chainReads).toEqual(shownA === 'unchanged' ? [] : [[...vaultsOf(FIXED_POOL)]]);
-      expect([response.headers.get('x-data-stale'), service.logged.length]).toEqual(
-        shownA === 'stale' ? ['true', 1] : [null, 0],
-      );
-      if (shownB === '') return expect(text).toBe(poolText(a, b));
-      const source = '"data" : {"vault_balances_source":"chain_rpc",';
-      expect(JSON.parse(text)).toEqual(JSON.parse(poolText(shownA, shownB).replace('"data" : {', source)));
-      // Nothing else is changed, not even a notation.
-      expect(text).toContain(`"tokenBalanceA":${shownA},`);
-      expect(text).toContain(`"tokenBalanceB":${shownB},`);
-      expect(text).toContain('"writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,');
-    },
-  );
+  `)('the balances %s and %s beside vaults that are %s are shown as %s %s', async (...scene) => {
+    const [a = '', b = '', vaults = '', shownA = '', shownB = ''] = scene;
+    plantPools();
+    VAULTS[vaults]?.();
+    upstreams.answerWith(send(200, poolText(a, b)));
+    const service = upstreams.service();
+    const response = await service.get(PATH);
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(upstreams.chainReads).toEqual(shownA === 'unchanged' ? [] : [[...vaultsOf(FIXED_POOL)]]);
+    expect([response.headers.get('x-data-stale'), service.logged.length]).toEqual(
+      shownA === 'stale' ? ['true', 1] : [null, 0],
+    );
+    if (shownB === '') return expect(text).toBe(poolText(a, b));
+    const source = '"data" : {"vault_balances_source":"chain_rpc",';
+    expect(JSON.parse(text)).toEqual(JSON.parse(poolText(shownA, shownB).replace('"data" : {', source)));
+    // Nothing else is changed, not even a notation.
+    expect(text).toContain(`"tokenBalanceA":${shownA},`);
+    expect(text).toContain(`"tokenBalanceB":${shownB},`);
+    expect(text).toContain('"writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,');
+  });
 
   it('does not cache a pool response that could not be corrected, but caches the next one', async () => {
     let now = Date.now();

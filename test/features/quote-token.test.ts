@@ -7,11 +7,8 @@ import { routerOver } from '../kit/router.ts';
 import { CREATOR, invoiceDeps, newTokenService } from './token-service.ts';
 
 function service() {
-  const deps = {
-    ...invoiceDeps(newTokenService()),
-    listingFee: 20_000_000n,
-    memory: new Cache({ now: () => 0, defer: () => undefined }),
-  };
+  const memory = new Cache({ now: () => 0, defer: () => undefined });
+  const deps = { ...invoiceDeps(newTokenService()), listingFee: 20_000_000n, memory };
   const request = routerOver(
     () => ({ tokens: deps }),
     (app) => app.route('/api', tokenRoutes),

@@ -106,9 +106,8 @@ describe('the table', () => {
   it('each tool is listed once, and each but verify_reserve_proof is tested with a recorded API response', () => {
     const names = TOOLS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    expect(PASSED_ON.map(([name]) => name).sort()).toEqual(
-      names.filter((name) => name !== 'verify_reserve_proof').sort(),
-    );
+    const passing = names.filter((name) => name !== 'verify_reserve_proof');
+    expect(PASSED_ON.map(([name]) => name).sort()).toEqual(passing.sort());
   });
 
   const ALL = TOOLS.map((tool) => [tool.name, tool] as const);
@@ -235,23 +234,20 @@ describe('arguments', () => {
     get_reserves         | {"constructor":true}                                | "constructor"
     swap_min             | []                                                  | object
     swap_estimate        | NaN                                                 | amountSol
-  `)(
-    'refuses %s with %s before any call and explains how to correct it',
-    async (name = '', text = '', hint = '') => {
-      const given = text in UNWRITABLE ? UNWRITABLE[text as keyof typeof UNWRITABLE] : JSON.parse(text);
-      const { result, sent, body } = await call(name, given);
-      expect(sent).toEqual([]);
-      expect(result).toMatchObject({ isError: true });
-      expect(result.structuredContent).toBeUndefined();
-      expect(body).toMatchObject({
-        error_code: 'INVALID_ARGUMENTS',
-        action: 'fix_request',
-        retryable: false,
-      });
-      expect(String(body.error)).toContain(hint);
-      expect(body.next_step).toContain(`Call ${name} again: it takes`);
-    },
-  );
+  `)('refuses %s with %s before any call and says why', async (name = '', text = '', hint = '') => {
+    const given = text in UNWRITABLE ? UNWRITABLE[text as keyof typeof UNWRITABLE] : JSON.parse(text);
+    const { result, sent, body } = await call(name, given);
+    expect(sent).toEqual([]);
+    expect(result).toMatchObject({ isError: true });
+    expect(result.structuredContent).toBeUndefined();
+    expect(body).toMatchObject({
+      error_code: 'INVALID_ARGUMENTS',
+      action: 'fix_request',
+      retryable: false,
+    });
+    expect(String(body.error)).toContain(hint);
+    expect(body.next_step).toContain(`Call ${name} again: it takes`);
+  });
 });
 
 describe('a failure of the service', () => {
@@ -310,15 +306,13 @@ describe('swap_create', () => {
   });
 
   it.each(['swap_create', 'asry_claim', 'exchange_create'])(
-    '%s refuses an argument that asks for a dry run, and names the tool that only checks',
+    '%s refuses a dry run, and says what rehearses',
     async (name) => {
       for (const argument of ['dry_run', 'dryRun'])
         for (const value of [true, false, null]) {
           const { sent, body } = await call(name, { [argument]: value }, { body: {} });
-          expect([sent, JSON.stringify(body)]).toEqual([
-            [],
-            expect.stringMatching(/swap_estimate.*skipReward/),
-          ]);
+          expect(sent).toEqual([]);
+          expect(JSON.stringify(body)).toMatch(/swap_estimate.*skipReward/);
         }
     },
   );
@@ -435,18 +429,15 @@ describe('a state that a tool waits for', () => {
   it.each([
     ['swap_status', { id: 'x' }, waiting, { status: 'finished', detail: 'done' }],
     ['token_invoice_status', { invoice_id: 'x' }, invoice, { status: 'completed', detail: 'completed' }],
-  ])(
-    '%s waits until the state is final and reports each earlier state as progress',
-    async (name, given, open, over) => {
-      const { api, sent } = service({ body: open }, { body: { ...open, ...over } });
-      const seen: string[] = [];
-      const progress = (message: string) => void seen.push(message);
-      const result = await callTool(toolNamed(name), given, { ...contextOf(api), progress });
-      expect(result.structuredContent).toMatchObject(over);
-      expect(seen).toEqual([`${open.status}: ${open.detail}`]);
-      expect(sent.map(({ headers }) => headers.get('prefer'))).toEqual([null, 'wait=25']);
-    },
-  );
+  ])('%s waits for a final state and reports earlier states', async (name, given, open, over) => {
+    const { api, sent } = service({ body: open }, { body: { ...open, ...over } });
+    const seen: string[] = [];
+    const progress = (message: string) => void seen.push(message);
+    const result = await callTool(toolNamed(name), given, { ...contextOf(api), progress });
+    expect(result.structuredContent).toMatchObject(over);
+    expect(seen).toEqual([`${open.status}: ${open.detail}`]);
+    expect(sent.map(({ headers }) => headers.get('prefer'))).toEqual([null, 'wait=25']);
+  });
 
   it('a waiting tool returns the current state when its time is over', async () => {
     const given = { id: 'x', wait_seconds: 1 };
