@@ -6,8 +6,8 @@ import type { CustodianApi } from './api.ts';
 import type { CustodyDeps } from './dependencies.ts';
 import type { Background } from './kernel/background.ts';
 import { frozenReason, type SigningGate } from './kernel/journal-integrity.ts';
-import type { CustodyModule, ModuleTools } from './kernel/module.ts';
-import { custodyReport, type OpsPorts, openOperations, runOps } from './kernel/operator-commands.ts';
+import type { Commands, CustodyModule, ModuleTools } from './kernel/module.ts';
+import { custodyReport, kernelCommands, openOperations, runOps } from './kernel/operator-commands.ts';
 import type { CustodyBounds } from './limits.ts';
 import { beginAnew } from './recovery/begin-anew.ts';
 import type { SpendWatch } from './recovery/spend-watch.ts';
@@ -113,41 +113,28 @@ export class Operator {
   readonly perform: CustodianApi['ops'] = async (command) => {
     const { background, gate, newerStorage, tools } = this.#parts;
     if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-    // The check shows whether the journal has lost rows. Without the check, the commands that resolve a loss are
-    // refused.
-    await gate.verify();
-    const answer = await runOps(this.#opsPorts(), command);
-    await tools.storage.sync();
-    await gate.verify();
-    await background.publish();
-    return answer;
+    // The check at its start shows whether the journal has lost rows, the one at its end whether a command has resolved that.
+    return background.working(async () => {
+      const answer = await runOps(tools, this.#commands(), command);
+      await tools.storage.sync();
+      await gate.verify();
+      return answer;
+    });
   };
 
-  #opsPorts(): OpsPorts {
-    const { background, deps, tools } = this.#parts;
+  #commands(): Commands {
+    const { deps, tools } = this.#parts;
     const { mirror, chain } = deps;
     const modules = Object.values(this.#parts.modules);
     const sources = modules.flatMap(({ mirrored = [] }) => mirrored);
+    const { historyOf } = deps.swap;
+    const spends = () => this.#parts.spendWatch.spends();
+    const freeze = { ...tools, ...spendPortsOf(deps), mirror, chain, historyOf, spends };
     return {
-      ...tools,
-      mirror,
-      unfreeze: (code) =>
-        endFreeze(
-          {
-            ...tools,
-            ...spendPortsOf(deps),
-            mirror,
-            chain,
-            historyOf: deps.swap.historyOf,
-            spends: () => this.#parts.spendWatch.spends(),
-          },
-          code,
-        ),
-      beginAnew: (code) => beginAnew({ ...tools, mirror, chain, sources }, code),
-      command: (name, id) => {
-        const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];
-        return act && background.working(() => act(id));
-      },
+      ...Object.assign({}, ...modules.map(({ commands }) => commands)),
+      ...kernelCommands({ ...tools, mirror }),
+      unfreeze: (code) => endFreeze(freeze, code),
+      'begin-anew': (code) => beginAnew({ ...tools, mirror, chain, sources }, code),
     };
   }
 }

@@ -2,7 +2,7 @@
  * One domain inside the custodian: its kinds of operations, its background work, and its rows in D1.
  * @module
  */
-import type { Debt, OpsAnswer } from '../operator-api.ts';
+import type { Debt, OpsAnswer, OpsCommand } from '../operator-api.ts';
 import type { Agenda } from './agenda.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
@@ -29,8 +29,11 @@ export type CustodyModule = {
   /** The D1 tables that mirror rows of this module. Lost rows are published there again. */
   readonly mirrored?: readonly MirrorSource[];
   debts?(): readonly Debt[];
-  readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
+  readonly commands?: Commands;
 };
+
+/** The operator's commands by their names. An unused id is empty. */
+export type Commands = Readonly<Partial<Record<OpsCommand['name'], (id: string) => Promise<OpsAnswer>>>>;
 
 export type Work = {
   /** Maximum rows that one alarm processes, so that no work delays other work. */

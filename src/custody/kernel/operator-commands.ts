@@ -7,7 +7,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import type { OpenOperation, OpsAnswer, OpsCommand } from '../operator-api.ts';
 import { birthOf } from './birth.ts';
 import { freeze, frozenReason, isSuspect, liftFreeze } from './journal-integrity.ts';
-import type { ModuleTools } from './module.ts';
+import type { Commands, ModuleTools } from './module.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import { isMirrorRestored } from './outbox.ts';
 import type { Mirror } from './ports.ts';
@@ -15,24 +15,13 @@ import { code, isHeld, reasonText } from './reason.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
 import { STUCK_AFTER_MS } from './state-machine.ts';
 
-export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'reserveAddress' | 'now' | 'log'> & {
+export type KernelCommandPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now' | 'log'> & {
   readonly mirror: Pick<Mirror, 'apply' | 'mark'>;
-  beginAnew(code: string): Promise<OpsAnswer>;
-  unfreeze(code: string): Promise<OpsAnswer>;
-  /** Runs a module's command; undefined when no module has a command of this name. */
-  command(name: string, id: string): Promise<OpsAnswer> | undefined;
 };
 
 const LIST = 50;
 /** In SQLite a negative limit means no limit. */
 const ALL = -1;
-
-export async function runOps(ports: OpsPorts, command: OpsCommand): Promise<OpsAnswer> {
-  const answer = await perform(ports, command);
-  const { name, id = null } = command;
-  ports.log({ level: 'info', event: 'operator_command', command: name, id, ok: answer.ok });
-  return answer;
-}
 
 /** Commands allowed in a suspect journal. Others would change rows that may be old. */
 const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
@@ -44,41 +33,45 @@ const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'unfreeze',
 ];
 
-async function perform(ports: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
-  const { journal } = ports;
-  if (isSuspect(journal) && !SUSPECT_COMMANDS.includes(name))
-    return {
-      ok: false,
-      message: 'The journal has lost rows. Run `ops restore-storage` or `ops begin-anew` first.',
-    };
-  switch (name) {
-    case 'pause':
-      journal.setMeta('paused', 'operator');
-      return { ok: true, message: 'Paused. No new transaction is signed; signed ones continue.' };
-    case 'resume':
-      journal.setMeta('paused', '');
-      return { ok: true, message: 'Resumed.' };
-    case 'operations':
-      return { ok: true, message: 'The newest operations.', rows: journal.latest(LIST).map(summary) };
-    case 'retry':
-      return retry(ports, id ?? '');
-    case 'write-off':
-      return writeOff(ports, id ?? '');
-    case 'begin-anew':
-      return ports.beginAnew(id ?? '');
-    case 'unfreeze':
-      return ports.unfreeze(id ?? '');
-    case 'restore-storage':
-      return restoreStorage(ports, id ?? '');
-    default:
-      return ports.command(name, id ?? '') ?? { ok: false, message: 'Unknown command.' };
-  }
+const LOST_ROWS: OpsAnswer = {
+  ok: false,
+  message: 'The journal has lost rows. Run `ops restore-storage` or `ops begin-anew` first.',
+};
+
+export async function runOps(
+  { journal, log }: Pick<ModuleTools, 'journal' | 'log'>,
+  commands: Commands,
+  { name, id }: OpsCommand,
+): Promise<OpsAnswer> {
+  const isRefused = isSuspect(journal) && !SUSPECT_COMMANDS.includes(name);
+  const answer = isRefused ? LOST_ROWS : await commands[name]?.(id ?? '');
+  log({ level: 'info', event: 'operator_command', command: name, id: id ?? null, ok: answer?.ok ?? false });
+  return answer ?? { ok: false, message: 'Unknown command.' };
 }
+
+export const kernelCommands = (ports: KernelCommandPorts): Commands => ({
+  async pause() {
+    ports.journal.setMeta('paused', 'operator');
+    return { ok: true, message: 'Paused. No new transaction is signed; signed ones continue.' };
+  },
+  async resume() {
+    ports.journal.setMeta('paused', '');
+    return { ok: true, message: 'Resumed.' };
+  },
+  operations: async () => ({
+    ok: true,
+    message: 'The newest operations.',
+    rows: ports.journal.latest(LIST).map(summary),
+  }),
+  retry: async (id) => retry(ports, id),
+  'write-off': async (id) => writeOff(ports, id),
+  'restore-storage': (time) => restoreStorage(ports, time),
+});
 
 const HISTORY_MS = 30 * DAY_MS;
 
 /** D1 first gets a mark that the restored journal cannot know, so the journal starts frozen. */
-async function restoreStorage(ports: OpsPorts, time: string): Promise<OpsAnswer> {
+async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<OpsAnswer> {
   const { storage, journal, mirror, now, log } = ports;
   const at = Date.parse(time);
   if (!(at < now() && at > now() - HISTORY_MS))
@@ -119,7 +112,7 @@ const awaitsOperator = (operation: Operation, now: number): boolean => {
 };
 
 /** Makes an operation due now; the state machine decides its next step. */
-function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
+function retry({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
   if (isTerminal(operation)) return { ok: false, message: 'The operation is final and cannot be retried.' };
@@ -133,7 +126,7 @@ function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
  * unsettled operations and become a cost on the day of its signature. So a write-off makes no room for another
  * loss on the same day.
  */
-function writeOff({ journal, now }: OpsPorts, id: string): OpsAnswer {
+function writeOff({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
   const { state, unsettled, cost } = operation;
@@ -186,7 +179,7 @@ const summary = (operation: Operation) => ({
 const MOST_OPEN = 20;
 
 /** Oldest first, but operations that await the operator come first. */
-export function openOperations({ journal, now }: Pick<OpsPorts, 'journal' | 'now'>): OpenOperation[] {
+export function openOperations({ journal, now }: Pick<ModuleTools, 'journal' | 'now'>): OpenOperation[] {
   const shown = journal
     .open()
     .map((operation) => ({ operation, isHeld: awaitsOperator(operation, now()) }))
