@@ -223,7 +223,7 @@ function reserveModules(
   config: Config,
   solana: SolanaView,
   bitcoinAddress: string,
-  { rpc, esploras, readPrices, signer, proofSigner }: CustodyPlatform,
+  { rpc, esploras, readPrices, signer, proofSigner, within }: CustodyPlatform,
 ): Pick<CustodyDeps, 'absr' | 'proof'> {
   const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl } = config;
   const sources: ReserveSources = {
@@ -259,7 +259,7 @@ function reserveModules(
             signer: proofSigner,
             indexes: esploras.length,
             reserveViews: viewsAt,
-            solanaFigures: () => solanaFigures(sources),
+            solanaFigures: () => solanaFigures(sources, within),
           },
         }
       : {}),

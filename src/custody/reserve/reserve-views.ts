@@ -12,7 +12,8 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
-import { quorumOf, sameByKey, succeeded } from '../nodes/quorum.ts';
+import type { Within } from '../kernel/ports.ts';
+import { quorumOf, sameByKey, settled, succeeded, valuesOf } from '../nodes/quorum.ts';
 
 /** One node's finalized view of the mint. */
 export type SupplyView = {
@@ -48,27 +49,30 @@ export async function supplyViews({ nodes, absrMint }: ReserveSources): Promise<
   return absrMint === null ? [] : succeeded(nodes.map((node) => readSupply(node, absrMint)));
 }
 
+/** The results of the nodes that respond, without those that hang once a quorum has responded. */
+type FromMost = <T>(call: (node: Node) => Promise<T>) => Promise<T[]>;
+
 /**
  * The newest finalized tip that a quorum of nodes has reached and whose blockhash a quorum has seen. One node can neither
  * raise it nor lower it below the tips of the others.
  */
-async function commonTip(nodes: readonly Node[]) {
-  const quorum = quorumOf(nodes.length);
-  const tips = await succeeded(nodes.map((node) => node.latestBlockhash('finalized')));
+async function commonTip(fromMost: FromMost, quorum: number) {
+  const tips = await fromMost((node) => node.latestBlockhash('finalized'));
   const tip = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))[quorum - 1];
   if (!tip) throw upstreamFailed('solana-rpc', 'quorum_missing');
-  const seen = await succeeded(nodes.map((node) => node.isBlockhashValid(tip.blockhash, 'finalized')));
+  const seen = await fromMost((node) => node.isBlockhashValid(tip.blockhash, 'finalized'));
   if (seen.filter(({ valid }) => valid).length < quorum) throw upstreamFailed('solana-rpc', 'quorum_missing');
   return tip;
 }
 
 /** The figures of a quorum of nodes, each at least as new as the common tip. @throws AppError UPSTREAM_FAILED */
-export async function solanaFigures({
-  nodes,
-  solanaAddress,
-  absrMint,
-}: ReserveSources): Promise<SolanaFigures> {
-  const { slot, blockhash } = await commonTip(nodes);
+export async function solanaFigures(
+  { nodes, solanaAddress, absrMint }: ReserveSources,
+  within: Within,
+): Promise<SolanaFigures> {
+  const quorum = quorumOf(nodes.length);
+  const fromMost: FromMost = async (call) => valuesOf(await settled(nodes.map(call), quorum, within));
+  const { slot, blockhash } = await commonTip(fromMost, quorum);
   const read = async (node: Node): Promise<Omit<SolanaFigures, 'solanaTip'>> => {
     const [balance, supply] = await Promise.all([
       node.balance(solanaAddress, 'finalized', slot),
@@ -79,8 +83,7 @@ export async function solanaFigures({
       supply && absrMint !== null ? { mint: absrMint, atoms: supply.atoms, decimals: supply.decimals } : null;
     return { solanaLamports: balance.lamports, absr };
   };
-  const views = await succeeded(nodes.map(async (node) => ({ node: node.name, value: await read(node) })));
-  const quorum = quorumOf(nodes.length);
+  const views = await fromMost(async (node) => ({ node: node.name, value: await read(node) }));
   const [figures] = sameByKey(views, quorum, (value) => stringifyJson(value) ?? '') ?? [];
   if (!figures)
     throw upstreamFailed('solana-rpc', views.length < quorum ? 'quorum_missing' : 'nodes_disagree');

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import type { Within } from '../../../src/custody/kernel/ports.ts';
 import { solanaFigures } from '../../../src/custody/reserve/reserve-views.ts';
+import { within } from '../../../src/http/within.ts';
+import type { SolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { nodesOver, type TestChain } from '../../kit/solana-node.ts';
 import { mintAccount } from '../../kit/token-accounts.ts';
 
@@ -15,8 +18,8 @@ type Shown = {
 const HONEST: Shown = { lamports: 10n, atoms: 400n, slot: 1_000n };
 const hashAt = (slot: bigint): string => `hash ${slot}`;
 
-/** The figures of a proof over these nodes; undefined stands for a node that fails. */
-function figuresOf(...shown: readonly (Shown | undefined)[]) {
+/** Nodes that show this; undefined stands for a node that fails. */
+function nodesOf(...shown: readonly (Shown | undefined)[]): SolanaRpc['nodes'] {
   const chains = shown.map(
     (node): TestChain | undefined =>
       node && {
@@ -30,14 +33,16 @@ function figuresOf(...shown: readonly (Shown | undefined)[]) {
         isBlockhashValid: (hash) => node.fork ?? [hashAt(1_000n), hashAt(999n)].includes(hash),
       },
   );
-  return solanaFigures({
-    indexes: [],
-    nodes: nodesOver(chains),
-    bitcoinAddress: 'unused',
-    solanaAddress: ADDRESS,
-    absrMint: ADDRESS,
-  });
+  return nodesOver(chains);
 }
+
+/** The figures of a proof over these nodes. */
+const readFigures = (nodes: SolanaRpc['nodes'], wait: Within = within) =>
+  solanaFigures(
+    { indexes: [], nodes, bitcoinAddress: 'unused', solanaAddress: ADDRESS, absrMint: ADDRESS },
+    wait,
+  );
+const figuresOf = (...shown: readonly (Shown | undefined)[]) => readFigures(nodesOf(...shown));
 
 const AGREED = {
   solanaLamports: 10n,
@@ -57,6 +62,20 @@ it.each([
   const liar = { ...HONEST, ...lie };
   expect(await figuresOf(liar, HONEST, HONEST)).toEqual(AGREED);
   expect(await figuresOf(HONEST, HONEST, liar)).toEqual(AGREED);
+});
+
+it('a proof does not wait for the time limit of a node that hangs', async () => {
+  const hang = () => new Promise<never>(() => undefined);
+  const hanging = { latestBlockhash: hang, isBlockhashValid: hang, balance: hang, accounts: hang };
+  const nodes = nodesOf(HONEST, HONEST, HONEST).map((node, at) =>
+    at === 0 ? { ...node, ...hanging } : node,
+  );
+  expect(
+    await within(
+      readFigures(nodes, async () => undefined),
+      5_000,
+    ),
+  ).toEqual(AGREED);
 });
 
 it('a proof names the slot that two of three nodes have reached', async () => {
