@@ -72,6 +72,7 @@ describe('the fakes', () => {
       solanaBank: solana.bank,
       bitcoinBank: bank,
       settleDelayMs: 10,
+      now: Date.now,
     });
     changeNow = await startChangeNow({ prices, faults, counts, apiKey: 'k' });
     rpc = await startRpcFront({ name: 'rpc1', ledger: solana.ledger, faults, counts });

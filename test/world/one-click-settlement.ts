@@ -26,6 +26,8 @@ export interface SettlementOptions {
   readonly bitcoinBank: BitcoinKey;
   /** Milliseconds between a confirmed deposit and its payment. */
   readonly settleDelayMs: number;
+  /** The world's time, Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /**
@@ -40,7 +42,7 @@ export function startSettlement(options: SettlementOptions): Settlement {
 
   function mark(swap: Swap, status: SwapStatus): void {
     swap.status = status;
-    swap.updatedAt = new Date().toISOString();
+    swap.updatedAt = new Date(options.now()).toISOString();
   }
 
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal });
@@ -109,7 +111,7 @@ export function startSettlement(options: SettlementOptions): Settlement {
     mark(swap, 'KNOWN_DEPOSIT_TX');
     await ledger.clock.reached(landed.slot + 1);
     swap.received += lamports;
-    const isLate = Date.now() > swap.deadline;
+    const isLate = options.now() > swap.deadline;
     if (isLate || lamports !== swap.amountIn) {
       await pause(options.settleDelayMs);
       await refund(swap, isLate ? 'DEADLINE_EXCEEDED' : 'PARTIAL_DEPOSIT', lamports);

@@ -35,6 +35,8 @@ export interface OneClickOptions {
   readonly solanaBank: SolanaKey;
   readonly bitcoinBank: BitcoinKey;
   readonly settleDelayMs: number;
+  /** The world's time, Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /** US cents of a price's decimal text, rounded down: enough for a simulator's arithmetic in integers. */
@@ -103,7 +105,7 @@ export async function startOneClick(options: OneClickOptions): Promise<Upstream>
   }
 
   const { handle } = createOneClick({
-    now: Date.now,
+    now: options.now,
     key: options.quoteKey,
     token: options.token,
     terms,

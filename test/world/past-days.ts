@@ -1,38 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_MS } from '../patience.ts';
 import { mintOfTheDay } from './mint-of-the-day.ts';
 import { createPastToken, PAST_TOKENS } from './past-tokens.ts';
 import type { World } from './world.ts';
 
-/** Satoshis that arrive one after the other. */
-const ARRIVALS = [42_000n, 18_500n, 31_000n, 7_500n, 56_000n, 24_000n, 12_500n, 38_000n, 15_000n, 61_000n];
-const DAYS_BETWEEN = 4;
+const PAUSE_MS = 250;
+/** SOL of the swaps of the past, one on every second day. */
+const PAST_SWAPS_SOL = [0.34, 0.6, 0.41, 0.32, 0.75, 0.38, 0.5, 0.33, 0.65, 0.45];
 /** The swap of today, which is under way when the world is ready. */
 const LAST_SWAP_SOL = 0.5;
 /** The depth at which a mint counts a payment. */
 const DEPTH = 6;
 
+/** @returns the path of the swap's status */
+async function createSwap(world: World, amountSol: number): Promise<string> {
+  const response = await world.fetch('/api/swap/create', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ amountSol }),
+  });
+  if (!response.ok) throw new Error(`no swap: ${await response.text()}`);
+  const { id } = (await response.json()) as { readonly id: string };
+  return `/api/swap/status/${id}`;
+}
+
+/** Waits until a swap's BTC has arrived, and buries the payment as deep as a mint requires. */
+async function finishSwap(world: World, path: string): Promise<void> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(PAUSE_MS)) {
+    const { status } = (await (await world.fetch(path)).json()) as { readonly status: string };
+    if (status === 'finished') return world.control.mine(DEPTH);
+  }
+  throw new Error(`not finished: ${path}`);
+}
+
 /**
- * Lets a world that began in the past live until today. All clocks show the past day, and the service itself mints what has
- * arrived, signs each day's proof and creates the tokens that users order.
+ * Lets a world that began in the past live until today. All clocks show the past day, and the service itself swaps SOL, mints
+ * what has arrived, signs each day's proof and creates the tokens that users order.
  */
 export async function livePastDays({ world, days }: { world: World; days: number }): Promise<void> {
-  const { control, reserve } = world;
   let newest = '';
   for (let day = 0; day < days; day += 1) {
     newest = await mintOfTheDay(world, newest);
-    const arrival = day % DAYS_BETWEEN === 0 ? ARRIVALS[day / DAYS_BETWEEN] : undefined;
-    if (arrival !== undefined) {
-      await control.sendBitcoin(reserve.bitcoin, arrival);
-      await control.mine(DEPTH);
-    }
+    const amountSol = day % 2 === 1 ? PAST_SWAPS_SOL[(day - 1) / 2] : undefined;
+    const swap = amountSol === undefined ? undefined : await createSwap(world, amountSol);
     const token = PAST_TOKENS[day];
     if (token !== undefined) await createPastToken(world, token);
-    await control.passDay();
+    if (swap !== undefined) await finishSwap(world, swap);
+    await world.control.passDay();
   }
   await mintOfTheDay(world, newest);
-  const swap = await world.fetch('/api/swap/create', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ amountSol: LAST_SWAP_SOL }),
-  });
-  if (!swap.ok) throw new Error(`no swap: ${await swap.text()}`);
+  await createSwap(world, LAST_SWAP_SOL);
 }

@@ -28,6 +28,8 @@ export interface UpstreamsOptions {
   readonly oneClickToken: string;
   readonly changenowKey: string;
   readonly settleDelayMs: number;
+  /** The world's time, Unix milliseconds. */
+  readonly now: () => number;
   /** Number of Solana nodes. */
   readonly nodes: 2 | 3;
   /** Requests that each Solana node serves in a second; absent: any number. */
@@ -70,6 +72,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
         solanaBank: solana.bank,
         bitcoinBank: options.bitcoinBank,
         settleDelayMs: options.settleDelayMs,
+        now: options.now,
       }),
       Promise.all(
         VENUE_NAMES.map((name) =>

@@ -243,6 +243,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       oneClickToken,
       changenowKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
+      now,
       nodes: options.nodes ?? 2,
       nodeRate: options.nodeRate,
       ...(options.witness ? { witness: () => witnessUrl() } : {}),
