@@ -44,7 +44,7 @@ const Mark = () => (
 
 const CreateLink = () => (
   <a class="button create" href="/tokens/new">
-    Create a token
+    Create<span class="create-what">{'\u00a0a token'}</span>
   </a>
 );
 
