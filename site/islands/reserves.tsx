@@ -1,12 +1,11 @@
 import { BadgeCode } from '../parts/badge-code.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
-import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
-import { VerifyCommand } from '../parts/verify-command.tsx';
+import { SignedMessage, SolanaTransactions, Wallets } from '../parts/reserves-live.tsx';
+import { SatOrigins } from '../parts/sat-origins.tsx';
+import { PageCommand } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
-
-const command = document.querySelector<HTMLElement>('[data-island="command"]');
 
 mount({
   mints: OfficialMints,
@@ -14,9 +13,10 @@ mount({
   verify: () => <VerifyPanel isListed />,
   message: SignedMessage,
   archive: ProofArchive,
-  transactions: ChainTransactions,
+  origins: SatOrigins,
+  transactions: SolanaTransactions,
   badge: BadgeCode,
-  command: () => <VerifyCommand source={command?.dataset.source ?? ''} />,
+  command: PageCommand,
 });
 // The element of the URL's fragment has just been rendered.
 if (location.hash === '#verify') document.getElementById('verify')?.scrollIntoView();

@@ -1,22 +1,17 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { BadgeCode } from '../parts/badge-code.tsx';
-import { CheckSource } from '../parts/check-source.tsx';
 import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
 import { ProofArchive } from '../parts/proof-archive.tsx';
-import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { SignedMessage, SolanaTransactions, Wallets } from '../parts/reserves-live.tsx';
+import { SatOrigins } from '../parts/sat-origins.tsx';
 import { Folded } from '../parts/table.tsx';
-import { VerifyCommand } from '../parts/verify-command.tsx';
+import { TerminalCheck } from '../parts/verify-command.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
 const Terminal = ({ source }: { source: string }) => (
   <section id="terminal">
     <h2>The same check from a terminal</h2>
-    <p>
-      With explorers and a node of your choice. Both run <CheckSource source={source} />.
-    </p>
-    <div data-island="command" data-source={source}>
-      <VerifyCommand source={source} />
-    </div>
+    <TerminalCheck source={source} />
   </section>
 );
 
@@ -71,6 +66,12 @@ export const reserves: Page = {
         <Wallets />
       </Live>
       <section>
+      <section id="origins">
+        <h2>Where every sat came from</h2>
+        <Live name="origins" json="/api/transactions/bitcoin">
+          <SatOrigins />
+        </Live>
+      </section>
         <h2>The tokens, and who holds them</h2>
         <Live name="mints" json="/api/arbitrage/summary">
           <OfficialMints />
@@ -89,11 +90,10 @@ export const reserves: Page = {
       </section>
       <Archive />
       <section>
-        <h2>Transactions</h2>
-        <p>The newest transactions of both addresses. The API returns up to 100.</p>
+        <h2>Solana transactions</h2>
         <Folded summary="Show the transactions">
-          <Live name="transactions" json="/api/transactions/bitcoin">
-            <ChainTransactions />
+          <Live name="transactions" json="/api/transactions/solana">
+            <SolanaTransactions />
           </Live>
         </Folded>
       </section>

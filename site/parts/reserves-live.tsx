@@ -1,20 +1,9 @@
-import type {
-  AbsrSummary,
-  BitcoinTransactions,
-  CurrentProof,
-  Reserves,
-} from '../../packages/client/src/index.ts';
+import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import { bitcoinSources } from './coverage.tsx';
-import {
-  Away,
-  BitcoinTransaction,
-  bitcoinAddressUrl,
-  SolanaTransaction,
-  solanaAddressUrl,
-} from './explorer-links.tsx';
-import { amountOf, btc, fromUnixSeconds, sats, sol, units, worthText } from './format.ts';
+import { Away, bitcoinAddressUrl, SolanaTransaction, solanaAddressUrl } from './explorer-links.tsx';
+import { amountOf, btc, fromUnixSeconds, sol, units, worthText } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { proofRhythm } from './rhythm.ts';
@@ -208,74 +197,23 @@ const Signed = ({ proof: { message, bitcoin, solana, exclusions, timestamp } }: 
   </div>
 );
 
-/**
- * How the sats came or went: a swap of the service delivered them, or nobody knows who sent them.
- * @param delivered txids of the service's finished swaps; null while they are not known
- */
-export function flowOf(
-  { txid, netSatoshis }: BitcoinTransactions['transactions'][number],
-  delivered: ReadonlySet<string> | null,
-): string {
-  if (netSatoshis.startsWith('-')) return 'sent';
-  if (delivered === null) return 'not known';
-  return delivered.has(txid) ? 'swap' : 'received';
-}
-
-export function ChainTransactions() {
-  const swaps = useQuery('listSwaps', { limit: 100 }).value;
-  const delivered = swaps && new Set(swaps.transactions.flatMap(({ txId }) => txId ?? []));
-  const bitcoin = useQuery('listBitcoinTransactions', {}, POLL_MS);
-  const solana = useQuery('listSolanaTransactions', {}, POLL_MS);
-  return (
-    <div class="columns">
-      <div class="stack">
-        <h3>Bitcoin</h3>
-        <Loaded
-          query={bitcoin}
-          waiting="Reading the Bitcoin chain."
-          show={({ transactions }) => (
-            <Table
-              label="Bitcoin transactions of the reserve"
-              columns={[
-                { name: 'When' },
-                { name: 'Sats', right: true },
-                { name: 'How' },
-                { name: 'Transaction' },
-              ]}
-              rows={transactions
-                .slice(0, SHOWN_TRANSACTIONS)
-                .map((tx) => [
-                  tx.blockTime === null ? 'not confirmed' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
-                  `${tx.netSatoshis.startsWith('-') ? '' : '+'}${sats(tx.netSatoshis)}`,
-                  flowOf(tx, delivered),
-                  <BitcoinTransaction txid={tx.txid} />,
-                ])}
-              empty="No transaction yet."
-            />
-          )}
-        />
-      </div>
-      <div class="stack">
-        <h3>Solana</h3>
-        <Loaded
-          query={solana}
-          waiting="Reading the Solana chain."
-          show={({ transactions }) => (
-            <Table
-              label="Solana transactions of the reserve"
-              columns={[{ name: 'When' }, { name: 'Outcome' }, { name: 'Transaction' }]}
-              rows={transactions
-                .slice(0, SHOWN_TRANSACTIONS)
-                .map((tx) => [
-                  tx.blockTime === null ? 'unknown' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
-                  tx.err === null ? 'succeeded' : 'failed',
-                  <SolanaTransaction signature={tx.signature} />,
-                ])}
-              empty="No transaction yet."
-            />
-          )}
-        />
-      </div>
-    </div>
-  );
-}
+export const SolanaTransactions = () => (
+  <Loaded
+    query={useQuery('listSolanaTransactions', {}, POLL_MS)}
+    waiting="Reading the Solana chain."
+    show={({ transactions }) => (
+      <Table
+        label="Solana transactions of the reserve"
+        columns={[{ name: 'When' }, { name: 'Outcome' }, { name: 'Transaction' }]}
+        rows={transactions
+          .slice(0, SHOWN_TRANSACTIONS)
+          .map((tx) => [
+            tx.blockTime === null ? 'unknown' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
+            tx.err === null ? 'succeeded' : 'failed',
+            <SolanaTransaction signature={tx.signature} />,
+          ])}
+        empty="No transaction yet."
+      />
+    )}
+  />
+);

@@ -10,7 +10,6 @@ import { levelsOf, SwapGate } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { ArchiveTable } from '../../site/parts/proof-archive.tsx';
 import { CheckList } from '../../site/parts/proof-check.tsx';
-import { flowOf } from '../../site/parts/reserves-live.tsx';
 import { waitingText } from '../../site/parts/rhythm.ts';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
@@ -423,17 +422,3 @@ it('a text that its author posted several times is shown once, and the same text
   }));
   expect(withoutRepeats(posts).map(({ id }) => id)).toEqual(['a1 x', 'b2 x', 'a4 y']);
 });
-
-it.each(
-  scenes(`
-  61975  | known   | swap
-  61975  | other   | received
-  61975  | unknown | not known
-  -61975 | other   | sent`),
-)(
-  'of %s sats in a transaction that is %s to the swaps, the reserves page says: %s',
-  (netSatoshis = '', swaps, text) => {
-    const delivered = swaps === 'unknown' ? null : new Set(swaps === 'known' ? ['tx'] : []);
-    expect(flowOf({ txid: 'tx', blockTime: null, blockHeight: null, netSatoshis }, delivered)).toBe(text);
-  },
-);

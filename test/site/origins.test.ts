@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { originsOf, sumsOf } from '../../site/parts/sat-origins.tsx';
+import { exampleOf } from '../kit/example.ts';
+import { scenes } from '../kit/scenes.ts';
+
+it.each(
+  scenes(`
+  one swap paid all of it             | 61975  | s1:tx:61975                | all  | 61975 | 0     | 0     | 0
+  two swaps share one payment         | 61975  | s1:tx:40000; s2:tx:21975   | all  | 61975 | 0     | 0     | 0
+  a swap paid a part of it            | 61975  | s1:tx:60000                | all  | 60000 | 1975  | 0     | 0
+  a swap claims more than arrived     | 61975  | s1:tx:99999                | all  | 61975 | 0     | 0     | 0
+  only another payment has a swap     | 61975  | s1:other:61975             | all  | 0     | 61975 | 0     | 0
+  older swaps are not listed          | 61975  | s1:other:61975             | some | 0     | 0     | 61975 | 0
+  swaps cannot be read                | 61975  |                            | none | 0     | 0     | 61975 | 0
+  no swap has happened                | 61975  |                            | all  | 0     | 61975 | 0     | 0
+  the reserve spent it                | -61975 |                            | all  | 0     | 0     | 0     | 61975`),
+)(
+  'when %s, the origin of %s sats is shown from swaps "%s" of which %s are listed: from swaps %s, unexplained %s, not known %s, sent %s',
+  (_, netSatoshis = '', listed = '', known, ...sums) => {
+    const transactions = listed
+      .split('; ')
+      .filter(Boolean)
+      .map((text) => {
+        const [signature = '', txId = '', btcSatoshis = ''] = text.split(':');
+        return { ...exampleOf('listSwaps').transactions[0], signature, txId, btcSatoshis, blockTime: 9 };
+      });
+    const swaps = known === 'none' ? null : { transactions, next_cursor: known === 'all' ? null : 'more' };
+    const origins = originsOf([{ txid: 'tx', blockTime: 5, blockHeight: 1, netSatoshis }], swaps);
+    expect(Object.values(sumsOf(origins)).map(String)).toEqual(sums);
+  },
+);
+
+it('sats that are not confirmed are in no sum of origins, because the balance does not have them', () => {
+  const origins = originsOf([{ txid: 'tx', blockTime: null, blockHeight: null, netSatoshis: '5' }], {
+    transactions: [],
+    next_cursor: null,
+  });
+  expect(sumsOf(origins)).toEqual({ explained: 0n, unexplained: 0n, unknown: 0n, sent: 0n });
+});
