@@ -1,24 +1,30 @@
-import { retryFailed, useOutages, useQuery } from '../api/query.ts';
-import { coverageOf } from './coverage.tsx';
+import type { AbsrSummary } from '../../packages/client/src/index.ts';
+import { FIGURES_POLL_MS, type Query, retryFailed, useOutages, useQuery } from '../api/query.ts';
 import { amountOf } from './format.ts';
+import { Age } from './freshness.tsx';
 
-const POLL_MS = 60_000;
-
-/** A bar on top of every page while more ABSR exists than the reserve holds sats. */
-function Shortfall() {
-  const covered = coverageOf(useQuery('getAbsrSummary', {}, POLL_MS));
-  if (covered === null || covered.supply <= covered.reserve) return null;
+/** A bar while more ABSR exists than the reserve holds sats. It stays while that cannot be compared again. */
+export function ShortfallBar({ value, failure }: Pick<Query<AbsrSummary>, 'value' | 'failure'>) {
+  const { state, gapSatoshis: gap = null, as_of: at = null, stale } = value?.coverage ?? {};
+  if (state !== 'short' || gap === null) return null;
   return (
     <div class="shortfall" role="alert">
       <p class="wide">
-        <strong>
-          The ABSR supply exceeds the reserve by {amountOf(covered.supply - covered.reserve, 'sat')}.
-        </strong>{' '}
+        <strong>The ABSR supply exceeds the reserve by {amountOf(-BigInt(gap), 'sat')}.</strong>{' '}
+        {at === null ? null : (
+          <>
+            Compared <Age iso={at} />
+            {stale || failure !== null ? ', and not again since' : ''}.{' '}
+          </>
+        )}
         <a href="/reserves">See both figures</a>
       </p>
     </div>
   );
 }
+
+/** On top of every page, with a read of its own. */
+const Shortfall = () => <ShortfallBar {...useQuery('getAbsrSummary', {}, FIGURES_POLL_MS)} />;
 
 /** Every distinct outage among the reads of this page, in one place. */
 function Outages() {

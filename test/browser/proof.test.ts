@@ -152,7 +152,7 @@ it('the page checks the chain of all proofs, and any single archived proof', asy
     .getByRole('button', { name: /^Check the proof of/ })
     .first()
     .click();
-  await page.getByText('both keys signed it').waitFor();
+  await page.getByText('Bitcoin and Solana keys signed it').waitFor();
   await expectAccessible(page);
   expectNothingWrong(visited);
 });
@@ -162,7 +162,10 @@ it.each(['/', '/docs'])(
   async (path) => {
     const alter = (summary: Json): Json => ({
       ...summary,
-      coverage: { ...short(summary.coverage), reserveSatoshis: '4999', supplySatoshis: '5000' },
+      coverage: {
+        ...short(summary.coverage),
+        ...{ reserveSatoshis: '4999', supplySatoshis: '5000', gapSatoshis: '-1' },
+      },
     });
     visited = await visit(path, {}, async (page) => {
       await page.route('**/api/arbitrage/summary', altering(alter));
