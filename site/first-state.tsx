@@ -7,6 +7,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { type Answers, withAnswers } from './api/query.ts';
 import { Alerts } from './parts/alerts.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from './parts/asry-live.tsx';
+import { AsrySupply } from './parts/asry-supply.tsx';
 import { OfficialMints } from './parts/official-mints.tsx';
 import { Flow } from './parts/overview-flow.tsx';
 import { Hero } from './parts/overview-hero.tsx';
@@ -51,6 +52,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
     curve: ['getAsryEpoch', AsryCurveView],
     past: ['getAsryEpoch', PastEpochs],
     mints: ['getAbsrSummary', OfficialMints],
+    supply: ['getAsryEpoch', AsrySupply],
   },
 };
 

@@ -1,5 +1,6 @@
 import { AsryClaimForm } from '../parts/asry-claim.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from '../parts/asry-live.tsx';
+import { AsrySupply } from '../parts/asry-supply.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { mount } from './mount.tsx';
 
@@ -7,6 +8,7 @@ mount({
   epoch: AsryEpoch,
   claim: AsryClaimForm,
   curve: AsryCurveView,
+  supply: AsrySupply,
   past: PastEpochs,
   mints: OfficialMints,
 });

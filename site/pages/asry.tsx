@@ -1,16 +1,16 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { AsryClaimForm } from '../parts/asry-claim.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from '../parts/asry-live.tsx';
+import { AsrySupply } from '../parts/asry-supply.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 
 const Holders = () => (
   <section>
     <h2>What a holder gets</h2>
-    <ul class="rights paired">
+    <ul class="rights">
       <li class="good">
         A token in the paying wallet: keep it, send it, or trade it with anybody who wants it.
       </li>
-      <li class="warn">A cap for each epoch, and none for all epochs together.</li>
       <li class="warn">
         No claim: nothing here redeems ASRY, it has no share of the reserve, and the payment is not returned.
       </li>
@@ -28,8 +28,9 @@ export const asry: Page = {
   Content: () => (
     <>
       <Title name="ASRY rewards">
-        ASRY thanks those who fund this service: pay USDC or USDT and receive the token, the earlier the more.
-        The payment goes to the operator's treasury, not into the reserve, and is not returned.
+        ASRY is a thank-you for funding this service: pay USDC or USDT and receive the token, the earlier the
+        more. It buys nothing here. The payment goes to the operator's treasury, not into the reserve, and is
+        not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
@@ -46,14 +47,22 @@ export const asry: Page = {
           <h2>The curve</h2>
           <p>
             The sooner a payment is claimed, the more each dollar earns. Splitting a payment gains nothing.
-            The cap is never exceeded.
+            All payments of an epoch together never earn its cap.
           </p>
           <Live name="curve" json="/api/asry/epoch">
             <AsryCurveView />
           </Live>
         </section>
       </div>
-      <Holders />
+      <div class="columns">
+        <Holders />
+        <section id="supply">
+          <h2>Who can create ASRY, and how much</h2>
+          <Live name="supply" json="/api/asry/epoch">
+            <AsrySupply />
+          </Live>
+        </section>
+      </div>
       <section>
         <h2>The real mints</h2>
         <p>Anybody can copy their names. Only these mints are ABSR and ASRY.</p>

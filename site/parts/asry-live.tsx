@@ -92,7 +92,7 @@ export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) 
   return (
     <dl class="receipt" aria-label="Preview">
       <div>
-        <dt>Fee, 0.05 % rounded up</dt>
+        <dt>Fee of 0.05 %</dt>
         <dd>{dollars(fee.toString())} USD</dd>
       </div>
       <div>

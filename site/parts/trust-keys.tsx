@@ -6,6 +6,7 @@ import type { Child } from 'hono/jsx';
 import type { CurrentProof, Reserves, TokenRecord } from '../../packages/client/src/index.ts';
 import { minterOf } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
+import { useAsryToken } from './asry-supply.tsx';
 import { Identifier } from './copyable.tsx';
 import { absrMinter, minterText } from './coverage.tsx';
 import { Moment } from './freshness.tsx';
@@ -52,7 +53,7 @@ export function keyRows({ reserves, proof, treasury, asry }: KeyFacts): readonly
     [
       'Solana key of the reserve',
       <Key text={solana?.address} label="Solana address" />,
-      'In the service (hot), one process at Cloudflare',
+      'Hot: the service at Cloudflare can use it at any time',
       'The operator',
       <>Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds. Signs proofs{signed}</>,
     ],
@@ -159,35 +160,31 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
   }
 }
 
-/** The mint of ASRY with its authorities; null until it has been read, or without such a token. */
-function useAsry(): TokenRecord | null {
-  const mint = useQuery('getAbsrSummary', {}, PROOF_POLL_MS).value?.asryMint ?? null;
-  return useQuery('getToken', mint === null ? null : { id: mint }).value;
-}
-
 export function TrustKeys() {
   const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
   const proof = useQuery('getProof', {}, PROOF_POLL_MS);
   const treasury = useQuery('getTreasury', {});
-  const asry = useAsry();
+  const asry = useAsryToken();
   return (
-    <Table
-      label="Keys of the reserve"
-      columns={[
-        { name: 'Key' },
-        { name: 'Address' },
-        { name: 'Where it is' },
-        { name: 'Held by' },
-        { name: 'What it is used for' },
-      ]}
-      rows={keyRows({
-        reserves: reserves.value,
-        proof: proof.value,
-        treasury: treasury.value?.treasury_address,
-        asry,
-      })}
-      empty=""
-      isProse
-    />
+    <Folded summary="Show the six keys">
+      <Table
+        label="Keys of the reserve"
+        columns={[
+          { name: 'Key' },
+          { name: 'Address' },
+          { name: 'Where it is' },
+          { name: 'Held by' },
+          { name: 'What it is used for' },
+        ]}
+        rows={keyRows({
+          reserves: reserves.value,
+          proof: proof.value,
+          treasury: treasury.value?.treasury_address,
+          asry,
+        })}
+        empty=""
+        isProse
+      />
+    </Folded>
   );
 }

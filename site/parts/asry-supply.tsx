@@ -1,0 +1,88 @@
+/**
+ * Who can create ASRY or pay it out, how much, and what prevents more: each from its own fact.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import type { AsryEpochs, TokenRecord } from '../../packages/client/src/index.ts';
+import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
+import { Away, solanaAddressUrl } from './explorer-links.tsx';
+import { grouped, shortened, units } from './format.ts';
+import { Age } from './freshness.tsx';
+
+/** The mint of ASRY with its authorities; null until it has been read, or without such a token. */
+export function useAsryToken(): TokenRecord | null {
+  const mint = useQuery('getAbsrSummary', {}, PROOF_POLL_MS).value?.asryMint ?? null;
+  return useQuery('getToken', mint === null ? null : { id: mint }).value;
+}
+
+/** By who can mint. */
+const MINTING: Readonly<Record<string, string>> = {
+  nobody: 'Nobody: no more ASRY can exist.',
+  reserve: "The operator's Solana key, which the service uses at Cloudflare: any amount.",
+  two_keys:
+    "The operator's Solana key, which the service uses at Cloudflare, together with the key of a witness: any amount.",
+  other: 'Any amount. The service does not use this key, and the chain does not show who holds it.',
+};
+
+function payoutText({ current, allowanceAtomic: allowed }: AsryEpochs): string {
+  if (current === null) return 'Nothing now, because no epoch runs. It pays from a stock and mints none.';
+  const show = (atoms: string): string => `${units(atoms, current.asryDecimals)} ASRY`;
+  const key =
+    allowed === null
+      ? 'A thief of its Solana key could pay out all ASRY that this key can move.'
+      : `A cold account lets its Solana key move ${show(allowed)} and no more.`;
+  return `At most ${show(current.capAtomic)} in this epoch, from a stock: it mints none. ${key}`;
+}
+
+/** What stops a larger supply. @param minter null while it is not known */
+const boundText = (minter: string | null): string => {
+  if (minter === null) return 'Not known right now.';
+  return minter === 'nobody'
+    ? 'The chain: the mint has no authority any more.'
+    : 'Nothing prevents more. The cap binds what this service pays, not the mint. The chain shows each new token.';
+};
+
+const Minter = ({ token }: { token: TokenRecord }) => (
+  <>
+    {token.mint_authority === null ? null : (
+      <>
+        <Away href={solanaAddressUrl(token.mint_authority)}>
+          <code title={token.mint_authority}>{shortened(token.mint_authority)}</code>
+        </Away>
+        :{' '}
+      </>
+    )}
+    {MINTING[token.official?.minter ?? ''] ?? 'Not known right now.'}
+  </>
+);
+
+const Supply = ({ token }: { token: TokenRecord }) =>
+  token.as_of === null ? (
+    <>Not known right now.</>
+  ) : (
+    <>
+      {grouped(token.supply_ui)} ASRY, read <Age iso={token.as_of} />
+    </>
+  );
+
+export function AsrySupply() {
+  const epochs = useQuery('getAsryEpoch', {}, PROOF_POLL_MS).value;
+  const token = useAsryToken();
+  const minter = token?.official?.minter ?? null;
+  const rows: readonly (readonly [string, Child])[] = [
+    ['This service can pay out', epochs === null ? 'Not known right now.' : payoutText(epochs)],
+    ['Who can mint', token === null ? 'Not known right now.' : <Minter token={token} />],
+    ['What prevents more', boundText(minter)],
+    ['Supply now', token === null ? 'Not known right now.' : <Supply token={token} />],
+  ];
+  return (
+    <dl class="facts">
+      {rows.map(([name, text]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{text}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
