@@ -19,8 +19,8 @@ const Archive = () => (
   <section>
     <h2>Archive of proofs</h2>
     <p>
-      Each proof contains the hash of the previous one, so a changed proof breaks all later ones. The memo of
-      each daily mint on Solana names the newest hash. Keep a copy to catch a full rewrite.
+      Each proof contains the hash of the one before, and each daily mint on Solana names the newest hash in
+      its memo. Keep a copy to detect a full rewrite.
     </p>
     <Folded summary="Show the archive">
       <Live name="archive" json="/api/proof/history">
@@ -49,13 +49,13 @@ export const reserves: Page = {
   path: '/reserves',
   title: 'Reserves and proof',
   description:
-    "The reserve's holdings on Bitcoin and Solana, the message signed by both keys, and a check that runs in your browser.",
+    "The reserve's holdings on Bitcoin and Solana, the message that the operator's Bitcoin key and Solana key sign, and a check that runs in your browser.",
   script: 'reserves',
   Content: ({ assets }) => (
     <>
       <Title name="Reserves and proof">
-        ABSR is a token on Solana, minted one for each sat of the reserve. Both reserve keys sign the figures.
-        Your browser can check both signatures, and what the explorers show.
+        ABSR is a token on Solana, one for each sat of the reserve. The operator's Bitcoin key and Solana key
+        sign both figures, and your browser can check them.
       </Title>
       <section id="verify" class="card first-check">
         <Live name="verify" json="/api/proof">
@@ -66,17 +66,17 @@ export const reserves: Page = {
         <Wallets />
       </Live>
       <section>
-      <section id="origins">
-        <h2>Where every sat came from</h2>
-        <Live name="origins" json="/api/transactions/bitcoin">
-          <SatOrigins />
-        </Live>
-      </section>
         <h2>The tokens, and who holds them</h2>
         <Live name="mints" json="/api/arbitrage/summary">
           <OfficialMints />
         </Live>
         <AbsrHolders />
+      </section>
+      <section id="origins">
+        <h2>Where every sat came from</h2>
+        <Live name="origins" json="/api/transactions/bitcoin">
+          <SatOrigins />
+        </Live>
       </section>
       <Terminal source={assets.release.source} />
       <section id="signed">

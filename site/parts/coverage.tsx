@@ -40,8 +40,9 @@ export const absrMinter = (solana: Reserves['solana'] | null): Minter | null =>
 
 const MINTERS: Readonly<Record<string, string>> = {
   nobody: 'Nobody can mint more.',
-  reserve: 'Only the key of the reserve can mint more.',
-  two_keys: 'Minting needs the keys of the reserve and of its witness.',
+  reserve: "Only the operator's Solana key, which the service uses at Cloudflare, can mint more.",
+  two_keys:
+    "Minting needs two keys: the operator's Solana key, which the service uses at Cloudflare, and the key of a witness.",
 };
 
 /** Who can mint a token of the reserve. */

@@ -35,8 +35,8 @@ export function MintLine({
 /** Who can hold ABSR: the service mints to one address only. */
 export const AbsrHolders = () => (
   <p>
-    Who holds ABSR: each new one goes to the operator's treasury, so the operator holds whatever it has not
-    passed on. The link “Holders” shows on Solana Explorer who has how much.
+    Each new ABSR goes to the operator's treasury, so the operator holds whatever it has not passed on.
+    “Holders” shows on Solana Explorer who has how much.
   </p>
 );
 

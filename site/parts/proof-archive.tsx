@@ -136,7 +136,7 @@ function RowCheck({ proof }: { proof: ArchivedProof }) {
       setState({ fault: failureFrom(thrown).text });
     }
   };
-  if (state === 'good') return <span class="mark good">both keys signed it</span>;
+  if (state === 'good') return <span class="mark good">Bitcoin and Solana keys signed it</span>;
   if (typeof state === 'object')
     return (
       <span>

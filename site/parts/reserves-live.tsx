@@ -62,10 +62,6 @@ const BitcoinWallet = ({
       <dd>
         <Agreement bitcoin={bitcoin} />
       </dd>
-      <dt>Redemption</dt>
-      <dd>
-        none for ABSR: no code here sends BTC. <a href="/trust#redemption">Why</a>
-      </dd>
       {bitcoin.watchOnly ? (
         <>
           <dt>Key</dt>

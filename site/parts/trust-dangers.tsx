@@ -22,7 +22,7 @@ const RED_BAR = 'The chain shows it, and so does a red bar on every page that th
 /** The unknown case is about as long as the usual one, so that the page does not move when the chain was read. */
 const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known right now. It may be the operator alone. ${RED_BAR}`,
-  two_keys: `Mint ABSR beyond the reserve only with the witness's key as well. Who has that key is not shown by the chain: it may be the operator. ${RED_BAR}`,
+  two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. Who has the witness's key is not shown by the chain: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
   nobody: 'Mint no ABSR: its mint has no authority any more.',
   other: `Mint ABSR beyond the reserve if the mint authority is in its hands: the service does not use that authority, and the chain does not show who has it. ${RED_BAR}`,
@@ -31,7 +31,7 @@ const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
 const THIEF_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   unknown: 'Who can mint ABSR is not known right now.',
   two_keys:
-    'A thief of the Solana key: the sats above the supply, as ABSR, to the treasury. A thief of both keys: any amount, shown as a red bar.',
+    "A thief of the Solana key: the sats above the supply, as ABSR, to the treasury. A thief of that key and of the witness's: any amount, shown as a red bar.",
   reserve: 'A thief of the Solana key mints any amount. Every page then shows a red bar.',
   nobody: 'Nothing: nobody can mint.',
   other: 'A thief of the mint authority, which is not that of the service: any amount, shown as a red bar.',

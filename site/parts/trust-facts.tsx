@@ -30,8 +30,9 @@ function mintKeys(minting: Reserves['solana']['minting']): string | null {
 
 /** Who may have the keys that mint: the chain shows keys, not persons. */
 const KEYS_TEXTS = {
-  two_keys: "The service's and the witness's. The operator may hold both: the chain does not show it.",
-  reserve: "The service's own key. A thief of it mints any amount.",
+  two_keys:
+    "The operator's hot key at Cloudflare, and a witness's key. The chain does not show who holds the second: it may be the operator.",
+  reserve: "The operator's hot key at Cloudflare. A thief of it mints any amount.",
   nobody: 'No more ABSR can exist.',
   other: 'Held by another authority: the chain does not show by whom.',
 } as const;

@@ -11,7 +11,7 @@ import { Identifier } from './copyable.tsx';
 import { absrMinter, minterText } from './coverage.tsx';
 import { Moment } from './freshness.tsx';
 import { proofRhythm } from './rhythm.ts';
-import { Table } from './table.tsx';
+import { Folded, Table } from './table.tsx';
 
 const UNKNOWN = 'Not known right now';
 
@@ -25,8 +25,8 @@ const Key = ({ text, label }: { text: string | null | undefined; label: string }
 
 /** A key that the service does not know about is neither hot nor offline. */
 const BITCOIN_PLACES = {
-  true: 'Offline, with the operator; the service only watches (watch-only)',
-  false: 'In the service (hot)',
+  true: 'Offline, by the word of the operator; the service only watches the address',
+  false: 'Hot: the service at Cloudflare can use it at any time',
   null: UNKNOWN,
 } as const;
 
@@ -102,7 +102,7 @@ function witnessRow(solana: Reserves['solana'] | null): readonly Child[] {
 
 /** Who has the authority of a mint, by who can mint. */
 const MINT_HOLDERS: Readonly<Record<string, string>> = {
-  two_keys: 'Whoever has those two keys',
+  two_keys: "The operator together with the holder of the witness's key",
   reserve: 'The operator',
   nobody: 'Nobody',
   other: 'Not shown by the chain: it may be the operator',
@@ -140,8 +140,8 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
     case 'two_keys':
       return {
         key: minting.signers.find((signer) => signer !== address),
-        where: 'In a second Worker with its own sources (hot)',
-        use: 'Signs a mint only if the sats are there: minting needs both keys',
+        where: 'In another account with sources of its own, by the word of the operator',
+        use: 'Signs a mint only if the sats are there. A mint needs this key and the Solana key of the reserve',
       };
     case 'reserve':
       return {

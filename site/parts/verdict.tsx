@@ -97,7 +97,7 @@ export function changeSince({ figures, timestamp }: CurrentProof, balance: Balan
   return more > 0n ? `; ${amountOf(more, 'sat')} more since` : `; ${amountOf(-more, 'sat')} less since`;
 }
 
-/** What both keys signed last, where it can be seen, how old it is, and how the reserve has changed since. */
+/** What the Bitcoin key and the Solana key signed last, where it can be seen, how old it is, and how the reserve has changed since. */
 function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
   if (proof === null)
@@ -109,7 +109,7 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { address } = proof.bitcoin;
   return (
     <>
-      Both reserve keys signed {amountOf(proof.figures.reserveSatoshis, 'sat')} at{' '}
+      The operator's Bitcoin key and Solana key signed {amountOf(proof.figures.reserveSatoshis, 'sat')} at{' '}
       <Away href={bitcoinAddressUrl(address)}>
         <code title={address}>{shortened(address)}</code>
       </Away>{' '}

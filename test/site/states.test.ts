@@ -143,8 +143,8 @@ it('distinguishes an unread mint from one that is not configured', () => {
 });
 
 it.each([
-  ['two_keys', 'reserve and of its witness'],
-  ['reserve', 'Only the key of the reserve'],
+  ['two_keys', 'and the key of a witness'],
+  ['reserve', 'at Cloudflare, can mint more'],
   ['other', 'other than the reserve'],
   ['later', 'other than the reserve'],
 ])('the page of an official token whose minter is %s says so', (minter, words) => {
@@ -207,18 +207,18 @@ describe('the trust page speaks of this instance', () => {
 
   it.each(
     scenes(`
-    two_keys   | yes     | other    | Bitcoin key of the reserve | Offline, with the operator
+    two_keys   | yes     | other    | Bitcoin key of the reserve | Offline, by the word of the operator
     two_keys   | yes     | other    | Bitcoin key of the reserve | when the operator signs offline
-    two_keys   | no      | other    | Bitcoin key of the reserve | In the service (hot)
+    two_keys   | no      | other    | Bitcoin key of the reserve | Hot: the service at Cloudflare
     two_keys   | no      | other    | Bitcoin key of the reserve | once an hour and after each mint
     two_keys   | unknown | other    | Bitcoin key of the reserve | Not known right now
-    two_keys   | no      | other    | Mint authority of ABSR     | Minting needs the keys of the reserve and of its witness
+    two_keys   | no      | other    | Mint authority of ABSR     | Minting needs two keys: the operator's Solana key
     one_of_two | no      | other    | Mint authority of ABSR     | An address other than the reserve can mint more
-    reserve    | no      | other    | Mint authority of ABSR     | Only the key of the reserve can mint more
+    reserve    | no      | other    | Mint authority of ABSR     | Only the operator's Solana key
     nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can exist
     unread     | no      | other    | Mint authority of ABSR     | Not known right now
     two_keys   | no      | other    | Mint authority of ASRY     | An address other than the reserve can mint more
-    two_keys   | no      | reserve  | Mint authority of ASRY     | Only the key of the reserve can mint more
+    two_keys   | no      | reserve  | Mint authority of ASRY     | Only the operator's Solana key
     two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can exist
     two_keys   | no      | unread   | Mint authority of ASRY     | Not known right now
     two_keys   | no      | other    | Treasury                   | Outside the service: another key`),
@@ -246,7 +246,7 @@ describe('the trust page speaks of this instance', () => {
     two_keys   | yes     | null       | BTC of the reserve | breaking into the service takes nothing
     two_keys   | no      | null       | BTC of the reserve | which is in the service
     two_keys   | unknown | null       | BTC of the reserve | not known right now
-    two_keys   | no      | null       | ABSR               | A thief of both keys: any amount
+    two_keys   | no      | null       | ABSR               | A thief of that key and of the witness's: any amount
     one_of_two | no      | null       | ABSR               | A thief of the mint authority
     reserve    | no      | null       | ABSR               | A thief of the Solana key mints any amount
     nobody     | no      | null       | ABSR               | nobody can mint
