@@ -15,6 +15,7 @@ import { SignedMessage, Wallets } from './parts/reserves-live.tsx';
 import { StatusLive } from './parts/status-live.tsx';
 import { TokenDetail } from './parts/token-detail.tsx';
 import { TokenBrowser } from './parts/token-list.tsx';
+import { TrustClaims } from './parts/trust-claims.tsx';
 import { TrustDangers } from './parts/trust-dangers.tsx';
 import { TrustSources, TrustTiles } from './parts/trust-facts.tsx';
 import { TrustKeys } from './parts/trust-keys.tsx';
@@ -39,6 +40,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
   },
   '/trust': {
     facts: ['getAbsrSummary', TrustTiles],
+    claims: ['getReserves', TrustClaims],
     dangers: ['getReserves', TrustDangers],
     keys: ['getReserves', TrustKeys],
     sources: ['getReserves', TrustSources],
@@ -50,9 +52,9 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
   '/asry': {
     epoch: ['getAsryEpoch', AsryEpoch],
     curve: ['getAsryEpoch', AsryCurveView],
+    supply: ['getAsryEpoch', AsrySupply],
     past: ['getAsryEpoch', PastEpochs],
     mints: ['getAbsrSummary', OfficialMints],
-    supply: ['getAsryEpoch', AsrySupply],
   },
 };
 

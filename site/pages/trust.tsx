@@ -1,8 +1,10 @@
 import { Live, type Page, Title } from '../layout.tsx';
 import { AbsrHolders, OfficialMints } from '../parts/official-mints.tsx';
+import { TrustClaims } from '../parts/trust-claims.tsx';
 import { TrustDangers } from '../parts/trust-dangers.tsx';
 import { TrustOperator, TrustSources, TrustTiles } from '../parts/trust-facts.tsx';
 import { TrustKeys } from '../parts/trust-keys.tsx';
+import { TerminalCheck } from '../parts/verify-command.tsx';
 
 const Redemption = () => (
   <section id="redemption">
@@ -13,8 +15,9 @@ const Redemption = () => (
       that pays whoever asks.
     </p>
     <p>
-      So ABSR is a count of the reserve, not a claim on it. Others may trade it in pools, at any price or
-      none. ASRY is no claim either: it is a thank-you for a payment that is not returned.
+      “Covered” therefore means one thing: the address holds at least as many sats as ABSR exist. It does not
+      mean that a holder owns sats, that somebody owes them, or that ABSR has a price. Others may trade it in
+      pools, at any price or none.
     </p>
   </section>
 );
@@ -49,14 +52,14 @@ const Operator = () => (
   </section>
 );
 
-const Check = () => (
-  <section>
-    <h2>Check it yourself</h2>
-    <p>
-      <a href="/reserves#verify">Check the proof</a> against public explorers, or{' '}
-      <a href="/reserves#terminal">from a terminal</a>. The <a href="/status">status page</a> has the limits
-      and the open alarms.
-    </p>
+const Check = ({ source }: { source: string }) => (
+  <section id="check">
+    <h2>What you can check, and what you must take on trust</h2>
+    <Live name="claims" json="/api/reserves">
+      <TrustClaims />
+    </Live>
+    <h3>Without trusting this site</h3>
+    <TerminalCheck source={source} />
   </section>
 );
 
@@ -75,35 +78,34 @@ export const trust: Page = {
   description:
     'Who holds the keys of the reserve, what the operator or a thief could do, and what the proof does not show.',
   script: 'trust',
-  Content: () => (
+  Content: ({ assets }) => (
     <>
       <Title name="Whom you trust, and with what">
-        The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
-        you.
+        What the chains show, what only the operator says, and who could still harm you.
       </Title>
       <Live name="facts" json="/api/reserves">
         <TrustTiles />
       </Live>
-      <div class="columns">
-        <Operator />
-        <Check />
-      </div>
+      <Check source={assets.release.source} />
       <Dangers />
       <Keys />
       <div class="columns">
         <Redemption />
         <Tokens />
       </div>
-      <section>
-        <h2>Whom the service asks</h2>
-        <p>
-          The figures come from these sources. Your browser asks other hosts when you{' '}
-          <a href="/reserves#verify">check the proof</a>.
-        </p>
-        <Live name="sources" json="/api/reserves">
-          <TrustSources />
-        </Live>
-      </section>
+      <div class="columns">
+        <Operator />
+        <section>
+          <h2>Whom the service asks</h2>
+          <p>
+            The figures come from these sources. Your browser asks other hosts when you{' '}
+            <a href="/reserves#verify">check the proof</a>.
+          </p>
+          <Live name="sources" json="/api/reserves">
+            <TrustSources />
+          </Live>
+        </section>
+      </div>
     </>
   ),
 };

@@ -7,7 +7,7 @@ import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
 import { absrMinter } from './coverage.tsx';
 import { sol, units } from './format.ts';
-import { Folded, Table } from './table.tsx';
+import { Folded } from './table.tsx';
 
 export type DangerFacts = {
   readonly reserves: Reserves | null;
@@ -95,42 +95,29 @@ const OperatorCould = ({ reserves }: { reserves: Reserves | null }) => {
   );
 };
 
-const NotShown = () => (
-  <ul class="holders">
-    <li>That the keys are still in the same hands: a signature proves control at its time, not later.</li>
-    <li>That the BTC is free of debts or promises made elsewhere.</li>
-    <li>Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.</li>
-    <li>That the service keeps running, or that ABSR has a price.</li>
-  </ul>
-);
-
 export function TrustDangers() {
   const reserves = useQuery('getReserves', {}, PROOF_POLL_MS).value;
   const treasury = useQuery('getTreasury', {}).value?.treasury_address ?? null;
   const status = useQuery('getStatus', {}).value;
   const epochs = useQuery('getAsryEpoch', {}).value;
   return (
-    <>
-      <div class="columns">
-        <div>
-          <h3>The operator could</h3>
-          <OperatorCould reserves={reserves} />
-        </div>
-        <div>
-          <h3>The proof does not show</h3>
-          <NotShown />
-        </div>
+    <div class="columns">
+      <div>
+        <h3>The operator could</h3>
+        <OperatorCould reserves={reserves} />
       </div>
-      <h3>A thief could take</h3>
-      <Folded summary="The worst loss for each item">
-        <Table
-          label="What a thief could take"
-          columns={[{ name: 'What' }, { name: 'Worst loss' }]}
-          rows={lossesOf({ reserves, treasury, status, epochs })}
-          empty=""
-          isProse
-        />
-      </Folded>
-    </>
+      <div>
+        <h3>A thief could take at worst</h3>
+        <Folded summary="The worst loss for each item">
+          <ul class="holders">
+            {lossesOf({ reserves, treasury, status, epochs }).map(([what, loss]) => (
+              <li>
+                <strong>{what}.</strong> {loss}
+              </li>
+            ))}
+          </ul>
+        </Folded>
+      </div>
+    </div>
   );
 }

@@ -1,0 +1,119 @@
+/**
+ * What a reader can verify without trusting this site, and what is only the operator's word. Each sentence is chosen by the
+ * fact that it speaks of.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
+import type { Minter } from '../../src/chain/solana/mint-keys.ts';
+import { PROOF_POLL_MS, useQuery } from '../api/query.ts';
+import { absrMinter } from './coverage.tsx';
+import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
+import { amountOf, sats } from './format.ts';
+import { Moment } from './freshness.tsx';
+
+/** What the mint account of ABSR shows. */
+const MINTERS_SHOWN: Readonly<Record<Minter | 'unknown', string>> = {
+  unknown: 'Which keys sign a mint of ABSR: not known right now.',
+  two_keys: 'A mint of ABSR needs two keys: the Solana key of the reserve, and that of a witness.',
+  reserve: 'A mint of ABSR needs one key: the Solana key of the reserve.',
+  nobody: 'Nobody can mint more ABSR.',
+  other: 'A mint of ABSR needs the keys of another address than the reserve.',
+};
+
+type ClaimFacts = {
+  readonly reserves: Reserves | null;
+  readonly proof: CurrentProof | null;
+  /** Null while it is not known. */
+  readonly supply: string | null;
+  readonly mint: string | null;
+};
+
+const Link = ({ href, children }: { href: string | null; children: string }) =>
+  href === null ? <span>{children}</span> : <Away href={href}>{children}</Away>;
+
+/** Each statement with the place where a reader sees it. */
+function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (readonly [string, Child])[] {
+  const { balanceSatoshis: held = null, address = null } = reserves?.bitcoin ?? {};
+  const bitcoinUrl = address === null ? null : bitcoinAddressUrl(address);
+  const mintUrl = mint === null ? null : solanaAddressUrl(mint);
+  const minter = absrMinter(reserves?.solana ?? null);
+  return [
+    [
+      held === null ? 'How many sats the reserve holds.' : `The reserve holds ${amountOf(held, 'sat')}.`,
+      <Link href={bitcoinUrl}>Its Bitcoin address</Link>,
+    ],
+    [
+      supply === null ? 'How many ABSR exist.' : `${sats(supply)} ABSR exist.`,
+      <Link href={mintUrl}>The mint on Solana</Link>,
+    ],
+    [MINTERS_SHOWN[minter ?? 'unknown'], <a href="/reserves#verify">The check “Who can mint”</a>],
+    [
+      `The Bitcoin key and the Solana key of the reserve signed ${
+        proof === null ? 'its balance' : amountOf(proof.figures.reserveSatoshis, 'sat')
+      } and the ABSR supply.`,
+      <>
+        <a href="/reserves#signed">The text and both signatures</a>
+        {proof === null ? null : (
+          <>
+            , of <Moment iso={proof.timestamp} />
+          </>
+        )}
+      </>,
+    ],
+    [
+      'Which sats a swap of this service brought, and which came without one.',
+      <a href="/reserves#origins">Each with its transactions on both chains</a>,
+    ],
+  ];
+}
+
+const WITNESS_WORD =
+  "That the witness's key is in another account, and with another person than the operator.";
+
+/** @param watchOnly null while it is not known */
+const keysWord = (watchOnly: boolean | null): string =>
+  `${watchOnly ? 'That the Bitcoin key is offline, and who' : 'Who'} has a copy of a key: a signature shows that somebody had it at that time.`;
+
+/** What the chains do not show. */
+export const wordsOf = (reserves: Reserves | null): readonly string[] => [
+  ...(absrMinter(reserves?.solana ?? null) === 'two_keys' ? [WITNESS_WORD] : []),
+  keysWord(reserves?.bitcoin.watchOnly ?? null),
+  'Who paid the sats that no swap explains, and why.',
+  'That the BTC is not owed or promised to somebody else.',
+  'That the service runs the published source.',
+];
+
+export function TrustClaims() {
+  const reserves = useQuery('getReserves', {}, PROOF_POLL_MS).value;
+  const summary = useQuery('getAbsrSummary', {}, PROOF_POLL_MS).value;
+  const proof = useQuery('getProof', {}, PROOF_POLL_MS).value;
+  const facts = {
+    ...{ reserves, proof },
+    supply: summary?.coverage.supplySatoshis ?? null,
+    mint: summary?.absrMint ?? null,
+  };
+  return (
+    <div class="columns">
+      <div class="stack">
+        <h3>You can verify on the chains</h3>
+        <ul class="rights">
+          {shownOf(facts).map(([text, where]) => (
+            <li class="good">
+              {text} <span class="fine detail">{where}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <div class="stack">
+        <h3>You have only the operator's word</h3>
+        <ul class="rights">
+          {wordsOf(reserves).map((text) => (
+            <li class="warn">{text}</li>
+          ))}
+        </ul>
+        <p class="fine">Whether these hold, no chain and no check on this site can show.</p>
+      </div>
+    </div>
+  );
+}
