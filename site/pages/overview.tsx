@@ -11,7 +11,7 @@ const History = () => (
   <div class="split">
     <section>
       <h2>Reserve against supply</h2>
-      <p>Sats above the ABSR supply, as both keys signed them. Below zero would be a shortfall.</p>
+      <p>Headroom: sats without an ABSR. Below zero, sats would be missing.</p>
       <Live name="chart" json="/api/proof/history">
         <ReserveHistory />
       </Live>

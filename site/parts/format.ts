@@ -34,6 +34,10 @@ export function amountOf(atoms: string | bigint, unit: string): string {
   return `${sats(text)} ${unit}${text === '1' || text === '-1' ? '' : 's'}`;
 }
 
+/** `61,975 sats more`, `1 sat less` */
+export const moreOrLess = (change: bigint): string =>
+  change < 0n ? `${amountOf(-change, 'sat')} less` : `${amountOf(change, 'sat')} more`;
+
 /** Fewer digits for a sentence, rounded down. */
 export function rounded(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { ProofHistory } from '../../packages/client/src/index.ts';
+import type { AbsrSummary, ProofHistory } from '../../packages/client/src/index.ts';
 import { allProofs } from '../api/proofs.ts';
-import { useQuery } from '../api/query.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
 import { Choices } from './choices.tsx';
-import { count, counted, fromUnixSeconds, instant } from './format.ts';
+import { amountOf, count, counted, fromUnixSeconds, instant, moreOrLess } from './format.ts';
 import { Loaded } from './loaded.tsx';
 
 type Proofs = ProofHistory['proofs'];
@@ -40,6 +40,29 @@ function headroomOf(proof: Proofs[number]): number | null {
   return supply ? reserveOf(proof) - supply : null;
 }
 
+/**
+ * The headroom that was signed last, and its change since; empty before the first ABSR.
+ * @param coverage the present comparison; a change is told only if it is younger than the proof
+ */
+export function captionOf(
+  proof: Proofs[number],
+  coverage: Pick<AbsrSummary['coverage'], 'gapSatoshis' | 'as_of'> | null,
+): string {
+  const headroom = headroomOf(proof);
+  if (headroom === null) return '';
+  const signed = BigInt(Math.floor(headroom));
+  const told = `At the last signed proof: ${amountOf(signed, 'sat')} of headroom`;
+  const { gapSatoshis: gap = null, as_of: at = null } = coverage ?? {};
+  if (gap === null || at === null || at < proof.timestamp) return `${told}.`;
+  const change = BigInt(gap) - signed;
+  return `${told}; since then: ${change === 0n ? 'no change' : moreOrLess(change)}.`;
+}
+
+function Caption({ proof }: { proof: Proofs[number] }) {
+  const { value } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  return <p class="number">{captionOf(proof, value?.coverage ?? null)}</p>;
+}
+
 /** Reserve and supply as signed in each proof, or the sats above the supply. */
 function ReserveChart({
   proofs,
@@ -58,17 +81,17 @@ function ReserveChart({
     show: count,
     showX: (at: number) => instant(fromUnixSeconds(at)),
     stepped: true,
-    present: 'at the last proof, ',
+    present: 'signed last, ',
     note: `${counted(rows.length, 'signed proof')}${isDaily ? ', the last of each day' : ''}; times in UTC.`,
   } as const;
   if (isHeadroom)
     return (
       <Chart
         {...shared}
-        title="Sats above the ABSR supply at each signed proof"
+        title="Headroom in sats at each signed proof"
         lines={[
           {
-            name: 'Sats above the ABSR supply',
+            name: 'Headroom in sats',
             asset: 'btc',
             values: rows.map(headroomOf),
           },
@@ -123,6 +146,7 @@ function History({ newest }: { newest: Proofs }) {
   const shown = (isDaily ? days : newest).filter(({ timestamp }) => Date.parse(timestamp) >= since);
   return (
     <div class="stack">
+      <Caption proof={first} />
       <div class="row">
         <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />
         <Choices legend="Lines" choices={VIEWS} value={view} set={setView} />

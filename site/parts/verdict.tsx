@@ -3,7 +3,7 @@ import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
-import { amountOf, shortened } from './format.ts';
+import { amountOf, moreOrLess, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
 
@@ -93,8 +93,7 @@ export function changeSince({ figures, timestamp }: CurrentProof, balance: Balan
   const { balanceSatoshis: sum = null, as_of: at = null } = balance ?? {};
   if (sum === null || at === null || at < timestamp) return '';
   const more = BigInt(sum) - BigInt(figures.reserveSatoshis);
-  if (more === 0n) return '';
-  return more > 0n ? `; ${amountOf(more, 'sat')} more since` : `; ${amountOf(-more, 'sat')} less since`;
+  return more === 0n ? '' : `; ${moreOrLess(more)} since`;
 }
 
 /** What the Bitcoin key and the Solana key signed last, where it can be seen, how old it is, and how the reserve has changed since. */
