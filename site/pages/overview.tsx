@@ -86,8 +86,8 @@ export const overview: Page = {
         <div class="hero-text">
           <h1>A Bitcoin reserve that anyone can check</h1>
           <p class="lead">
-            Sluice swaps its SOL into BTC in public, signs the balance with both keys, and counts each sat on
-            Solana as one ABSR. The operator could move the coins: you would see it, not prevent it.
+            Sluice swaps SOL into BTC in public, and counts each sat on Solana as one ABSR. You can see what
+            the operator does with it, but not prevent it.
           </p>
         </div>
         <div class="hero-check">
@@ -100,7 +100,7 @@ export const overview: Page = {
             <a href="/trust#wrong">What can go wrong</a>
           </li>
           <li>
-            <a href="/trust#redemption">Why there is no redemption</a>
+            <a href="/reserves#origins">Where sats came from</a>
           </li>
           <li>
             <a href="/trust#keys">Who holds the keys</a>
@@ -111,7 +111,7 @@ export const overview: Page = {
         </ul>
       </div>
       <section class="flow-section">
-        <h2>How SOL becomes BTC, and how ABSR counts it</h2>
+        <h2>From SOL to BTC to ABSR</h2>
         <Live name="flow" json="/api/reserves">
           <Flow />
         </Live>

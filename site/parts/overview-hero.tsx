@@ -26,8 +26,7 @@ function ReserveAndSupply() {
       >
         {sum ? (
           <>
-            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}. A sat is the smallest unit
-            of Bitcoin.
+            {btc(sum)} BTC, {worthText(sum, summary.value?.btcPriceUsd ?? null)}
           </>
         ) : null}
       </Figure>
@@ -39,7 +38,7 @@ function ReserveAndSupply() {
         unit="ABSR"
         show={sats}
       >
-        A token on Solana, one for each sat. It cannot be exchanged for BTC here.
+        a token on Solana
       </Figure>
     </div>
   );

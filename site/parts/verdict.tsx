@@ -62,6 +62,14 @@ export function VerdictLine({ verdict, asked, children }: VerdictLineProps) {
   );
 }
 
+/** What the verdict compares, and what it does not promise. */
+const Meaning = () => (
+  <p class="fine">
+    “Covered” means that a sat is there for each ABSR, not that anybody pays it out: the operator can move the
+    sats. <a href="/trust#redemption">Why</a>
+  </p>
+);
+
 const IDLE: CheckState = { type: 'idle' };
 
 /** The verdict with the age of the figures above it, which are as old as the oldest of them. */
@@ -82,6 +90,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
         <Snapshot balance={reserves.value?.bitcoin} />
       </VerdictLine>
       {by === null || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
+      <Meaning />
     </>
   );
 }
