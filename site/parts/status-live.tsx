@@ -2,7 +2,7 @@ import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { sourceName } from './coverage.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
-import { amountOf, count, sats, sol } from './format.ts';
+import { amountOf, count, counted, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
@@ -29,9 +29,22 @@ function share(limit: Limit): number {
   return maximum > 0 ? Math.min(100, Math.round((100 * used) / maximum)) : 100;
 }
 
-function limitText({ unit, used, maximum, left }: Limit): string {
-  const amount = (atoms: string): string => (unit === 'lamports' ? sol(atoms) : sats(atoms));
-  return `${amount(used)} of ${amount(maximum)}${unit === 'lamports' ? ' SOL' : ''} used, ${amount(left)} left`;
+/** The window of a limit: null for operations that have not ended. */
+const windowText = (seconds: number | null): string =>
+  seconds === null
+    ? 'now'
+    : seconds === 3600
+      ? 'in the last hour'
+      : seconds === 86_400
+        ? 'in the last 24 hours'
+        : `in the last ${count(seconds)} seconds`;
+
+/** `0.5 of 4 SOL in the last hour, 3.5 SOL left`; a limit of each operation by itself has no used part. */
+export function limitText({ unit, used, maximum, left, windowSeconds }: Limit): string {
+  const bare = unit === 'lamports' ? sol : sats;
+  const amount = (atoms: string): string => `${bare(atoms)}${unit === 'lamports' ? ' SOL' : ''}`;
+  if (windowSeconds === 0) return `at most ${amount(maximum)} each time`;
+  return `${bare(used)} of ${amount(maximum)} ${windowText(windowSeconds)}, ${amount(left)} left`;
 }
 
 function limitsText(limits: readonly Limit[]): string {
@@ -47,10 +60,12 @@ const Limits = ({ limits }: { limits: readonly Limit[] }) => (
       <div>
         <dt class="cap-name">{limit.label}</dt>
         <dd class="cap-used">
-          <svg class="cap-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-            <rect class="cap-room" width="100" height="8" />
-            <rect class="cap-part" width={share(limit)} height="8" />
-          </svg>
+          {limit.windowSeconds === 0 ? null : (
+            <svg class="cap-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="cap-room" width="100" height="8" />
+              <rect class="cap-part" width={share(limit)} height="8" />
+            </svg>
+          )}
           <span class="number">{limitText(limit)}</span>
         </dd>
       </div>
@@ -164,7 +179,7 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
     <Covered backing={backing} />
     <Tile name="Signing" value={custody && signingText(custody)}>
       {custody
-        ? `${custody.openOperations} under way, ${custody.heldOperations} awaiting the operator`
+        ? `${counted(custody.openOperations, 'operation')} under way, ${count(custody.heldOperations)} awaiting the operator`
         : 'the custodian does not respond'}
     </Tile>
     <Tile name="Swaps" value={custody && swapsText(custody)}>
@@ -208,7 +223,9 @@ const Schedule = ({ cron }: Pick<Status, 'cron'>) => (
       label="Scheduled work"
       columns={[{ name: 'Trigger' }, { name: 'Last run' }, { name: 'State' }]}
       rows={(cron ?? []).map(({ trigger, lastRunAt, ok }) => [
-        trigger === 'minute' ? 'every minute: money, alarms, figures' : 'every day: old unpaid orders',
+        trigger === 'minute'
+          ? 'every minute: continues payments, raises alarms, reads figures'
+          : 'every day: deletes old unpaid orders',
         lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
         lastRunAt === null ? (
           <span class="mark">due at its time</span>
@@ -252,7 +269,7 @@ const Operations = ({ operations }: Pick<Status, 'operations'>) => (
           <Moment iso={operation.createdAt} />,
           KIND_NAMES[operation.kind] ?? operation.kind,
           <Outcome operation={operation} />,
-          sol(operation.amountLamports ?? '0'),
+          operation.amountLamports === null ? 'none' : sol(operation.amountLamports),
           operation.signature === null ? 'none' : <SolanaTransaction signature={operation.signature} />,
         ])}
         empty="None yet."
@@ -279,7 +296,7 @@ export function StatusReport({ status }: { status: Status }) {
       <Sources status={status} />
       <section>
         <h2>Limits</h2>
-        <p>They limit what a mistake could cost.</p>
+        <p>They bound what a mistake could cost. A bar shows how much of a limit is used.</p>
         {custody?.limits ? (
           <Folded summary={limitsText(custody.limits)}>
             <Limits limits={custody.limits} />
