@@ -220,7 +220,8 @@ export const Document = ({ page, assets }: { page: Page; assets: Assets }) => (
       {assets.isDemonstration ? (
         <aside class="demonstration" aria-label="Demonstration">
           <p class="wide">
-            <strong>Demonstration:</strong> chains and coins are simulated. Nothing here costs money.
+            <strong>Demonstration:</strong> chains and coins are simulated and cost nothing. Public explorers
+            do not show them.
           </p>
         </aside>
       ) : null}
