@@ -194,7 +194,7 @@ function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: Proo
     const witness = signers.find((key) => key !== solanaAddress);
     return confirmed(
       name,
-      `minting needs two keys: ${solanaAddress} (custodian) and ${witness} (witness); one person may have both`,
+      `minting needs two keys: ${solanaAddress}, the operator's hot key, and ${witness} of a witness; one person may have both`,
     );
   }
   if (minter === 'reserve')
