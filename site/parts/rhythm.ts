@@ -3,12 +3,15 @@
  * @module
  */
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
+import { PROOF_EVERY_MS } from '../../src/core/durations.ts';
 import { amountOf } from './format.ts';
 
 /** @param isOffline whether the operator signs outside the service; null while it is not known */
 export function proofRhythm(isOffline: boolean | null): string {
   if (isOffline === null) return 'at times that are not known right now';
-  return isOffline ? 'when the operator signs offline' : 'once an hour and after each mint';
+  return isOffline
+    ? 'when the operator signs offline'
+    : `every ${PROOF_EVERY_MS / 60_000} minutes and after each mint`;
 }
 
 /** The comparison of reserve and supply. */

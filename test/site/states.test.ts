@@ -210,7 +210,7 @@ describe('the trust page speaks of this instance', () => {
     two_keys   | yes     | other    | Bitcoin key of the reserve | Offline, by the word of the operator
     two_keys   | yes     | other    | Bitcoin key of the reserve | when the operator signs offline
     two_keys   | no      | other    | Bitcoin key of the reserve | Hot: the service at Cloudflare
-    two_keys   | no      | other    | Bitcoin key of the reserve | once an hour and after each mint
+    two_keys   | no      | other    | Bitcoin key of the reserve | every 60 minutes and after each mint
     two_keys   | unknown | other    | Bitcoin key of the reserve | Not known right now
     two_keys   | no      | other    | Mint authority of ABSR     | Minting needs two keys: the operator's Solana key
     one_of_two | no      | other    | Mint authority of ABSR     | An address other than the reserve can mint more

@@ -11,7 +11,7 @@ import {
 } from '../../chain/bitcoin/proof-message.ts';
 import { verifyMessage } from '../../chain/bitcoin/signed-message.ts';
 import { isTimeOver } from '../../core/due-time.ts';
-import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
+import { DAY_MS, PROOF_EVERY_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
 import { refused } from '../kernel/begin-operation.ts';
@@ -32,7 +32,6 @@ export type ProofPorts = {
   readonly lastMintSlot: () => bigint;
 };
 
-export const PROOF_EVERY_MS = HOUR_MS;
 /** After a failure, calls wait this long before the next try; a cron run does not wait. */
 const RETRY_MS = 30_000;
 const TIP_ATTEMPTS = 3;

@@ -1,5 +1,5 @@
 import { isTimeOver } from '../../core/due-time.ts';
-import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
+import { DAY_MS, PROOF_EVERY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
 import { prewarmed, refreshing } from '../../http/cache-policy.ts';
@@ -15,8 +15,8 @@ export type GetProofDeps = {
 
 /** A proof contains its own time, so readers see its age. */
 const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
-/** A proof is due each hour. If the newest is older, the Worker calls the custodian, whose alarm may have been lost. */
-const OVERDUE_MS = HOUR_MS + 5 * 60_000;
+/** If the newest proof is older, the Worker calls the custodian, whose alarm may have been lost. */
+const OVERDUE_MS = PROOF_EVERY_MS + 5 * 60_000;
 /** The clocks of two machines differ by less than this. */
 const CLOCK_SKEW_MS = 60_000;
 /** True even for a time that is further ahead than the skew, because the clock was then set back. */
