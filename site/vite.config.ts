@@ -33,6 +33,7 @@ export const siteConfig: InlineConfig = {
       output: {
         // Few scripts, because each costs a phone a round of requests. One has what most pages share, and one what the same
         // pages share beyond it. An order loads its payment card, with its QR code, when it is shown.
+        // The words about powers over a token load with pages of tokens and with the search.
         codeSplitting: {
           groups: [
             {
@@ -44,6 +45,12 @@ export const siteConfig: InlineConfig = {
             {
               name: 'wallet',
               test: /\/site\/parts\/wallet\.tsx$/,
+              priority: 2,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'powers',
+              test: /\/site\/parts\/token-badges\.tsx$|\/src\/chain\/solana\/token-powers\.ts$/,
               priority: 2,
               includeDependenciesRecursively: false,
             },
