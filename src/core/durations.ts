@@ -7,7 +7,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const REQUEST_LIFE_MS = 30 * 60_000;
 
 /** The custodian signs a proof of the reserve this long after the last one, or after a mint. */
-export const PROOF_EVERY_MS = HOUR_MS;
+export const PROOF_EVERY_MS = 60 * 60_000;
 
 /** How long a call may wait for work elsewhere before its response asks the caller to retry. */
 export const MAX_WAIT_MS = 25_000;
