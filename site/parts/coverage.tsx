@@ -40,9 +40,8 @@ export const absrMinter = (solana: Reserves['solana'] | null): Minter | null =>
 
 const MINTERS: Readonly<Record<string, string>> = {
   nobody: 'Nobody can mint more.',
-  reserve: "Only the operator's Solana key, which the service uses at Cloudflare, can mint more.",
-  two_keys:
-    "Minting needs two keys: the operator's Solana key, which the service uses at Cloudflare, and the key of a witness.",
+  reserve: "Only the operator's hot key at Cloudflare can mint more.",
+  two_keys: "Minting needs two keys: the operator's hot key at Cloudflare, and the key of a witness.",
 };
 
 /** Who can mint a token of the reserve. */

@@ -223,11 +223,7 @@ function verdictOf(
       `${checks(unchecked)} could not be made, because a source could not be reached. Try again later.`,
     ];
   if (count(lines, 'warned') > 0)
-    return [
-      'good',
-      'All six checks pass.',
-      "The operator's Solana key alone can mint ABSR: with a witness, two keys would be needed.",
-    ];
+    return ['good', 'All six checks pass.', "One key can mint ABSR: the operator's Solana key."];
   return ['good', 'All six checks pass.', ''];
 }
 

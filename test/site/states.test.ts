@@ -144,7 +144,7 @@ it('distinguishes an unread mint from one that is not configured', () => {
 
 it.each([
   ['two_keys', 'and the key of a witness'],
-  ['reserve', 'at Cloudflare, can mint more'],
+  ['reserve', 'at Cloudflare can mint more'],
   ['other', 'other than the reserve'],
   ['later', 'other than the reserve'],
 ])('the page of an official token whose minter is %s says so', (minter, words) => {
@@ -212,13 +212,13 @@ describe('the trust page speaks of this instance', () => {
     two_keys   | no      | other    | Bitcoin key of the reserve | Hot: the service at Cloudflare
     two_keys   | no      | other    | Bitcoin key of the reserve | every 60 minutes and after each mint
     two_keys   | unknown | other    | Bitcoin key of the reserve | Not known right now
-    two_keys   | no      | other    | Mint authority of ABSR     | Minting needs two keys: the operator's Solana key
+    two_keys   | no      | other    | Mint authority of ABSR     | Minting needs two keys: the operator's hot key
     one_of_two | no      | other    | Mint authority of ABSR     | An address other than the reserve can mint more
-    reserve    | no      | other    | Mint authority of ABSR     | Only the operator's Solana key
+    reserve    | no      | other    | Mint authority of ABSR     | Only the operator's hot key
     nobody     | no      | other    | Mint authority of ABSR     | No more ABSR can exist
     unread     | no      | other    | Mint authority of ABSR     | Not known right now
     two_keys   | no      | other    | Mint authority of ASRY     | An address other than the reserve can mint more
-    two_keys   | no      | reserve  | Mint authority of ASRY     | Only the operator's Solana key
+    two_keys   | no      | reserve  | Mint authority of ASRY     | Only the operator's hot key
     two_keys   | no      | nobody   | Mint authority of ASRY     | No more ASRY can exist
     two_keys   | no      | unread   | Mint authority of ASRY     | Not known right now
     two_keys   | no      | other    | Treasury                   | Outside the service: another key`),

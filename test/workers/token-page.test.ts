@@ -88,7 +88,7 @@ const mintOf = (authority: string | null) => ({
 
 it.each([
   ['two keys', MULTISIG, [RESERVE, WITNESS], 'Minting needs two keys: '],
-  ['the reserve', RESERVE, null, 'which the service uses at Cloudflare, can mint more.'],
+  ['the reserve', RESERVE, null, 'hot key at Cloudflare can mint more.'],
   ['a stranger', wallet(84), null, 'An address other than the reserve can mint more.'],
   ['strangers', MULTISIG, [WITNESS, wallet(84)], 'An address other than the reserve can mint more.'],
   ['nobody', null, null, 'Nobody can mint more.'],
