@@ -34,9 +34,18 @@ export function amountOf(atoms: string | bigint, unit: string): string {
   return `${sats(text)} ${unit}${text === '1' || text === '-1' ? '' : 's'}`;
 }
 
-/** `61,975 sats more`, `1 sat less` */
-export const moreOrLess = (change: bigint): string =>
-  change < 0n ? `${amountOf(-change, 'sat')} less` : `${amountOf(change, 'sat')} more`;
+/** How signed sats have changed since; empty if they have not, or if the present ones are unknown or older. */
+export function changeSince(
+  signed: bigint,
+  signedAt: string,
+  now: string | null | undefined,
+  at: string | null | undefined,
+): string {
+  if (!now || !at || at < signedAt) return '';
+  const more = BigInt(now) - signed;
+  if (more === 0n) return '';
+  return more > 0n ? `; ${amountOf(more, 'sat')} more since` : `; ${amountOf(-more, 'sat')} less since`;
+}
 
 /** Fewer digits for a sentence, rounded down. */
 export function rounded(decimal: string, digits: number): string {

@@ -4,7 +4,7 @@ import { allProofs } from '../api/proofs.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Chart } from './chart.tsx';
 import { Choices } from './choices.tsx';
-import { amountOf, count, counted, fromUnixSeconds, instant, moreOrLess } from './format.ts';
+import { amountOf, changeSince, count, counted, fromUnixSeconds, instant } from './format.ts';
 import { Loaded } from './loaded.tsx';
 
 type Proofs = ProofHistory['proofs'];
@@ -51,16 +51,8 @@ export function captionOf(
   const headroom = headroomOf(proof);
   if (headroom === null) return '';
   const signed = BigInt(Math.floor(headroom));
-  const told = `At the last signed proof: ${amountOf(signed, 'sat')} of headroom`;
-  const { gapSatoshis: gap = null, as_of: at = null } = coverage ?? {};
-  if (gap === null || at === null || at < proof.timestamp) return `${told}.`;
-  const change = BigInt(gap) - signed;
-  return `${told}; since then: ${change === 0n ? 'no change' : moreOrLess(change)}.`;
-}
-
-function Caption({ proof }: { proof: Proofs[number] }) {
-  const { value } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
-  return <p class="number">{captionOf(proof, value?.coverage ?? null)}</p>;
+  const since = changeSince(signed, proof.timestamp, coverage?.gapSatoshis, coverage?.as_of);
+  return `At the last signed proof: ${amountOf(signed, 'sat')} of headroom${since}.`;
 }
 
 /** Reserve and supply as signed in each proof, or the sats above the supply. */
@@ -88,7 +80,7 @@ function ReserveChart({
     return (
       <Chart
         {...shared}
-        title="Headroom in sats at each signed proof"
+        title="Headroom in sats"
         lines={[
           {
             name: 'Headroom in sats',
@@ -135,6 +127,7 @@ const NoChart = ({ proofs }: { proofs: Proofs }) => (
 function History({ newest }: { newest: Proofs }) {
   const [period, setPeriod] = useState<Period>('month');
   const [view, setView] = useState<View>('headroom');
+  const coverage = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.coverage ?? null;
   const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
   const all = useAllDays(period === 'all') ?? month;
   const [first] = newest;
@@ -146,7 +139,7 @@ function History({ newest }: { newest: Proofs }) {
   const shown = (isDaily ? days : newest).filter(({ timestamp }) => Date.parse(timestamp) >= since);
   return (
     <div class="stack">
-      <Caption proof={first} />
+      <p class="number">{captionOf(first, coverage)}</p>
       <div class="row">
         <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />
         <Choices legend="Lines" choices={VIEWS} value={view} set={setView} />

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import type { AbsrSummary, CurrentProof, Reserves } from '../../packages/client/src/index.ts';
+import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
-import { amountOf, moreOrLess, shortened } from './format.ts';
+import { amountOf, changeSince, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
 
@@ -65,8 +65,8 @@ export function VerdictLine({ verdict, asked, children }: VerdictLineProps) {
 /** What the verdict compares, and what it does not promise. */
 const Meaning = () => (
   <p class="fine">
-    “Covered” means that a sat is there for each ABSR, not that anybody pays it out: the operator can move the
-    sats. <a href="/trust#redemption">Why</a>
+    “Covered” means that a sat is there for each ABSR, not that anybody pays it out. The operator can move it.{' '}
+    <a href="/trust#redemption">Why</a>
   </p>
 );
 
@@ -97,14 +97,6 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
 
 type Balance = Reserves['bitcoin'];
 
-/** How the reserve has changed since a proof; empty if it has not, is not known, or was read before the proof. */
-export function changeSince({ figures, timestamp }: CurrentProof, balance: Balance | undefined): string {
-  const { balanceSatoshis: sum = null, as_of: at = null } = balance ?? {};
-  if (sum === null || at === null || at < timestamp) return '';
-  const more = BigInt(sum) - BigInt(figures.reserveSatoshis);
-  return more === 0n ? '' : `; ${moreOrLess(more)} since`;
-}
-
 /** What the Bitcoin key and the Solana key signed last, where it can be seen, how old it is, and how the reserve has changed since. */
 function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
@@ -122,7 +114,13 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
         <code title={address}>{shortened(address)}</code>
       </Away>{' '}
       <Age iso={proof.timestamp} />
-      {changeSince(proof, balance)}.
+      {changeSince(
+        BigInt(proof.figures.reserveSatoshis),
+        proof.timestamp,
+        balance?.balanceSatoshis,
+        balance?.as_of,
+      )}
+      .
     </>
   );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Failure, failureOf } from '../../site/api/call.ts';
 import { coverageOf } from '../../site/parts/coverage.tsx';
 import { ExchangeState } from '../../site/parts/exchange-progress.tsx';
-import { worthText } from '../../site/parts/format.ts';
+import { changeSince, worthText } from '../../site/parts/format.ts';
 import { together } from '../../site/parts/freshness.tsx';
 import { withoutRepeats } from '../../site/parts/nostr-live.tsx';
 import { MintLine } from '../../site/parts/official-mints.tsx';
@@ -19,7 +19,7 @@ import { holderFacts } from '../../site/parts/token-view.tsx';
 import { lossesOf } from '../../site/parts/trust-dangers.tsx';
 import { operatorOf } from '../../site/parts/trust-facts.tsx';
 import { keyRows, witnessOf } from '../../site/parts/trust-keys.tsx';
-import { changeSince, VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
+import { VerdictLine, verdictOf } from '../../site/parts/verdict.tsx';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { POWER_WORDS, powerWords, TOKEN_POWERS } from '../../src/chain/solana/token-powers.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -337,8 +337,7 @@ it.each([
   const figures = { ...example.figures, reserveSatoshis: signed };
   const proof = { ...example, figures, timestamp: '2026-11-27T10:00:00.000Z' };
   const at = when === 'after' ? '2026-11-27T10:00:01.000Z' : '2026-11-27T09:59:59.000Z';
-  const { bitcoin } = exampleOf('getReserves');
-  expect(changeSince(proof, { ...bitcoin, balanceSatoshis: sum, as_of: at })).toBe(text);
+  expect(changeSince(BigInt(proof.figures.reserveSatoshis), proof.timestamp, sum, at)).toBe(text);
 });
 
 it('says that there is no swap only if the history was read and is empty', () => {
