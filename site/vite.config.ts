@@ -8,7 +8,9 @@ const islands = readdirSync(join(SITE, 'islands')).filter((file) => file !== 'mo
 /** What pages share, without the libraries that only some of them load. */
 const SHARED =
   /\/(site\/(api|parts|islands)|packages\/client|src\/core|src\/chain\/solana\/token-powers|node_modules\/hono)[/.]/;
-/** One script per page and one style sheet, with a manifest of their hashed names. */
+/** Steps of an order, and the words about powers over a token: the pages of the reserve need neither. */
+const NOT_FOR_MOST = /\/(parts\/steps\.tsx|token-powers\.ts)$/;
+/** One script per page and one style/** One script per page and one style sheet, with a manifest of their hashed names. */
 export const siteConfig: InlineConfig = {
   root: SITE,
   configFile: false,
@@ -33,7 +35,6 @@ export const siteConfig: InlineConfig = {
       output: {
         // Few scripts, because each costs a phone a round of requests. One has what most pages share, and one what the same
         // pages share beyond it. An order loads its payment card, with its QR code, when it is shown.
-        // The words about powers over a token load with pages of tokens and with the search.
         codeSplitting: {
           groups: [
             {
@@ -49,12 +50,11 @@ export const siteConfig: InlineConfig = {
               includeDependenciesRecursively: false,
             },
             {
-              name: 'powers',
-              test: /\/site\/parts\/token-badges\.tsx$|\/src\/chain\/solana\/token-powers\.ts$/,
-              priority: 2,
-              includeDependenciesRecursively: false,
+              name: 'shared',
+              test: (id) => SHARED.test(id) && !NOT_FOR_MOST.test(id),
+              minShareCount: 4,
+              priority: 1,
             },
-            { name: 'shared', test: SHARED, minShareCount: 4, priority: 1 },
             {
               name: 'parts',
               test: SHARED,

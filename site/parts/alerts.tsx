@@ -3,7 +3,7 @@ import { FIGURES_POLL_MS, type Query, retryFailed, useOutages, useQuery } from '
 import { amountOf } from './format.ts';
 import { Age } from './freshness.tsx';
 
-/** A bar while more ABSR exists than the reserve holds sats. It stays while that cannot be compared again. */
+/** A bar on top of every page while more ABSR exists than the reserve holds sats. It stays while that cannot be compared again. */
 export function ShortfallBar({ value, failure }: Pick<Query<AbsrSummary>, 'value' | 'failure'>) {
   const { state, gapSatoshis: gap = null, as_of: at = null, stale } = value?.coverage ?? {};
   if (state !== 'short' || gap === null) return null;
@@ -22,9 +22,6 @@ export function ShortfallBar({ value, failure }: Pick<Query<AbsrSummary>, 'value
     </div>
   );
 }
-
-/** On top of every page, with a read of its own. */
-const Shortfall = () => <ShortfallBar {...useQuery('getAbsrSummary', {}, FIGURES_POLL_MS)} />;
 
 /** Every distinct outage among the reads of this page, in one place. */
 function Outages() {
@@ -57,7 +54,7 @@ function Outages() {
 
 export const Alerts = () => (
   <>
-    <Shortfall />
+    <ShortfallBar {...useQuery('getAbsrSummary', {}, FIGURES_POLL_MS)} />
     <Outages />
   </>
 );
