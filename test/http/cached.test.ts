@@ -218,11 +218,8 @@ describe('KV', () => {
     expect(loads.slow).toBe(5);
     expect(Math.max(...ages)).toBeLessThanOrEqual(150_000);
     // An operation has changed: every isolate reads again at the same moment.
-    await Promise.all(
-      isolates.map((isolate) =>
-        isolate.read('minute', { ...policies.minute, notBefore: Date.now() }, load('minute')),
-      ),
-    );
+    const again = { ...policies.minute, notBefore: Date.now() };
+    await Promise.all(isolates.map((isolate) => isolate.read('minute', again, load('minute'))));
     expect(kv.refused).toEqual([]);
   });
 
@@ -343,11 +340,8 @@ it('loads several keys together, and each key at most once while it is fresh', a
 
 it('`readMany` loads values from before the last change again only if operations change them', async () => {
   const time = { now: 10_000, changed: 0 };
-  const cache = new Cache({
-    now: () => time.now,
-    lastChange: async () => time.changed,
-    defer: () => undefined,
-  });
+  const lastChange = async () => time.changed;
+  const cache = new Cache({ now: () => time.now, lastChange, defer: () => undefined });
   const supplyOf = async (changedByOperations: boolean) => {
     const policy = { freshMs: 60_000, staleMs: 60_000, changedByOperations };
     const load = async () => new Map([['mint', time.now]]);

@@ -40,10 +40,8 @@ const toolNames = (answer: Readonly<Record<string, unknown>>) =>
 it('serves a client that initializes with a protocol of 2025', async () => {
   start();
   const opened = await openLegacy(server);
-  expect(opened.result).toMatchObject({
-    serverInfo: { name: 'sluice' },
-    instructions: expect.stringContaining('swap_estimate'),
-  });
+  const instructions = expect.stringContaining('swap_estimate');
+  expect(opened.result).toMatchObject({ serverInfo: { name: 'sluice' }, instructions });
   const listed = await server.request('tools/list');
   expect(toolNames(listed)).toEqual(NAMES);
   expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
@@ -56,10 +54,8 @@ it('serves a client that initializes with a protocol of 2025', async () => {
 it('a client of protocol 2026-07-28 discovers the server, lists the tools and calls one without a handshake', async () => {
   start();
   const discovered = await server.request('server/discover', { _meta: ENVELOPE });
-  expect(discovered.result).toMatchObject({
-    supportedVersions: expect.arrayContaining(['2026-07-28']),
-    capabilities: { tools: {} },
-  });
+  const protocol = { supportedVersions: expect.arrayContaining(['2026-07-28']), capabilities: { tools: {} } };
+  expect(discovered.result).toMatchObject(protocol);
   const listed = await server.request('tools/list', { _meta: ENVELOPE });
   expect(toolNames(listed)).toEqual(NAMES);
   expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
@@ -114,11 +110,8 @@ describe('stdout contains protocol only', () => {
   });
 
   it('stdout contains only protocol messages when a library logs to the console', async () => {
-    server = startStdio(
-      process.execPath,
-      ['--import', `data:text/javascript,setTimeout(()=>console.log('chatter'),300)`, ENTRY],
-      { API_BASE_URL: api.url },
-    );
+    const chatter = `data:text/javascript,setTimeout(()=>console.log('chatter'),300)`;
+    server = startStdio(process.execPath, ['--import', chatter, ENTRY], { API_BASE_URL: api.url });
     await openLegacy(server);
     while (!server.stderr().includes('chatter')) await server.request('ping');
     expect(strayOutput(server.stdout())).toEqual([]);
