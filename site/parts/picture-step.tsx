@@ -1,7 +1,7 @@
 import { Away } from './explorer-links.tsx';
 import { Field, type FieldProps } from './field.tsx';
 import type { SmallPicture } from './shrink-picture.tsx';
-import { type LoadedPicture, PictureRemark } from './token-picture.tsx';
+import { type LoadedPicture, PictureRemark, TokenPicture } from './token-picture.tsx';
 
 export type Picked = SmallPicture | 'none' | 'unreadable';
 
@@ -21,34 +21,47 @@ export type PictureProps = {
 
 type PictureStepProps = PictureProps & {
   readonly link: Omit<FieldProps, 'label'>;
-  /** Whether the link has a fault that the visitor must see. */
-  readonly isOpen: boolean;
+  readonly symbol: string;
 };
 
-/** A picture in three steps, because the service stores none. A token needs no picture. */
-export const PictureStep = ({ link, isOpen, ...props }: PictureStepProps) => (
-  <details class="framed" {...(isOpen ? { open: true } : {})}>
-    <summary>
-      <strong>{link.value.trim() === '' ? 'Add a picture' : 'Picture'}</strong>{' '}
-      <span class="fine">
-        {link.value.trim() === ''
-          ? '(optional): without one, wallets show a letter or a blank'
-          : 'from your link'}
-      </span>
-    </summary>
-    <ol class="numbered">
-      <li>
-        <ShrinkHere {...props} />
-      </li>
-      <li>
-        <UploadThere />
-      </li>
-      <li>
-        <Field {...link} label="Paste its link" keys="url" paste />
+/** The picture that the visitor has given: behind the link, or else of this device; null without one. */
+export function givenPicture({ picked, picture }: Pick<PictureProps, 'picked' | 'picture'>): string | null {
+  if (picture.type === 'shown') return picture.url;
+  return typeof picked === 'string' ? null : picked.url;
+}
+
+/** The link to a picture, beside what wallets would show; and how to get a link, because the service stores no pictures. */
+export const PictureStep = ({ link, symbol, ...props }: PictureStepProps) => (
+  <div class="stack">
+    <div class="picture-link">
+      <TokenPicture symbol={symbol} seed={symbol} src={givenPicture(props)} />
+      <div class="stacked">
+        <Field
+          {...link}
+          label="Link to a picture"
+          keys="url"
+          hint="Without one, wallets show a letter or a blank."
+          optional
+          paste
+        />
         <PictureRemark picture={props.picture} />
-      </li>
-    </ol>
-  </details>
+      </div>
+    </div>
+    <details>
+      <summary>No link yet? Make one from your file</summary>
+      <ol class="numbered">
+        <li>
+          <ShrinkHere {...props} />
+        </li>
+        <li>
+          <UploadThere />
+        </li>
+        <li>
+          <strong>Paste its link above</strong>
+        </li>
+      </ol>
+    </details>
+  </div>
 );
 
 const ShrinkHere = ({ picked, pick: set }: Omit<PictureProps, 'picture'>) => (

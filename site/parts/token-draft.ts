@@ -64,6 +64,10 @@ export function draftFrom(query: string): TokenDraft {
   return { ...EMPTY_DRAFT, ...Object.fromEntries(entries) };
 }
 
+/** Whether the token gets no picture, and nobody can add one after its creation. */
+export const isFacelessForEver = ({ image, keepEditing }: TokenDraft): boolean =>
+  image.trim() === '' && !keepEditing;
+
 export type DraftFaults = Partial<Record<keyof TokenDraft, string>>;
 
 const U64_MAX = 2n ** 64n - 1n;
@@ -122,6 +126,10 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
   const found: Record<keyof DraftFaults, string | undefined> = {
     name: faultText(draft.name, nameFault(draft.name, MAX_NAME_BYTES), MAX_NAME_BYTES, 'River Otter'),
     symbol: faultText(draft.symbol, nameFault(draft.symbol, MAX_SYMBOL_BYTES), MAX_SYMBOL_BYTES, 'OTTER'),
+    image:
+      image === '' || isImageUrl(image)
+        ? undefined
+        : 'An https address of at most 200 characters, such as https://example.com/otter.png',
     supply:
       atoms === null
         ? decimals === null
@@ -135,10 +143,6 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
     creator: ADDRESS.test(draft.creator.trim())
       ? undefined
       : 'A Solana address of 32 to 44 letters and digits. Connect your wallet to fill it in.',
-    image:
-      image === '' || isImageUrl(image)
-        ? undefined
-        : 'An https address of at most 200 characters, such as https://example.com/otter.png',
     description: faultText(
       draft.description,
       descriptionFault(draft.description),

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { Check, Choice, Field } from './field.tsx';
 import { type PictureProps, PictureStep } from './picture-step.tsx';
-import { type DraftFaults, formUrl, type TokenDraft } from './token-draft.ts';
+import { type DraftFaults, formUrl, isFacelessForEver, type TokenDraft } from './token-draft.ts';
 import { ConnectWallet } from './wallet.tsx';
 
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
@@ -31,6 +31,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
         <Field {...entry('name')} label="Name" hint="Up to 32 letters" />
         <Field {...entry('symbol')} label="Symbol" hint="Up to 10" />
       </div>
+      <PictureStep {...picture} link={entry('image')} symbol={draft.symbol} />
       <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to your wallet" />
       <Field
         {...entry('creator')}
@@ -44,7 +45,6 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
         page={() => formUrl(draft, location.href)}
         otherwise="Copy your address in the wallet app and paste it above. You can pay with any wallet in the next step."
       />
-      <PictureStep {...picture} link={entry('image')} isOpen={tried && faults.image !== undefined} />
       <Field
         {...entry('description')}
         label="Description"
@@ -73,9 +73,9 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
 
 type DraftProps = Pick<TokenFieldsProps, 'draft' | 'setDraft'>;
 
-function lockHint({ keepEditing, image }: TokenDraft): string {
-  if (keepEditing) return 'Off: your wallet can change them, and the page of the token warns holders.';
-  const rest = image.trim() === '' ? ' This token has no picture and never gets one.' : '';
+function lockHint(draft: TokenDraft): string {
+  if (draft.keepEditing) return 'Off: your wallet can change them, and the page of the token warns holders.';
+  const rest = isFacelessForEver(draft) ? ' This token has no picture and never gets one.' : '';
   return `Nobody can change them, not even you.${rest}`;
 }
 

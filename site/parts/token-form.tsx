@@ -10,7 +10,7 @@ import { Age } from './freshness.tsx';
 import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
-import type { Picked } from './picture-step.tsx';
+import { givenPicture, type Picked } from './picture-step.tsx';
 import { Tile } from './tile.tsx';
 import {
   decimalsOf,
@@ -18,6 +18,7 @@ import {
   draftFrom,
   EMPTY_DRAFT,
   invoiceBody,
+  isFacelessForEver,
   isImageUrl,
   supplyAtoms,
   type TokenDraft,
@@ -93,23 +94,37 @@ function useWalletAddress(fill: (address: string) => void): void {
 /** Waits for the rendering that opens "Advanced". */
 const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
+/** Whether the visitor was asked about a missing picture: once, because the entries alone decide what is ordered. */
+type Question = 'unasked' | 'asked' | 'answered';
+
 /** The entries stay until their token exists. @param open shows the order's page */
 function useOrder(draft: TokenDraft, open: (id: string) => void) {
   const [tried, setTried] = useState(false);
+  const [question, setQuestion] = useState<Question>('unasked');
   const { busy, failure, attempt } = useAttempt<'price'>();
   const faults = draftFaults(draft);
   const submit = (): void => {
     setTried(true);
     const [first] = Object.keys(faults);
     if (first !== undefined) focusSoon(`token-${first}`);
-    else
+    else if (question === 'unasked' && isFacelessForEver(draft)) {
+      setQuestion('asked');
+      focusSoon('picture-add');
+    } else {
+      setQuestion('answered');
       void attempt('price', async () => {
         const { value } = await call('createInvoice', invoiceBody(draft));
         noteOrder(value.invoice_id, draft.name);
         open(value.invoice_id);
       });
+    }
   };
-  return { tried, faults, busy, failure, submit };
+  const addPicture = (): void => {
+    setQuestion('answered');
+    focusSoon('token-image');
+  };
+  const isAsked = question === 'asked' && isFacelessForEver(draft);
+  return { tried, faults, busy, failure, submit, addPicture, isAsked };
 }
 
 export function TokenCreator() {
@@ -121,7 +136,7 @@ export function TokenCreator() {
   const quote = useTokenQuote(draft.program);
   const image = draft.image.trim();
   const picture = useLoadedPicture(isImageUrl(image) ? image : null);
-  const src = picture.type === 'shown' ? picture.url : typeof picked === 'string' ? null : picked.url;
+  const src = givenPicture({ picked, picture });
   const show = (id: string | null): void => {
     toAddressBar('invoice', id);
     setInvoice(id);
@@ -163,7 +178,11 @@ export function TokenCreator() {
         <div class="stack">
           <TokenPreview draft={draft} src={src} />
           <TokenPrice quote={quote}>
-            <Submit isBusy={order.busy !== null} failure={order.failure} />
+            {order.isAsked ? (
+              <NoPicture key="question" add={order.addPicture} />
+            ) : (
+              <Submit key="submit" isBusy={order.busy !== null} failure={order.failure} />
+            )}
           </TokenPrice>
         </div>
       </div>
@@ -180,6 +199,21 @@ const Submit = ({ isBusy, failure }: { isBusy: boolean; failure: Failure | null 
     {isBusy ? <Waiting what="Checking the token on the chain before you pay." /> : null}
     <Failed failure={failure} />
   </>
+);
+
+/** Asks before a token is ordered that can never get a picture. */
+const NoPicture = ({ add }: { add: () => void }) => (
+  <Notice kind="warn" title="No picture: it can never get one.">
+    <p>Its name and picture are locked for ever.</p>
+    <p class="row">
+      <button type="button" id="picture-add" onClick={add}>
+        Add one
+      </button>
+      <button type="submit" form="token-form" class="quiet">
+        Continue without
+      </button>
+    </p>
+  </Notice>
 );
 
 const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (

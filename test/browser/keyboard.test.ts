@@ -69,6 +69,7 @@ it('a creator fills in a token, pays by wallet and opens its page by keyboard', 
   await press(page, button(page, 'Fill in from my wallet'));
   await expect.poll(() => page.getByLabel('Your wallet').inputValue()).not.toBe('');
   await press(page, button(page, 'Continue to payment'));
+  await press(page, button(page, 'Continue without'));
   await press(page, button(page, /^Pay [\d.]+ SOL$/));
   await page.getByText('Your token is created and listed.').waitFor();
   const link = page.getByRole('link', { name: 'Open its page' });

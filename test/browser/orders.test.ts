@@ -5,6 +5,7 @@ import {
   control,
   expectAccessible,
   holdFinality,
+  orderWithoutPicture,
   PHONE,
   picture,
   shownAddress,
@@ -61,7 +62,7 @@ async function order(wallet: WalletOptions, prepare?: (page: Page) => Promise<un
   await page.getByLabel('Symbol').fill('ONCE');
   await page.getByLabel('Supply').fill('1,000,000');
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
-  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await orderWithoutPicture(page);
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   expect(await page.locator('svg.qr').isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
@@ -236,7 +237,7 @@ it('a phone without a wallet opens the form with its entries, and then the order
   open.push(inApp);
   await expect.poll(() => inApp.page.getByLabel('Symbol').inputValue()).toBe('PHONE');
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
-  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await orderWithoutPicture(page);
   await page.locator('[data-invoice]').waitFor();
   expect(await phantom.getAttribute('href')).toBe(opens((await shownAddress(page)).href));
   expect(await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')).toMatch(/^solana:/);

@@ -94,6 +94,12 @@ export const holdFinality = (held: boolean): Promise<unknown> => control('POST /
 /** The address of the page as its scripts have set it: the browser reports it to this process a moment later. */
 export const shownAddress = async (page: Page): Promise<URL> => new URL(await page.evaluate('location.href'));
 
+/** Orders the token of the form, which has no picture and locks its name: the page asks about that first. */
+export async function orderWithoutPicture(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.getByRole('button', { name: 'Continue without' }).click();
+}
+
 /** Waits until the page shows no waiting text. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');

@@ -5,6 +5,7 @@ import {
   expectAccessible,
   expectNothingWrong,
   holdFinality,
+  orderWithoutPicture,
   picture,
   settled,
   useBrowser,
@@ -33,7 +34,7 @@ async function openInvoice(name: string): Promise<void> {
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel('Symbol').fill('GATE');
-  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await orderWithoutPicture(page);
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
 }
 
@@ -172,13 +173,17 @@ it('a draft of a token survives a reload and its order, which needs no picture b
   await page.getByLabel('Symbol').fill('HALF');
   await page.getByLabel('Your wallet').fill(address);
   const order = page.getByRole('button', { name: 'Continue to payment' });
-  await page.getByText('Add a picture').click();
-  await page.getByLabel('Paste its link').fill('otter.png');
-  await page.getByText('Picture', { exact: true }).click();
+  await page.getByLabel('Link to a picture').fill('otter.png');
   await order.click();
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-image');
   await expectAccessible(page);
-  await page.getByLabel('Paste its link').fill('');
+  await page.getByLabel('Link to a picture').fill('');
+  await order.click();
+  await page.getByText('No picture: it can never get one.').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Add one' }).click();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-image');
+  expect(await page.locator('[data-invoice]').count()).toBe(0);
   await order.click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   await page.getByRole('button', { name: 'Back to the form' }).click();
@@ -203,9 +208,8 @@ it.each([
     visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
     const { page } = visited;
     expect(visited.foreign).toEqual([]);
-    await page.getByText('Add a picture').click();
-    await page.getByLabel('Paste its link').fill(PICTURE);
-    await page.locator('.numbered').getByText(text).waitFor();
+    await page.getByLabel('Link to a picture').fill(PICTURE);
+    await page.locator('.picture-link').getByText(text).waitFor();
     expect(new Set(visited.foreign)).toEqual(new Set([PICTURE]));
   },
 );
@@ -213,7 +217,7 @@ it.each([
 it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
-  await page.getByText('Add a picture').click();
+  await page.getByText('No link yet?').click();
   await page
     .getByLabel('Choose it and save it small')
     .setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));

@@ -5,6 +5,7 @@ import {
   EMPTY_DRAFT,
   formUrl,
   invoiceBody,
+  isFacelessForEver,
   supplyAtoms,
   type TokenDraft,
 } from '../../site/parts/token-draft.ts';
@@ -27,6 +28,15 @@ it.each([
 ])('a draft with %j has the fault of its picture: %s', (over, text) => {
   const fault = draftFaults(draft(over)).image;
   expect(fault?.startsWith(text ?? '')).toBe(text === undefined ? undefined : true);
+});
+
+it.each([
+  [{}, true],
+  [{ image: ' ' }, true],
+  [{ image: 'https://cats.example/a.png' }, false],
+  [{ keepEditing: true }, false],
+])('the form asks about a missing picture before it orders a draft with %j: %s', (over, isAsked) => {
+  expect(isFacelessForEver(draft(over))).toBe(isAsked);
 });
 
 it('a form without a link orders a token without a picture', () => {
