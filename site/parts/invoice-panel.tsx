@@ -11,12 +11,12 @@ import { sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
+import { PriceParts } from './order-price.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { type SolRequest, solPayment } from './payment-card.tsx';
 import { useTrade } from './pool-price.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { TokenCard } from './token-card.tsx';
-import { PriceParts } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 

@@ -9,6 +9,7 @@ import { shortened } from './format.ts';
 import { Age } from './freshness.tsx';
 import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { AfterThat, TokenPrice } from './order-price.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
 import { givenPicture, type Picked } from './picture-step.tsx';
 import { Tile } from './tile.tsx';
@@ -25,7 +26,7 @@ import {
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
 import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
-import { AfterThat, AtMost, TokenPrice, useTokenQuote } from './token-price.tsx';
+import { AtMost, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
