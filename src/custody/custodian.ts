@@ -12,7 +12,7 @@ import { Background, CRON, QUORUM_MEMORY } from './kernel/background.ts';
 import { createBalanceReader } from './kernel/begin-operation.ts';
 import { Executor } from './kernel/executor.ts';
 import { Journal } from './kernel/journal.ts';
-import { SigningGate } from './kernel/journal-integrity.ts';
+import { isSuspect, SigningGate } from './kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import type { Storage } from './kernel/ports.ts';
@@ -182,7 +182,7 @@ export class Custodian implements CustodianApi {
   readonly swapRoom: CustodianApi['swapRoom'] = () => this.#swaps.room.read();
 
   readonly findSwap: CustodianApi['findSwap'] = async (signature) => {
-    const operation = this.#kernel.tools.journal.bySignature(signature);
+    const operation = this.#shownJournal().bySignature(signature);
     return operation?.kind === 'swap' ? swapView(operation) : null;
   };
 
@@ -191,6 +191,7 @@ export class Custodian implements CustodianApi {
 
   readonly findRequest: CustodianApi['findRequest'] = async (id) => {
     const payments = this.#configuredPayments();
+    this.#shownJournal();
     if (this.#kernel.gate.isVerified() && payments.askFor(id)) await this.#background.rearm();
     const found = payments.find(id);
     // The caller reads the token from D1 next, so the outbox is flushed first.
@@ -216,8 +217,10 @@ export class Custodian implements CustodianApi {
     return this.#background.working(() => claimDeposit(context, request));
   };
 
-  readonly findClaim: CustodianApi['findClaim'] = async (signature) =>
-    this.#asry ? findClaim(this.#asry.context, signature) : null;
+  readonly findClaim: CustodianApi['findClaim'] = async (signature) => {
+    this.#shownJournal();
+    return this.#asry ? findClaim(this.#asry.context, signature) : null;
+  };
 
   readonly listAsryEpochs: CustodianApi['listAsryEpochs'] = (limit) =>
     this.#background.working(async () => {
@@ -249,6 +252,13 @@ export class Custodian implements CustodianApi {
 
   alarm(): Promise<void> {
     return this.#background.alarm();
+  }
+
+  /** @throws while the journal has lost rows, because D1 has newer ones: a paid request would ask for its payment again */
+  #shownJournal(): Journal {
+    const { journal } = this.#kernel.tools;
+    if (isSuspect(journal)) throw new Error('the journal has lost rows');
+    return journal;
   }
 
   #configuredPayments(): Payments {

@@ -35,6 +35,7 @@ import {
   KEY_FAILING,
   notBegunRefusal,
   reachedRefusal,
+  recordsUnverified,
   refusalOfQuote,
   swapsStopped,
   tooSmallRefusal,
@@ -81,6 +82,8 @@ export class Swaps {
 
   /** The swap that began now or earlier with the same key, or a refusal. */
   async create(request: SwapRequest): Promise<SwapAnswer> {
+    if (!this.#tools.isVerified())
+      return refused(recordsUnverified((await this.#tools.stopBeginning('swap')) ?? 'unverified'));
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
     // `beginOperation` decides balance and limits. Below the minimum nothing may begin, so balance and limits are only

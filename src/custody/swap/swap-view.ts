@@ -154,6 +154,13 @@ export const swapsStopped = (reason: string): Refusal => ({
   details: { reason },
 });
 
+/** A journal that has lost rows may lack the swap of an earlier call, so this refusal speaks only of the new one. */
+export const recordsUnverified = (reason: string): Refusal => ({
+  ...swapsStopped(reason),
+  message:
+    'Swaps are paused while the records are checked. This call started nothing; an earlier call may have started a swap.',
+});
+
 /** The key service failed at its last check, so nothing can be signed. */
 export const KEY_FAILING: Refusal = {
   ...upstreamRefusal({ reason: 'unavailable', upstream: 'key_service' }),

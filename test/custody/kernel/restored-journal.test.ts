@@ -7,6 +7,7 @@ import { SOL } from '../../kit/sample-operations.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';
 import { copyOf, playCustody } from '../custody-scenes.ts';
+import { createPaymentWorld } from '../payments/payment-world.ts';
 
 /** A swap that was sent, a copy of the storage at that time, and a later swap that the copy lacks. */
 async function restored(): Promise<{ w: CustodianWorld; old: SqliteStorage }> {
@@ -68,4 +69,52 @@ it.each([
   const { w, old } = await lose();
   expect(await w.start(old).signingState()).toMatchObject({ frozen });
   expect(await w.start(old).report()).toMatchObject({ frozen });
+});
+
+it('a restored journal shows no swap, and tells a repeated call that its earlier one may have started a swap', async () => {
+  const { w, old } = await restored();
+  const signature = String(w.journal.get('swap:key-first')?.signing?.signature);
+  expect(await w.custody.findSwap(signature)).toMatchObject({ signature });
+  const custody = w.start(old);
+  await custody.alarm();
+  await expect(custody.findSwap(signature)).rejects.toThrow('lost rows');
+  const repeated = await custody.createSwap(keyed('second', { client: '192.0.2.2' }));
+  expect(repeated).toMatchObject({
+    type: 'refused',
+    refusal: {
+      code: 'SWAPS_PAUSED',
+      message: expect.stringContaining('an earlier call may have started a swap'),
+    },
+  });
+});
+
+it('a request that the journal lost is asked of D1, so that a paid one is not shown as unpaid', async () => {
+  const payers = createPaymentWorld();
+  const reads = { balanceOf: async () => 1n, leastBalance: async () => 1n };
+  const w = createCustodianWorld({ payments: { ...payers.ports, ...reads } as never });
+  w.clock.now = payers.state.now;
+  const subject = {
+    name: 'Moon',
+    symbol: 'MOON',
+    decimals: 9,
+    supply: '1',
+    program: 'token',
+    mint: 'foreign',
+  } as const;
+  const opened = await w.custody.openRequest({
+    kind: 'listing',
+    subject,
+    baseFeeLamports: 20_000_000n,
+    client: 'ip',
+  });
+  if (opened.type !== 'opened') throw new Error(opened.type);
+  const { id, feeLamports, reference } = opened.request;
+  const old = copyOf(w.storage);
+  payers.pay(BigInt(feeLamports), [reference]);
+  w.clock.now += 2_000;
+  await w.custody.wake();
+  expect(await w.custody.findRequest(id)).toMatchObject({ detail: 'completed' });
+  const custody = w.start(old);
+  await custody.alarm();
+  await expect(custody.findRequest(id)).rejects.toThrow('lost rows');
 });
