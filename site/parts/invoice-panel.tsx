@@ -16,7 +16,7 @@ import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { type SolRequest, solPayment } from './payment-card.tsx';
 import { useTrade } from './pool-price.tsx';
 import { type Step, Steps } from './steps.tsx';
-import { TokenCard } from './token-card.tsx';
+import { TokenAddress, TokenCard } from './token-card.tsx';
 import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
@@ -142,7 +142,9 @@ function Created({ invoice }: { invoice: Invoice }) {
 }
 
 const CreatedToken = ({ token }: { token: TokenRecord }) => (
-  <TokenCard token={token} trade={useTrade(token.mint_address)} isPart />
+  <TokenCard token={token} trade={useTrade(token.mint_address)} isPart>
+    <TokenAddress token={token} />
+  </TokenCard>
 );
 
 /** @param isFixed whether nobody may change name and picture */

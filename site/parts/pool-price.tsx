@@ -38,27 +38,8 @@ export function useTrade(mint: string): Trade {
 }
 
 /** The price of a token in the first of the service's pools that has it. */
-export function PriceTile({ trade }: { trade: Trade }) {
-  switch (trade.type) {
-    case 'reading':
-      return <Tile name="Price" value={undefined} />;
-    case 'not_known':
-      return (
-        <Tile name="Price" value={null}>
-          a pool cannot be read
-        </Tile>
-      );
-    case 'none':
-      return (
-        <Tile name="Price" value="none">
-          in no pool of this site
-        </Tile>
-      );
-    case 'pool':
-      return (
-        <Tile name="Price" value={trade.amount}>
-          <Foreign text={trade.symbol} />, <a href="/pools">in its pool</a>
-        </Tile>
-      );
-  }
-}
+export const PriceTile = ({ trade }: { trade: Trade & { type: 'pool' } }) => (
+  <Tile name="Price" value={trade.amount}>
+    <Foreign text={trade.symbol} />, <a href="/pools">in its pool</a>
+  </Tile>
+);

@@ -38,14 +38,16 @@ export const OfficialMark = ({ asset }: { asset: string }) => (
   </span>
 );
 
-type Rated = Pick<Token, 'powers' | 'token_program' | 'warning'>;
+export const kindOf = ({ token_program: program }: Pick<Token, 'token_program'>): string =>
+  program === 'token-2022' ? 'Token-2022' : 'SPL token';
+
+type Rated = Pick<Token, 'powers' | 'warning'>;
 
 /** @param standing badge that shows who vouches for the token */
 export const TokenBadges = ({ token, standing }: { token: Rated; standing: Child }) => (
   <span class="badges">
     {standing}
     <PowerMarks powers={token.powers} />
-    <span class="mark">{token.token_program === 'token-2022' ? 'Token-2022' : 'SPL token'}</span>
     {token.warning === null ? null : <span class="mark warn">well-known name</span>}
   </span>
 );

@@ -1,12 +1,16 @@
+import type { Child } from 'hono/jsx';
 import { useState } from 'hono/jsx';
 import type { TokenRecord } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Whole } from './copyable.tsx';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Explorers } from './explorer-links.tsx';
+import { instant } from './format.ts';
 import { later } from './later.tsx';
 import { PriceTile, type Trade } from './pool-price.tsx';
 import { ShareButton } from './share-button.tsx';
+import { Tile } from './tile.tsx';
+import { kindOf } from './token-badges.tsx';
 import { ForeignPicture } from './token-picture.tsx';
 import { OfficialPicture } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
@@ -22,7 +26,7 @@ function Coverage() {
       <p class={`verdict-line ${coverageKind(covered)}`}>
         <strong>{coverageText(covered)}</strong>
       </p>
-      <a class="button start" href="/reserves#verify">
+      <a class="button quiet start" href="/reserves#verify">
         Check it yourself
       </a>
     </>
@@ -98,14 +102,28 @@ function TokenActions({ token: { mint_address: mint, name } }: { token: TokenRec
   );
 }
 
+/** The price where one is known; else when the token was created, or its kind. */
+const SecondTile = ({ token, trade }: { token: TokenRecord; trade: Trade }) => {
+  if (trade.type === 'pool') return <PriceTile trade={trade} />;
+  const created = token.created_at;
+  if (created === null) return <Tile name="Kind" value={kindOf(token)} />;
+  return (
+    <Tile name="Created" value={<time dateTime={created}>{instant(created).slice(0, 10)}</time>}>
+      {instant(created).slice(11)}
+    </Tile>
+  );
+};
+
 type TokenCardProps = {
   readonly token: TokenRecord;
   readonly trade: Trade;
   readonly isPart?: boolean;
+  /** What follows the figures. */
+  readonly children?: Child;
 };
 
-/** What a holder sees first: on the token's page, and when it has just been created. */
-export const TokenCard = ({ token, trade, isPart = false }: TokenCardProps) => (
+/** What a visitor sees first: on the token's page, and when it has just been created. */
+export const TokenCard = ({ token, trade, isPart = false, children }: TokenCardProps) => (
   <TokenView
     token={token}
     isPart={isPart}
@@ -119,10 +137,17 @@ export const TokenCard = ({ token, trade, isPart = false }: TokenCardProps) => (
   >
     <div class="tiles two">
       <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
-      <PriceTile trade={trade} />
+      <SecondTile token={token} trade={trade} />
     </div>
-    <TokenActions token={token} />
     <Purpose official={token.official} />
+    {children}
+  </TokenView>
+);
+
+/** The address of a token, and what a visitor can do with it. */
+export const TokenAddress = ({ token }: { token: TokenRecord }) => (
+  <>
+    <TokenActions token={token} />
     <div class="stacked">
       <span class="fine">Mint address</span>
       <Whole text={token.mint_address} label="mint address" />
@@ -130,5 +155,5 @@ export const TokenCard = ({ token, trade, isPart = false }: TokenCardProps) => (
         <Explorers mint={token.mint_address} />
       </span>
     </div>
-  </TokenView>
+  </>
 );

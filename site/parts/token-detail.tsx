@@ -12,47 +12,44 @@ import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
 import { useTrade } from './pool-price.tsx';
 import { Folded } from './table.tsx';
-import { TokenCard } from './token-card.tsx';
+import { kindOf } from './token-badges.tsx';
+import { TokenAddress, TokenCard } from './token-card.tsx';
 import { HowToGet } from './token-get.tsx';
 import { ownPath } from './token-picture.tsx';
 
-/** Holder of an authority on the chain: an address, none, or currently unreadable. */
-const Authority = ({
-  address,
-  asOf,
-  label,
-}: {
-  address: string | null;
-  asOf: string | null;
-  label: string;
-}) => {
-  if (asOf === null) return <span>could not be read</span>;
-  return address === null ? <span>nobody</span> : <Identifier text={address} label={label} />;
+type Held = { readonly name: string; readonly address: string | null; readonly label: string };
+
+/** Rights that an address holds. What nobody holds, and what could not be read, is in the list of what holders must know. */
+function heldRights({ mint_authority, freeze_authority, update_authority }: TokenRecord): Held[] {
+  return [
+    { name: 'May mint more', address: mint_authority, label: 'mint authority' },
+    { name: 'May freeze', address: freeze_authority, label: 'freeze authority' },
+    { name: 'May rename', address: update_authority, label: 'update authority' },
+  ].filter(({ address }) => address !== null);
+}
+
+const Rights = ({ token }: { token: TokenRecord }) => {
+  const held = heldRights(token);
+  const { official } = token;
+  if (held.length === 0) return null;
+  return (
+    <dl class="facts">
+      {held.map(({ name, address, label }) => (
+        <>
+          <dt>{name}</dt>
+          <dd>
+            <span class="stacked">
+              <Identifier text={address ?? ''} label={label} />
+              {label === 'mint authority' && official?.minter ? (
+                <span class="fine">{minterText(official.minter)}</span>
+              ) : null}
+            </span>
+          </dd>
+        </>
+      ))}
+    </dl>
+  );
 };
-
-/** Who can mint an official token. */
-const Minter = ({ official }: Pick<TokenRecord, 'official'>) =>
-  official?.minter ? <span class="fine">{minterText(official.minter)}</span> : null;
-
-const Rights = ({ token: { as_of: at, ...token } }: { token: TokenRecord }) => (
-  <>
-    <dt>May mint more</dt>
-    <dd>
-      <span class="stacked">
-        <Authority address={token.mint_authority} asOf={at} label="mint authority" />
-        <Minter official={token.official} />
-      </span>
-    </dd>
-    <dt>May freeze</dt>
-    <dd>
-      <Authority address={token.freeze_authority} asOf={at} label="freeze authority" />
-    </dd>
-    <dt>May rename</dt>
-    <dd>
-      <Authority address={token.update_authority} asOf={at} label="update authority" />
-    </dd>
-  </>
-);
 
 /** No request created an official token, and it needs no listing. */
 const Times = ({ token: { created_at: created, listed_at: listed } }: { token: TokenRecord }) =>
@@ -86,6 +83,8 @@ const Creation = ({ token }: { token: TokenRecord }) => (
         </span>
       )}
     </dd>
+    <dt>Kind</dt>
+    <dd>{kindOf(token)}</dd>
     <Times token={token} />
     <dt>Metadata</dt>
     <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
@@ -101,16 +100,16 @@ export function TokenFacts({ token }: { token: TokenRecord }) {
   return (
     <div class="split">
       <div class="stack">
-        <TokenCard token={token} trade={trade} />
+        <TokenCard token={token} trade={trade}>
+          <HowToGet token={token} trade={trade} />
+        </TokenCard>
       </div>
       <div class="stack">
-        <HowToGet token={token} trade={trade} />
-        <dl class="facts">
-          <Rights token={token} />
-        </dl>
+        <TokenAddress token={token} />
+        <Rights token={token} />
         <AsOf at={token.as_of} stale={token.stale} />
         {token.official === null ? (
-          <Folded summary="Creator, dates and links">
+          <Folded summary="Creator, kind, dates and links">
             <dl class="facts">
               <Creation token={token} />
             </dl>

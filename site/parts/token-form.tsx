@@ -47,7 +47,6 @@ function drafted(draft: TokenDraft): Viewed {
       ...(draft.keepMinting ? (['mint'] as const) : []),
     ],
     update_authority: draft.keepEditing ? draft.creator.trim() : null,
-    token_program: draft.program,
     // A token that is created here is listed with it.
     listed_at: '',
     official: null,

@@ -15,33 +15,47 @@ const Source = ({ official }: Pick<TokenRecord, 'official'>) => {
         </p>
       );
     default:
-      return <p>Sluice sells none. Ask its creator, or anyone who has some, to send it to your wallet.</p>;
+      return (
+        <p>
+          Ask whoever sent you this link, or anyone who holds the token, to send some to your wallet's
+          address.
+        </p>
+      );
   }
 };
 
-function marketText(trade: Trade): string {
+/** Where a token has a market price, as far as the pools of the service show it. */
+const Market = ({ mint, trade }: { mint: string; trade: Trade }) => {
   switch (trade.type) {
     case 'reading':
-      return 'Looking into the pools of this site.';
+      return <p class="fine">Looking for a market price in the pools of this site.</p>;
     case 'not_known':
-      return 'Whether a pool of this site has it is not known right now.';
+      return <p class="fine">Market price not known: a pool of this site cannot be read.</p>;
     case 'none':
-      return `None of the ${counted(trade.pools, 'pool')} that this site reads has it. Others may.`;
+      return (
+        <p class="fine">
+          No market price: none of the {counted(trade.pools, 'pool')} that this site reads has it. Others may.
+        </p>
+      );
     case 'pool':
-      return 'It trades in a pool at Orca, which this site reads.';
+      return (
+        <>
+          <p>It trades in a pool at Orca, which this site reads.</p>
+          <p class="row">
+            <Away href={orcaUrl(mint)}>Its pools at Orca</Away>
+            <Away href={jupiterUrl(mint)}>Its price at Jupiter</Away>
+          </p>
+          <p class="fine">Compare the whole mint address there: anyone can copy a name and a picture.</p>
+        </>
+      );
   }
-}
+};
 
 /** How a visitor gets some of a token, as far as the service knows. */
 export const HowToGet = ({ token, trade }: { token: TokenRecord; trade: Trade }) => (
   <div class="card stack">
     <h2 class="minor">How to get some</h2>
     <Source official={token.official} />
-    <p>{marketText(trade)}</p>
-    <p class="row">
-      <Away href={orcaUrl(token.mint_address)}>Its pools at Orca</Away>
-      <Away href={jupiterUrl(token.mint_address)}>Its price at Jupiter</Away>
-    </p>
-    <p class="fine">Compare the whole mint address there: anyone can copy a name and a picture.</p>
+    <Market mint={token.mint_address} trade={trade} />
   </div>
 );

@@ -38,7 +38,9 @@ export function holderFacts({ powers, update_authority: editor }: HeldToken): Ho
 function verdictOf({ powers }: HeldToken, facts: readonly HolderFact[]): string {
   if (!powers) return 'Rights over this token: not known';
   const warnings = facts.filter(({ isGood }) => !isGood).length;
-  return `Rights over this token: ${warnings === 0 ? 'no warning' : counted(warnings, 'warning')}`;
+  return warnings === 0
+    ? 'Nobody can change this token'
+    : `Rights over this token: ${counted(warnings, 'warning')}`;
 }
 
 const HolderList = ({ token }: { token: HeldToken }) => {
@@ -58,15 +60,7 @@ const HolderList = ({ token }: { token: HeldToken }) => {
 /** What the chain and the creator say about a token, and who vouches for it. */
 export type Viewed = Pick<
   TokenRecord,
-  | 'name'
-  | 'symbol'
-  | 'description'
-  | 'powers'
-  | 'update_authority'
-  | 'token_program'
-  | 'warning'
-  | 'listed_at'
-  | 'official'
+  'name' | 'symbol' | 'description' | 'powers' | 'update_authority' | 'warning' | 'listed_at' | 'official'
 >;
 
 /** The chain has no name for this token that may be shown. */

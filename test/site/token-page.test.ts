@@ -30,8 +30,10 @@ afterEach(() => vi.unstubAllGlobals());
 const OTHERS = { getSaethSausdPool: poolOf('a'), getSausdUsdcPool: poolOf('b') };
 
 it('the page of a token says that no pool has it only when every pool of the service was read', () => {
-  const none = 'None of the 3 pools that this site reads has it.';
-  expect(pageWith({ getDefaultPool: poolOf('c'), ...OTHERS })).toContain(none);
+  const none = 'No market price: none of the 3 pools that this site reads has it.';
+  const untraded = pageWith({ getDefaultPool: poolOf('c'), ...OTHERS });
+  expect(untraded).toContain(none);
+  expect(untraded).not.toMatch(/orca\.so|jup\.ag/);
   expect(pageWith(OTHERS)).not.toContain(none);
   const traded = pageWith({ getDefaultPool: poolOf(MINT) });
   expect(traded).not.toContain(none);
@@ -39,14 +41,28 @@ it('the page of a token says that no pool has it only when every pool of the ser
 });
 
 it.each([
-  [{}, 'no warning', 'good'],
-  [{ update_authority: 'address' }, '1 warning', 'warn'],
-  [{ powers: ['mint' as const, 'freeze' as const] }, '2 warnings', 'warn'],
-  [{ powers: null }, 'not known', 'warn'],
+  [{}, 'Nobody can change this token', 'good'],
+  [{ update_authority: 'address' }, 'Rights over this token: 1 warning', 'warn'],
+  [{ powers: ['mint' as const, 'freeze' as const] }, 'Rights over this token: 2 warnings', 'warn'],
+  [{ powers: null }, 'Rights over this token: not known', 'warn'],
 ])('the page of a token with %j sums its rights up as: %s', (over, words, kind) => {
   const html = pageWith({}, { ...token, ...over });
-  expect(html).toContain(`Rights over this token: ${words}<`);
+  expect(html).toContain(`<strong>${words}</strong>`);
   expect(html).toContain(`holder-facts ${kind}`);
+});
+
+it('the page of a token shows when it was created until one of the pools shows a price', () => {
+  const created = { ...token, created_at: '2026-11-20T17:44:00.000Z' };
+  expect(pageWith({}, created)).toMatch(/Created<.*2026-11-20<.*17:44 UTC/s);
+  expect(pageWith({ getDefaultPool: poolOf(MINT) }, created)).toMatch(/Price<.*0\.25/s);
+});
+
+it('the page of a token names the holders of rights, and repeats no right that nobody holds', () => {
+  const nobody = { mint_authority: null, freeze_authority: null };
+  expect(pageWith({}, { ...token, ...nobody })).not.toMatch(/May mint more|May freeze|May rename|nobody</);
+  const held = pageWith({}, { ...token, ...nobody, freeze_authority: MINT, powers: ['freeze'] });
+  expect(held).toMatch(/May freeze.*freeze authority/s);
+  expect(held).not.toContain('May mint more');
 });
 
 it('only the mint of the service gets the official seal, whatever the name of a token is', () => {
