@@ -7,7 +7,7 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
 import { Away, orcaUrl, SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
-import { sol } from './format.ts';
+import { grouped, shortened, sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
@@ -17,7 +17,8 @@ import { type SolRequest, solPayment } from './payment-card.tsx';
 import { useTrade } from './pool-price.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { TokenAddress, TokenCard } from './token-card.tsx';
-import { Foreign } from './token-text.tsx';
+import { TokenLine } from './token-line.tsx';
+import { OwnPicture } from './token-picture.tsx';
 import { tokenUrl } from './token-url.ts';
 
 const POLL_MS = 2000;
@@ -193,7 +194,7 @@ export const Refunds = ({ refunds }: Pick<Invoice, 'refunds'>) =>
             )
           ) : (
             <span>
-              The operator sends it. You need not do anything; if it takes long,{' '}
+              The operator starts it by hand. You need not do anything; if it takes long,{' '}
               <a href="/trust#operator">contact the operator</a>.
             </span>
           )}
@@ -292,6 +293,29 @@ const Price = ({ invoice }: { invoice: Invoice }) => (
   </details>
 );
 
+/** What the order buys. */
+export const Ordered = ({ invoice }: { invoice: Invoice }) => {
+  const { name, symbol, image, supply_ui: supply, creator_address: creator } = invoice;
+  return (
+    <TokenLine
+      name={name ?? ''}
+      symbol={symbol ?? ''}
+      picture={<OwnPicture symbol={symbol ?? ''} seed={symbol ?? ''} image={image} />}
+    >
+      {supply === null || creator === null ? null : (
+        <span>
+          {grouped(supply)} tokens to <code title={creator}>{shortened(creator, 4)}</code>
+        </span>
+      )}
+      <span class="fine">
+        {invoice.revoke_update_authority
+          ? 'Name and picture locked for ever'
+          : 'Name and picture can be changed by its creator'}
+      </span>
+    </TokenLine>
+  );
+};
+
 function InvoiceState({ invoice }: { invoice: Invoice }) {
   const open = invoice.detail === 'awaiting_payment' || invoice.detail === 'seen';
   if (invoice.status === 'completed')
@@ -308,12 +332,7 @@ function InvoiceState({ invoice }: { invoice: Invoice }) {
     );
   return (
     <div key="order" class="stack" data-invoice={invoice.detail}>
-      <h2 class="minor">
-        <Foreign text={invoice.name ?? ''} />{' '}
-        <span class="fine">
-          <Foreign text={invoice.symbol ?? ''} />
-        </span>
-      </h2>
+      <Ordered invoice={invoice} />
       {open ? <WhatToPay invoice={invoice} /> : <Progress invoice={invoice} />}
       <InvoiceNotice invoice={invoice} />
       <Refunds refunds={invoice.refunds} />

@@ -46,7 +46,7 @@ export const AfterThat = () => (
       </li>
       <li>
         What is too much, late, paid twice, or paid for a token that cannot be created goes back to the
-        account that paid. The operator sends it, and promises no time.
+        account that paid. The operator starts each refund by hand, at no fixed time.
       </li>
       <li>Wallets and explorers show a new token as unverified. A listing here does not change that.</li>
     </ol>

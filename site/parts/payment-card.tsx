@@ -2,11 +2,11 @@ import type { Child } from 'hono/jsx';
 import { parseAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { useNow } from './clock.ts';
 import { CopyButton, Whole } from './copyable.tsx';
-import { clock, grouped } from './format.ts';
+import { clock, grouped, instant } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { InDollars } from './in-dollars.tsx';
 import { Notice } from './notice.tsx';
-import { useHasWallet } from './phone.ts';
+import { useHasWallet, useIsPhone } from './phone.ts';
 import { QrCode } from './qr-code.tsx';
 import { WalletPayment } from './wallet.tsx';
 
@@ -48,19 +48,14 @@ export const solPayment = (request: SolRequest): Payment => ({
   ifDifferent: (
     <>
       <p>
-        <strong>If the amount differs, or the time runs out</strong>
+        <strong>Money back:</strong> What is too much, too late or buys nothing goes back to the account that
+        paid. The operator starts each refund by hand, at no fixed time:{' '}
+        <a href="/trust#operator">contact the operator</a>.
       </p>
-      <ul class="next">
-        <li>The last digits of the amount identify your payment. If you paid less, add the rest in time.</li>
-        <li>
-          What is too much or too late goes back to the account that paid. The operator sends it, and promises
-          no time.
-        </li>
-        <li>
-          A payment that matches no order is received and will be returned:{' '}
-          <a href="/trust#operator">contact the operator</a> with its signature.
-        </li>
-      </ul>
+      <p class="fine">
+        The last digits of the amount identify your payment: if you paid less, add the rest in time. If it
+        matches no order, send the operator its signature.
+      </p>
     </>
   ),
 });
@@ -107,7 +102,7 @@ const PayLinks = ({ url }: Pick<Payment, 'url'>) => (
   <p class="row">
     {isWalletUrl(url) ? (
       <a class="button quiet" href={url}>
-        Open in a wallet
+        Another wallet
       </a>
     ) : null}
     <CopyButton text={url} label="link to pay" name="Copy link" />
@@ -136,18 +131,33 @@ const Terms = ({ payment: { amount, currency, address, memo } }: { payment: Paym
   </dl>
 );
 
+/** In the time zone of the visitor once the page has a clock. */
 const TimeLeft = ({ at, left }: { at: string; left: number | null }) => (
   <p class="fine">
-    Time left: {left === null ? '' : <strong class="number">{clock(left)}</strong>} until <Moment iso={at} />
+    {left === null ? (
+      <>
+        To pay until <Moment iso={at} />
+      </>
+    ) : (
+      <>
+        Time left: <strong class="number">{clock(left)}</strong>, until{' '}
+        <time dateTime={at} title={instant(at)}>
+          {new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })}
+        </time>{' '}
+        on your clock
+      </>
+    )}
   </p>
 );
 
 /** A wallet's transfer carries no memo. */
 const isWalletPayment = ({ currency, memo }: Payment): boolean => currency === 'SOL' && memo === null;
 
-/** The payment without a wallet of this browser. It is folded where such a wallet can pay. */
+/** The payment without a wallet button. It is folded where a wallet of this browser or an app of this phone can pay. */
 function PayByHand({ payment, byHand }: { payment: Payment; byHand: boolean }) {
-  const isFolded = useHasWallet() && isWalletPayment(payment);
+  const hasWallet = useHasWallet();
+  const isPhone = useIsPhone();
+  const isFolded = (hasWallet || isPhone) && isWalletPayment(payment);
   return (
     <details class="by-hand" {...(isFolded ? {} : { open: true })}>
       <summary>{byHand ? 'Pay by hand or QR code' : 'Pay by QR code'}</summary>
@@ -158,7 +168,6 @@ function PayByHand({ payment, byHand }: { payment: Payment; byHand: boolean }) {
           ) : (
             <p class="fine">The wallet or the code carries the reference that identifies the payment.</p>
           )}
-          <PayLinks url={payment.url} />
         </div>
         <QrCode
           text={payment.url}
@@ -203,8 +212,9 @@ export function PaymentTerms({
           {...{ sent, lock, asked, unpaid }}
         />
       ) : null}
-      <PayByHand payment={payment} byHand={byHand} />
+      <PayLinks url={payment.url} />
       <div class="stack">{payment.ifDifferent}</div>
+      <PayByHand payment={payment} byHand={byHand} />
       {children}
     </>
   );

@@ -10,6 +10,12 @@ type Right = 'keepMinting' | 'keepFreezing';
 /** Fields below "Advanced"; a fault in one of them opens it. */
 const ADVANCED = ['decimals'] as const;
 
+/** @see formUrl */
+const TO_FILL_IN = {
+  does: 'Get address from',
+  note: 'The app opens this form with your name, symbol, supply and description. Nothing is paid.',
+};
+
 type TokenFieldsProps = PictureProps & {
   readonly draft: TokenDraft;
   readonly setDraft: (draft: TokenDraft) => void;
@@ -41,6 +47,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
       />
       <ConnectWallet
         label="Fill in from my wallet"
+        apps={TO_FILL_IN}
         quiet
         page={() => formUrl(draft, location.href)}
         otherwise="Copy your address in the wallet app and paste it above. You can pay with any wallet in the next step."

@@ -25,6 +25,7 @@ import {
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
+import { TokenLine } from './token-line.tsx';
 import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
 import { AtMost, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
@@ -34,12 +35,13 @@ import { useConnected } from './wallet.tsx';
 
 const InvoicePanel = later(async () => (await import('./invoice-panel.tsx')).InvoicePanel);
 
+const NO_NAME = 'Your token';
 const NO_SYMBOL = 'SYMBOL';
 
 /** The token that a draft would create, as far as a visitor sees it first. */
 function drafted(draft: TokenDraft): Viewed {
   return {
-    name: draft.name || 'Your token',
+    name: draft.name || NO_NAME,
     symbol: draft.symbol || NO_SYMBOL,
     description: draft.description,
     powers: [
@@ -60,19 +62,18 @@ type PreviewProps = {
   readonly src: string | null;
 };
 
+const DraftPicture = ({ draft: { symbol }, src }: PreviewProps) => (
+  <TokenPicture symbol={symbol || NO_SYMBOL} seed={symbol || NO_SYMBOL} src={src} />
+);
+
 /** The finished page, as far as the form is filled in. */
 export const TokenPreview = ({ draft, src }: PreviewProps) => {
   const creator = draft.creator.trim();
-  const symbol = draft.symbol || NO_SYMBOL;
   const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, as you type</p>
-      <TokenView
-        token={drafted(draft)}
-        isPart
-        picture={<TokenPicture symbol={symbol} seed={symbol} src={src} />}
-      >
+      <TokenView token={drafted(draft)} isPart picture={<DraftPicture draft={draft} src={src} />}>
         <div class="tiles two">
           <SupplyTile supply={formatAmount(atoms, decimals)} decimals={decimals} />
           <Tile name="All of it goes to" value={creator === '' ? 'your wallet' : shortened(creator, 4)} />
@@ -178,6 +179,13 @@ export function TokenCreator() {
         <div class="stack">
           <TokenPreview draft={draft} src={src} />
           <TokenPrice quote={quote}>
+            <div class="made">
+              <TokenLine
+                name={draft.name || NO_NAME}
+                symbol={draft.symbol || NO_SYMBOL}
+                picture={<DraftPicture draft={draft} src={src} />}
+              />
+            </div>
             {order.isAsked ? (
               <NoPicture key="question" add={order.addPicture} />
             ) : (

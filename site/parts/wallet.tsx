@@ -45,20 +45,30 @@ async function walletFailure(
 const OTHERWISE =
   "Install one, such as Phantom, Solflare or Backpack, and press the button again. On a phone, open this page in the wallet app's browser.";
 
+type AppButtons = {
+  /** What a visitor does with a wallet app, before its name. */
+  readonly does: string;
+  /** What the app then shows. */
+  readonly note: string;
+};
+
+const TO_PAY: AppButtons = { does: 'Pay with', note: 'The app opens this page. You pay there.' };
+
 /**
  * Opens a page in the browser of a wallet app, where a wallet is found.
  * @see https://docs.phantom.com/phantom-deeplinks/other-methods/browse
  */
-function WalletApps({ page, quiet }: { page: string; quiet: boolean }) {
+function WalletApps({ page, quiet, apps }: { page: string; quiet: boolean; apps: AppButtons }) {
   const [to, from] = [encodeURIComponent(page), encodeURIComponent(location.origin)];
   return (
     <div class="wallet-apps">
       <a class={quiet ? 'button quiet' : 'button'} href={`https://phantom.app/ul/browse/${to}?ref=${from}`}>
-        Open in Phantom
+        {apps.does} Phantom
       </a>
       <a class="button quiet" href={`https://solflare.com/ul/v1/browse/${to}?ref=${from}`}>
-        Open in Solflare
+        {apps.does} Solflare
       </a>
+      <span class="fine">{apps.note}</span>
     </div>
   );
 }
@@ -70,6 +80,7 @@ type ConnectWalletProps = {
   readonly otherwise?: string;
   /** What a wallet app on a phone opens; this page if absent. */
   readonly page?: () => string;
+  readonly apps?: AppButtons;
 };
 
 /**
@@ -82,7 +93,13 @@ export function ConnectWallet(props: ConnectWalletProps) {
   const hasWallet = useHasWallet();
   if (connected !== null) return <ConnectedAccount connected={connected} />;
   if (isPhone && !hasWallet)
-    return <WalletApps page={props.page?.() ?? location.href} quiet={props.quiet ?? false} />;
+    return (
+      <WalletApps
+        page={props.page?.() ?? location.href}
+        quiet={props.quiet ?? false}
+        apps={props.apps ?? TO_PAY}
+      />
+    );
   return <FindWallet {...props} />;
 }
 

@@ -80,7 +80,7 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
     (await code.getAttribute('viewBox')) ?? '',
     (await code.locator('path').last().getAttribute('d')) ?? '',
   );
-  expect(read).toBe(await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href'));
+  expect(read).toBe(await page.getByRole('link', { name: 'Another wallet' }).getAttribute('href'));
   const url = new URL(read);
   expect(url.protocol).toBe('solana:');
   await control('POST /transfer', {

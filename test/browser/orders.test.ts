@@ -228,7 +228,7 @@ it('a phone without a wallet opens the form with its entries, and then the order
   const { users } = await control<Info>('GET /info');
   await page.getByLabel('Name', { exact: true }).fill('On a phone');
   await page.getByLabel('Symbol').fill('PHONE');
-  const phantom = page.getByRole('link', { name: 'Open in Phantom' });
+  const phantom = page.getByRole('link', { name: 'Get address from Phantom' });
   const opens = (href: string): string =>
     `https://phantom.app/ul/browse/${encodeURIComponent(href)}?ref=${encodeURIComponent(siteUrl)}`;
   const form = new URL('/tokens/new?name=On+a+phone&symbol=PHONE', siteUrl).href;
@@ -239,8 +239,10 @@ it('a phone without a wallet opens the form with its entries, and then the order
   await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
   await orderWithoutPicture(page);
   await page.locator('[data-invoice]').waitFor();
-  expect(await phantom.getAttribute('href')).toBe(opens((await shownAddress(page)).href));
-  expect(await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')).toMatch(/^solana:/);
+  const pay = page.getByRole('link', { name: 'Pay with Phantom' });
+  expect(await pay.getAttribute('href')).toBe(opens((await shownAddress(page)).href));
+  expect(await page.getByRole('link', { name: 'Another wallet' }).getAttribute('href')).toMatch(/^solana:/);
+  await page.getByText('Pay by hand or QR code').click();
   expect(await page.locator('svg.qr').isVisible()).toBe(true);
   await expectAccessible(page);
   await picture(page, 'pay-on-phone');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
-import { InvoiceNotice, invoiceSteps, restOf } from '../../site/parts/invoice-panel.tsx';
+import { InvoiceNotice, invoiceSteps, Ordered, restOf } from '../../site/parts/invoice-panel.tsx';
 import { PaymentCard, PaymentTerms, solPayment } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
 import { exampleOf } from '../kit/example.ts';
@@ -44,6 +44,13 @@ it('shows nothing to scan, open or copy once the time to pay is over', () => {
   expect(late).toContain('Do not pay it any more');
   expect(late).not.toMatch(/<svg|href=|<button/);
   for (const left of [1, null]) expect(String(PaymentTerms({ lock: 'x', payment, left }))).toContain('<svg');
+});
+
+it('says in one place what comes back, to whom, and that the operator starts it, before the payment by hand', () => {
+  const html = String(PaymentTerms({ lock: 'x', payment: solPayment(exampleOf('createInvoice')), left: 60 }));
+  expect(html).toMatch(
+    /Connect a wallet.*to the account that paid\.\s+The operator starts each refund by hand.*contact the operator.*Pay by hand/s,
+  );
 });
 
 it('does not offer payment by hand if only the reference identifies the payment', () => {
@@ -94,6 +101,19 @@ describe('an invoice on its page', () => {
     expect(rest.amount).toBe('0.005939841');
     expect(rest.solana_pay_url).toBe(made.solana_pay_url.replace(/amount=[^&]*/, 'amount=0.005939841'));
     expect(rest).toMatchObject({ reference: made.reference, treasury_address: made.treasury_address });
+  });
+
+  it.each([
+    [true, 'Name and picture locked for ever'],
+    [false, 'Name and picture can be changed by its creator'],
+  ])('an order says what it buys, for whom, and whether the name is locked: %s', (isLocked, words) => {
+    const bought = { supply_ui: '1000000', creator_address: made.treasury_address };
+    const html = String(
+      Ordered({ invoice: { ...invoice('seen', '0', bought), revoke_update_authority: isLocked } }),
+    );
+    expect(html).toMatch(new RegExp(`1,000,000 tokens to .*${made.treasury_address.slice(0, 4)}…`, 's'));
+    expect(html).toContain(words);
+    expect(String(Ordered({ invoice: { ...made, supply_ui: null } }))).not.toContain('tokens to');
   });
 
   const refund = { signature: 'x', lamports: '1', payer: null, reason: 'late', refund_signature: null };
