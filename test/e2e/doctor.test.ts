@@ -66,10 +66,7 @@ const PLANTED = scenes(`
   esplora-unreachable     | ESPLORA_API_URLS={esplora1}/api,{dead}                             |
   price-unreachable       | PRICE_API_URLS=kraken={dead},coinbase={coinbase}                   |
   bridge-request-rejected | NEAR_INTENTS_JWT=expired-token-of-yesterday                        |
-  mint-wrong              | ASRY_MINT_ADDRESS={reserve}                                        |
-  absr-authority-foreign  | ABSR_MINT_ADDRESS={usdc}                                           |
   address-not-a-wallet    | TREASURY_SOLANA_ADDRESS=11111111111111111111111111111111           |
-  address-not-a-wallet    | TREASURY_SOLANA_ADDRESS={usdc}                                     |
   ops-secret-other        | OPS_SECRET={MINT_KEY_SEED}; MINT_KEY_SEED={OPS_SECRET}             |
   mint-seed-other         | MINT_KEY_SEED=another-seed-of-at-least-32-characters               |
   webhook-dead            | ALARM_WEBHOOK_URL={dead}/hook                                      |
@@ -84,9 +81,9 @@ const PLANTED = scenes(`
 it.each(PLANTED)(
   'the doctor finds %s by asking upstreams and the service: %s%s',
   async (name, line, fault) => {
-    const { endpoints, mints, reserve, treasury } = world;
+    const { endpoints, treasury } = world;
     const words: Readonly<Record<string, string | undefined>> = {
-      ...{ ...world.bindings, ...endpoints, usdc: mints.usdc, reserve: reserve.solana, treasury },
+      ...{ ...world.bindings, ...endpoints, treasury },
       ...{ quoteKey: createQuoteKey().publicKey, dead: DEAD },
     };
     const filled = (line ?? '').replaceAll(/\{(\w+)\}/g, (_, word: string) => String(words[word]));
