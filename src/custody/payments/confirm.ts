@@ -1,9 +1,9 @@
 /**
- * Confirms the payment of a request: facts, decision, effect. A caller names a transaction, or `payment-search.ts` finds it;
- * both wait until it is final and call `bookPayment`.
+ * Confirms the payment of a request. A caller names a transaction (`confirmPayment`), or `payment-search.ts` finds it. Both
+ * wait until it is final and call `bookPayment`: `decide` finds its {@link PaymentCase}, and `writeRows` writes the rows.
  *
- * One storage transaction decides the {@link PaymentCase} of a payment and writes its rows: all of them, or none if the
- * platform crashes. A later call or search then books it.
+ * Both run in one storage transaction, so a crash of the platform leaves all rows or none; a later call or search then
+ * books the payment. `endWork` delivers, or owes back, in the later transaction that ends the operation.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -30,17 +30,10 @@ import {
   usedElsewhere,
 } from './confirm-refusals.ts';
 import type { PaymentContext } from './context.ts';
-import { oweParts, oweRefund } from './owed.ts';
+import { oweParts, oweRefund, reportUnmatched } from './owed.ts';
 import { reasonOf, saveRequest, viewOf } from './request-records.ts';
 import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request-store.ts';
-import {
-  awaitedReturns,
-  DUST,
-  isAfter,
-  mayBeReturned,
-  type NoMatch,
-  readPayment,
-} from './treasury-payment.ts';
+import { awaitedReturns, isAfter, mayBeReturned, type NoMatch, readPayment } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 /** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
@@ -51,7 +44,7 @@ const MAX_SALE_READS = 3;
 const MAX_PARTS = 50;
 
 /**
- * What a final transaction does. `writeRows` has the rows of each case; the arrow shows what a confirm returns. A payment of
+ * What a final transaction does. `writeRows` has the rows of each case; the arrow shows what the caller gets. A payment of
  * another request than the caller's is booked for that other one, and the caller gets PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
@@ -61,13 +54,22 @@ type PaymentCase =
   | { readonly type: 'may_be_returned' }
   /** Completes the fee, but the chain must show that the purchase is still for sale. -> decided again after that read */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** Our own; in a search also one that pays nothing or is older than the journal. -> PAYMENT_NOT_BOUND */
+  /** Sent by the treasury or the reserve; in a search also one that pays nothing or is older than the journal. -> PAYMENT_NOT_BOUND */
   | { readonly type: 'no_payment' }
-  /** A stranger's, of a wrong amount without a reference, or used by a claim. -> PAYMENT_NOT_BOUND; the operator may return it */
+  /**
+   * Of no request: another amount without a reference (-> PAYMENT_NOT_BOUND; the operator may return it), or used by a
+   * reward or a swap's refund (-> PAYMENT_ALREADY_USED).
+   */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
-  /** Short: the request stays open for the rest. `payments.ts` owes each part back if it does not come. -> PAYMENT_INCOMPLETE */
+  /**
+   * Short, with the request's reference: the request stays open for the rest. If it does not come, `payments.ts` owes each
+   * part back. -> PAYMENT_INCOMPLETE
+   */
   | { readonly type: 'short'; readonly request: PaymentRequest }
-  /** Late, double or a part too many: all of it is owed back; the request stays as it is. -> REFUND_DUE, or see `answer` */
+  /**
+   * Late, double or a part too many: all of it is owed back, and the request stays as it is. -> by its state: open or expired
+   * REFUND_DUE, paid INVOICE_IN_PROGRESS, completed confirmed with the refund
+   */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
   /** Completes the fee, but others were faster: the request ends, and each part is owed back. -> REFUND_DUE */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
@@ -75,8 +77,8 @@ type PaymentCase =
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
 /**
- * `late`: in a block after the request closed, or after it has expired. `double`: after it was paid. `underpaid`: short, after
- * `MAX_PARTS` parts.
+ * `late`: in a block after the request closed, or booked after it expired. `double`: in time, but booked after the request was
+ * paid. `underpaid`: short, after `MAX_PARTS` parts.
  */
 type OwedBack = 'late' | 'double' | 'underpaid';
 /** What the chain showed about a request's purchase before its payment was booked. */
@@ -92,11 +94,11 @@ export async function confirmPayment(
   if (request?.kind !== asked.kind)
     return refused(lostRequestRefusal(journal, asked.id, contact) ?? NOT_FOUND);
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
-  const user = journal.userOf(`payment:${asked.signature}`);
+  const usedBy = journal.userOf(`payment:${asked.signature}`);
   // Used by another request, a reward or a swap's refund.
-  if (user !== undefined && user !== nameOf(request)) return refused(usedElsewhere(context, user));
+  if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
   // Only a final payment is booked, so the payment of a paid request needs no further read.
-  const isBooked = user !== undefined && (request.state === 'paid' || request.state === 'completed');
+  const isBooked = usedBy !== undefined && (request.state === 'paid' || request.state === 'completed');
   const refusal = isBooked ? undefined : await bookNamed(context, request, asked);
   if (refusal) return refused(refusal);
   const booked = requests.get(asked.id);
@@ -158,8 +160,8 @@ async function bookNamed(
   const current = requests.get(request.id);
   if (current?.reported?.signature === signature) requests.putReported(current, null);
   if (transaction.failed) return PAYMENT_FAILED;
-  const user = journal.userOf(`payment:${signature}`);
-  return user === nameOf(request) ? undefined : notForRequest(context, signature, user);
+  const usedBy = journal.userOf(`payment:${signature}`);
+  return usedBy === nameOf(request) ? undefined : notForRequest(context, signature, usedBy);
 }
 
 /** Waits for the final transaction. As soon as it is confirmed, an open request shows it, so that nobody pays again. */
@@ -194,16 +196,16 @@ export async function bookPayment(
   let sale: SaleRead | undefined;
   // The storage transaction is synchronous, so a read of the chain comes between two of them.
   for (let reads = 0; ; reads++) {
-    const found = context.storage.transaction(() => {
+    const paymentCase = context.storage.transaction(() => {
       const { payment, match } = readPayment(context, transaction);
       const decided = decide(context, { payment, match }, transaction, sale);
       writeRows(context, payment, decided);
       return decided;
     });
-    if (found.type === 'may_be_returned') return 'may_be_returned';
-    if (found.type !== 'sale_unread') return undefined;
+    if (paymentCase.type === 'may_be_returned') return 'may_be_returned';
+    if (paymentCase.type !== 'sale_unread') return undefined;
     if (reads === MAX_SALE_READS) return 'request_changed';
-    sale = { ...(await found.check(found.request)), requestId: found.request.id };
+    sale = { ...(await paymentCase.check(paymentCase.request)), requestId: paymentCase.request.id };
   }
 }
 
@@ -254,13 +256,13 @@ function decide(
 
 /**
  * Effect: the rows of each case, by table. `once` gives `payment:<signature>` to the request for ever. `treasury_payments`
- * replaces the row of `unread_transactions`. All other rows also put their change for D1 into `outbox`. A refund of 10,000
- * lamports or less is not stored. Call inside the storage transaction of the decision.
+ * replaces the row of `unread_transactions`. A row of requests, refunds, operations or tokens also puts its copy for D1 into
+ * `outbox`. A refund of 10,000 lamports or less is not stored. Call inside the storage transaction of the decision.
  */
-function writeRows(context: PaymentContext, payment: TreasuryPayment, found: PaymentCase): void {
+function writeRows(context: PaymentContext, payment: TreasuryPayment, paymentCase: PaymentCase): void {
   const { treasury } = context;
-  const ended = { paymentSignature: payment.signature, paidAt: context.now() };
-  switch (found.type) {
+  const lastPayment = { paymentSignature: payment.signature, paidAt: context.now() };
+  switch (paymentCase.type) {
     case 'booked':
     case 'may_be_returned':
     case 'sale_unread':
@@ -270,41 +272,30 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, found: Pay
       return;
     case 'unmatched':
       treasury.record(payment, null); // treasury_payments
-      reportUnmatched(context, payment, found.reason);
+      reportUnmatched(context, payment, paymentCase.reason);
       return;
     case 'short':
-      usePayment(context, payment, found.request); // once, treasury_payments
-      saveRequest(context, found.request); // requests
+      usePayment(context, payment, paymentCase.request); // once, treasury_payments
+      saveRequest(context, paymentCase.request); // requests
       return;
     case 'owed_back':
-      usePayment(context, payment, found.request); // once, treasury_payments
-      oweRefund(context, found.request.id, payment, payment.lamports, found.reason); // refunds
+      usePayment(context, payment, paymentCase.request); // once, treasury_payments
+      oweRefund(context, paymentCase.request.id, payment, payment.lamports, paymentCase.reason); // refunds
       return;
     case 'not_for_sale': {
-      const { request, reason } = found;
+      const { request, reason } = paymentCase;
       usePayment(context, payment, request); // once, treasury_payments
-      const expired = saveRequest(context, { ...request, ...ended, state: 'expired', reason }); // requests
+      const expired = saveRequest(context, { ...request, ...lastPayment, state: 'expired', reason }); // requests
       oweParts(context, expired, 'failed'); // refunds: one for each part
       return;
     }
     case 'fee_paid': {
-      usePayment(context, payment, found.request); // once, treasury_payments
-      const request = saveRequest(context, { ...found.request, ...ended, state: 'paid' }); // requests
-      if (found.excess > 0n) oweRefund(context, request.id, payment, found.excess, 'overpaid'); // refunds
-      beginWork(context, request); // operations, agenda; for a listing: tokens, requests
+      usePayment(context, payment, paymentCase.request); // once, treasury_payments
+      const request = saveRequest(context, { ...paymentCase.request, ...lastPayment, state: 'paid' }); // requests
+      if (paymentCase.excess > 0n) oweRefund(context, request.id, payment, paymentCase.excess, 'overpaid'); // refunds
+      beginWork(context, request); // operations, agenda; without work: tokens, requests
     }
   }
-}
-
-/** Income without a purpose is not an error, but a customer may have paid the wrong amount. */
-function reportUnmatched(
-  { log }: PaymentContext,
-  { signature, lamports: sum }: TreasuryPayment,
-  reason: NoMatch,
-): void {
-  if (sum <= DUST) return;
-  const level = reason === 'several_requests' ? 'alarm' : 'warn';
-  log({ level, event: 'payment_unmatched', signature, lamports: sum.toString(), reason });
 }
 
 function usePayment(context: PaymentContext, payment: TreasuryPayment, request: PaymentRequest): void {
@@ -324,13 +315,17 @@ function beginWork(context: PaymentContext, request: PaymentRequest): void {
     });
 }
 
+/** Rows: tokens, requests. */
 function deliver(context: PaymentContext, request: PaymentRequest): void {
   const { products, now } = context;
   const tokenId = products[request.kind].deliver(request, now());
   saveRequest(context, { ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
 }
 
-/** Ends the request of an operation. Call inside the storage transaction that ends the operation. */
+/**
+ * Ends the request of an operation. Rows: those of `deliver`; or requests and a new operation; or requests and refunds. Call
+ * inside the storage transaction that ends the operation.
+ */
 export const endWork =
   (context: PaymentContext) =>
   ({ id, state, plan, reason }: Operation): void => {

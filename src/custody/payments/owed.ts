@@ -8,7 +8,7 @@ import type { Debt, OpsAnswer } from '../operator-api.ts';
 import type { PaymentContext } from './context.ts';
 import { mirrorRequest, refundColumns } from './request-records.ts';
 import { nameOf, type PaymentRequest, type RefundDue } from './request-store.ts';
-import { awaitedReturns, DUST } from './treasury-payment.ts';
+import { awaitedReturns, DUST, type NoMatch } from './treasury-payment.ts';
 import type { NotReturned, TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
 
 /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
@@ -121,4 +121,15 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
     message: unbooked.length > 0 ? matched + unread : matched,
     rows: [...unmatched, ...unbooked],
   };
+}
+
+/** Income without a purpose is not an error, but a customer may have paid the wrong amount. */
+export function reportUnmatched(
+  { log }: PaymentContext,
+  { signature, lamports: sum }: TreasuryPayment,
+  reason: NoMatch,
+): void {
+  if (sum <= DUST) return;
+  const level = reason === 'several_requests' ? 'alarm' : 'warn';
+  log({ level, event: 'payment_unmatched', signature, lamports: sum.toString(), reason });
 }
