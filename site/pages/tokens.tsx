@@ -14,8 +14,7 @@ export const tokens: Page = {
   Content: () => (
     <>
       <Title name="Tokens">
-        Anyone can create or list one, and choose its name. A listing is no recommendation: only the mint
-        address identifies a token.
+        Make a Solana token of your own: a name, a supply and one payment. It gets a page here to share.
       </Title>
       <p class="row">
         <a class="button" href="/tokens/new">
@@ -28,7 +27,11 @@ export const tokens: Page = {
       <p class="live" data-island="price">
         <CreationPrice />
       </p>
-      <section>
+      <section class="stack">
+        <p class="fine">
+          Anyone can create or list a token, and choose its name. A listing is no recommendation: only the
+          mint address identifies a token.
+        </p>
         <Live name="browser" json="/api/tokens">
           <TokenBrowser />
         </Live>

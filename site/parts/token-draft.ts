@@ -34,7 +34,7 @@ export const EMPTY_DRAFT: TokenDraft = {
   name: '',
   symbol: '',
   decimals: '6',
-  supply: '1000000',
+  supply: '1,000,000',
   description: '',
   image: '',
   creator: '',
@@ -105,6 +105,16 @@ export const isImageUrl = (text: string): boolean => IMAGE.test(text) && text.le
 export const decimalsOf = (draft: TokenDraft): number | null =>
   /^\d$/.test(draft.decimals) && Number(draft.decimals) <= MAX_DECIMALS ? Number(draft.decimals) : null;
 
+const WHOLE_ONLY = '0';
+
+/** Whether a token has parts. @see EMPTY_DRAFT for the usual number of decimals */
+export const isSplit = ({ decimals }: TokenDraft): boolean => decimals.trim() !== WHOLE_ONLY;
+
+export const withSplit = (draft: TokenDraft, split: boolean): TokenDraft => ({
+  ...draft,
+  decimals: split ? EMPTY_DRAFT.decimals : WHOLE_ONLY,
+});
+
 const GROUPED = /^\d{1,3}([, '_])\d{3}(\1\d{3})*(\.\d+)?$/;
 
 /** 1,000,000 and 1 000 000 are 1000000; any other text is unchanged. */
@@ -134,7 +144,9 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
       atoms === null
         ? decimals === null
           ? undefined
-          : `Digits with at most ${decimals} after a point, such as 1,000,000 or 2500.5. A comma only groups three digits.`
+          : decimals === 0
+            ? 'A whole number, such as 1,000,000, because the token has no parts. A comma only groups three digits.'
+            : `Digits with at most ${decimals} after a point, such as 1,000,000 or 2500.5. A comma only groups three digits.`
         : atoms > U64_MAX
           ? 'Too large: the chain counts at most 18,446,744,073,709,551,615 smallest units.'
           : atoms === 0n && !draft.keepMinting

@@ -1,7 +1,14 @@
 import type { Child } from 'hono/jsx';
 import { Check, Choice, Field } from './field.tsx';
 import { type PictureProps, PictureStep } from './picture-step.tsx';
-import { type DraftFaults, formUrl, isFacelessForEver, type TokenDraft } from './token-draft.ts';
+import {
+  type DraftFaults,
+  formUrl,
+  isFacelessForEver,
+  isSplit,
+  type TokenDraft,
+  withSplit,
+} from './token-draft.ts';
 import { ConnectWallet } from './wallet.tsx';
 
 type Text = 'name' | 'symbol' | 'supply' | 'decimals' | 'creator' | 'description' | 'image';
@@ -38,7 +45,10 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
         <Field {...entry('symbol')} label="Symbol" hint="Up to 10" />
       </div>
       <PictureStep {...picture} link={entry('image')} symbol={draft.symbol} />
-      <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to your wallet" />
+      <div class="pair">
+        <Field {...entry('supply')} label="Supply" keys="decimal" hint="Tokens, all to your wallet" />
+        <Parts draft={draft} setDraft={setDraft} />
+      </div>
       <Field
         {...entry('creator')}
         label="Your wallet"
@@ -61,24 +71,47 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
       />
       <Lock draft={draft} setDraft={setDraft} />
       <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
-        <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
-        <RightsKept draft={draft} setDraft={setDraft} />
-        <Choice
-          id="token-program"
-          label="Kind"
-          value={draft.program}
-          set={(kind) => setDraft({ ...draft, program: kind === 'token' ? 'token' : 'token-2022' })}
-          options={[
-            ['token-2022', 'Token-2022 (cheaper)'],
-            ['token', 'SPL token, Metaplex name'],
-          ]}
+        <Field
+          {...entry('decimals')}
+          label="Decimals"
+          keys="numeric"
+          hint="0 to 9; 6 is usual, 0 has no parts"
         />
+        <RightsKept draft={draft} setDraft={setDraft} />
+        <Kind draft={draft} setDraft={setDraft} />
       </Advanced>
     </>
   );
 }
 
 type DraftProps = Pick<TokenFieldsProps, 'draft' | 'setDraft'>;
+
+/** The usual decimals, or none; "Advanced" has every other number. */
+const Parts = ({ draft, setDraft }: DraftProps) => (
+  <Choice
+    id="token-split"
+    label="Parts of a token"
+    value={isSplit(draft) ? 'split' : 'whole'}
+    set={(chosen) => setDraft(withSplit(draft, chosen === 'split'))}
+    options={[
+      ['split', 'Can be split'],
+      ['whole', 'Whole tokens only'],
+    ]}
+  />
+);
+
+const Kind = ({ draft, setDraft }: DraftProps) => (
+  <Choice
+    id="token-program"
+    label="Kind"
+    value={draft.program}
+    set={(kind) => setDraft({ ...draft, program: kind === 'token' ? 'token' : 'token-2022' })}
+    options={[
+      ['token-2022', 'Token-2022 (cheaper)'],
+      ['token', 'SPL token, Metaplex name'],
+    ]}
+  />
+);
 
 function lockHint(draft: TokenDraft): string {
   if (draft.keepEditing) return 'Off: your wallet can change them, and the page of the token warns holders.';

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
 import { formatAmount } from '../../src/core/amount.ts';
 import { call, type Failure } from '../api/call.ts';
+import type { Query } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Form } from './field.tsx';
@@ -27,7 +28,7 @@ import {
 import { TokenFields } from './token-fields.tsx';
 import { TokenLine } from './token-line.tsx';
 import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
-import { AtMost, useTokenQuote } from './token-price.tsx';
+import { AtMost, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
@@ -95,7 +96,7 @@ function useWalletAddress(fill: (address: string) => void): void {
 /** Waits for the rendering that opens "Advanced". */
 const focusSoon = (id: string): void => void setTimeout(() => document.getElementById(id)?.focus());
 
-/** Whether the visitor was asked about a missing picture: once, because the entries alone decide what is ordered. */
+/** Whether the visitor was asked about a missing picture. The form asks once. */
 type Question = 'unasked' | 'asked' | 'answered';
 
 /** The entries stay until their token exists. @param open shows the order's page */
@@ -125,7 +126,7 @@ function useOrder(draft: TokenDraft, open: (id: string) => void) {
     focusSoon('token-image');
   };
   const isAsked = question === 'asked' && isFacelessForEver(draft);
-  return { tried, faults, busy, failure, submit, addPicture, isAsked };
+  return { tried, faults, isBusy: busy !== null, failure, submit, addPicture, isAsked };
 }
 
 export function TokenCreator() {
@@ -178,25 +179,43 @@ export function TokenCreator() {
         <AfterThat />
         <div class="stack">
           <TokenPreview draft={draft} src={src} />
-          <TokenPrice quote={quote}>
-            <div class="made">
-              <TokenLine
-                name={draft.name || NO_NAME}
-                symbol={draft.symbol || NO_SYMBOL}
-                picture={<DraftPicture draft={draft} src={src} />}
-              />
-            </div>
-            {order.isAsked ? (
-              <NoPicture key="question" add={order.addPicture} />
-            ) : (
-              <Submit key="submit" isBusy={order.busy !== null} failure={order.failure} />
-            )}
-          </TokenPrice>
+          <OrderCard {...{ draft, src, quote, order }} />
         </div>
       </div>
     </>
   );
 }
+
+type Ordering = {
+  /** Whether the question about the picture is open. */
+  readonly isAsked: boolean;
+  readonly addPicture: () => void;
+  readonly isBusy: boolean;
+  readonly failure: Failure | null;
+};
+
+type OrderCardProps = PreviewProps & {
+  readonly quote: Query<TokenQuote>;
+  readonly order: Ordering;
+};
+
+/** The price, and the button that orders. On a phone, the preview is below, so the token is shown above the button. */
+const OrderCard = ({ draft, src, quote, order }: OrderCardProps) => (
+  <TokenPrice quote={quote}>
+    <div class="made">
+      <TokenLine
+        name={draft.name || NO_NAME}
+        symbol={draft.symbol || NO_SYMBOL}
+        picture={<DraftPicture draft={draft} src={src} />}
+      />
+    </div>
+    {order.isAsked ? (
+      <NoPicture key="question" add={order.addPicture} />
+    ) : (
+      <Submit key="submit" isBusy={order.isBusy} failure={order.failure} />
+    )}
+  </TokenPrice>
+);
 
 /** Outside the form, because the price stands beside it. */
 const Submit = ({ isBusy, failure }: { isBusy: boolean; failure: Failure | null }) => (

@@ -6,8 +6,10 @@ import {
   formUrl,
   invoiceBody,
   isFacelessForEver,
+  isSplit,
   supplyAtoms,
   type TokenDraft,
+  withSplit,
 } from '../../site/parts/token-draft.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { checkedProgram } from '../../src/features/tokens/token-request.ts';
@@ -37,6 +39,15 @@ it.each([
   [{ keepEditing: true }, false],
 ])('the form asks about a missing picture before it orders a draft with %j: %s', (over, isAsked) => {
   expect(isFacelessForEver(draft(over))).toBe(isAsked);
+});
+
+it('a token of whole pieces has no decimals, and a token that can be split has the usual ones', () => {
+  const whole = withSplit(draft({ supply: '1,000,000' }), false);
+  expect(invoiceBody(whole)).toMatchObject({ decimals: 0, supply: '1000000' });
+  expect(isSplit(whole)).toBe(false);
+  expect(draftFaults({ ...whole, supply: '2500.5' }).supply).toContain('A whole number');
+  expect(invoiceBody(withSplit(whole, true))).toMatchObject({ decimals: 6, supply: '1000000000000' });
+  expect([isSplit(withSplit(whole, true)), isSplit(draft({ decimals: '3' }))]).toEqual([true, true]);
 });
 
 it('a form without a link orders a token without a picture', () => {
