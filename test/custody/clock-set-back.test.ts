@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
 import { createBalanceReader } from '../../src/custody/kernel/begin-operation.ts';
 import { Quorum } from '../../src/custody/nodes/quorum.ts';
-import { within } from '../../src/http/within.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
@@ -84,7 +83,6 @@ it('a read without a quorum raises its alarm after ten minutes even if the clock
   const lines: unknown[] = [];
   const quorum = new Quorum({
     nodes: [{ name: 'up' }, { name: 'down' }],
-    within,
     now: () => clock.now,
     log: (line) => void lines.push(line),
   });

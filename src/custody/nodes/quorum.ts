@@ -17,7 +17,7 @@ export type Given<T> = { readonly node: string; readonly value: T };
 
 /**
  * Decides from the responses so far; undefined while there are too few or they do not agree.
- * @param complete whether every node has responded, failed or is late
+ * @param complete whether every node has responded or failed
  */
 type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonly agreed: R } | undefined;
 
@@ -58,7 +58,6 @@ export type QuorumMemory = {
 export type QuorumPorts<N> = {
   readonly nodes: readonly N[];
   readonly now: () => number;
-  readonly within: Within;
   readonly log: Log;
 };
 
@@ -76,7 +75,7 @@ export class Quorum<N extends { readonly name: string }> {
 
   /**
    * The response of a quorum, returned as soon as enough nodes agree. A later response that contradicts it still raises
-   * the alarm. A node that responds much later than a quorum is treated as failed.
+   * the alarm.
    *
    * @param differ compares responses that can never differ between honest nodes; absent if nodes at different slots
    * may differ
@@ -90,30 +89,32 @@ export class Quorum<N extends { readonly name: string }> {
     decide: Decide<T, R>,
     differ?: (a: T, b: T) => boolean,
   ): Promise<{ readonly agreed: R } | undefined> {
-    const { nodes, within } = this.#ports;
+    const { nodes } = this.#ports;
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
     const given: Given<T>[] = [];
+    const failures: unknown[] = Array<unknown>(nodes.length);
     let contradicted = false;
-    const enough = Promise.withResolvers<readonly []>();
-    const reads = nodes.map(async (node) => {
-      const value = await read(node);
-      const other = differ && given.find((each) => differ(each.value, value));
-      given.push({ node: node.name, value });
-      if (other) {
-        contradicted = true;
-        this.#contradicts(question, [other.node, node.name]);
+    const enough = Promise.withResolvers<void>();
+    const reads = nodes.map(async (node, index) => {
+      try {
+        const value = await read(node);
+        const other = differ && given.find((each) => differ(each.value, value));
+        given.push({ node: node.name, value });
+        if (other) {
+          contradicted = true;
+          this.#contradicts(question, [other.node, node.name]);
+        }
+      } catch (error) {
+        failures[index] = error;
       }
-      if (decide(given, false)) enough.resolve([]);
+      if (decide(given, false)) enough.resolve();
     });
-    const ended = await Promise.race([settled(reads, this.size, within), enough.promise]);
+    await Promise.race([Promise.all(reads), enough.promise]);
     const decided = decide(given, false) ?? decide(given, true);
     if (decided) {
       this.#waiting.delete(question);
       return decided;
     }
-    const failures = ended.flatMap((result) =>
-      result.status === 'rejected' ? [result.reason as unknown] : [],
-    );
     const shared = sharedFailure(failures, this.size);
     // A quorum's refusal is a valid response, so the question does not lack a quorum.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
@@ -123,7 +124,7 @@ export class Quorum<N extends { readonly name: string }> {
         question,
         given.map(({ node }) => node),
       );
-    const failed = shared ?? (given.length === 0 ? failures[0] : undefined);
+    const failed = shared ?? (given.length === 0 ? failures.find((error) => error !== undefined) : undefined);
     if (failed !== undefined) throw asUpstreamFailure(failed);
     if (contradicted) throw upstreamFailed('solana-rpc', 'nodes_disagree');
     if (given.length < this.size) throw upstreamFailed('solana-rpc', 'quorum_missing');
@@ -131,9 +132,9 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   /**
-   * The highest figure that a quorum has reached; undefined while an awaited response may still raise it. Of three nodes,
+   * The highest figure that a quorum has reached; undefined while a missing response may still raise it. Of three nodes,
    * one can neither raise it nor lower it, however fast it responds.
-   * @param complete whether every node has responded, failed or is late
+   * @param complete whether every node has responded or failed
    */
   covered(figures: readonly bigint[], complete: boolean): bigint | undefined {
     const sorted = figures.toSorted((a, b) => (a > b ? -1 : 1));
@@ -198,10 +199,12 @@ export class Quorum<N extends { readonly name: string }> {
   }
 }
 
-const sharedFailure = (failures: readonly unknown[], quorum: number): unknown =>
-  failures.find(
-    (error) => failures.filter((other) => failureReason(other) === failureReason(error)).length >= quorum,
+const sharedFailure = (failures: readonly unknown[], quorum: number): unknown => {
+  const known = failures.filter((error) => error !== undefined);
+  return known.find(
+    (error) => known.filter((other) => failureReason(other) === failureReason(error)).length >= quorum,
   );
+};
 
 /** The largest group of responses with the same key, if it is a quorum. */
 export function sameByKey<T>(

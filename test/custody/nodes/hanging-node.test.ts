@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { failureReason } from '../../../src/core/errors.ts';
 import { SolanaView } from '../../../src/custody/nodes/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
@@ -32,14 +31,14 @@ const NODE: TestChain = {
   methods: { sendTransaction: () => 'signature' },
 };
 
-/** The view of three nodes on the platform's six connections. @param others what single nodes show instead */
-function setUp(hanging: readonly string[], others: Readonly<Record<string, Partial<TestChain>>> = {}) {
+/** The view of three nodes on the platform's six connections. */
+function setUp(hanging: readonly string[]) {
   async function respond(url: string, init?: RequestInit): Promise<Response> {
     await new Promise<void>((resolve, reject) => {
       if (!hanging.includes(new URL(url).host)) setTimeout(resolve, LATENCY_MS);
       init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
     });
-    return Response.json(await nodeBody(init?.body, { ...NODE, ...others[new URL(url).host] }));
+    return Response.json(await nodeBody(init?.body, NODE));
   }
   const call = (url: string, init?: RequestInit) => connect(() => respond(url, init), init?.signal);
   const fetch: Fetch = Object.assign(call, { admission: new Admission() });
@@ -85,22 +84,6 @@ it.each<[string, number, (view: SolanaView) => Promise<unknown>]>([
   const [value, ms] = await timed(() => onPlatform(() => read(view)));
   expect(value).toBeTruthy();
   expect(ms).toBeLessThan(most);
-});
-
-it('returns the lower of two balances, without the time limit of a third node that hangs', async () => {
-  const { view, onPlatform } = setUp(['c.test'], { 'a.test': { lamports: () => 9 } });
-  const [balance, ms] = await timed(() => onPlatform(() => view.balanceOf('account')));
-  expect(balance).toBe(5n);
-  expect(ms).toBeLessThan(1_500);
-});
-
-it('two nodes that show different accounts do not wait for the time limit of a third that hangs', async () => {
-  const { view, onPlatform } = setUp(['c.test'], { 'a.test': { newest: 901 } });
-  const read = () =>
-    view.agreed('accounts', (node) => node.accounts(['account'], 'finalized')).catch(failureReason);
-  const [reason, ms] = await timed(() => onPlatform(read));
-  expect(reason).toBe('quorum_missing');
-  expect(ms).toBeLessThan(1_500);
 });
 
 it('returns a blockhash with the slot and height of each of the three nodes when all respond in time', async () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { Quorum, type QuorumMemory } from '../../../src/custody/nodes/quorum.ts';
-import { within } from '../../../src/http/within.ts';
 import { NOW } from '../../kit/sample-operations.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,8 +11,7 @@ function evicted() {
   let memory: QuorumMemory | undefined;
   const nodes = [{ name: 'a' }, { name: 'b' }];
   function next() {
-    const log = (line: Readonly<Record<string, unknown>>) => void logged.push(line.event);
-    const quorum = new Quorum({ nodes, within, now: () => clock.now, log });
+    const quorum = new Quorum({ nodes, now: () => clock.now, log: (line) => void logged.push(line.event) });
     if (memory !== undefined) quorum.recall(memory);
     return quorum;
   }
