@@ -37,7 +37,7 @@ export function createFakeChain(now: () => number = () => 0): FakeChain {
     sent: [],
     signers: new Set(),
     agreement: () => AGREEMENT,
-    checkFinality: async () => 940n,
+    checkFinality: async () => ({ slot: 940n, floor: 940n }),
     height: async () => BigInt(Math.floor(now() / 400)),
     memory: () => '',
     recall: () => undefined,

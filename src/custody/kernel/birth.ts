@@ -11,7 +11,7 @@ import type { Journal } from './journal.ts';
 export type Birth = {
   /** Unix milliseconds. */
   readonly at: number;
-  /** A slot that a quorum of nodes had finalized at that time, as decimal text. */
+  /** At least the finalized slot of each honest node at that time, as decimal text. */
   readonly slot: string;
   /** The highest revision of the lost journal: rows of D1 up to it belong to that journal. */
   readonly revision: number;

@@ -18,6 +18,8 @@ export type Finality = {
 /** The newest finalized slot of a quorum, stored for the next instance. `seenAt`: Unix milliseconds. */
 export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
 
+type FinalizedSlot = { readonly slot: bigint; readonly floor: bigint };
+
 /** Slot -1 means that no slot was seen yet. A chain begins with slot 0. */
 export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
@@ -56,10 +58,11 @@ export class FinalityWatch {
   /**
    * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
    * chain is noticed even without operations.
-   * @returns a slot that is not below the finalized one of any honest node that has responded
+   * @returns the highest slot that a quorum has finalized, and a floor that no honest node's slot exceeds; one lying node
+   * can raise the floor by at most `MAX_NODE_LAG`
    * @throws AppError UPSTREAM_FAILED
    */
-  async check(): Promise<bigint> {
+  async check(): Promise<FinalizedSlot> {
     const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
     const { covered, highest } = await this.#agreed('finalized slot', read, MAX_NODE_LAG);
     this.known = noteSlot(this.known, String(covered), this.#ports.now());
@@ -67,7 +70,7 @@ export class FinalityWatch {
       const consensus = await this.#consensus();
       this.known = { ...this.known, consensus };
     }
-    return highest;
+    return { slot: covered, floor: highest };
   }
 
   /**

@@ -107,7 +107,7 @@ export class SolanaView {
     this.#finality.known = finality;
   }
 
-  checkFinality(): Promise<bigint> {
+  checkFinality() {
     return this.#finality.check();
   }
 

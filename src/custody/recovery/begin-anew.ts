@@ -3,6 +3,7 @@
  * revision, number, proof, one-time address or reward. It restores no debt: the operator pays those by hand.
  * @module
  */
+import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
 import { failureReason } from '../../core/errors.ts';
 import { type Birth, lostRequest, storeBirth } from '../kernel/birth.ts';
 import { lostSigner } from '../kernel/journal.ts';
@@ -46,10 +47,12 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
         ok: false,
         message: 'This code is not the one that `begin-anew` printed for this loss. Nothing was changed.',
       };
-    const slot = await chain.checkFinality();
+    const { slot, floor } = await chain.checkFinality();
+    // A floor of the far future would refuse the payments of the next requests.
+    if (floor > slot + EXPIRY_BLOCKS) return { ok: false, message: NODES_APART };
     if (chain.agreement().stalledSince !== null)
       return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
-    await replace(ports, mark, slot);
+    await replace(ports, mark, floor);
     return { ok: true, message: DONE };
   } catch (error) {
     return {
@@ -125,5 +128,8 @@ const PLAN = [
   'Older payments, deposits and requests will be refused. You pay open debts by hand from the rows in D1.',
   'Signing stays paused until `ops resume`. If you want this, type `ops begin-anew --confirm',
 ].join(' ');
+
+const NODES_APART =
+  'The finalized slots of the nodes are more than a minute apart. Nothing was changed. Retry, or replace the node that is ahead.';
 
 const DONE = 'The journal has begun anew. Signing is paused: read the runbook, then `ops resume`.';

@@ -130,17 +130,17 @@ it.each<[string, 'towerbft' | 'alpenglow' | 'unknown', unknown[]]>([
 /** A node's slot is also its height here. */
 it.each(
   scenes(`
-    nodes that agree                                             | 400000 400000 400000  | 400000 400000 400000
-    nodes that lag: a floor by the first, a proof by the last    | 400000 400100 400020  | 400100 400100 400000
-    one of three far below                                       | 400000 400001 7       | 400001 400001 400000
-    one of three far above                                       | 400000 999999999 400001 | 400001 400001 400000
-    one of two far below, while the third is down                | 400000 7 down         | none none none
-    one of two nodes far below                                   | 400000 7              | none none none
-    one of two nodes lags longer than a blockhash is valid       | 400000 399800         | 400000 none none
-    two of three down                                            | 400000 down down      | none none none
+    nodes that agree                                          | 400000 400000 400000    | 400000/400000 400000 400000
+    nodes that lag: a floor by the first, a proof by the last | 400000 400100 400020    | 400020/400100 400100 400000
+    one of three far below                                    | 400000 400001 7         | 400000/400001 400001 400000
+    one of three far above                                    | 400000 999999999 400001 | 400000/400001 400001 400000
+    one of two far below, while the third is down             | 400000 7 down           | none none none
+    one of two nodes far below                                | 400000 7                | none none none
+    one of two nodes lags longer than a blockhash is valid    | 400000 399800           | 399800/400000 none none
+    two of three down                                         | 400000 down down        | none none none
   `),
 )(
-  'reads a slot and two heights that no lying node can falsify: %s',
+  'reads a slot, its floor and two heights that no lying node can falsify: %s',
   async (_title, shown = '', read = '') => {
     const chains = shown.split(' ').map((slot) => (slot === 'down' ? undefined : { newest: Number(slot) }));
     const view = new SolanaView({
@@ -150,7 +150,8 @@ it.each(
       within,
       log: () => undefined,
     });
-    const figures = [view.checkFinality(), view.height('confirmed'), view.height('finalized')];
+    const slot = view.checkFinality().then((found) => `${found.slot}/${found.floor}`);
+    const figures = [slot, view.height('confirmed'), view.height('finalized')];
     const settled = await Promise.allSettled(figures);
     expect(settled.map((each) => (each.status === 'fulfilled' ? `${each.value}` : 'none')).join(' ')).toBe(
       read,

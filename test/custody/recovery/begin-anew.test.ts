@@ -80,6 +80,18 @@ describe('the command begin-anew', () => {
     expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
   });
 
+  it('changes nothing while one node is far ahead, because its slot would refuse the payments of the next hour', async () => {
+    const { w, custody, journal } = await lost();
+    w.clock.now += 10 * MINUTE;
+    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    w.chain.checkFinality = async () => ({ slot: 940n, floor: 940n + 183n });
+    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: false });
+    expect(birthOf(journal)).toBeUndefined();
+    w.chain.checkFinality = async () => ({ slot: 940n, floor: 940n + 182n });
+    expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
+    expect(birthOf(journal)?.slot).toBe('1122');
+  });
+
   it('two simultaneous begin-anew commands start one new journal', async () => {
     const { w, custody, journal } = await lost();
     w.clock.now += 10 * MINUTE;
