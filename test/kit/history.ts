@@ -5,6 +5,6 @@ export const historyOf = (
   signatures: HistoryNode['signatures'] = async () => [],
   firstAvailableBlock: HistoryNode['firstAvailableBlock'] = async () => 0n,
 ): History => ({
-  nodes: [{ name: 'node', signatures, firstAvailableBlock }],
+  nodes: [{ id: 'node', name: 'node', signatures, firstAvailableBlock }],
   isAbsent: async () => false,
 });

@@ -14,6 +14,8 @@ type Page = { readonly limit: number; readonly before?: string };
 export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
 
 export type HistoryNode = {
+  /** From its URL: what is stored about a node belongs to no other node that later has its position. */
+  readonly id: string;
   readonly name: string;
   /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
   signatures(page: Page): Promise<SignatureEntry[]>;
@@ -29,6 +31,7 @@ export type History = {
 
 export const historyOf = (nodes: readonly SolanaNode[], address: string): History => ({
   nodes: nodes.map((node) => ({
+    id: node.id,
     name: node.name,
     signatures: (page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
     firstAvailableBlock: () => node.firstAvailableBlock(),

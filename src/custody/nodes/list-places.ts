@@ -61,11 +61,13 @@ export async function partBelow(
       taken: 0,
     };
   } catch (error) {
-    // The pass begins again.
     if (cursor === undefined || failureReason(error) !== LIST_CHANGED) throw error;
-    return partBelow(node, head ? { head } : {}, isBelow);
+    return partBelow(node, againFrom(place), isBelow);
   }
 }
+
+/** The place from which a pass is read again. */
+export const againFrom = ({ head }: Place): Place => (head ? { head } : {});
 
 export const isPassed = ({ entries, isLast, taken }: Part): boolean => isLast && taken === entries.length;
 
@@ -75,11 +77,11 @@ export const isPassed = ({ entries, isLast, taken }: Part): boolean => isLast &&
  */
 export function placeAfter(part: Part, shown: ReadonlyMap<string, bigint>): Place {
   const { entries, taken } = part;
-  const { cursor, head, ...pass } = part.place;
+  const { cursor, ...pass } = part.place;
   const read = entries.slice(0, taken);
   const newest = read.find(({ signature, slot }) => shown.get(signature) === slot);
   const top = pass.top ?? (newest && { signature: newest.signature, slot: newest.slot.toString() });
-  const known = head ? { head } : {};
+  const known = againFrom(part.place);
   if (isPassed(part)) return top ? { head: top } : known;
   const passed = [...(cursor ? [cursor.first] : []), ...read.map(({ signature }) => signature)];
   const [before, first] = passed.slice(-2);

@@ -5,7 +5,15 @@
  */
 import type { ModuleTools } from '../kernel/module.ts';
 import type { HistoryNode, Listed } from '../nodes/history.ts';
-import { isPassed, type Part, type Place, partBelow, placeAfter, takeInTurn } from '../nodes/list-places.ts';
+import {
+  againFrom,
+  isPassed,
+  type Part,
+  type Place,
+  partBelow,
+  placeAfter,
+  takeInTurn,
+} from '../nodes/list-places.ts';
 import { quorumOf } from '../nodes/quorum.ts';
 import type { UnexplainedSpend } from '../operator-api.ts';
 import { decideEntries, type SpendPorts } from './unexplained-spends.ts';
@@ -49,13 +57,14 @@ export async function missingSpends(
     if (unshown) throw new Error(unshownText(unshown.signature, nodes.length));
     if (decided.spends.length > 0) return decided.spends;
     left -= chosen + 1;
-    for (const { node, part } of walked) {
-      places.set(node.name, placeAfter(part, decided.shown));
-      if (!part.place.cursor) begun.add(node.name);
+    for (const { node, part, isProven } of walked) {
+      places.set(node.id, isProven ? placeAfter(part, decided.shown) : againFrom(part.place));
+      if (!part.place.cursor) begun.add(node.id);
     }
-    journal.setMeta(key, JSON.stringify(Object.fromEntries(places)));
-    const ended = walked.filter(({ node, part }) => isPassed(part) && begun.has(node.name));
-    for (const { node, isProven } of ended) if (isProven) whole.add(node.name);
+    const ids = new Set(nodes.map(({ id }) => id));
+    journal.setMeta(key, JSON.stringify(Object.fromEntries([...places].filter(([id]) => ids.has(id)))));
+    const ended = walked.filter(({ node, part }) => isPassed(part) && begun.has(node.id));
+    for (const { node, isProven } of ended) if (isProven) whole.add(node.id);
     open = walked.filter((each) => !ended.includes(each)).map(({ node }) => node);
   }
   if (whole.size < quorumOf(nodes.length)) throw new Error(prunedText(after, nodes.length));
@@ -64,7 +73,7 @@ export async function missingSpends(
 
 /** A list that ends above the slot may have been pruned there. */
 async function walk(node: HistoryNode, places: ReadonlyMap<string, Place>, after: bigint): Promise<Walked> {
-  const part = await partBelow(node, places.get(node.name) ?? {}, ({ slot }) => slot <= after);
+  const part = await partBelow(node, places.get(node.id) ?? {}, ({ slot }) => slot <= after);
   return { node, part, isProven: !part.isListEnd || (await node.firstAvailableBlock()) <= after };
 }
 

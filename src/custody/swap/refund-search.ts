@@ -136,20 +136,21 @@ export async function findRefund(
   const history = ports.historyOf(operation.signer);
   // One list is enough: a refund that is missing from it is searched for again.
   const lists = await readLists(history, 1, async (node): Promise<RefundList> => {
-    const { retry = [], again = {}, ...place } = before[node.name] ?? {};
+    const { retry = [], again = {}, ...place } = before[node.id] ?? {};
     const fresh = await partBelow(node, place, isBelow);
     const isQuiet = fresh.isLast && !fresh.entries.some(needsRead);
     const old = isQuiet ? await partBelow(node, again, isBelow) : undefined;
-    return { node: node.name, retry, again, fresh, old };
+    return { node: node.id, retry, again, fresh, old };
   });
   const chosen = chooseReads(lists, operation.looks, needsRead);
   const read = await readTransactions(ports, [...chosen]);
   const { best, undecided } = chooseRefund(read, report, operation, ports.now());
   if (best) return refundedBy(ports, operation, best);
   const shown = shownBy(read);
-  const search = Object.fromEntries(
-    lists.map((list) => [list.node, searchAfter(list, { chosen, undecided, shown })]),
-  );
+  // A node that failed in this check continues later where it was.
+  const earlier = history.nodes.flatMap(({ id }) => (before[id] ? [[id, before[id]] as const] : []));
+  const later = lists.map((list) => [list.node, searchAfter(list, { chosen, undecided, shown })] as const);
+  const search = Object.fromEntries([...earlier, ...later]);
   // The lists of a quorum are as long as the chain makes them. A single node can invent a list of any length.
   const behind = lists.filter(({ fresh }) => !isPassed(fresh)).length;
   return {

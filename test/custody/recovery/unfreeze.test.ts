@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Custodian } from '../../../src/custody/custodian.ts';
-import type { History } from '../../../src/custody/nodes/history.ts';
+import type { History, HistoryNode } from '../../../src/custody/nodes/history.ts';
 import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE, wallet } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -140,8 +140,9 @@ function withThird(w: CustodianWorld, third: readonly SignatureEntry[], firstBlo
   const { swap } = w.deps;
   const historyOf = (address: string): History => {
     const { nodes } = swap.historyOf(address);
-    const honest = ['one', 'two'].flatMap((name) => nodes.map((node) => ({ ...node, name })));
+    const honest = ['one', 'two'].flatMap((name) => nodes.map((node) => ({ ...node, id: name, name })));
     const lying = {
+      id: 'three',
       name: 'three',
       signatures: async () => [...third],
       firstAvailableBlock: async () => firstBlock,
@@ -178,12 +179,65 @@ it('a restored journal stays frozen if only one of three nodes keeps its history
   const historyOf = (address: string): History => {
     const { nodes, isAbsent } = swap.historyOf(address);
     const pruned = { signatures: async () => [], firstAvailableBlock: async () => 5_000n };
-    return { nodes: [...nodes, { name: 'two', ...pruned }, { name: 'three', ...pruned }], isAbsent };
+    const others = ['two', 'three'].map((name) => ({ id: name, name, ...pruned }));
+    return { nodes: [...nodes, ...others], isAbsent };
   };
   expect((await repeated(w, { ...w.deps, swap: { ...swap, historyOf } })).answer).toMatchObject({
     ok: false,
     message: expect.stringContaining('must keep the history since slot'),
   });
+});
+
+it('a restored journal stays frozen, however often unfreeze is typed, while the nodes lack the history since its slot', async () => {
+  const { w } = await restored();
+  dust(w, 3);
+  const { swap } = w.deps;
+  const historyOf = (address: string): History => {
+    const { nodes, isAbsent } = swap.historyOf(address);
+    const pruned = nodes.flatMap((node) =>
+      ['one', 'two', 'three'].map((name) => ({
+        ...node,
+        id: name,
+        name,
+        firstAvailableBlock: async () => 990n,
+      })),
+    );
+    return { nodes: pruned, isAbsent };
+  };
+  // The lists begin after the slot up to which the journal is complete, with entries that each node shows.
+  w.swap.listed = w.swap.listed.filter(({ slot }) => slot >= 1_000n);
+  for (let command = 0; command < 3; command++)
+    expect((await repeated(w, { ...w.deps, swap: { ...swap, historyOf } })).answer).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('must keep the history since slot'),
+    });
+});
+
+it('a node that takes the position of another one does not continue in the list of that one', async () => {
+  const { w } = await restored();
+  dust(w, 900);
+  const shown = w.swap.transactions.get('dust-0');
+  if (shown) w.swap.transactions.set('dust-0', { ...shown, signers: [RESERVE] });
+  const { swap } = w.deps;
+  const liars = [...w.swap.listed.slice(0, 1), entry('before', 1n)];
+  const at = (position: number, id: string, signatures?: readonly SignatureEntry[]) =>
+    swap.historyOf(RESERVE).nodes.map((node) => ({
+      ...node,
+      id,
+      name: `solana-rpc-${position}`,
+      ...(signatures ? { signatures: async () => [...signatures] } : {}),
+    }));
+  const withNodes = (nodes: HistoryNode[]) => ({
+    ...w.deps,
+    swap: { ...swap, historyOf: (): History => ({ nodes, isAbsent: async () => false }) },
+  });
+  const { transaction } = w.swap;
+  let reads = 0;
+  w.swap.transaction = async (signature) => (++reads === 250 ? null : transaction(signature));
+  const first = withNodes([...at(1, 'liar', liars), ...at(2, 'honest'), ...at(3, 'other')]);
+  expect((await repeated(w, first)).answer.ok).toBe(false);
+  const moved = withNodes([...at(1, 'honest'), ...at(2, 'liar', liars)]);
+  expect((await repeated(w, moved)).answer).toMatchObject({ ok: false, rows: [{ signature: 'dust-0' }] });
 });
 
 it('a node that invents transactions of a later slot hides no spend from a later unfreeze', async () => {

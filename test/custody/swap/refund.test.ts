@@ -305,6 +305,7 @@ it('finds a refund that no quorum shows at first, even if 500 transactions came 
 
 /** A node whose list has the oldest entry `refund` below this number of other entries, which it may invent. */
 const longList = (name: string, count: number): HistoryNode => ({
+  id: name,
   name,
   firstAvailableBlock: async () => 0n,
   signatures: async ({ limit, before }) => {
@@ -315,6 +316,35 @@ const longList = (name: string, count: number): HistoryNode => ({
       signature: from + at === count ? 'refund' : `other-${from + at}`,
     }));
   },
+});
+
+it('a node that fails in one check continues later in its list where it was', async () => {
+  const { settle, ports } = settleSwap(refunded(990_000_000n));
+  for (let at = 0; at < 300; at++) credit(ports, `dust-${at}`, 1n);
+  const { historyOf } = ports;
+  let fails = false;
+  ports.historyOf = (address) => {
+    const { nodes, isAbsent } = historyOf(address);
+    const [node] = nodes;
+    if (!node) throw new Error('no node');
+    const failing: HistoryNode = {
+      ...node,
+      id: 'failing',
+      signatures: (page) => (fails ? Promise.reject(new Error('down')) : node.signatures(page)),
+    };
+    return { nodes: [node, failing], isAbsent };
+  };
+  const next = async (op: ReturnType<typeof settling>) => {
+    const { settlement } = await settle(op);
+    if (settlement.state !== 'pending') throw new Error(settlement.state);
+    return { ...op, outcome: { ...op.outcome, ...settlement.progress } };
+  };
+  const placeOf = ({ outcome }: ReturnType<typeof settling>) =>
+    (JSON.parse(String(outcome.refundSearch)) as Record<string, { cursor?: unknown }>).failing?.cursor;
+  const first = await next(settling());
+  fails = true;
+  expect(placeOf(first)).toBeDefined();
+  expect(placeOf(await next(first))).toEqual(placeOf(first));
 });
 
 it('one endless list of three delays no refund, and is read by schedule once the other lists are read', async () => {
