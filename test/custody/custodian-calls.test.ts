@@ -323,9 +323,9 @@ describe("the operator's commands", () => {
       [
         'an earlier freeze continues after a restore that fails',
         false,
-        'unexpected_debit',
+        'unexplained_spend',
         'SWAPS_PAUSED',
-        'unexpected_debit',
+        'unexplained_spend',
       ],
     ] as const)('%s', async (_title, works, earlier, swap, reason) => {
       const w = createCustodianWorld();
@@ -360,9 +360,9 @@ describe("the operator's commands", () => {
 
   it('the command unfreeze ends a freeze, and the command resume ends the pause that follows', async () => {
     const w = createCustodianWorld();
-    freeze(w.journal, 'unexpected_debit', () => {});
+    freeze(w.journal, 'unexplained_spend', () => {});
     const { message } = await w.custody.ops({ name: 'unfreeze' });
-    expect((await w.custody.report()).frozen).toBe('unexpected_debit');
+    expect((await w.custody.report()).frozen).toBe('unexplained_spend');
     expect(await w.custody.ops({ name: 'unfreeze', id: shownCode(message) })).toMatchObject({ ok: true });
     expect(await w.custody.createSwap(request())).toMatchObject({ type: 'refused' });
     await w.custody.ops({ name: 'resume' });

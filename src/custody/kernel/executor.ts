@@ -10,7 +10,7 @@ import { upstreamFailure } from '../../core/errors.ts';
 import { atPriority } from '../../providers/admission.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
 import { OPERATION } from './agenda.ts';
-import { freeze, type SigningGate } from './journal-integrity.ts';
+import { freezeByDebit, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import { type NodeView, type Observation, prunedNodes } from './observation.ts';
 import {
@@ -145,7 +145,7 @@ export class Executor {
   }
 
   async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    const { journal, chain, log } = this.#ports;
+    const { chain } = this.#ports;
     const views = await chain.views(signing, op.signer);
     const verdict = attemptVerdict(signing, views, chain.quorum);
     let landing: Landing | null = null;
@@ -159,10 +159,17 @@ export class Executor {
     }
     if (views.length === 0) return void this.#observe(op, kind, { type: 'unreachable' });
     // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing stops.
-    if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
+    if (landing && landing.debit > op.reserved) this.#freeze(op, signing, landing);
     const viewed = this.#observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
     if (verdict === 'unseen' && viewed?.signing?.lacksSignature)
       await this.#complete(viewed, kind, viewed.signing);
+  }
+
+  #freeze({ id, reserved }: Operation, { signature }: Signing, { debit }: Landing): void {
+    const { journal, now, log } = this.#ports;
+    const time = new Date(now()).toISOString();
+    const moved = debit.toString();
+    freezeByDebit(journal, { operation: id, signature, time, moved, reserved: reserved.toString() }, log);
   }
 
   /** Asks the key outside of the service for its signature of a stored attempt, and stores the complete bytes. */

@@ -32,6 +32,8 @@ export type JournalCheckPorts = {
 };
 
 const FROZEN = 'frozen';
+/** The debits found during the current freeze. */
+const DEBITS = 'unexpected_debits';
 /** Meta key that is set once an empty journal was proven to be new, or the operator confirmed it. */
 const INITIALISED = 'begun';
 /** When this journal first became suspect, Unix milliseconds. */
@@ -52,20 +54,41 @@ const LOSSES = [
 ] as const;
 type Loss = (typeof LOSSES)[number];
 
-export function freeze(
-  journal: Journal,
-  reason: Loss | 'unexpected_debit' | 'unexplained_spend',
-  log: Log,
-): void {
+export function freeze(journal: Journal, reason: Loss | 'unexplained_spend', log: Log): void {
   journal.setMeta(FROZEN, reason);
   log({ level: 'alarm', event: 'signing_frozen', reason });
+}
+
+/** A transaction of ours that moved more than its operation reserves. Lamports as text; the time is ISO 8601. */
+export type UnexpectedDebit = {
+  readonly operation: string;
+  readonly signature: string;
+  readonly time: string;
+  readonly moved: string;
+  readonly reserved: string;
+};
+
+export const unexpectedDebits = (journal: Journal): readonly UnexpectedDebit[] =>
+  JSON.parse(journal.getMeta(DEBITS) || '[]') as UnexpectedDebit[];
+
+/** The reason of an earlier freeze stays, because it decides which spends the operator is shown. */
+export function freezeByDebit(journal: Journal, debit: UnexpectedDebit, log: Log): void {
+  const earlier = unexpectedDebits(journal);
+  if (earlier.some(({ signature }) => signature === debit.signature)) return;
+  journal.setMeta(DEBITS, JSON.stringify([...earlier, debit]));
+  const reason = 'unexpected_debit';
+  if (frozenReason(journal) === undefined) journal.setMeta(FROZEN, reason);
+  log({ level: 'alarm', event: 'signing_frozen', reason, operation: debit.operation });
 }
 
 /**
  * Ends a freeze without a statement about the journal's completeness, which is checked later.
  * @param earlier the reason of an earlier freeze, which continues
  */
-export const liftFreeze = (journal: Journal, earlier = ''): void => journal.setMeta(FROZEN, earlier);
+export function liftFreeze(journal: Journal, earlier = ''): void {
+  journal.setMeta(FROZEN, earlier);
+  if (earlier === '') journal.setMeta(DEBITS, '');
+}
 
 export function unfreeze(journal: Journal): void {
   liftFreeze(journal);

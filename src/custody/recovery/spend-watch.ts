@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { HOUR_MS } from '../../core/durations.ts';
-import { freeze, frozenReason, liftFreeze } from '../kernel/journal-integrity.ts';
+import { freeze, frozenReason, liftFreeze, unexpectedDebits } from '../kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Listed } from '../nodes/history.ts';
 import type { UnexplainedSpend } from '../operator-api.ts';
@@ -54,6 +54,7 @@ export class SpendWatch implements CustodyModule {
   endAfterKeyChange(): void {
     const { journal, storage } = this.#tools;
     if (frozenReason(journal) !== UNEXPLAINED_SPEND || this.#checkedTo() !== undefined) return;
+    if (unexpectedDebits(journal).length > 0) return;
     if (!this.spends().every(({ signedByReserve }) => signedByReserve)) return;
     storage.transaction(() => {
       journal.setMeta('paused', 'operator');

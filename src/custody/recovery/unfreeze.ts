@@ -4,7 +4,14 @@
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
-import { frozenReason, isSuspect, tooEarly, unfreeze } from '../kernel/journal-integrity.ts';
+import {
+  frozenReason,
+  isSuspect,
+  tooEarly,
+  type UnexpectedDebit,
+  unexpectedDebits,
+  unfreeze,
+} from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { History } from '../nodes/history.ts';
@@ -39,7 +46,9 @@ export async function endFreeze(ports: UnfreezePorts, code: string): Promise<Ops
       // Read again after each await: a spend may have been found meanwhile, or the freeze may have ended.
       const reason = frozenReason(journal);
       if (reason === undefined) return NOT_FROZEN;
-      const shown = isSuspect(journal) && wasSuspect ? undefined : shownBefore(reason, ports.spends(), code);
+      const isProven = isSuspect(journal) && wasSuspect;
+      const found = { reason, debits: unexpectedDebits(journal), spends: ports.spends() };
+      const shown = isProven ? undefined : shownBefore(found, code);
       if (shown) return shown;
       journal.queue.adoptRevision(mark);
       journal.setMeta('paused', 'operator');
@@ -54,21 +63,34 @@ export async function endFreeze(ports: UnfreezePorts, code: string): Promise<Ops
 
 const NOT_FROZEN: OpsAnswer = { ok: false, message: 'Signing is not frozen.' };
 
+type Found = {
+  readonly reason: string;
+  readonly debits: readonly UnexpectedDebit[];
+  readonly spends: readonly UnexplainedSpend[];
+};
+
 /** What the command would acknowledge; undefined if the code confirms exactly this. */
-function shownBefore(
-  reason: string,
-  spends: readonly UnexplainedSpend[],
-  code: string,
-): OpsAnswer | undefined {
-  const expected = codeOf('unfreeze', reason, ...spends.map(({ signature }) => signature));
+function shownBefore({ reason, debits, spends }: Found, code: string): OpsAnswer | undefined {
+  const facts = [
+    ...debits.map(({ time, operation, signature }) => `${time} ${operation} ${signature}`),
+    ...spends.map(({ signature }) => signature),
+  ];
+  const expected = codeOf('unfreeze', reason, ...facts);
   if (code === expected) return undefined;
   const why = code === '' ? '' : 'This code is not the one of what is listed now. ';
   return {
     ok: code === '',
     message: `${why}Nothing was changed yet. If you can explain \`${reason}\` and each listed transaction, type \`ops unfreeze --confirm ${expected}\`.`,
-    rows: spends.map(rowOf),
+    rows: [...debits.map(debitRow), ...spends.map(rowOf)],
   };
 }
+
+const debitRow = ({ operation, signature, time, moved, reserved }: UnexpectedDebit) => ({
+  signature,
+  time,
+  moved: `${moved} lamports, but ${operation} reserved ${reserved}`,
+  memo: null,
+});
 
 const rowOf = ({ signature, time, memo, moved }: UnexplainedSpend) => ({
   signature,

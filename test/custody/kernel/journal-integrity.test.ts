@@ -189,7 +189,7 @@ describe('frozen', () => {
 
   it('a freeze whose reason is not a lost journal is lifted at once', async () => {
     const { journal, ports } = setUp();
-    freeze(journal, 'unexpected_debit', () => {});
+    freeze(journal, 'unexplained_spend', () => {});
     expect(await tooEarly(journal, ports)).toBeUndefined();
   });
 });

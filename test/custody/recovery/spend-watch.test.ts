@@ -5,7 +5,8 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Watched } from '../../../src/custody/recovery/unexplained-spends.ts';
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../../kit/addresses.ts';
-import { type CustodianWorld, createCustodianWorld } from '../../kit/custodian.ts';
+import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { land } from '../../kit/fake-chain.ts';
 import { shownCode } from '../../kit/operator.ts';
 import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 
@@ -258,6 +259,54 @@ it('an acknowledged spend does not freeze again, and the next one does', async (
   lands(theft({ signature: 'second', slot: 120n }));
   await w.custody.wake();
   expect((await w.custody.report()).unexplainedSpends.map(({ signature }) => signature)).toEqual(['second']);
+});
+
+/** Signs a swap of this name, whose transaction takes more than the swap reserves. */
+async function overspend({ w, later }: Awaited<ReturnType<typeof watched>>, name: string): Promise<void> {
+  await w.custody.createSwap(keyed(name));
+  land(w.chain, { debit: lamports(5n * SOL) });
+  later(1_000n);
+}
+
+it('the code of an unexpected debit does not confirm a later debit', async () => {
+  const scene = await watched();
+  const { w } = scene;
+  await overspend(scene, 'first');
+  await w.pass(2 * 60_000);
+  const seen = await w.custody.ops({ name: 'unfreeze' });
+  expect(seen.rows).toMatchObject([{ moved: expect.stringContaining('5000000000 lamports') }]);
+  const code = shownCode(seen.message);
+  expect(await w.custody.ops({ name: 'unfreeze', id: code })).toMatchObject({ ok: true });
+  await w.custody.ops({ name: 'resume' });
+  await overspend(scene, 'second');
+  await w.pass(2 * 60_000);
+  const later = await w.custody.ops({ name: 'unfreeze', id: code });
+  expect(later).toMatchObject({ ok: false, rows: [{}] });
+  expect(later.rows).not.toEqual(seen.rows);
+  expect((await w.custody.report()).frozen).toBe('unexpected_debit');
+});
+
+it('an unexpected debit during a freeze hides no found spend, and a change of the key does not end it', async () => {
+  const scene = await watched();
+  const { w, lands } = scene;
+  await w.custody.createSwap(keyed('first'));
+  lands(theft());
+  await w.custody.wake();
+  const seen = await w.custody.ops({ name: 'unfreeze' });
+  land(w.chain, { debit: lamports(5n * SOL) });
+  await w.pass(2 * 60_000);
+  expect(await w.custody.report()).toMatchObject({
+    frozen: 'unexplained_spend',
+    unexplainedSpends: [{ signature: 'stolen' }],
+  });
+  const next = await w.custody.ops({ name: 'unfreeze', id: shownCode(seen.message) });
+  const moved = expect.stringContaining('5000000000');
+  expect(next).toMatchObject({ ok: false, rows: [{ moved }, { signature: 'stolen' }] });
+  const rotated = rotate(w);
+  await rotated.custody.wake();
+  expect((await rotated.custody.report()).frozen).toBe('unexplained_spend');
+  await confirmed(rotated);
+  expect((await rotated.custody.report()).frozen).toBeNull();
 });
 
 /** The same storage with another key of the reserve. */
