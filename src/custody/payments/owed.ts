@@ -9,7 +9,12 @@ import type { PaymentContext } from './context.ts';
 import { mirrorRequest, refundColumns } from './request-records.ts';
 import { nameOf, type PaymentRequest, type RefundDue } from './request-store.ts';
 import { awaitedReturns, DUST, type NoMatch } from './treasury-payment.ts';
-import type { NotReturned, TreasuryPayment, UnmatchedPayment } from './treasury-store.ts';
+import {
+  MOST_UNREAD,
+  type NotReturned,
+  type TreasuryPayment,
+  type UnmatchedPayment,
+} from './treasury-store.ts';
 
 /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
 export function saveRefund(context: PaymentContext, refund: RefundDue): void {
@@ -99,7 +104,7 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
 export const unmatchedDebt = (context: PaymentContext): Debt =>
   context.treasury.unmatchedDebt(notReturned(context));
 
-/** The largest payments that matched no request, and the oldest transactions of the treasury that could not be booked. */
+/** The largest payments that matched no request, and the newest transactions of the treasury that could not be booked. */
 export function listUnmatched(context: PaymentContext): OpsAnswer {
   const { treasury } = context;
   const { count } = unmatchedDebt(context);
@@ -114,8 +119,7 @@ export function listUnmatched(context: PaymentContext): OpsAnswer {
       return { payment: signature, lamports: lamports.toString(), payer, since };
     });
   const matched = `${count} payments matched nothing. \`refund <payment>\` returns one to its payer.`;
-  const unread =
-    ' Rows without an amount are the oldest transactions that could not be booked; a confirm still books one.';
+  const unread = ` ${treasury.countUnbooked()} transactions could not be booked; rows without an amount are the newest. A confirm still books one. At most ${MOST_UNREAD.waiting} of each node are kept.`;
   return {
     ok: true,
     message: unbooked.length > 0 ? matched + unread : matched,

@@ -43,6 +43,7 @@ const SCHEMA = [
     PRIMARY KEY (signature, source)
   )`,
   "CREATE INDEX IF NOT EXISTS unread_transactions_queue ON unread_transactions (source, final_at) WHERE state = 'queued'",
+  'CREATE INDEX IF NOT EXISTS unread_transactions_state ON unread_transactions (state, source, first_at)',
   `CREATE INDEX IF NOT EXISTS treasury_payments_unmatched ON treasury_payments (CAST(lamports AS INTEGER)) WHERE ${UNMATCHED}`,
 ] as const;
 
@@ -81,6 +82,9 @@ export type UnreadTransaction = {
   readonly finalAt: number;
   readonly firstAt: number;
 };
+
+/** Maximum transactions of each node in these states. Above it, the oldest are dropped. */
+export const MOST_UNREAD = { absent: 1_000, waiting: 20_000 } as const;
 
 /** Queued transactions that were never read. Times in Unix milliseconds. */
 export type Queued = {
@@ -154,13 +158,18 @@ export class TreasuryStore {
     return debtOf(this.#exec, 'payment_unmatched', owed, ...not);
   }
 
-  /** Transactions that no quorum could read or book, the first listed first. Those of more than 30 days are not tried again. */
+  /** Transactions that could not be read or booked, the newest first. */
   unbooked(limit: number): readonly Pick<UnreadTransaction, 'signature' | 'firstAt'>[] {
     return this.#exec(
       `SELECT signature, MIN(first_at) AS first_at FROM unread_transactions WHERE state = 'waiting'
-       GROUP BY signature ORDER BY first_at LIMIT ?`,
+       GROUP BY signature ORDER BY first_at DESC, MIN(rowid) DESC LIMIT ?`,
       limit,
     ).map((row) => ({ signature: String(row.signature), firstAt: Number(row.first_at) }));
+  }
+
+  countUnbooked(): number {
+    const query = "SELECT COUNT(DISTINCT signature) AS n FROM unread_transactions WHERE state = 'waiting'";
+    return numberOf(this.#exec, query) ?? 0;
   }
 
   unread(signature: string): UnreadTransaction | undefined {
@@ -239,16 +248,17 @@ export class TreasuryStore {
   }
 
   /**
-   * Deletes a node's rows of transactions that no quorum has shown, the oldest first, until `most` are left.
+   * Deletes a node's rows of transactions in this state, the oldest first, until `most` are left.
    * @returns whether it deleted any
    */
-  trimAbsent(source: string, most: number): boolean {
+  trimUnread(source: string, state: keyof typeof MOST_UNREAD, most: number): boolean {
     return (
       this.#exec(
         `DELETE FROM unread_transactions WHERE rowid IN (
-           SELECT rowid FROM unread_transactions WHERE source = ? AND state = 'absent'
+           SELECT rowid FROM unread_transactions WHERE source = ? AND state = ?
            ORDER BY first_at DESC, rowid DESC LIMIT -1 OFFSET ?) RETURNING 1`,
         source,
+        state,
         most,
       ).length > 0
     );

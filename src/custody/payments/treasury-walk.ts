@@ -10,7 +10,8 @@ import type { SignatureEntry } from '../../providers/solana-rpc.ts';
 import { type Cursor, pagesDown } from '../nodes/history.ts';
 import { quorumOf, succeeded } from '../nodes/quorum.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
-import { MAX_ABSENT, type RunBudget, type UnreadTransactions } from './unread.ts';
+import { MOST_UNREAD } from './treasury-store.ts';
+import type { RunBudget, UnreadTransactions } from './unread.ts';
 
 /** Maximum pages of one list that one run reads. The next run continues a longer list. */
 const PAGES_PER_RUN = 10;
@@ -76,8 +77,10 @@ export class TreasuryWalk {
     }
     await this.#unread.readQueue(budget);
     for (const { name } of nodes)
-      if (treasury.trimAbsent(name, MAX_ABSENT))
-        this.#alarm(name, 'payments_unread_limit', { limit: MAX_ABSENT });
+      for (const state of ['absent', 'waiting'] as const) {
+        const limit = MOST_UNREAD[state];
+        if (treasury.trimUnread(name, state, limit)) this.#alarm(name, 'payments_unread_limit', { limit });
+      }
     const { source = '', since: queuedAt = now() } = treasury.queued(now()) ?? {};
     if (now() - queuedAt > BEHIND_ALARM_MS)
       this.#alarm(source, 'treasury_walk_behind', { since: new Date(queuedAt).toISOString() });

@@ -19,12 +19,12 @@ export const PART_MS = 2_000;
 
 /** Maximum unread transactions for each node. At this limit the node's list waits. */
 const MAX_QUEUED = 20_000;
-/** Maximum transactions of each node that no quorum shows; above it, the oldest are dropped. */
-export const MAX_ABSENT = 1_000;
 /** Name in the agenda of transactions whose first read failed. */
 export const UNREAD = 'unread';
 /** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
+/** The same after `LIFE_MS`: a later release may read it, or book it. */
+const LATE_LOOKS: Backoff = { first: DAY_MS, most: DAY_MS };
 /** Number of reads that begin at once in one run of the timer. */
 export const READ_AGAIN = 8;
 /** Other nodes may just be behind, so a transaction is reported after this many checks: about four minutes. */
@@ -98,17 +98,21 @@ export class UnreadTransactions {
   }
 
   /**
-   * Ends the reads of a transaction after its life. Only an absent one is forgotten: any other may be a payment, which
-   * `ops unmatched` shows and a confirm still books.
+   * Forgets an absent transaction after its life. Any other may be a payment, which `ops unmatched` shows: it is read
+   * once a day from then on.
    */
   #keep(signature: string, source: string, state: 'absent' | 'waiting', count: number): void {
     const { agenda, treasury, now } = this.#context;
     const { firstAt = now(), finalAt = now() } = treasury.unread(signature) ?? {};
     // Age alone is not enough: a clock that jumps ahead by a day makes every row a day old at once.
     const isOver = now() - firstAt > LIFE_MS[state] && count > LOOKS_BEFORE_ALARM;
-    if (isOver) agenda.plan(UNREAD, signature, null);
-    if (isOver && state === 'absent') treasury.deleteUnread(signature);
-    else treasury.putUnread({ signature, source, state, finalAt, firstAt });
+    if (isOver && state === 'absent') {
+      agenda.plan(UNREAD, signature, null);
+      treasury.deleteUnread(signature);
+      return;
+    }
+    if (isOver) agenda.postpone(UNREAD, signature, LATE_LOOKS);
+    treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
   /** Whether it was read, or its read failed and will be repeated. A queued transaction is not known. */

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { bookPayment } from '../../../src/custody/payments/confirm.ts';
+import { listUnmatched } from '../../../src/custody/payments/owed.ts';
 import { payerOf } from '../../../src/custody/payments/treasury-payment.ts';
-import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
-import { MAX_ABSENT, UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
+import { MOST_UNREAD, TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -73,7 +74,7 @@ describe('a transaction that no quorum returns', () => {
 
   it.each([
     ['is deleted', 'a day', 'no node has it', DAY_MS, null],
-    ['is read no more but kept', 'thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
+    ['is read once a day', 'thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
   ])(
     'an unread transaction %s from the eighth read on, after more than %s in which %s',
     async (_effect, _days, _why, life, failure) => {
@@ -89,7 +90,9 @@ describe('a transaction that no quorum returns', () => {
       for (let reads = 3; reads <= 7; reads++) await unread.read('one', 'node');
       expect(payments.unread('one')).toMatchObject({ firstAt: NOW });
       await unread.read('one', 'node');
-      expect(agenda.ids(UNREAD)).toEqual([]);
+      expect(agenda.dueAt(UNREAD, 'one')).toBe(failure ? state.now + DAY_MS : undefined);
+      await (failure && unread.read('one', 'node'));
+      expect(agenda.dueAt(UNREAD, 'one')).toBe(failure ? state.now + DAY_MS : undefined);
       expect(payments.unbooked(9)).toEqual(failure ? [{ signature: 'one', firstAt: NOW }] : []);
       expect(payments.unread('one')?.state).toBe(failure ? 'waiting' : undefined);
     },
@@ -111,8 +114,8 @@ describe('a listed transaction', () => {
     state.now += 1;
     for (let number = 0; number < 1_000; number++) await unread.read(`unread ${number}`, 'node');
     const isDropped = [
-      payments.trimAbsent('another node', MAX_ABSENT),
-      payments.trimAbsent('node', MAX_ABSENT),
+      payments.trimUnread('another node', 'absent', MOST_UNREAD.absent),
+      payments.trimUnread('node', 'absent', MOST_UNREAD.absent),
     ];
     const left = ['old', 'unread 0', 'unread 999'].filter((signature) => payments.unread(signature));
     expect([isDropped, left]).toEqual([
@@ -121,12 +124,26 @@ describe('a listed transaction', () => {
     ]);
   });
 
-  it('a transaction that cannot be booked is never dropped to make room for others', async () => {
+  it('the newest transactions that cannot be booked are listed first, and remain above the limit', async () => {
+    const { unread, payments, state } = setUp();
+    state.transaction = (signature) => paying(signature, 20_000n);
+    state.error = 'broken';
+    for (const signature of ['first', 'second', 'third']) {
+      await unread.read(signature, 'node');
+      state.now += 1;
+    }
+    expect(payments.countUnbooked()).toBe(3);
+    expect(payments.unbooked(1).map(({ signature }) => signature)).toEqual(['third']);
+    expect(payments.trimUnread('node', 'waiting', 2)).toBe(true);
+    expect(payments.unbooked(9).map(({ signature }) => signature)).toEqual(['third', 'second']);
+  });
+
+  it('a transaction that cannot be booked is not dropped to make room for absent ones', async () => {
     const { unread, payments, state } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';
     for (let number = 0; number <= 1_000; number++) await unread.read(`broken ${number}`, 'node');
-    expect(payments.trimAbsent('node', MAX_ABSENT)).toBe(false);
+    expect(payments.trimUnread('node', 'absent', MOST_UNREAD.absent)).toBe(false);
     expect(payments.unread('broken 0')).toBeDefined();
   });
 
@@ -151,6 +168,17 @@ describe('a listed transaction', () => {
       error,
     });
   });
+});
+
+it('unmatched shows how many transactions could not be booked, and the newest 200', async () => {
+  const { context } = createPaymentWorld();
+  for (let number = 1; number <= 201; number++) {
+    const row = { signature: `s${number}`, source: 'node', state: 'waiting', finalAt: NOW } as const;
+    context.treasury.putUnread({ ...row, firstAt: NOW + number });
+  }
+  const { message, rows = [] } = listUnmatched(context);
+  expect(message).toContain('201 transactions could not be booked');
+  expect([rows.length, rows[0]?.payment, rows.at(-1)?.payment]).toEqual([200, 's201', 's2']);
 });
 
 describe('a booked transaction', () => {
