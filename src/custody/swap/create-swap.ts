@@ -23,6 +23,7 @@ import {
   upstreamRefusal,
 } from '../kernel/begin-operation.ts';
 import { lostRequestRefusal } from '../kernel/birth.ts';
+import { isSuspect } from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reachedLimit } from '../kernel/spending-limits.ts';
@@ -35,7 +36,7 @@ import {
   KEY_FAILING,
   notBegunRefusal,
   reachedRefusal,
-  recordsUnverified,
+  recordsLost,
   refusalOfQuote,
   swapsStopped,
   tooSmallRefusal,
@@ -82,8 +83,8 @@ export class Swaps {
 
   /** The swap that began now or earlier with the same key, or a refusal. */
   async create(request: SwapRequest): Promise<SwapAnswer> {
-    if (!this.#tools.isVerified())
-      return refused(recordsUnverified((await this.#tools.stopBeginning('swap')) ?? 'unverified'));
+    const lost = isSuspect(this.#tools.journal) && (await this.#tools.stopBeginning('swap'));
+    if (lost) return refused(recordsLost(lost));
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
     // `beginOperation` decides balance and limits. Below the minimum nothing may begin, so balance and limits are only

@@ -155,7 +155,7 @@ export const swapsStopped = (reason: string): Refusal => ({
 });
 
 /** A journal that has lost rows may lack the swap of an earlier call, so this refusal speaks only of the new one. */
-export const recordsUnverified = (reason: string): Refusal => ({
+export const recordsLost = (reason: string): Refusal => ({
   ...swapsStopped(reason),
   message:
     'Swaps are paused while the records are checked. This call started nothing; an earlier call may have started a swap.',
