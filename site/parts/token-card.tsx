@@ -118,7 +118,7 @@ type TokenCardProps = {
   readonly token: TokenRecord;
   readonly trade: Trade;
   readonly isPart?: boolean;
-  /** What follows the figures. */
+  /** What follows the figures and buttons. */
   readonly children?: Child;
 };
 
@@ -140,20 +140,17 @@ export const TokenCard = ({ token, trade, isPart = false, children }: TokenCardP
       <SecondTile token={token} trade={trade} />
     </div>
     <Purpose official={token.official} />
+    <TokenActions token={token} />
     {children}
   </TokenView>
 );
 
-/** The address of a token, and what a visitor can do with it. */
 export const TokenAddress = ({ token }: { token: TokenRecord }) => (
-  <>
-    <TokenActions token={token} />
-    <div class="stacked">
-      <span class="fine">Mint address</span>
-      <Whole text={token.mint_address} label="mint address" />
-      <span class="row">
-        <Explorers mint={token.mint_address} />
-      </span>
-    </div>
-  </>
+  <div class="stacked">
+    <span class="fine">Mint address</span>
+    <Whole text={token.mint_address} label="mint address" />
+    <span class="row">
+      <Explorers mint={token.mint_address} />
+    </span>
+  </div>
 );
