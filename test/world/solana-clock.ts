@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EXPIRY_BLOCKS } from '../../src/chain/solana/transaction.ts';
 import type { Commitment } from '../../src/providers/solana-rpc.ts';
 import type { Surfpool } from './surfpool.ts';
 
@@ -49,6 +50,8 @@ interface LatestBlockhash {
 }
 
 const BLOCKHASH_LIFE_BLOCKS = 150;
+/** Blocks of a passed day: more than the custodian waits before it treats a transaction as expired. */
+const DAY_BLOCKS = 2n * EXPIRY_BLOCKS;
 /** After this time without a block, the chain is treated as stopped. */
 const STANDSTILL_MS = 60_000;
 
@@ -121,19 +124,21 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
     return commitment === 'confirmed' ? confirmed : Math.min(confirmed, lastFinal);
   }
 
+  function blockhashAt(slot: number): BlockhashSample {
+    for (let at = slot; at >= first; at -= 1) {
+      const found = samples.get(at);
+      if (found !== undefined) return found;
+    }
+    const oldest = samples.values().next().value;
+    if (oldest === undefined) throw new Error('no block yet');
+    return oldest;
+  }
+
   return {
     slot: slotAt,
     finality: FINALITY,
     blockHeight: (slot) => Math.max(slot - heightOffset, 0),
-    blockhashAt(slot) {
-      for (let at = slot; at >= first; at -= 1) {
-        const found = samples.get(at);
-        if (found !== undefined) return found;
-      }
-      const oldest = samples.values().next().value;
-      if (oldest === undefined) throw new Error('no block yet');
-      return oldest;
-    },
+    blockhashAt,
     newestBlockhash: sample,
     find: (blockhash) => byHash.get(blockhash) ?? null,
     saw: advance,
@@ -144,9 +149,11 @@ export async function startSolanaClock(surfpool: Surfpool, slotMs: number): Prom
       lastFinal = isHeld ? slotAt('finalized') : Number.POSITIVE_INFINITY;
     },
     async passDay() {
-      unseenBlocks += BLOCKHASH_LIFE_BLOCKS;
-      const { blockhash } = await sample();
-      while ((await sample()).blockhash === blockhash) await sleep(slotMs);
+      unseenBlocks += Number(DAY_BLOCKS);
+      await sample();
+      // Until then, nodes return a final blockhash of the day before, which has expired.
+      for (const before = head; blockhashAt(slotAt('finalized')).slot <= before; await sample())
+        await sleep(slotMs);
     },
     reached(slot) {
       return new Promise((resolve, reject) => {
