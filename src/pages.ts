@@ -1,6 +1,6 @@
 /**
- * Serves pages of the site with their first figures in the HTML. Readers without scripts and link previews need them, and
- * so does every reader while the API is slow. The figures are responses of the API, and the components of the site render
+ * Serves pages of the site with their first figures in the HTML. Link previews and readers without scripts need these
+ * figures. So does every reader while the API is slow. The figures are responses of the API, and the components of the site render
  * them.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The limits of each kind of operation, and the SOL that it must leave in the reserve. The operating float is kept for
- * sold work; swaps may use the rest.
+ * The limits of each kind of operation, and the SOL that each kind must leave in the reserve. Swaps cannot use the
+ * operating float, which is kept for token creations, payouts and refunds.
  * @module
  */
 import { type Lamports, lamports } from '../core/amount.ts';
@@ -30,7 +30,7 @@ export type OpenSales = {
   readonly lamports: bigint;
 };
 
-/** The work that a payment would begin: an operation of this kind, in addition to the open requests of the kind. */
+/** The operation that a payment would start, its cost, and the open requests for operations of the same kind. */
 export type Sale = { readonly kind: Kind; readonly cost: Lamports; readonly open: OpenSales };
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

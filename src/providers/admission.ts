@@ -166,7 +166,7 @@ type Scope = {
   /** Absent where the number of calls is not limited. */
   readonly slots?: CallSlots | undefined;
   readonly priority: Priority;
-  /** Any of them may pay for a call, including one that joins while the call waits. Empty for work of unknown clients. */
+  /** A call uses the budget of any of these, including a client that joins while it waits. Empty if none is known. */
   readonly clients: ReadonlySet<string>;
   /** Whether its calls are before those of other callers now. Absent: never. */
   readonly isFirst?: () => boolean;
@@ -188,7 +188,7 @@ export function atPriority<T>(priority: Priority, work: () => T): T {
 
 /**
  * Runs work that callers cause. Its calls use the budgets of callers.
- * @param isFirst asked at each admission: whether the calls are before those of other callers
+ * @param isFirst called at each admission; true if these calls go before those of other callers
  */
 export const forCaller = <T>(callers: Callers, work: () => T, isFirst = never): T =>
   scopes.run(

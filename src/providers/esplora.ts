@@ -122,7 +122,7 @@ const balanceOf = ({ chain_stats: chain, mempool_stats: mempool }: z.infer<typeo
 const blockHashOf = (upstream: string, response: UpstreamResponse): string =>
   bareText(upstream, response, /^[0-9a-f]{64}$/, 'not_a_hash');
 
-/** @param otherwise reason of the failure if a successful response has another form */
+/** @param otherwise the failure's reason if a response with status 200 has another form */
 function bareText(
   upstream: string,
   { status, text }: UpstreamResponse,

@@ -76,7 +76,7 @@ const wordsOf = (message: string): string =>
 /** The service, or one that it calls, failed. */
 const OUTAGE =
   /\binternal( server)? ?error|time(d|s)?[ -]?out|deadline exceeded|\bbusy\b|overload|bad gateway|\b(service|server|system|gateway|upstream|api|backend|database|host|node|rpc)s? (is |are |was )?(temporarily |currently |not |un)*(available|reachable|down|error|failed|failure)|something went wrong|unexpected (error|failure)|unhandled|econn|etimedout|socket hang up|fetch failed|connection (refused|reset|closed)|retries|^(service |temporarily )*unavailable\W*$/;
-/** Says what is wrong with the amount, even with an error code such as `UPSTREAM_ERROR`. */
+/** A text that matches states that the amount is wrong, even beside an error code such as `UPSTREAM_ERROR`. */
 const AMOUNT_IS = /\bamount (is )?too (low|small|high|large|big)\b/;
 const isOutage = (words: string): boolean => OUTAGE.test(words) && !AMOUNT_IS.test(words);
 const LIMITED = /(rate|quota) exceeded|rate limit|too many \w+|throttl|request limit|requests per/;
@@ -105,7 +105,7 @@ const INVALID =
 
 /** With these statuses the service states why it gives no quote; with the others it, or a proxy, failed. */
 const REFUSED = [400, 422];
-/** These are a refusal only as JSON with a text that is known: a proxy sends them too. */
+/** With these statuses only JSON with a known text is a refusal, because proxies also send them. */
 const PERHAPS_REFUSED = [401, 403, 404, 409, 451];
 /** A proxy's or a framework's text for a path that it does not serve. */
 const NO_SUCH_PATH = /^cannot (get|post)\b|\bno route matched\b/;
@@ -156,7 +156,7 @@ function reasonOf(words: string, amount: bigint): RefusalReason | undefined {
 type Side = 'amount_too_low' | 'amount_too_high';
 const other = (side: Side): Side => (side === 'amount_too_low' ? 'amount_too_high' : 'amount_too_low');
 
-/** A bound on something else says nothing about the amount. */
+/** Words that show that a bound concerns something other than the amount. */
 const OTHER_SUBJECT =
   /\b(liquidity|slippage\w*|deadline|solvers?|impact|confirmations?|price|balance|inventory|requests?|attempts?|time|seconds|ttl|length|decimals|characters|number of)\b/;
 const FEE = /\b(fees?|costs?|gas)\b/;

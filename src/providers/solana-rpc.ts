@@ -254,7 +254,7 @@ const transactionReads = (name: string, call: Call) => ({
     call('getSignaturesForAddress', [address, page], Signatures),
 });
 
-/** Sent and simulated transactions. */
+/** RPC methods that send or simulate a transaction. */
 const sends = (call: Call) => ({
   /** Sends without preflight, because the transaction was checked before and a lagging node must not refuse it. */
   send: (wireBase64: string) =>

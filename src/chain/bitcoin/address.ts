@@ -40,7 +40,7 @@ export const isBitcoinAddress = (text: string): boolean =>
 export const encodeAddress = (scriptPubKey: Uint8Array): string | null =>
   orUndefined(() => {
     const output = OutScript.decode(scriptPubKey);
-    // The library decodes an over-long push as the same script, but its hash gives a different address.
+    // The library also decodes a push that is longer than needed, but the chain sees another script than this address's.
     const isExact = isKnown(output.type) && equalBytes(OutScript.encode(output), scriptPubKey);
     return isExact ? MAINNET.encode(output) : null;
   }) ?? null;

@@ -1,5 +1,5 @@
 /**
- * BIP-322 signed messages in the simple form, text 2.0.0 of 2026, for P2WPKH and P2TR. A signature spends a virtual
+ * Signed messages of BIP-322, version 2.0.0 (2026), in the simple form, for P2WPKH and P2TR. A signature spends a virtual
  * transaction. `to_spend` pays the address and commits to the message through an input that no chain can contain.
  * `to_sign` spends it, and the signature is `smp` and the base64 of its witness stack. Signers before 2026 wrote no prefix.
  * The prefixes `ful` and `pof` mark the other forms, which are not evaluated.

@@ -90,7 +90,7 @@ const OTHERS_SEE_MS = 2_000;
 /** Added to the interval for each waiting operation of the kind, so the total rate of preparations stays bounded. */
 const WAITING_SHARE_MS = 10_000;
 const RAREST_PREPARE_MS = 3_600_000;
-/** How long an operation with an expiring quote awaits its signature. */
+/** After this time an unsigned operation whose quote expires is given up. */
 const UNSIGNED_MS = 2 * 60_000;
 /** Interval between checks of a failed operation with money outstanding, which may still arrive. */
 const OUTSTANDING_MS = 3_600_000;

@@ -20,7 +20,7 @@ export type Place = {
   readonly head?: Mark;
 };
 
-/** The entries of one page that a pass has not read. */
+/** The entries of one page of a node's list that the current pass still has to read. */
 export type Part = {
   readonly place: Place;
   /** Newest first. */

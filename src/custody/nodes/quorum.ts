@@ -24,7 +24,7 @@ type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonl
 export type NodeAgreement = {
   readonly nodes: number;
   readonly quorum: number;
-  /** A difference within the last hour. Finalized data may never differ, so one of the nodes is wrong. */
+  /** A difference within the last hour. Finalized data is the same on all nodes, so one node is wrong. */
   readonly disagreement: {
     /** Unix milliseconds. */
     readonly at: number;

@@ -1,7 +1,7 @@
 /**
  * Looks up signatures that callers name. Any caller may name any signature, so all of them share one poll of the nodes.
- * Each client network has a share of the waits, and of the nodes' calls. The lookups of an unknown signature become
- * rarer with time.
+ * Each client network may use a share of the waiting places and of the calls to nodes. The lookups of an unknown
+ * signature become rarer with time.
  * @module
  */
 import { Budget } from '../../core/budget.ts';
@@ -223,7 +223,7 @@ export class SignatureLookups {
       ? chain.transaction(signature)
       : chain.confirmedTransaction(signature)
     ).catch((error: unknown) => {
-      // The used-up share is that of one caller. Another caller may have units left, so it reads again.
+      // Only this caller's share is used up. A caller with units left can read at once.
       if (isRateLimited(error)) known.readAt = 0;
       else known.failure = error;
       throw error;

@@ -32,8 +32,8 @@ export function createAlarmStore(db: D1Database) {
     db.prepare('SELECT name, since, sent_at AS sentAt, things AS count FROM alarms ORDER BY since, name');
   return {
     /**
-     * Stores the names that have no row yet, and lowers the counts that fell. Returns every row, including alarms whose
-     * end was not sent yet.
+     * Adds a row for each new alarm, and lowers a stored count if the current count is smaller. Returns every row,
+     * including alarms whose end was not sent yet.
      */
     async note(active: readonly Begun[]): Promise<AlarmRow[]> {
       const insert = db.prepare(

@@ -180,7 +180,7 @@ const asOnChain = (row: TokenRow, { supply, decimals, program, metadata }: Token
 });
 
 /**
- * One token. Only the chain describes an official or an unlisted token, so nothing is shown without the chain.
+ * One token. An official or unlisted token is read from the chain only: if no node responds, the read fails.
  * @param id numeric id, or mint address
  * @throws AppError UPSTREAM_FAILED
  */
