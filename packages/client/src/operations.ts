@@ -671,7 +671,7 @@ export type AsryClaim = {
     /** Unix seconds; decides the epoch */ blockTime: number;
     /** Amount that the treasury's own account received */ creditedAtomic: string;
     /** Receive fee */ feeAtomic: string;
-    /** Credited amount less the fee; this amount earns */ netAtomic: string;
+    /** Credited amount less the fee. The reward is computed from it */ netAtomic: string;
     epoch: number;
   };
   reward: {
@@ -693,7 +693,7 @@ export type AsryClaimRequest = {
   /** Signature of the payment, base58 of 64 bytes */ depositTxSignature: string;
   /** Expected received amount in whole tokens; must equal amountAtomic if both are given; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
-  /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays all that is left */
+  /** Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %. After three such calls the next one pays the rest */
   rewardUsd?: number | string;
   /** Only validates: nothing is consumed or paid */ skipReward?: boolean;
 };
@@ -734,7 +734,8 @@ export type AsryEpochs = {
     mints: { USDC: string; USDT: string };
     decimals: number;
   };
-  /** ASRY that the cold account still allows; null without such an account, or if unread */ allowanceAtomic: string | null;
+  /** ASRY that the cold account still allows; null without such an account, or if its allowance could not be read */
+  allowanceAtomic: string | null;
   as_of: string;
 };
 

@@ -44,7 +44,7 @@ const Claim = component('AsryClaim', {
     blockTime: z.int().describe('Unix seconds; decides the epoch'),
     creditedAtomic: atomsText("Amount that the treasury's own account received", '100000000'),
     feeAtomic: atomsText('Receive fee', '50000'),
-    netAtomic: atomsText('Credited amount less the fee; this amount earns', '99950000'),
+    netAtomic: atomsText('Credited amount less the fee. The reward is computed from it', '99950000'),
     epoch: z.int(),
   }),
   reward: z.object({
@@ -143,7 +143,7 @@ const claimRoute = createRoute({
           minimum: 1n,
           excess: 'drop',
           description:
-            'Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays all that is left',
+            'Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %. After three such calls the next one pays the rest',
           example: '10',
         }).optional(),
         skipReward: z.boolean().optional().describe('Only validates: nothing is consumed or paid'),
@@ -151,7 +151,10 @@ const claimRoute = createRoute({
     ),
   },
   responses: {
-    200: jsonResponse(Claim, 'The payment is claimed; with skipReward, it could be claimed'),
+    200: jsonResponse(
+      Claim,
+      'The payment is claimed. With skipReward: a claim would succeed, and nothing was claimed',
+    ),
     ...errorResponses(
       [
         ...BODY_ERRORS,
@@ -230,7 +233,9 @@ const epochRoute = createRoute({
         allowanceAtomic: z
           .string()
           .nullable()
-          .describe('ASRY that the cold account still allows; null without such an account, or if unread'),
+          .describe(
+            'ASRY that the cold account still allows; null without such an account, or if its allowance could not be read',
+          ),
         as_of: z.iso.datetime(),
       }),
       'Up to 100 epochs',
