@@ -144,7 +144,7 @@ async function answerOf(tool: Tool, args: Answer, wanted: unknown, context: Tool
 
 function repeated({ input }: Tool, first: Answer, ageSeconds: number): Answer {
   const another = 'idempotencyKey' in input.shape ? ' For another one, pass a new idempotencyKey.' : '';
-  const message = `An equal call ${ageSeconds} s ago had this result; nothing was created now.${another} ${first.message ?? ''}`;
+  const message = `The same call ${ageSeconds} s ago returned this result. This call created nothing.${another} ${first.message ?? ''}`;
   return { ...first, replayed: true, message: message.trim() };
 }
 

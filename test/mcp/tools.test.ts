@@ -371,7 +371,7 @@ describe('an equal call within minutes', () => {
     const again = await ask('token_invoice_create', { decimals: 6, ...order });
     expect(again).toMatchObject({ ...first, replayed: true, message: expect.any(String) });
     expect(String(Reflect.get(again, 'message'))).toMatch(
-      /^An equal call 1 s ago had this result; nothing was created now\. For another one, pass a new idempotencyKey\./,
+      /^The same call 1 s ago returned this result\. This call created nothing\. For another one, pass a new idempotencyKey\./,
     );
     expect(sent).toHaveLength(1);
   });
