@@ -125,7 +125,7 @@ async function eachRecord(
 
 const PLAN = [
   'Nothing was changed yet. This command deletes every row of the journal and starts an empty one.',
-  'Older payments, deposits and requests will be refused. You pay open debts by hand from the rows in D1.',
+  'Older payments, deposits and requests will be refused. The service will not pay open debts: pay them by hand from the rows in D1.',
   'Signing stays paused until `ops resume`. If you want this, type `ops begin-anew --confirm',
 ].join(' ');
 
