@@ -351,7 +351,7 @@ export const VARIABLES = {
     default: 'creation=0.01,listing=0.02',
     areas: ['payments'],
     about:
-      'Prices in SOL: `creation=` of a token, in addition to its rent and fees, and `listing=`. A name that is left out keeps its default.',
+      'Prices in SOL: `creation=` is added to the rent and fees of a token; `listing=` is the whole price. A name that is left out keeps its default.',
   },
   DAILY_LIMITS: {
     schema: namedList(
