@@ -9,7 +9,7 @@ const pair = {
 
 const exchangeMin = tool({
   name: 'exchange_min',
-  title: 'Bounds of an exchange',
+  title: 'Minimum and maximum of an exchange',
   description:
     'Smallest and largest amount of a currency pair, in whole coins of `from`; null when the provider does not exchange it now.',
   annotations: READS,
