@@ -118,9 +118,9 @@ export async function search(): Promise<Row[]> {
     const middle = Math.floor(TOKENS / 2);
     const rows = [
       await againstLike(ask, 'a rare symbol', `sym${middle + 1}`),
-      await againstLike(ask, 'a rare part of one', `m${middle + 11}`),
+      await againstLike(ask, 'a rare part of a symbol', `m${middle + 11}`),
       await againstLike(ask, 'no hit', 'zzqqxxyy'),
-      await againstLike(ask, 'no hit of words that occur', 'wordaz plain'),
+      await againstLike(ask, 'words that no token has together', 'wordaz plain'),
       await againstKey(ask, 'a common symbol', 'moon'),
       await againstKey(ask, 'a common name', 'wordaa'),
       await againstKey(ask, 'a common part of one', 'light'),
