@@ -198,7 +198,7 @@ it('shows that nothing was paid if the signature never lands, and offers the pay
   expect(kept.sent()).toBe(0);
 });
 
-describe('a payment that does not happen can be tried again', () => {
+describe('the visitor can retry a payment that was not sent', () => {
   it('lets the visitor pay again after the wallet rejected the payment', async () => {
     const { page, sent } = await order({ behaviour: 'reject' });
     await payButton(page).click();

@@ -464,7 +464,7 @@ describe('a limit of 2 s', () => {
     await stop();
   });
 
-  it('a limit of 2 s returns the state that was read before the server hung', async () => {
+  it('a wait limited to 2 s returns the last state that was read before the server hung', async () => {
     const { sluice, stop } = await hangingAfter(WAITING);
     const failure = { kind: 'unfinished', reason: 'timeout', value: { status: 'waiting' } };
     expect(await sluice.waitForSwap(ID, { timeoutMs: 2_000 })).toMatchObject({ ok: false, failure });

@@ -190,7 +190,7 @@ describe('the report', () => {
     expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);
   });
 
-  it("the report shows the operator's pause even if swaps are also disabled, because the pause stops more", async () => {
+  it('if swaps are disabled and the operator has paused signing, the report names the pause', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect((await w.custody.report()).paused).toBe('disabled');
     await w.custody.ops({ name: 'pause' });

@@ -60,7 +60,7 @@ it('mints ABSR to the new account of the treasury, once, for sats with three con
   expect(await supply()).toBe('1000000');
 });
 
-it('a reorganization removes only sats without minted ABSR', async () => {
+it('a reorganization removes only sats for which no ABSR was minted', async () => {
   const young = await world.control.sendBitcoin(world.reserve.bitcoin, 70_000n);
   await world.control.mine(2);
   await world.control.reorg(2, [young]);

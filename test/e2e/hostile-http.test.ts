@@ -40,8 +40,8 @@ function statusOf(answer: string): string {
 const header = (answer: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)\\r$`, 'im').exec(answer.split('\r\n\r\n')[0] ?? '')?.[1];
 
-describe('the documented response to', () => {
-  it.each(SHAPES)('responds to $name with $answer', async ({ bytes, answer }) => {
+describe('hostile requests', () => {
+  it.each(SHAPES)('$name gets the response $answer', async ({ bytes, answer }) => {
     const given = await ask(bytes);
     expect(statusOf(given)).toBe(answer);
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);

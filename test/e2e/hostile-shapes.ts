@@ -53,7 +53,7 @@ const BODIES = scenes(String.raw`
   swap | 400 INVALID_INPUT | an unknown member                               | {"amountSol":0.5,"to":"bc1qthief"}
   view | 204               | a UTF-8 byte order mark                         | hex:efbbbf7b2270617468223a222f61227d
   view | 400 INVALID_JSON  | UTF-16                                          | hex:fffe7b00220070006100740068002200
-  view | 400 INVALID_JSON  | an overlong slash                               | hex:7b2270617468223a22c0af227d
+  view | 400 INVALID_JSON  | a slash as an overlong UTF-8 sequence           | hex:7b2270617468223a22c0af227d
   view | 400 INVALID_JSON  | half a character at the end                     | hex:7b2270617468223a222fe282
   view | 400 INVALID_JSON  | a surrogate written as UTF-8                    | hex:7b2270617468223a222feda080227d
   view | 400 INVALID_INPUT | a lone surrogate as an escape                   | {"path":"/\ud800"}

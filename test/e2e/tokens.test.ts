@@ -46,7 +46,7 @@ async function mintOnChain(address: string) {
   };
 }
 
-describe('from a form to a token', () => {
+describe('a token creation, from the request to the listed token', () => {
   const flags = [0, 7, 1, 2, 3, 4, 5, 6].slice(0, cases(8, 2)).map((bits) => ({
     revoke_mint_authority: (bits & 1) !== 0,
     revoke_freeze_authority: (bits & 2) !== 0,

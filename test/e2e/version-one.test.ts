@@ -137,7 +137,7 @@ async function mints(from: World): Promise<void> {
   });
 }
 
-describe('on a chain of version 1', () => {
+describe('with Solana transactions of version 1', () => {
   it('an invoice, a listing, a claim, a swap and a refunded swap succeed', async () => {
     const from = await startVersionOneWorld(200);
     const refused = await callRpc(from.endpoints.rpc1, 'getTransaction', [

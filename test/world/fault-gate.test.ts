@@ -4,7 +4,7 @@ import { createFaultBook } from './fault-book.ts';
 import { startUpstream } from './fault-gate.ts';
 import { createRequestCounts } from './request-counts.ts';
 
-it('an upstream with a rate limit refuses the requests above it in each second', async () => {
+it('an upstream refuses requests above its limit per second', async () => {
   let now = 5_000;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now);
   const upstream = await startUpstream({

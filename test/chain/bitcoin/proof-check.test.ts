@@ -60,7 +60,7 @@ it('confirms all six lines of a true proof, with the figures of both chains', ()
   expect(lines[3]?.text).toBe('1,000 ABSR exist; the address holds 1,200 sats.');
 });
 
-describe('a source that cannot be reached leaves a line unchecked, never red:', () => {
+describe('unreachable sources leave a line unchecked, never red:', () => {
   const unchecked = (change: Partial<ProofEvidence>): string[] => {
     expect(linesWith('contradicted', change)).toEqual([]);
     return linesWith('unchecked', change);

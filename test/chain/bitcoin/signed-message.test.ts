@@ -108,7 +108,7 @@ const TAMPERED: [string, Tamper][] = [
 describe.each(TYPES)('tampered, %s', (type) => {
   const signed = signedBy(secretKey, type);
 
-  it('an unchanged signature has the scheme that verifiers expect, and every peer accepts it', () => {
+  it('an unchanged signature has the scheme of its type, and our verifier and all peer libraries accept it', () => {
     const { address, message, signature } = signed;
     expect(signMessage({ wif, address, message })).toMatchObject({ scheme: SCHEMES[type], signature });
     expect(verifyMessage(signed)).toEqual({ verdict: 'valid', scheme: SCHEMES[type] });

@@ -133,7 +133,7 @@ eachScene(`
   only earlier balances                             |           | sender 100, treasury 5            | ?                                    | unverifiable no_token_balances
   no block time                                     | undated   | sender 100, treasury 5            | sender 60, treasury 45               | unverifiable no_block_time
   no owner of an account, as older nodes return it  |           | sender 100, treasury 5            | nobody 60, treasury 45               | unverifiable bad_balances
-  no program of an account                          |           | sender 100 no-program, treasury 5 | sender 60, treasury 45               | unverifiable bad_balances
+  an account row that lacks its token program       |           | sender 100 no-program, treasury 5 | sender 60, treasury 45               | unverifiable bad_balances
   one account twice                                 |           | sender 100, treasury 5            | sender 60, treasury 45, treasury 45  | unverifiable bad_balances
   an account index out of range                     |           | sender 100, treasury 5            | sender 60, treasury 45 nowhere       | unverifiable bad_balances
   an exchange on the list                           | exchange  | exchange 100, treasury 5          | exchange 60, treasury 45             | held sender_is_exchange

@@ -41,7 +41,7 @@ it.each(
     by an inner transfer of a program            | 0     | none    | inner    | completed        |          | confirmed
     from the treasury to itself                  | 0     | none    | itself   | awaiting_payment |          | PAYMENT_NOT_BOUND
     that goes in and out again                   | 0     | none    | back     | awaiting_payment |          | PAYMENT_NOT_BOUND
-    that the reserve made itself                 | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
+    whose sender is the reserve                  | 0     | own     | reserve  | awaiting_payment |          | PAYMENT_NOT_BOUND
     that the treasury and another account signed | 0     | own     | cosigned | awaiting_payment |          | PAYMENT_NOT_BOUND
     with the reference of another request        | 0     | rival   |          | awaiting_payment |          | PAYMENT_ALREADY_USED
     with a reference of no request               | 1     | foreign |          | awaiting_payment |          | PAYMENT_NOT_BOUND

@@ -257,7 +257,7 @@ const SCENES = `
   a node invents transactions without end                         | 2 | pay 30, flood 120, calm, all | 30 of 30, payments_unread_limit node-1
   a node hides a payment                                          | 2 | pay 30, hide s7, all | 30 of 30
   much is queued for ten minutes                                  | 1 | pay 300, run, tick 10m, run | 80 of 300, behind
-  much is queued for longer                                       | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
+  much is queued for longer than ten minutes                      | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
   much is queued even if the clock was set back                   | 1 | pay 500, run, tick -1d, run, tick 10m, run, tick 1ms, run | 160 of 500, behind, treasury_walk_behind node-1
   a run may read little                                           | 2 | pay 60, share 1, run | 4 of 60, behind
   no node responds to a request for one transaction               | 1 | pay 5, fault silent s3, run, run | 4 of 5, work_failed

@@ -108,7 +108,7 @@ describe('a transaction that no quorum returns', () => {
 });
 
 describe('a listed transaction', () => {
-  it('drops absent transactions of a node above a thousand, the oldest first', async () => {
+  it('keeps at most 1,000 absent transactions of a node, and drops the oldest', async () => {
     const { unread, payments, state } = setUp();
     await unread.read('old', 'node');
     state.now += 1;

@@ -249,7 +249,7 @@ it('unfreeze shows what it would acknowledge, and its code confirms no spend tha
   expect((await w.custody.report()).frozen).toBeNull();
 });
 
-it('an acknowledged spend does not freeze again, and the next one does', async () => {
+it('an acknowledged spend does not freeze signing again, but the next unexplained one does', async () => {
   const { w, lands } = await watched();
   lands(theft());
   await w.custody.wake();

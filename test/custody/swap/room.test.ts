@@ -45,7 +45,7 @@ describe('room for swaps', () => {
     });
   });
 
-  it('the smallest swap is known while no node shows the balance', async () => {
+  it('shows the smallest swap even while no node returns the balance of the reserve', async () => {
     const w = createCustodianWorld();
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
     expect(await w.custody.swapRoom()).toMatchObject({

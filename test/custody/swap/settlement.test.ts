@@ -93,7 +93,7 @@ describe('delivery', () => {
       the second of two equal outputs settles the second swap                                        | t   | t 124500 124500        | 0 | whole t:1 124500
       a swap takes the output of a batch that fits its amount, not a larger one                      | t   | t 200000 124500        |   | whole t:1 124500
       a swap takes the output of a batch that fits its amount, not a smaller one                     | t   | t 60000 124500         |   | whole t:1 124500
-      a swap takes the output that fits its amount among three                                       | t   | t 60000 200000 124500  |   | whole t:2 124500
+      of three outputs, a swap takes the one that fits its amount                                    | t   | t 60000 200000 124500  |   | whole t:2 124500
       the largest unused output is the part when no output of a batch is enough                      | t   | t 10 90000 20          |   | part t:1 90000 unsettled
       a part does not end a swap while another reported transaction is unconfirmed                   | o t | o 7                    |   | waits
       a whole payment in a later transaction is preferred to a part in an earlier                    | o t | o 7, t 124500          |   | whole t:0 124500
