@@ -214,16 +214,13 @@ async function sendAll(
   { payer, others }: Pick<Prepared, 'payer' | 'others'>,
   print: (line: string) => void,
 ): Promise<string[]> {
-  const sent = steps.map(async ({ says, instructions, isCosigned }) => {
-    try {
-      const prepared = { payer, others: isCosigned ? others : [], budget: BUDGET, instructions };
-      await sendSigned(rpc, prepared, (signature) => print(`${says}: ${signature}`));
-      return [];
-    } catch (error) {
-      return [`${says} (${error instanceof Error ? error.message : String(error)})`];
-    }
+  const transactions = steps.map(({ says, instructions, isCosigned }) => {
+    return { says, payer, others: isCosigned ? others : [], budget: BUDGET, instructions };
   });
-  return (await Promise.all(sent)).flat();
+  const failed = await sendSigned(rpc, transactions, ({ says }, signature) => print(`${says}: ${signature}`));
+  return [...failed].map(
+    ([{ says }, error]) => `${says} (${error instanceof Error ? error.message : String(error)})`,
+  );
 }
 
 async function readFacts(

@@ -139,11 +139,9 @@ export async function handOverMintAuthority(
   for (const line of plan.lines) print(line);
   if (plan.instructions.length === 0) return;
   if (!send) return print('Nothing was sent. Repeat the command with --send to send it.');
-  await sendSigned(
-    rpc,
-    { payer: signer, others: [], budget: BUDGET, instructions: plan.instructions },
-    (signature) => print(`Signature  ${signature}`),
-  );
+  const handOver = { payer: signer, others: [], budget: BUDGET, instructions: plan.instructions };
+  const failed = await sendSigned(rpc, [handOver], (_, signature) => print(`Signature  ${signature}`));
+  for (const error of failed.values()) throw error;
   const { mint: after } = await readFacts(rpc, keys);
   if (after.mintAuthority !== plan.multisig)
     throw new Error('The chain still shows another mint authority. Repeat the command.');

@@ -1,5 +1,4 @@
-/** Sends a transaction that keys on the operator's machine sign, and waits until it is final. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Sends transactions that keys on the operator's machine sign, and waits until they are final. */
 import { base64 } from '@scure/base';
 import type { Instruction } from '@solana/web3.js';
 import {
@@ -11,9 +10,12 @@ import {
 import type { Signer } from '../../src/custody/kernel/ports.ts';
 import { settled } from '../../src/custody/nodes/quorum.ts';
 import { within } from '../../src/http/within.ts';
-import { isAlreadyProcessed, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { isAlreadyProcessed, RpcRefusal, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 
-const POLL_MS = 500;
+/** Between two rounds of reads and sends: a public node refuses a key that sends more often. */
+const POLL_MS = 2_000;
+/** Consecutive polls that read nothing, about five minutes: the transactions have expired meanwhile. */
+const MOST_UNREAD = 150;
 
 export type Prepared = {
   /** The payer of the fee. */
@@ -24,42 +26,95 @@ export type Prepared = {
   readonly instructions: readonly Instruction[];
 };
 
+type Attempt = { readonly signature: string; readonly wire: string; isSent: boolean };
+
+/** `open` while the transaction may land; an error has a text for the operator. */
+type Outcome = 'open' | 'final' | { readonly error: unknown };
+
 /**
- * Sends to every node with each poll: a node may drop a transaction, and none sends it again by itself.
- * @param show gets the signature before the transaction is sent
- * @throws Error with a text for the operator
+ * Sends to every node with each poll: a node may drop a transaction, and none sends it again by itself. All transactions
+ * share the reads of a poll. A read that fails ends nothing, because they may land until their expiry.
+ * @param show gets each signature before the first transaction is sent
+ * @returns an error with a text for the operator, for each transaction that is not final
+ * @throws when no blockhash can be read; nothing was sent then
  */
-export async function sendSigned(
+export async function sendSigned<T extends Prepared>(
   rpc: SolanaRpc,
-  { payer, others, budget, instructions }: Prepared,
-  show: (signature: string) => void,
-): Promise<void> {
+  transactions: readonly T[],
+  show: (transaction: T, signature: string) => void,
+): Promise<ReadonlyMap<T, unknown>> {
   const lifetime = await rpc.first((node) => node.latestBlockhash('confirmed'));
   const { blockHeight: signedAt } = await rpc.first((node) => node.epochInfo('confirmed'));
+  const failed = new Map<T, unknown>();
+  const open = new Map<T, Attempt>();
+  for (const transaction of transactions)
+    try {
+      open.set(transaction, await sign(transaction, lifetime));
+    } catch (error) {
+      failed.set(transaction, error);
+    }
+  for (const [transaction, { signature }] of open) show(transaction, signature);
+  const read = outcomesUntil(rpc, signedAt + EXPIRY_BLOCKS);
+  for (;;) {
+    const outcomes = await read([...open.values()]);
+    const polled = [...open].map(async ([transaction, attempt], at) => {
+      const shown = outcomes[at] ?? 'open';
+      const outcome = shown === 'open' ? await send(rpc, attempt) : shown;
+      if (outcome === 'open') return;
+      open.delete(transaction);
+      if (outcome !== 'final') failed.set(transaction, outcome.error);
+    });
+    await Promise.all(polled);
+    if (open.size === 0) return failed;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function sign(
+  { payer, others, budget, instructions }: Prepared,
+  lifetime: Parameters<typeof compileMessage>[1],
+): Promise<Attempt> {
   const message = compileMessage(payer.address, lifetime, budget, instructions);
   const own = await payer.sign(message);
   const cosignatures = await Promise.all(others.map((signer) => signer.sign(message)));
   const { wire, signature } = signedTransaction(message, [own, ...cosignatures]);
-  show(signature);
-  for (let isSent = false; ; ) {
-    // The height is read before the status, so that a landing in the last block is not missed.
-    const { blockHeight } = await rpc.first((node) => node.epochInfo('finalized'));
-    const { statuses } = await rpc.first((node) => node.signatureStatuses([signature]));
-    const [status] = statuses;
-    if (status?.commitment === 'finalized') {
-      if (status.err !== null) throw new Error('The transaction failed on the chain.');
-      return;
+  return { signature, wire: base64.encode(wire), isSent: false };
+}
+
+/** Reads what the chain has of the attempts. While reads fail, they stay open until `MOST_UNREAD` is reached. */
+function outcomesUntil(rpc: SolanaRpc, expiry: bigint) {
+  let unread = 0;
+  return async (attempts: readonly Attempt[]): Promise<Outcome[]> => {
+    try {
+      // The height is read before the statuses, so that a landing in the last block is not missed.
+      const { blockHeight } = await rpc.first((node) => node.epochInfo('finalized'));
+      const signatures = attempts.map(({ signature }) => signature);
+      const { statuses } = await rpc.first((node) => node.signatureStatuses(signatures));
+      unread = 0;
+      return signatures.map((signature, at) => {
+        const status = statuses[at];
+        if (status?.commitment === 'finalized')
+          return status.err === null ? 'final' : { error: new Error('The transaction failed on the chain.') };
+        if (status || blockHeight <= expiry) return 'open';
+        const text = `${signature} has expired. Repeat the command: it shows what the chain has.`;
+        return { error: new Error(text) };
+      });
+    } catch (error) {
+      unread += 1;
+      return attempts.map(() => (unread > MOST_UNREAD ? { error } : 'open'));
     }
-    if (!status && blockHeight > signedAt + EXPIRY_BLOCKS)
-      throw new Error(`${signature} has expired. Repeat the command: it shows what the chain has.`);
-    const answers = await settled(
-      rpc.nodes.map((node) => node.send(base64.encode(wire))),
-      1,
-      within,
-    );
-    isSent ||= answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
-    const refusal = answers.find((answer) => answer.status === 'rejected');
-    if (!isSent) throw refusal?.reason ?? new Error('No Solana node is configured.');
-    await sleep(POLL_MS);
-  }
+  };
+}
+
+/** An attempt that every node refuses before any has accepted it cannot land. */
+async function send(rpc: SolanaRpc, attempt: Attempt): Promise<Outcome> {
+  const answers = await settled(
+    rpc.nodes.map((node) => node.send(attempt.wire)),
+    1,
+    within,
+  );
+  const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+  attempt.isSent ||= refusals.length < answers.length || refusals.some(isAlreadyProcessed);
+  const isRefused = !attempt.isSent && refusals.every((reason) => reason instanceof RpcRefusal);
+  return isRefused ? { error: refusals[0] ?? new Error('No Solana node is configured.') } : 'open';
 }

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendSigned } from '../../scripts/ops/send-signed.ts';
 import { EXPIRY_BLOCKS } from '../../src/chain/solana/transaction.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import type { SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { RESERVE } from '../kit/addresses.ts';
 import { BLOCKHASH } from '../kit/fake-bridge.ts';
@@ -12,36 +13,88 @@ const PREPARED = {
   instructions: [],
 };
 
-/** Two nodes that drop what they get before this send; then the transaction is final after a poll. */
-function dropping(sends: number) {
-  const sent: string[] = [];
-  let height = 1_000n;
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/**
+ * Two nodes that drop what they get before this number of sends; then all is final.
+ * @param failing the reads that fail, and the first sends, as those of a node that limits its callers
+ */
+function dropping(
+  sends: number,
+  failing: { readonly reads: number; readonly sends: number } = { reads: 0, sends: 0 },
+) {
+  const sent: { readonly name: string; readonly at: number }[] = [];
+  const looks: (readonly string[])[] = [];
+  let [height, polls, tries] = [1_000n, 0, 0];
   const nodes = ['one', 'two'].map((name) => ({
     name,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
-    async epochInfo() {
+    async epochInfo(commitment: string) {
       height += 40n;
+      if (commitment === 'finalized' && polls++ < failing.reads) throw upstreamFailed('rpc', 'http_429');
       return { slot: height, blockHeight: height };
     },
-    signatureStatuses: async () => ({
-      statuses: [sent.length >= sends ? { commitment: 'finalized', err: null } : null],
-    }),
-    send: async () => void sent.push(name),
+    async signatureStatuses(signatures: readonly string[]) {
+      looks.push(signatures);
+      const status = sent.length >= sends ? { commitment: 'finalized', err: null } : null;
+      return { statuses: signatures.map(() => status) };
+    },
+    async send() {
+      if (tries++ < failing.sends) throw upstreamFailed('rpc', 'http_429');
+      sent.push({ name, at: Date.now() });
+    },
   }));
   const first = async (read: (node: unknown) => unknown) => read(nodes[0]);
-  return { rpc: { nodes, first } as unknown as SolanaRpc, sent, height: () => height };
+  return { rpc: { nodes, first } as unknown as SolanaRpc, sent, looks, height: () => height };
+}
+
+/** @returns the texts of what failed */
+async function sending(rpc: SolanaRpc, count = 1): Promise<string[]> {
+  const transactions = Array.from({ length: count }, (_, at) => {
+    const payer = { address: RESERVE, sign: async () => new Uint8Array(64).fill(at) };
+    return { ...PREPARED, payer };
+  });
+  const ended = sendSigned(rpc, transactions, () => undefined);
+  await vi.runAllTimersAsync();
+  return [...(await ended).values()].map(String);
 }
 
 describe('a transaction that keys on the operator machine sign', () => {
-  it('a transaction that nodes drop is sent to every node again until it is final', async () => {
+  it('a transaction that nodes drop is sent to every node again every 2 s until it is final', async () => {
     const { rpc, sent } = dropping(4);
-    await sendSigned(rpc, PREPARED, () => undefined);
-    expect(sent).toEqual(['one', 'two', 'one', 'two']);
+    expect(await sending(rpc)).toEqual([]);
+    expect(sent.map(({ name }) => name)).toEqual(['one', 'two', 'one', 'two']);
+    expect((sent[2]?.at ?? 0) - (sent[0]?.at ?? 0)).toBe(2_000);
   });
 
   it('a transaction that never lands ends with its expiry', async () => {
     const { rpc, height } = dropping(Number.POSITIVE_INFINITY);
-    await expect(sendSigned(rpc, PREPARED, () => undefined)).rejects.toThrow('has expired');
+    expect(await sending(rpc)).toEqual([expect.stringContaining('has expired')]);
     expect(height()).toBeLessThan(1_000n + EXPIRY_BLOCKS + 100n);
+  });
+
+  it('a read that fails does not end the sends', async () => {
+    const { rpc, sent } = dropping(4, { reads: 3, sends: 0 });
+    expect(await sending(rpc)).toEqual([]);
+    expect(sent).toHaveLength(6);
+  });
+
+  it('a transaction is sent again if no node has accepted the first send', async () => {
+    const { rpc, sent } = dropping(2, { reads: 0, sends: 2 });
+    expect(await sending(rpc)).toEqual([]);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('the command ends when no node shows the chain for five minutes', async () => {
+    const { rpc, sent } = dropping(1, { reads: Number.POSITIVE_INFINITY, sends: 0 });
+    expect(await sending(rpc)).toHaveLength(1);
+    expect(sent).toHaveLength(300);
+  });
+
+  it('ten transactions share the status read of each poll', async () => {
+    const { rpc, looks } = dropping(40);
+    expect(await sending(rpc, 10)).toEqual([]);
+    expect(looks.map(({ length }) => length)).toEqual([10, 10, 10]);
   });
 });
