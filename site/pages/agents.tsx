@@ -97,8 +97,8 @@ export const agents: Page = {
   Content: () => (
     <>
       <Title name="For agents and their developers">
-        One URL for MCP, or plain HTTP. No key, no account. Errors name the next step, and money moves once
-        however often a call is repeated.
+        One URL for MCP, or plain HTTP. No account is needed. Errors name the next step, and a call repeated
+        with the same Idempotency-Key moves money once.
       </Title>
       <Connect />
       <Tools />
