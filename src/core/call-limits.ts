@@ -19,7 +19,7 @@ export const BUDGETS = {
   /** Signatures that callers wait for at once. Beyond `fair`, a client may wait for two. */
   signature_lookups: { total: 1_024, fair: 256 },
   /** Waits at once, even for the same signature: each holds a call and a timer. Beyond `fair`, a client may have two. */
-  lookup_waits: { total: 4_096, fair: 1_024 },
+  lookup_waits: { total: 4_096, fair: 2_048 },
 } as const satisfies Record<string, BudgetTerms>;
 
 /** Callers together may use this part of a node's rate. The rest is left for the service's own work. */

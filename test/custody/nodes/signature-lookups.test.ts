@@ -167,10 +167,10 @@ it.each(
       | rate 2; shows s0 final; shows s1 final; shows s2 final; shows s3 final; find s each:4 client:strangers = final 4; read = none; shows later final; find later = final 1; read = none
     a caller without a share of the calls does not make the read of a payment fail for others
       | shows paid final; set spent true; find paid client:other = upstream_calls 1; set spent false; find paid = final 1
-    a network may wait for one signature 256 times at once
-      | find one calls:1000 client:network wait:1s = unknown 256 lookup_waits 744
-    250 networks use at most a quarter of the 4,096 waits, so that each new network still has two
-      | find one calls:20000 client:networks wait:1s = unknown 996 lookup_waits 19004
+    a network may wait for one signature 512 times at once
+      | find one calls:1000 client:network wait:1s = unknown 512 lookup_waits 488
+    250 networks use at most half of the 4,096 waits, so that each new network still has two
+      | find one calls:20000 client:networks wait:1s = unknown 1992 lookup_waits 18008
     repeated reads without a quorum do not use up the share of a network
       | shows foreign final; set quorum false; find foreign wait:55s = pending 1; reads-are-fewer-than 10 = true; set quorum true; find foreign wait:20s = final 1
   `),
