@@ -73,7 +73,7 @@ export function AsrySupply() {
     ['This service can pay out', epochs === null ? 'Not known right now.' : payoutText(epochs)],
     ['Who can mint', token === null ? 'Not known right now.' : <Minter token={token} />],
     ['What prevents more', boundText(minter)],
-    ['Supply now', token === null ? 'Not known right now.' : <Supply token={token} />],
+    ['Supply', token === null ? 'Not known right now.' : <Supply token={token} />],
   ];
   return (
     <dl class="facts">

@@ -32,7 +32,7 @@ function share(limit: Limit): number {
 /** The window of a limit: null for operations that have not ended. */
 const windowText = (seconds: number | null): string =>
   seconds === null
-    ? 'now'
+    ? 'under way'
     : seconds === 3600
       ? 'in the last hour'
       : seconds === 86_400

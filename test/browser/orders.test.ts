@@ -112,7 +112,7 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
   expect(text).toContain(`${invoice.amount} SOL come back to`);
   expect(text).toContain(users[0]?.address.slice(0, 6));
   expect(text).toContain('a second payment for the same order');
-  expect(text).toContain('The operator sends it.');
+  expect(text).toContain('The operator starts it by hand.');
   await expectAccessible(page);
   await picture(page, 'order-double');
 }

@@ -57,7 +57,7 @@ it.each(
   lamports | 0     | 0          | 2000000000  | at most 2 SOL each time
   lamports | 3600  | 500000000  | 4000000000  | 0.5 of 4 SOL in the last hour, 3.5 SOL left
   lamports | 86400 | 500000000  | 10000000000 | 0.5 of 10 SOL in the last 24 hours, 9.5 SOL left
-  lamports | null  | 1000000000 | 4000000000  | 1 of 4 SOL now, 3 SOL left
+  lamports | null  | 1000000000 | 4000000000  | 1 of 4 SOL under way, 3 SOL left
   count    | 86400 | 3          | 2000        | 3 of 2,000 in the last 24 hours, 1,997 left`),
 )(
   'a limit in %s over %s seconds, with %s of %s used, is shown as: %s',
