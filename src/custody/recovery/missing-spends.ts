@@ -58,7 +58,9 @@ export async function missingSpends(
     if (decided.spends.length > 0) return decided.spends;
     left -= chosen + 1;
     for (const { node, part, isProven } of walked) {
-      places.set(node.id, isProven ? placeAfter(part, decided.shown) : againFrom(part.place));
+      // A pass that ends above the slot proves nothing, so its newest entry does not become a head.
+      const isUnproven = isPassed(part) && !isProven;
+      places.set(node.id, isUnproven ? againFrom(part.place) : placeAfter(part, decided.shown));
       if (!part.place.cursor) begun.add(node.id);
     }
     const ids = new Set(nodes.map(({ id }) => id));

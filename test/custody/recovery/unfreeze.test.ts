@@ -112,10 +112,10 @@ it('a repeated unfreeze continues where the interrupted one stopped, and finds a
 });
 
 /** Repeats the command in a new instance each time, until it gives another response than that more is left. */
-async function repeated(w: CustodianWorld, deps = w.deps) {
+async function repeated(w: CustodianWorld, deps = w.deps, most = 20) {
   for (let commands = 1; ; commands++) {
     const answer = await new Custodian(w.storage, deps).ops({ name: 'unfreeze' });
-    if (!answer.message.includes('it continues')) return { answer, commands };
+    if (commands === most || !answer.message.includes('it continues')) return { answer, commands };
   }
 }
 
@@ -144,7 +144,10 @@ function withThird(w: CustodianWorld, third: readonly SignatureEntry[], firstBlo
     const lying = {
       id: 'three',
       name: 'three',
-      signatures: async () => [...third],
+      signatures: async ({ limit, before }: Parameters<HistoryNode['signatures']>[0]) => {
+        const from = before === undefined ? 0 : third.findIndex(({ signature }) => signature === before) + 1;
+        return third.slice(from, from + limit);
+      },
       firstAvailableBlock: async () => firstBlock,
     };
     return { nodes: [...honest, lying], isAbsent: async ({ signature }) => signature.startsWith('invented') };
@@ -211,6 +214,14 @@ it('a restored journal stays frozen, however often unfreeze is typed, while the 
       ok: false,
       message: expect.stringContaining('must keep the history since slot'),
     });
+});
+
+it('one node of three with a short history delays no unfreeze, however many transactions it lists', async () => {
+  const { w } = await restored();
+  dust(w, 250);
+  const third = w.swap.listed.filter(({ slot }) => slot >= 1_000n);
+  const { answer, commands } = await repeated(w, withThird(w, third, 990n), 3);
+  expect([answer.ok, commands]).toEqual([true, 1]);
 });
 
 it('a node that takes the position of another one does not continue in the list of that one', async () => {
