@@ -13,7 +13,6 @@ import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
 import { ofTwoSigners, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { quoteBudgets } from '../core/call-limits.ts';
-import { isTimeOver } from '../core/due-time.ts';
 import { AppError, notConfigured, upstreamFailed } from '../core/errors.ts';
 import { createAsryPorts } from '../custody/asry/context.ts';
 import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
@@ -39,6 +38,7 @@ import { createMintWitness } from '../providers/mint-witness.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
+import { shared } from './shared.ts';
 import { swapRoute } from './swap-route.ts';
 import { fetchFor, log, type Wired, wiredCustodian } from './telemetry.ts';
 import { probeNode } from './upstream-probes.ts';
@@ -92,15 +92,6 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
 const SWAP_READS_SHARED_MS = 1_000;
 /** Each node is probed at most once in this time, however often the status is read. */
 const PROBES_SHARED_MS = 5_000;
-
-/** All calls within `forMs` of a read share it, and its failure too. */
-export function shared<T>(read: () => Promise<T>, forMs: number, now: () => number): () => Promise<T> {
-  let latest: { readonly at: number; readonly value: Promise<T> } | undefined;
-  return () => {
-    if (!latest || isTimeOver(latest.at + forMs, forMs, now())) latest = { at: now(), value: read() };
-    return latest.value;
-  };
-}
 
 /** The custody modules on a platform, as enabled by the configuration. */
 export function composeCustody(

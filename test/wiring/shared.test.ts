@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shared } from '../../src/wiring/custody.ts';
+import { shared } from '../../src/wiring/shared.ts';
 
 it('a shared read runs once for all calls within its time', async () => {
   const clock = { now: 1_000_000 };
