@@ -49,9 +49,9 @@ function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (reado
     ],
     [MINTERS_SHOWN[minter ?? 'unknown'], <a href="/reserves#verify">The check “Who can mint”</a>],
     [
-      `The Bitcoin key and the Solana key of the reserve signed ${
-        proof === null ? 'its balance' : amountOf(proof.figures.reserveSatoshis, 'sat')
-      } and the ABSR supply.`,
+      proof === null
+        ? 'Which balance and supply the two keys of the reserve signed: not known right now.'
+        : `The Bitcoin key and the Solana key of the reserve signed ${amountOf(proof.figures.reserveSatoshis, 'sat')} and the ABSR supply.`,
       <>
         <a href="/reserves#signed">The text and both signatures</a>
         {proof === null ? null : (
