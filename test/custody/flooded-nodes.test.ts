@@ -176,7 +176,7 @@ async function people(w: ReturnType<typeof setUp>): Promise<Readonly<Record<stri
   return longest;
 }
 
-it('with an invented signature, a confirm call makes five calls to each node and a claim makes one', async () => {
+it('a confirm call with an invented signature makes five calls to each node, and a claim makes one', async () => {
   const w = setUp();
   const { id } = await w.open('token', MALLORY);
   await w.pass(5 * SECOND);
