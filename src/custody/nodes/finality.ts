@@ -58,8 +58,8 @@ export class FinalityWatch {
   /**
    * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
    * chain is noticed even without operations.
-   * @returns the highest slot that a quorum has finalized, and a floor that no honest node's slot exceeds; one lying node
-   * can raise the floor by at most `MAX_NODE_LAG`
+   * @returns the highest slot that a quorum has finalized, and a floor: at least the slot of each honest node that has
+   * responded. One lying node can raise the floor by at most `MAX_NODE_LAG`.
    * @throws AppError UPSTREAM_FAILED
    */
   async check(): Promise<FinalizedSlot> {
@@ -74,8 +74,8 @@ export class FinalityWatch {
   }
 
   /**
-   * A block height that one lying node cannot make safe too early: `confirmed` is at least the height of any honest node,
-   * a floor for what may have been signed; `finalized` at most, as a proof that this height has passed.
+   * `confirmed`: at least the height of each honest node that has responded, a floor for what may have been signed.
+   * `finalized`: at most the height of any of them, which proves that this height has passed.
    * @throws AppError UPSTREAM_FAILED
    */
   async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
