@@ -98,6 +98,9 @@ const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Numb
 const isOwnRefusal = (error: unknown): boolean =>
   (error instanceof AppError && error.code === 'RATE_LIMITED') || failureReason(error) === 'busy';
 
+/** What a reader of cached values needs. */
+export type CacheReader = Pick<Cache, 'read'>;
+
 export class Cache {
   readonly #memory = new CacheMemory<Entry>();
   /** When each key was last looked up in KV. */

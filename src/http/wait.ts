@@ -6,7 +6,7 @@
  */
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { Cache } from './cached.ts';
+import type { CacheReader } from './cached.ts';
 
 /** Longest wait that a call may request, in seconds: proxies and clients commonly give up after 60. */
 export const MAX_PREFERRED_WAIT_SECONDS = 55;
@@ -60,7 +60,7 @@ export type Waiting = ReturnType<typeof createWaiting>;
 
 type WaitOptions = {
   /** Caches each read for the interval, so that all requests for one record share it. */
-  readonly memory: Pick<Cache, 'read'>;
+  readonly memory: CacheReader;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly maximum?: number;

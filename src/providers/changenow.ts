@@ -109,7 +109,7 @@ export type CreateOutcome =
 
 export class ChangeNow {
   readonly #baseUrl: string;
-  readonly #common: Pick<Parameters<typeof ask>[0], 'fetch' | 'upstream' | 'headers'>;
+  readonly #common: { fetch: Fetch; upstream: string; headers: Record<string, string> };
 
   constructor({ baseUrl, apiKey, fetch }: { baseUrl: string; apiKey: string; fetch: Fetch }) {
     this.#baseUrl = baseUrl;

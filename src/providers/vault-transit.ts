@@ -26,7 +26,13 @@ const Signed = z.object({ data: z.object({ signature: z.string() }) });
 /** Path segments, as in a URL. */
 const PATH = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/;
 
-export type VaultKey = Pick<Parameters<typeof createVaultTransit>[0], 'baseUrl' | 'token' | 'mount' | 'key'>;
+export type VaultKey = {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Path of the transit engine. */
+  readonly mount: string;
+  readonly key: string;
+};
 
 /** The parts of `https://TOKEN@<service>/v1/<mount>/keys/<key>`; undefined for any other text. */
 export function readVaultKey(text: string): VaultKey | undefined {
@@ -37,15 +43,7 @@ export function readVaultKey(text: string): VaultKey | undefined {
   return { baseUrl: `${url.origin}${prefix}`, token: decodeURIComponent(url.username), mount, key };
 }
 
-/** @param mount path of the transit engine */
-export function createVaultTransit(settings: {
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly mount: string;
-  readonly key: string;
-  readonly address: string;
-  readonly fetch: Fetch;
-}) {
+export function createVaultTransit(settings: VaultKey & { readonly address: string; readonly fetch: Fetch }) {
   const headers = { 'x-vault-token': settings.token, 'x-vault-request': 'true' };
   const request = (path: string) => ({
     fetch: settings.fetch,

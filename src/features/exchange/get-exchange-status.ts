@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 
 import { BTC_DECIMALS } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
-import type { Cache } from '../../http/cached.ts';
+import type { CacheReader } from '../../http/cached.ts';
 import { type ChangeNow, COIN_DECIMALS, type ExchangeState } from '../../providers/changenow.ts';
 import { trackerUrl } from './create-exchange.ts';
 import { coinNumber, coinText, refusal, Sourced, sourceOf } from './quote.ts';
 
-export type GetStatusDeps = { memory: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'status'> };
+export type GetStatusDeps = { memory: CacheReader; changenow: Pick<ChangeNow, 'status'> };
 
 const PUBLIC_STATUSES = ['waiting', 'pending', 'finished', 'failed', 'refunded', 'expired'] as const;
 export type PublicStatus = (typeof PUBLIC_STATUSES)[number];

@@ -4,7 +4,7 @@ import { formatAmount, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed, upstreamLimited } from '../../core/errors.ts';
 import { owned, prewarmed } from '../../http/cache-policy.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
+import type { Cached, CacheReader } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
 import {
@@ -64,7 +64,7 @@ export const sourceOf = ({ asOf, stale }: Omit<Cached<unknown>, 'value'>) => ({
   source: 'changenow' as const,
 });
 
-export type CurrencyDeps = { cache: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'currencies'> };
+export type CurrencyDeps = { cache: CacheReader; changenow: Pick<ChangeNow, 'currencies'> };
 
 /** Coins are rarely listed or delisted, and the provider refuses a delisted pair regardless of this list. */
 const LIST_POLICY = prewarmed(48 * HOUR_MS, HOUR_MS);
@@ -102,7 +102,7 @@ function assetOf(currencies: readonly Currency[], code: string): Asset {
 
 export type QuoteDeps = CurrencyDeps & {
   /** In memory only: the caller chooses the key, and writes to shared storage cost money. */
-  memory: Pick<Cache, 'read'>;
+  memory: CacheReader;
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'estimate'>;
 };
 

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Cache } from '../../http/cached.ts';
+import type { CacheReader } from '../../http/cached.ts';
 import type { RelaySession } from '../../providers/nostr-relays.ts';
 import {
   displayUrl,
@@ -31,7 +31,7 @@ export type FeedPage = MergedPage & {
 
 type Options = {
   relays: { readonly urls: readonly string[]; open(url: string): RelaySession };
-  memory: Pick<Cache, 'read'>;
+  memory: CacheReader;
   now: () => number;
 };
 

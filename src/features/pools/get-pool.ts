@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError, type ErrorCode, upstreamFailed } from '../../core/errors.ts';
 import { tryJson } from '../../core/json.ts';
 import { type CachePolicy, prewarmed, refreshing } from '../../http/cache-policy.ts';
-import { type Cache, Miss } from '../../http/cached.ts';
+import { type CacheReader, Miss } from '../../http/cached.ts';
 import type { UpstreamResponse } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';
@@ -17,7 +17,7 @@ import {
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
   /** Only this isolate's memory, because callers choose these pools. */
-  memory: Pick<Cache, 'read'>;
+  memory: CacheReader;
   now: () => number;
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -25,7 +25,7 @@ export type PoolDeps = ChainReads & {
 export type ConfiguredPoolDeps = PoolDeps & {
   readonly addresses: Readonly<Partial<Record<'default' | 'saeth-sausd' | 'sausd-usdc', string>>>;
   /** Shared by all isolates; the cron reads the configured pools. */
-  readonly cache: Pick<Cache, 'read'>;
+  readonly cache: CacheReader;
 };
 
 /** The JSON is passed to the caller as text, so that no byte of it changes. */
@@ -81,7 +81,7 @@ export const getPool = (deps: PoolDeps, address: string): Promise<PoolAnswer | N
 
 async function readPool(
   deps: PoolDeps,
-  kept: Pick<Cache, 'read'>,
+  kept: CacheReader,
   policy: CachePolicy,
   address: string,
 ): Promise<PoolAnswer | NonJson> {

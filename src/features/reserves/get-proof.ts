@@ -1,7 +1,7 @@
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, PROOF_EVERY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
+import type { CustodianApi, ProofRecord, Refusal } from '../../custody/api.ts';
 import { prewarmed, refreshing } from '../../http/cache-policy.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import type { ProofStore } from './reserves-store.ts';
@@ -42,8 +42,6 @@ export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cac
   const isLate = !read.value.offline && isOverdue(read.value, deps.now());
   return { ...read, stale: read.stale || isLate };
 }
-
-type Refusal = Extract<Awaited<ReturnType<CustodianApi['proof']>>, { type: 'refused' }>['refusal'];
 
 function refused(refusal: Refusal | undefined): AppError {
   const {

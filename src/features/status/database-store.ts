@@ -23,7 +23,7 @@ export const OperationLine = z.object({
   createdAt: asOf,
   updatedAt: asOf,
 });
-type OperationLine = z.infer<typeof OperationLine>;
+export type OperationLine = z.infer<typeof OperationLine>;
 
 /** Every table of schema.sql; a test compares them. */
 export const TABLES = ['operations', 'alarms', 'mirror_marks', 'tokens_text', ...RECORD_TABLES] as const;

@@ -9,7 +9,7 @@ import type { Cache } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
 import { type AlarmRow, isTooNew } from './alarm-store.ts';
 import { type Check, check } from './checks.ts';
-import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
+import { type DatabaseStore, type OperationLine, schemaFingerprint } from './database-store.ts';
 
 /** One upstream's state from a probe. */
 export const UpstreamState = z.object({
@@ -39,8 +39,6 @@ export type StatusReportDeps = {
   readonly now: () => number;
 };
 
-type Operations = Awaited<ReturnType<DatabaseStore['latestOperations']>>;
-
 /** What `/api/status` shows. */
 export type StatusReport = {
   /** Whether every check holds. */
@@ -52,7 +50,7 @@ export type StatusReport = {
   readonly backing: Coverage & { readonly ok: boolean };
   readonly alarms: string[] | null;
   readonly database: { readonly schema: string } | null;
-  readonly operations: Operations | null;
+  readonly operations: OperationLine[] | null;
   readonly as_of: string;
   readonly stale: boolean;
 };

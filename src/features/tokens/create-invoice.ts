@@ -125,7 +125,15 @@ async function simulateCreation(
   });
 }
 
-type FeeBreakdown = Awaited<ReturnType<typeof creationFee>>;
+/** Lamports that a creation costs the reserve, and the operator's margin. */
+type FeeBreakdown = {
+  readonly mintRent: bigint;
+  readonly metadataRent: bigint;
+  readonly metadataFee: bigint;
+  readonly accountRent: bigint;
+  readonly networkFee: bigint;
+  readonly margin: bigint;
+};
 
 /** Decimal text, for responses and rows. */
 export const feeParts = (fee: FeeBreakdown): Record<string, string> =>
@@ -136,7 +144,7 @@ export async function creationFee(
   design: TokenDesign,
   margin: bigint,
   rentOf: (bytes: number) => Promise<bigint>,
-) {
+): Promise<FeeBreakdown> {
   const spaces = creationSpaces(design);
   const rent = async (bytes: number): Promise<bigint> => (bytes === 0 ? 0n : rentOf(bytes));
   const [mintRent, metadataRent, accountRent] = await Promise.all([

@@ -6,14 +6,14 @@ import {
 } from '../../chain/solana/listed-token.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { type Cache, Miss } from '../../http/cached.ts';
+import { type CacheReader, Miss } from '../../http/cached.ts';
 import { faultWords } from './token-request.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
   /** This isolate's memory only. */
-  readonly memory: Pick<Cache, 'read'>;
+  readonly memory: CacheReader;
   readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
   readonly readAccounts: (
     addresses: readonly string[],
