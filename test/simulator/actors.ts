@@ -166,10 +166,11 @@ export function startActors(world: World, production: Production): Actors {
       ...(name === null ? {} : { key: { keyHash: name, bodyHash: `body-${amount}` } }),
     };
     const outcome = await host.ask('createSwap', request);
-    if (!outcome.ok) {
-      if (patience > 0) later(scheduler.now() + 1_000 * (4 - patience), () => swap(wish, patience - 1));
-      return;
-    }
+    const isRetryable =
+      !outcome.ok || (outcome.value.type === 'refused' && outcome.value.refusal.code === 'UPSTREAM_FAILED');
+    if (isRetryable && patience > 0)
+      later(scheduler.now() + 1_000 * (4 - patience), () => swap(wish, patience - 1));
+    if (!outcome.ok) return;
     trace(() => `swapper ${name ?? amount}: ${visible(outcome.value)}`);
     if (name === null) return;
     answers.set(name, outcome.value);
@@ -405,7 +406,7 @@ export function startActors(world: World, production: Production): Actors {
 
   for (const wish of scenario.swaps) {
     later(wish.at, () => swap(wish, wish.patience));
-    for (const after of wish.repeats) later(wish.at + after, () => swap(wish, 0));
+    for (const after of wish.repeats) later(wish.at + after, () => swap(wish, wish.patience));
     if (wish.repeats.length === 3) later(wish.at + 60_000, () => misuse(wish));
   }
   for (const [index, order] of scenario.orders.entries())
