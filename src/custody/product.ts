@@ -25,6 +25,8 @@ export type SaleCheck = (order: Order) => Promise<Checked>;
 /** An operation that a payment begins. */
 export type Work = {
   readonly kind: OperationKind;
+  /** Lamports that it costs now, according to a quorum of nodes. @throws AppError UPSTREAM_FAILED */
+  costOf(subject: Subject): Promise<bigint>;
   /** The plan besides `invoiceId`, the id of the request. */
   planOf(order: Order): Facts;
 };

@@ -8,6 +8,7 @@ import { base64 } from '@scure/base';
 import { renderIslands } from '../../site/render.js';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
+import { rentOf } from '../chain/solana/token-creation.ts';
 import { movableAtoms } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
@@ -129,12 +130,10 @@ function swapDeps(sources: Sources): Deps['swap'] {
 }
 
 /**
- * Rents and programs change rarely, and all callers share them, so no client pays for their reads. A creation that costs
- * more than its invoice has reserved is not signed.
+ * Rents and programs change rarely, and all callers share them, so no client pays for their reads. The custodian sells no
+ * creation whose cost differs from what its own nodes show.
  */
 const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
-/** Bytes of each account besides its data. Rent is proportional to all bytes. */
-const ACCOUNT_OVERHEAD = 128n;
 
 function tokensDeps(sources: Sources): Deps['tokens'] {
   const { env, config, custody, memory, treasuryAddress, saleRpc } = sources;
@@ -152,7 +151,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     rentExemption: async (bytes) => {
       const read = () => atPriority('own', () => saleRpc.first((node) => node.rentExemption(0)));
       const { value } = await memory.read('rent', RENT_POLICY, read);
-      return (BigInt(value) * (ACCOUNT_OVERHEAD + BigInt(bytes))) / ACCOUNT_OVERHEAD;
+      return rentOf(bytes, BigInt(value));
     },
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message) => {

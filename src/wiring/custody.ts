@@ -9,6 +9,7 @@ import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
 import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { type ListingFacts, listingAccounts, listingFacts } from '../chain/solana/listed-token.ts';
+import { rentOf } from '../chain/solana/token-creation.ts';
 import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
 import { ofTwoSigners, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
@@ -30,7 +31,7 @@ import {
 } from '../custody/reserve/reserve-views.ts';
 import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
-import { createTokenKind } from '../custody/tokens/creation-operation.ts';
+import { costOfCreation, createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
 import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
@@ -90,6 +91,7 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
 
 /** Swaps that are prepared at the same time share one read of the venues, and estimates share one blockhash. */
 const SWAP_READS_SHARED_MS = 1_000;
+const RENT_SHARED_MS = 10_000;
 /** Each node is probed at most once in this time, however often the status is read. */
 const PROBES_SHARED_MS = 5_000;
 
@@ -293,12 +295,14 @@ function paidRequests(
   config: Wired,
   solana: SolanaView,
   { treasury: treasuryAddress, heldSenders: heldPayers }: Accounts,
-  { rpc, mintKeys, randomBytes, randomId, lookUp }: CustodyPlatform & { readonly lookUp: LookUp },
+  { rpc, mintKeys, now, randomBytes, randomId, lookUp }: CustodyPlatform & { readonly lookUp: LookUp },
 ): Pick<CustodyDeps, 'payments'> {
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
   if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
-  const rentOf = async (bytes: number) =>
-    (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0];
+  const leastBalance = async () => (await solana.agreed('rent', (node) => node.rentExemption(0)))[0];
+  const rentExemption = async (bytes: number) => rentOf(bytes, await leastBalance());
+  // All callers who open an invoice share a read.
+  const sharedLeast = shared(leastBalance, RENT_SHARED_MS, now);
   return {
     payments: {
       treasuryAddress,
@@ -306,7 +310,7 @@ function paidRequests(
       lookUp,
       latestBlockhash: () => solana.latestBlockhash(),
       balanceOf: (address) => solana.balanceOf(address),
-      leastBalance: () => rentOf(0),
+      leastBalance,
       nodes: rpc.nodes,
       transaction: (signature) => solana.transaction(signature),
       listingFacts: async (mint) => {
@@ -323,9 +327,10 @@ function paidRequests(
       randomId,
       mintAddress: mintKeys.address,
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
+      creationCost: costOfCreation({ rentExemption: async (bytes) => rentOf(bytes, await sharedLeast()) }),
       creation: createTokenKind({
         signMint: mintKeys.sign,
-        rentExemption: rentOf,
+        rentExemption,
         latestBlockhash: () => solana.latestBlockhash(),
         findMint: async (address) => {
           const [mint] = await solana.agreed(`mint ${address}`, async (node) => {

@@ -10,11 +10,11 @@ const COST = SOL / 10n;
 const { limits } = createCustodianWorld().deps;
 
 /** Requests are on sale; the reserve holds `balance` lamports, its floor is 0.1 SOL. */
-function selling(balance: bigint, change: Partial<typeof limits> = {}) {
+function selling(balance: bigint, change: Partial<typeof limits> = {}, cost = COST) {
   let made = 0;
   const w = createCustodianWorld({
     limits: { ...limits, operatingFloat: lamports(SOL), ...change },
-    payments: createPaymentWorld().ports,
+    payments: { ...createPaymentWorld().ports, creationCost: async () => cost },
   });
   w.chain.nextBalance = async () => ({ lamports: lamports(balance), slot: 100n });
   const open = (kind: OpenRequest['kind'] = 'token') =>
@@ -54,6 +54,12 @@ it('refuses an invoice while the balance cannot be read', async () => {
   w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
   const details = { upstream: 'solana-rpc', reason: 'upstream_down' };
   expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED', details } });
+});
+
+it('refuses an invoice whose cost differs by a lamport from the cost that the custodian reads', async () => {
+  const refusal = { code: 'UPSTREAM_FAILED', details: { reason: 'upstream_rent_differs' } };
+  for (const cost of [COST - 1n, COST + 1n])
+    expect(await selling(10n * SOL, {}, cost).open()).toMatchObject({ refusal });
 });
 
 it('a listing is sold at any balance of the reserve, because it costs the reserve nothing', async () => {

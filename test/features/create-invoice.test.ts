@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { METAPLEX_FEE } from '../../src/chain/solana/token-creation.ts';
+import { creationCost, creationCosts, METAPLEX_FEE } from '../../src/chain/solana/token-creation.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import {
-  chargedFee,
-  createInvoice,
-  creationCost,
-  creationFee,
-} from '../../src/features/tokens/create-invoice.ts';
+import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import type { TokenRequest } from '../../src/features/tokens/token-request.ts';
 import {
   CREATOR,
@@ -61,8 +56,8 @@ describe('the price of an invoice', () => {
   it('the price of an invoice grows with the bytes of its texts, not with their number of letters', async () => {
     const design = { ...asked(), program: 'token-2022' as const, uri: 'https://example.org' };
     const rent = async (bytes: number) => BigInt(bytes);
-    const short = await creationFee({ ...design, name: 'a' }, 0n, rent);
-    const long = await creationFee({ ...design, name: 'é'.repeat(16) }, 0n, rent);
+    const short = await creationCosts({ ...design, name: 'a' }, rent);
+    const long = await creationCosts({ ...design, name: 'é'.repeat(16) }, rent);
     expect(long.mintRent - short.mintRent).toBe(31n);
   });
 });

@@ -9,6 +9,7 @@ import type { RequestView } from '../../src/custody/api.ts';
 import type { Custodian } from '../../src/custody/custodian.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
 import type { OpsAnswer, OpsCommand } from '../../src/custody/operator-api.ts';
+import { CREATION_COST } from '../simulator/actors.ts';
 import type { Contents } from '../simulator/disk.ts';
 import { calm } from '../simulator/faults.ts';
 import { key } from '../simulator/ledger.ts';
@@ -31,7 +32,7 @@ const asryAccount = (owner: string): string => ataOf(owner, ASRY);
 const SUBJECT = {
   ...tokenDesign({ program: 'token', decimals: 9, revokeMint: true }),
   supply: '1',
-  costLamports: '5020000',
+  costLamports: CREATION_COST.toString(),
 };
 
 export function simulateCustodian({

@@ -38,7 +38,7 @@ export type Placed = {
 const FEE = 5_000n;
 const DUST = 1_000_000n;
 /** Rent of a classic mint and its owner's account, and the fee of the transaction. */
-const CREATION_COST = 210n * 6_960n + TOKEN_RENT + 14_000n;
+export const CREATION_COST = 210n * 6_960n + TOKEN_RENT + 14_000n;
 const MARGIN = 10_000_000n;
 const LISTING_FEE = 20_000_000n;
 const PATIENCE = 8;

@@ -6,7 +6,7 @@ import { encodeBase58 } from '../../chain/solana/address.ts';
 import { lamports } from '../../core/amount.ts';
 import { BUDGETS } from '../../core/call-limits.ts';
 import { HOUR_MS, REQUEST_LIFE_MS } from '../../core/durations.ts';
-import { upstreamFailure } from '../../core/errors.ts';
+import { type UpstreamFailure, upstreamFailure } from '../../core/errors.ts';
 import { ownFee } from '../../core/own-fee.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import { BALANCE_OUTDATED, refused, upstreamRefusal } from '../kernel/begin-operation.ts';
@@ -18,10 +18,12 @@ import { costOf, type PaymentRequest } from './request-store.ts';
 /** Concurrent calls share the read of the balance, so nothing is awaited between the decision and the stored request. */
 export async function openRequest(context: PaymentContext, asked: OpenRequest): Promise<RequestOpened> {
   const { journal, products, readBalance } = context;
+  const { work } = products[asked.kind];
   // A request without work costs the reserve nothing.
-  if (products[asked.kind].work) {
-    const balance = await readBalance(journal.releasedSlot()).catch(upstreamFailure);
-    const refusal = 'slot' in balance ? saleRefusal(context, asked, balance) : upstreamRefusal(balance);
+  if (work) {
+    const reads = [readBalance(journal.releasedSlot()), work.costOf(asked.subject)] as const;
+    const facts = await Promise.all(reads).catch(upstreamFailure);
+    const refusal = 'reason' in facts ? upstreamRefusal(facts) : saleRefusal(context, asked, ...facts);
     if (refusal) return refused(refusal);
   }
   return storeRequest(context, asked);
@@ -47,9 +49,12 @@ function saleRefusal(
   { bounds, requests, journal, reserveAddress, now }: PaymentContext,
   { kind, subject }: OpenRequest,
   balance: Balance,
+  cost: bigint,
 ): Refusal | undefined {
+  // The API calculates the price from the rent that one node shows.
+  if (cost !== costOf(subject)) return upstreamRefusal(RENT_DIFFERS);
   if (balance.slot < journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-  const sale = { kind, cost: lamports(costOf(subject)), open: requests.openSales(kind, now()) };
+  const sale = { kind, cost: lamports(cost), open: requests.openSales(kind, now()) };
   return bounds.saleRefusal(sale, balance, journal.counting(reserveAddress, now(), kind), now());
 }
 
@@ -84,6 +89,8 @@ function newRequest(
     reason: null,
   };
 }
+
+const RENT_DIFFERS: UpstreamFailure = { reason: 'rent_differs', upstream: 'solana-rpc' };
 
 const tooManyOpen = (message: string): Refusal => ({
   code: 'TOO_MANY_OPEN_REQUESTS',

@@ -5,10 +5,9 @@
  */
 
 import {
-  CREATION_FEE,
+  creationCost,
+  creationCosts,
   creationMessage,
-  creationSpaces,
-  METAPLEX_FEE,
   type TokenDesign,
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
@@ -21,6 +20,7 @@ import {
   settlesByLanding,
 } from '../kernel/operation.ts';
 import type { Blockhash } from '../nodes/solana-view.ts';
+import type { Subject } from '../product.ts';
 
 const TOKEN_RULES: KindRules = {
   maxAttempts: 20,
@@ -41,7 +41,7 @@ export type TokenPorts = {
 };
 
 /** The design from an invoice's subject, which is plain JSON. */
-export function designOf(subject: Readonly<Record<string, unknown>>): TokenDesign {
+export function designOf(subject: Subject): TokenDesign {
   return {
     program: subject.program === 'token' ? 'token' : 'token-2022',
     metaplex: subject.metaplex === true,
@@ -57,6 +57,12 @@ export function designOf(subject: Readonly<Record<string, unknown>>): TokenDesig
   };
 }
 
+/** Lamports that the creation of an invoice's token costs, according to a quorum. @throws AppError UPSTREAM_FAILED */
+export const costOfCreation =
+  ({ rentExemption }: Pick<TokenPorts, 'rentExemption'>) =>
+  async (subject: Subject): Promise<bigint> =>
+    creationCost(await creationCosts(designOf(subject), rentExemption));
+
 export function createTokenKind(ports: TokenPorts): OperationKind {
   return {
     rules: TOKEN_RULES,
@@ -65,11 +71,9 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const design = designOf(operation.plan);
       const mint = String(operation.plan.mint);
       const invoiceId = String(operation.plan.invoiceId);
-      const { mint: mintSpace, metadata, account } = creationSpaces(design);
-      const [found, mintRent, otherRent, lifetime] = await Promise.all([
+      const [found, costs, lifetime] = await Promise.all([
         ports.findMint(mint),
-        ports.rentExemption(mintSpace),
-        Promise.all([metadata, account].filter((bytes) => bytes > 0).map(ports.rentExemption)),
+        creationCosts(design, ports.rentExemption),
         ports.latestBlockhash(),
       ]);
       // Anyone can send lamports to a known address; the chain then refuses to create an account there.
@@ -80,10 +84,9 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
         return matches(found, design)
           ? { ok: false, found: { mint } }
           : { ok: false, reason: 'foreign_mint' };
-      const fees = CREATION_FEE + (design.metaplex ? METAPLEX_FEE : 0n);
-      const cost = otherRent.reduce((sum, rent) => sum + rent, mintRent + fees);
-      // The rent was too low at the sale: more lamports would leave the reserve than were reserved for the creation.
-      if (cost > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
+      // Rents rose after the sale: more lamports would leave the reserve than were reserved for the creation.
+      if (creationCost(costs) > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
+      const { mintRent } = costs;
       const message = creationMessage({ design, mint, reserve: operation.signer, mintRent, lifetime });
       return {
         ...plainlyPrepared(message, lifetime),

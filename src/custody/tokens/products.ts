@@ -6,11 +6,13 @@ import type { ListingFacts } from '../../chain/solana/listed-token.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Facts, OperationKind } from '../kernel/operation.ts';
 import type { OpsAnswer } from '../operator-api.ts';
-import type { Product } from '../product.ts';
+import type { Product, Subject } from '../product.ts';
 import { TokenStore } from './token-store.ts';
 
 export type TokenDeps = {
   readonly creation: OperationKind;
+  /** Lamports that the creation of this token costs now, according to a quorum. @throws AppError UPSTREAM_FAILED */
+  creationCost(subject: Subject): Promise<bigint>;
   /** The only mint that this invoice can create. */
   readonly mintAddress: (invoiceId: string) => string;
   readonly metadataUri: (mint: string) => string;
@@ -58,6 +60,7 @@ const creationOf = (store: TokenStore, deps: TokenDeps): Product => ({
   check: null,
   work: {
     kind: deps.creation,
+    costOf: (subject) => deps.creationCost(subject),
     planOf: ({ subject }) => subject as Facts,
   },
   deliver: (order, now) => store.list(order, now),

@@ -1,8 +1,8 @@
 import {
-  CREATION_FEE,
+  type CreationCosts,
+  creationCost,
+  creationCosts,
   creationMessage,
-  creationSpaces,
-  METAPLEX_FEE,
   type TokenDesign,
 } from '../../chain/solana/token-creation.ts';
 import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata.ts';
@@ -49,7 +49,7 @@ export async function createInvoice(
   const design = designOf(deps, order);
   if (deps.ownAddresses.has(design.creator) || PROGRAMS.has(design.creator)) throw notAWallet(design.creator);
   await checkWallet(deps, design.creator);
-  const fee = await creationFee(design, deps.invoiceMargin, deps.rentExemption);
+  const fee = await creationFee(deps, design);
   await simulateCreation(deps, design, fee);
   const opened = await deps.custody.openRequest({
     kind: 'token',
@@ -125,39 +125,16 @@ async function simulateCreation(
   });
 }
 
-/** Lamports that a creation costs the reserve, and the operator's margin. */
-type FeeBreakdown = {
-  readonly mintRent: bigint;
-  readonly metadataRent: bigint;
-  readonly metadataFee: bigint;
-  readonly accountRent: bigint;
-  readonly networkFee: bigint;
-  readonly margin: bigint;
-};
+/** The cost of a creation and the operator's margin, in lamports. */
+type FeeBreakdown = CreationCosts & { readonly margin: bigint };
 
 /** Decimal text, for responses and rows. */
 export const feeParts = (fee: FeeBreakdown): Record<string, string> =>
   Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)]));
 
-/** @param rentOf lamports that exempt an account of this size in bytes from rent, from the chain */
-export async function creationFee(
+export const creationFee = async (
+  { invoiceMargin: margin, rentExemption }: Pick<CreateInvoiceDeps, 'invoiceMargin' | 'rentExemption'>,
   design: TokenDesign,
-  margin: bigint,
-  rentOf: (bytes: number) => Promise<bigint>,
-): Promise<FeeBreakdown> {
-  const spaces = creationSpaces(design);
-  const rent = async (bytes: number): Promise<bigint> => (bytes === 0 ? 0n : rentOf(bytes));
-  const [mintRent, metadataRent, accountRent] = await Promise.all([
-    rent(spaces.mint),
-    rent(spaces.metadata),
-    rent(spaces.account),
-  ]);
-  const metadataFee = design.metaplex ? METAPLEX_FEE : 0n;
-  return { mintRent, metadataRent, metadataFee, accountRent, networkFee: CREATION_FEE, margin };
-}
-
-/** Lamports that leave the reserve for the creation. */
-export const creationCost = (fee: FeeBreakdown): bigint =>
-  fee.mintRent + fee.metadataRent + fee.metadataFee + fee.accountRent + fee.networkFee;
+): Promise<FeeBreakdown> => ({ ...(await creationCosts(design, rentExemption)), margin });
 
 export const chargedFee = (fee: FeeBreakdown): bigint => creationCost(fee) + fee.margin;

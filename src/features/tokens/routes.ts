@@ -162,7 +162,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
       revokeMint: false,
       revokeUpdate: false,
     });
-    const fee = await creationFee(design, deps.invoiceMargin, deps.rentExemption);
+    const fee = await creationFee(deps, design);
     return c.json(
       {
         ...priceOf(chargedFee(fee)),

@@ -184,6 +184,7 @@ export function createPaymentWorld(
     randomId: () => `request-${++state.random}`,
     // Creations begin here and are not executed.
     creation: { rules: CREATION, prepare: notExecuted, settle: notExecuted },
+    creationCost: async ({ costLamports }) => BigInt(String(costLamports)),
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,
     // Refunds begin here and are not executed.
