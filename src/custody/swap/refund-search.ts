@@ -35,7 +35,7 @@ const READS_AT_ONCE = 10;
 /** How many entries of each list that no quorum showed are stored, and how many of them a check reads again. */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
-/** Maximum number of transactions that are read from one report to find the refund. */
+/** Maximum number of transactions of one report that each check reads first. */
 const MOST_NAMED = 5;
 
 export const pending = (detail: string, awaitsBlock = false): Settled => ({
@@ -77,27 +77,8 @@ function creditOf(transaction: Read['transaction'], { signer, landing }: Operati
   return lamportsChange(transaction, signer) ?? 0n;
 }
 
-/**
- * The refund among the transactions that the bridge names. Any sum is accepted. The bridge cannot name a third party's
- * transfer, because it knows only transactions that it sent or that pay the deposit address.
- */
-async function namedRefund(
-  ports: SettlementPorts,
-  report: RefundReport,
-  operation: Operation,
-  isUsed: IsUsed,
-): Promise<Refund | undefined> {
-  const { amount, signing, plan } = operation;
-  const isOther = (signature: string) => signature !== signing?.signature && !isUsed(`payment:${signature}`);
-  const named = (report.signatures ?? []).filter(isOther).slice(0, MOST_NAMED);
-  const found = (await readTransactions(ports, named)).flatMap(({ signature, transaction }) => {
-    const credit = creditOf(transaction, operation);
-    if (credit <= 0n || credit > amount || !transaction || transaction === 'unreadable') return [];
-    const deposited = lamportsChange(transaction, String(plan.depositAddress));
-    return deposited === undefined || deposited < 0n ? [{ signature, credit }] : [];
-  });
-  return found.sort((a, b) => (a.credit > b.credit ? -1 : 1))[0];
-}
+/** Transactions that the bridge names as a refund. A bridge may name anyone's, so their rules are those of all credits. */
+const namedBy = ({ signatures = [] }: RefundReport): readonly string[] => signatures.slice(0, MOST_NAMED);
 
 /** The best refund among the transactions of a check, and those that a later check must read again. */
 function chooseRefund(read: readonly Read[], report: RefundReport, operation: Operation, now: number) {
@@ -118,7 +99,7 @@ function chooseRefund(read: readonly Read[], report: RefundReport, operation: Op
   return { best, undecided };
 }
 
-/** The finalized credit that the bridge names or announces; without either, only an old credit. */
+/** The finalized credit of the sum that the bridge announces; without a sum, only an old credit. */
 export async function findRefund(
   ports: SettlementPorts,
   report: RefundReport,
@@ -127,8 +108,6 @@ export async function findRefund(
 ): Promise<Settled> {
   const until = operation.signing?.signature;
   if (!until) return pending('refunding');
-  const named = await namedRefund(ports, report, operation, isUsed);
-  if (named) return refundedBy(ports, operation, named);
   const before = decodeSearch(operation.outcome.refundSearch);
   const needsRead = ({ err, signature }: SignatureEntry) => err === null && !isUsed(`payment:${signature}`);
   const landedAt = operation.landing?.slot ?? 0n;
@@ -142,7 +121,8 @@ export async function findRefund(
     const old = isQuiet ? await partBelow(node, again, isBelow) : undefined;
     return { node: node.id, retry, again, fresh, old };
   });
-  const chosen = chooseReads(lists, operation.looks, needsRead);
+  const named = namedBy(report).filter((signature) => signature !== until && !isUsed(`payment:${signature}`));
+  const chosen = chooseReads(named, lists, operation.looks, needsRead);
   const read = await readTransactions(ports, [...chosen]);
   const { best, undecided } = chooseRefund(read, report, operation, ports.now());
   if (best) return refundedBy(ports, operation, best);
@@ -197,13 +177,15 @@ const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
     ),
   );
 
-/** The transactions that a check reads: some of earlier checks, then new ones, then old ones of lists without new ones. */
+/** What a check reads: named transactions, some of earlier checks, new ones, then old ones of lists without new ones. */
 function chooseReads(
+  named: readonly string[],
   lists: readonly RefundList[],
   looks: number,
   needsRead: (entry: SignatureEntry) => boolean,
 ): ReadonlySet<string> {
-  const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
+  const retried = lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks));
+  const chosen = new Set([...named, ...retried]);
   const fresh = lists.map((list) => list.fresh);
   takeInTurn(fresh, chosen, REFUND_READS, needsRead);
   const old = lists.flatMap((list) => list.old ?? []);
