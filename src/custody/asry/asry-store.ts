@@ -168,6 +168,13 @@ export class AsryStore {
     return this.#epochs.first('WHERE number = ?', number);
   }
 
+  /** @throws Error if it is not stored: a claim is stored with its epoch */
+  epochOf({ epoch: number }: Claim): Epoch {
+    const epoch = this.epoch(number);
+    if (!epoch) throw new Error(`No epoch ${number}`);
+    return epoch;
+  }
+
   /** The epoch of a time in Unix seconds. */
   epochAt(time: number): Epoch | undefined {
     return this.#epochs.first('WHERE starts_at <= ? AND ends_at > ?', time, time);

@@ -143,11 +143,12 @@ function storePart(
   const { agenda, journal, now, storage, store } = context;
   const { signature } = deposit;
   const known = store.claim(signature);
-  const fresh = known ? undefined : freshClaim(context, deposit);
-  if (fresh?.type === 'refused') return fresh.refusal;
-  const claim = known ?? fresh?.claim;
-  const epoch = fresh?.epoch ?? (known && store.epoch(known.epoch));
-  if (!claim || !epoch || claim.remainingAtoms === 0n) return refusal('ALREADY_CLAIMED');
+  const found = known
+    ? ({ type: 'known', claim: known, epoch: store.epochOf(known) } as const)
+    : freshClaim(context, deposit);
+  if (found.type === 'refused') return found.refusal;
+  const { claim, epoch } = found;
+  if (claim.remainingAtoms === 0n) return refusal('ALREADY_CLAIMED');
   const earlier = store.payouts(signature);
   const atoms = atomsOfPart(claim, epoch, { parts: earlier.length, microUsd: rewardMicroUsd ?? null });
   if (atoms === undefined) return refusal('REWARD_USD_UNAVAILABLE');
@@ -168,9 +169,9 @@ function storePart(
   };
   const after = { ...claim, remainingAtoms: claim.remainingAtoms - atoms };
   storage.transaction(() => {
-    if (fresh) {
+    if (found.type === 'fresh') {
       journal.useOnce(`payment:${signature}`, claimName(signature), now());
-      store.saveEpoch(fresh.epoch);
+      store.saveEpoch(epoch);
     }
     if (hasFailed) keepOwed(context, after, payout, 'payout_failed');
     else {
@@ -241,7 +242,7 @@ function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number
  * bridge returns look like a deposit.
  * @param given.isOwnSender whether one of our swaps paid the sender, or it is or was the reserve
  */
-export function ownMoney(
+function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
   given: { readonly isOwnSender: boolean; readonly unsettledSince: readonly number[] },
 ): 'own_movement' | 'swap_unsettled' | undefined {

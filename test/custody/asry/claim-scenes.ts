@@ -16,7 +16,7 @@ export const deposit = (atoms: bigint, more: Partial<SimulatedDeposit> = {}): Si
 };
 
 /** Words such as `at:0` by their names; words without a colon are true. */
-const wordsOf = (words: readonly string[]): Record<string, string | undefined> =>
+export const wordsOf = (words: readonly string[]): Record<string, string | undefined> =>
   Object.fromEntries(words.map((word) => [word.split(':')[0], word.slice(word.indexOf(':') + 1)]));
 
 /** `a 20, b 0.5 USDT at:-1 by:a`: dollars, then asset, seconds from the start of the first epoch, and sender. */

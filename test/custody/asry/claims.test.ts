@@ -114,6 +114,12 @@ it.each(
       | a 100 | | claim a micro:1000000 = REWARD_USD_UNAVAILABLE; claims = 0; claim a = claimed; left a = 0
     a claim with skipReward consumes nothing, however often it is called
       | a 100 | | claim a skip times:3 = validated; part a = none; consumer a = undefined; claims = 0; claim a = claimed; left a = 0; wait 1m; claim a skip = ALREADY_CLAIMED
+    a claim with skipReward is refused as the claim itself would be
+      | a 0.5, b 10 | | claim a skip = DEPOSIT_TOO_SMALL; claim b skip micro:1 = REWARD_USD_UNAVAILABLE; claims = 0
+    a claim with skipReward accepts rewardUsd once ASRY has a price
+      | a 10 | price:4000000000000 | claim a skip micro:1 = validated; claims = 0
+    a repeat while claims are paused checks no owed reward
+      | a 10 | opened:no rentDay:0 | claim a; open a; ops pause; claim a = ALREADY_CLAIMED; part a = owed rent_budget_spent
     an owed reward is not delayed by third parties who call repeatedly
       | a 10 | opened:no rentDay:0 | claim a times:40; open a; wait 2m; landed = a
     rewards that wait because the daily rent budget is used up are paid in the background a day later

@@ -8,6 +8,7 @@ import { claimDeposit } from '../../../src/custody/asry/claim.ts';
 import type { AsryPorts } from '../../../src/custody/asry/context.ts';
 import { PAYOUT } from '../../../src/custody/asry/payout.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
+import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
 import { createTools, runDue } from '../../kit/kernel.ts';
@@ -29,7 +30,7 @@ export const CLAIM = {
   client: 'client',
 };
 
-export function createStoredClaims(change: Partial<AsryPorts> = {}) {
+export function createStoredClaims(change: Partial<AsryPorts> = {}, toolsChange: Partial<ModuleTools> = {}) {
   const storage = createSqliteStorage();
   const journal = new Journal(storage, {
     onEnd: (operation) => claims.kinds?.[operation.kind]?.onEnd?.(operation),
@@ -46,6 +47,7 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     journal,
     isVerified: () => state.isVerified,
     stopBeginning: async () => state.stopped,
+    ...toolsChange,
   });
   const claims = new Asry(tools, {
     mint: wallet(900_005),
