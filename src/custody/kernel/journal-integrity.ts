@@ -36,9 +36,9 @@ const FROZEN = 'frozen';
 const DEBITS = 'unexpected_debits';
 /** Meta key that is set once an empty journal was proven to be new, or the operator confirmed it. */
 const INITIALISED = 'begun';
-/** When this journal first became suspect, Unix milliseconds. */
-const SUSPECT_SINCE = 'doubted_at';
-/** Confirmed block height at that time; empty until a quorum of nodes has shown it. */
+/** The mark of D1 when the loss was found. A restore of storage to a time within this freeze is a loss with a later mark. */
+const SUSPECT_MARK = 'doubted_mark';
+/** Confirmed block height after the loss was found; empty until a quorum of nodes has shown it. */
 const SUSPECT_HEIGHT = 'doubted_height';
 /** Usual milliseconds between two blocks. */
 const BLOCK_MS = 400;
@@ -102,27 +102,35 @@ export function isSuspect(journal: Journal): boolean {
   return LOSSES.some((loss) => loss === reason);
 }
 
-export const suspectSince = (journal: Journal): number => journal.getTime(SUSPECT_SINCE);
+/** Text that differs for each loss; empty until a quorum of nodes has shown the height of this one. */
+export const suspectHeight = (journal: Journal): string => journal.getMeta(SUSPECT_HEIGHT) ?? '';
 
 /** Keys of `meta` that survive when a lost journal is emptied, so its freeze continues. */
-export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_SINCE, SUSPECT_HEIGHT] as const;
+export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_MARK, SUSPECT_HEIGHT] as const;
 
 /**
  * Why the operator cannot resolve a loss yet; undefined when it may be resolved now. A transaction that only the lost
  * journal recorded may land until its blockhash has expired. Only blocks show that, not a clock: the chain may halt.
+ * @param mark of D1 now
  * @throws AppError UPSTREAM_FAILED
  */
 export async function tooEarly(
   journal: Journal,
   chain: { height(commitment: 'confirmed' | 'finalized'): Promise<bigint> },
+  mark: number,
 ): Promise<string | undefined> {
   if (!isSuspect(journal)) return undefined;
+  if (journal.getMeta(SUSPECT_MARK) !== String(mark)) noteLoss(journal, mark);
   await noteHeight(journal, chain);
-  const left =
-    BigInt(journal.getMeta(SUSPECT_HEIGHT) ?? 0) + EXPIRY_BLOCKS - (await chain.height('finalized'));
+  const left = BigInt(suspectHeight(journal)) + EXPIRY_BLOCKS - (await chain.height('finalized'));
   if (left < 0n) return undefined;
   const seconds = Math.ceil((Number(left + 1n) * BLOCK_MS) / 1_000);
   return `A transaction signed before the loss may still land. Solana needs ${left + 1n} more blocks. Retry in ${seconds} seconds.`;
+}
+
+function noteLoss(journal: Journal, mark: number): void {
+  journal.setMeta(SUSPECT_MARK, String(mark));
+  journal.setMeta(SUSPECT_HEIGHT, '');
 }
 
 /** Stores the height of a loss once. If a quorum shows it late, the wait is longer. */
@@ -145,18 +153,17 @@ export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
   const mirrored = await ports.mirror.mark();
   // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
   // revisions, so its current one would later exceed the mirror's and hide the loss.
-  if (mirrored > ports.journal.queue.offered()) return frozenFor(ports, 'journal_behind_mirror');
+  if (mirrored > ports.journal.queue.offered()) return frozenFor(ports, 'journal_behind_mirror', mirrored);
   if (ports.journal.getMeta(INITIALISED)) return true;
   const lost = ports.journal.isEmpty() ? await lossOf(ports) : undefined;
-  if (lost) return frozenFor(ports, lost);
+  if (lost) return frozenFor(ports, lost, mirrored);
   ports.journal.setMeta(INITIALISED, '1');
   return true;
 }
 
-async function frozenFor(ports: JournalCheckPorts, reason: Loss): Promise<false> {
+async function frozenFor(ports: JournalCheckPorts, reason: Loss, mark: number): Promise<false> {
   freeze(ports.journal, reason, ports.log);
-  ports.journal.setMeta(SUSPECT_SINCE, String(ports.now()));
-  ports.journal.setMeta(SUSPECT_HEIGHT, '');
+  noteLoss(ports.journal, mark);
   await noteHeight(ports.journal, ports);
   return false;
 }

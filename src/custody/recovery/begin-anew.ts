@@ -11,7 +11,7 @@ import {
   frozenReason,
   isSuspect,
   KEPT_WHEN_EMPTIED,
-  suspectSince,
+  suspectHeight,
   tooEarly,
   unfreeze,
 } from '../kernel/journal-integrity.ts';
@@ -36,11 +36,11 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
   const { journal, chain } = ports;
   if (!isSuspect(journal)) return { ok: false, message: 'The journal has lost nothing.' };
   try {
-    const early = await tooEarly(journal, chain);
-    if (early) return { ok: false, message: early };
     const mark = await ports.mirror.mark();
+    const early = await tooEarly(journal, chain, mark);
+    if (early) return { ok: false, message: early };
     // The code changes when D1 receives rows.
-    const expected = codeOf('begin-anew', frozenReason(journal) ?? '', suspectSince(journal), mark);
+    const expected = codeOf('begin-anew', frozenReason(journal) ?? '', suspectHeight(journal), mark);
     if (code === '') return { ok: true, message: `${PLAN} ${expected}\`.` };
     if (code !== expected)
       return {

@@ -104,7 +104,7 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
   const { journal, mirror, chain } = ports;
   if (journal.isEmpty())
     return { message: 'The journal is empty. Run `ops restore-storage` or `ops begin-anew`.' };
-  const early = await tooEarly(journal, chain);
+  const early = await tooEarly(journal, chain, await mirror.mark());
   if (early) return { message: early };
   if ((await mirror.newestRevision()) > journal.queue.revision())
     return {

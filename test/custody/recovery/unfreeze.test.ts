@@ -41,6 +41,8 @@ it.each(
       | ${RESTORED}; wait -527s; ops unfreeze = refused; frozen = journal_behind_mirror; wait 1s; ops unfreeze = ok
     a restored journal stays frozen while Solana makes no blocks, however much time passes
       | swap a; land; pass 2m; raise-mark; restart; halt; fire; wait 1d; ops unfreeze = refused; frozen = journal_behind_mirror
+    storage restored to a time within an earlier freeze stays frozen until Solana has made 183 more blocks
+      | ${RESTORED}; remember; ops unfreeze = ok; ops resume; raise-mark; restore-journal; ops unfreeze = refused; wait 73s; ops unfreeze = refused; wait 1s; ops unfreeze = ok
     an empty journal stays frozen, because it has lost every row
       | ${RESTORED}; lose-journal; fire; wait 10m; ops unfreeze = refused; empty = true
   `),
