@@ -6,6 +6,7 @@ import {
   freeze,
   frozenReason,
   type JournalCheckPorts,
+  type JournalCheckPorts,
   tooEarly,
   unfreeze,
 } from '../../../src/custody/kernel/journal-integrity.ts';
@@ -149,6 +150,9 @@ describe('a later start', () => {
   });
 });
 
+/** What the operator's command is told while it comes too early. */
+const early = async (ports: JournalCheckPorts) => tooEarly(ports.journal, ports, await ports.mirror.mark());
+
 describe('frozen', () => {
   it('the end of a freeze also confirms a new journal', async () => {
     const w = setUp({ swap: ['reserve'] });
@@ -159,11 +163,11 @@ describe('frozen', () => {
   });
 
   it('a loss is resolved once 183 blocks have followed its first check, and later checks do not prolong that', async () => {
-    const { journal, ports, heights } = await restored();
-    const isEarly = async () => (await tooEarly(journal, ports)) !== undefined;
+    const { ports, heights } = await restored();
+    const isEarly = async () => (await early(ports)) !== undefined;
     expect(await isEarly()).toBe(false);
     await checkJournal(ports);
-    expect(await tooEarly(journal, ports)).toContain('183 more blocks. Retry in 74 seconds');
+    expect(await early(ports)).toContain('183 more blocks. Retry in 74 seconds');
     heights.now = 1_182n;
     await checkJournal(ports);
     expect(await isEarly()).toBe(true);
@@ -180,9 +184,9 @@ describe('frozen', () => {
     for (const at of [5_000n, 9_000n]) {
       heights.now = at;
       await checkJournal({ ...ports, height });
-      expect(await tooEarly(journal, ports)).toContain('183 more blocks');
+      expect(await early(ports)).toContain('183 more blocks');
       heights.now += 183n;
-      expect(await tooEarly(journal, ports)).toBeUndefined();
+      expect(await early(ports)).toBeUndefined();
       journal.setMeta('frozen', '');
     }
   });
@@ -190,6 +194,6 @@ describe('frozen', () => {
   it('a freeze whose reason is not a lost journal is lifted at once', async () => {
     const { journal, ports } = setUp();
     freeze(journal, 'unexplained_spend', () => {});
-    expect(await tooEarly(journal, ports)).toBeUndefined();
+    expect(await early(ports)).toBeUndefined();
   });
 });
