@@ -6,7 +6,6 @@ import {
   freeze,
   frozenReason,
   type JournalCheckPorts,
-  type JournalCheckPorts,
   tooEarly,
   unfreeze,
 } from '../../../src/custody/kernel/journal-integrity.ts';
