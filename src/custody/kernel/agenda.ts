@@ -1,7 +1,7 @@
 /**
  * The agenda: one table of all work that waits, with its due times. An entry is written in the storage transaction of
  * the row that waits, so no work is forgotten. Failures are stored too, because the platform evicts an idle object
- * within seconds. Counters in memory would never reach the number of failures that raises an alarm.
+ * within seconds. A counter in memory would never reach the number of failures that alerts the operator.
  * @module
  */
 import { keepNewest } from '../../core/keep-newest.ts';
@@ -20,13 +20,13 @@ const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
 
-/** `alarm` for the failure number `ALARM_FAILURES` in a row, `warn` for every other one. */
+/** `alarm` for failure number `ALARM_FAILURES` in a row, `warn` for every other one. */
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
 /**
- * `due_at` is null while the timer does not continue the work: the cron or an operation does. `set_at` is when `due_at`
- * was decided. `looks` is the number of an operation's checks since its state changed.
+ * `due_at` is null while the cron or an operation continues the work, and not the timer. `set_at` is when `due_at` was
+ * set. `looks` is the number of an operation's checks since its state changed.
  */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS agenda (
@@ -45,14 +45,14 @@ const SCHEMA = [
 
 export const OPERATION = 'operation';
 
-/** Name of alarms that are repeated. No timer of the object waits for them. */
+/** Agenda name of alerts that are repeated at most once in an interval. The timer is never set for them. */
 const AGAIN = 'again';
 
 export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
   for (const statement of SCHEMA) exec(statement);
 }
 
-/** Plans work, which is then no longer treated as failing; null deletes it. Call inside the transaction of its row. */
+/** Sets when work is due and clears its failures; null deletes the entry. Call inside the transaction of its row. */
 export function planWork(
   exec: Storage['exec'],
   {
@@ -95,14 +95,14 @@ export class Agenda {
     planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
   }
 
-  /** Keeps a row and its counts while other work must end first. */
+  /** Removes the due time but keeps the counts, while other work must end first. */
   suspend(name: string, id: string): void {
     this.#exec('UPDATE agenda SET due_at = NULL WHERE name = ? AND id = ?', name, id);
   }
 
   /**
-   * Ids of due work; the longest overdue first. A row that was set at a time still ahead is due too: the clock has gone
-   * back. Each half reads its own index and at most `limit` rows.
+   * Ids of due work, the longest overdue first. An entry whose `set_at` is in the future is due too, because the clock
+   * has gone back. Each half of the query reads its own index and at most `limit` rows.
    */
   due(name: string, limit: number): string[] {
     const due = (condition: string, order: string): string[] =>
@@ -140,14 +140,14 @@ export class Agenda {
     return at !== undefined && at <= this.#now();
   }
 
-  /** Whether something is due again after `everyMs`; if so, plans the next time. Evictions do not repeat it. */
+  /** True at most once in `everyMs` for each `what`. The time is stored, so an eviction does not repeat the work. */
   isDueAgain(what: string, everyMs: number): boolean {
     if ((this.dueAt(AGAIN, what) ?? 0) > this.#now()) return false;
     this.plan(AGAIN, what, this.#now() + everyMs);
     return true;
   }
 
-  /** The names that {@link isDueAgain} has stored within `ms` milliseconds of now. */
+  /** The names for which {@link isDueAgain} was last true within `ms` milliseconds of now, before or after. */
   happenedWithin(ms: number): string[] {
     const now = this.#now();
     return this.#exec(
@@ -158,7 +158,7 @@ export class Agenda {
     ).map(({ id }) => String(id));
   }
 
-  /** Unix milliseconds of the next work of these names: the time of the alarm. Undefined if none waits. */
+  /** Unix milliseconds when the next work of these names is due, for the timer. Undefined if none is planned. */
   next(names: readonly string[]): number | undefined {
     const ofName = 'FROM agenda WHERE name = names.value AND due_at IS NOT NULL';
     const [row] = this.#exec(
@@ -172,7 +172,7 @@ export class Agenda {
 
   /**
    * Plans the next check of work that is not possible yet. This is not a failure; the wait grows with each check.
-   * @returns how often it was postponed since it was last planned
+   * @returns how often the work was postponed since it was last planned
    */
   postpone(name: string, id: string, waits: Backoff): number {
     const row = this.#row(name, id);
@@ -182,7 +182,7 @@ export class Agenda {
     return looks;
   }
 
-  /** Counts and logs a failure, and plans the next try, unless the cron repeats it. Returns consecutive failures. */
+  /** Counts and logs a failure. Plans the next try, unless the cron repeats the work. Returns consecutive failures. */
   failed(name: string, id: string, facts: Readonly<Record<string, unknown>>, isCron = false): number {
     const tries = Number(this.#row(name, id)?.tries ?? 0) + 1;
     this.#exec(

@@ -1,7 +1,7 @@
 /**
- * Runs all background work: the alarm, the cron, the delivery of changes to D1, and retries. Stored rows decide what
- * is due, so work survives the loss of an instance. A module, operation or row whose work throws waits and is
- * reported, so that it does not block the others.
+ * Runs all background work: the object's timer (`alarm`), the cron, the delivery of changes to D1, and retries. Stored
+ * rows decide what is due, so work survives the loss of an instance. A module, operation or row whose work throws waits
+ * and is reported, so that it does not block the others.
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
@@ -15,13 +15,13 @@ import type { CustodyModule, ModuleTools, Work } from './module.ts';
 import { DELIVERIES, flushOutbox } from './outbox.ts';
 import type { Mirror } from './ports.ts';
 
-/** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
+/** Operations of one run of the timer. Each makes up to four calls to each of two nodes: 40 calls in a run. */
 const DUE_PER_ALARM = 5;
-/** The alarm is set to this delay before each run, so a run that crashes is repeated. */
+/** The timer is set to this delay before each run, so a run that crashes is repeated. */
 const SAFETY_MS = 30_000;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
-/** Key of `meta`: whether the nodes agreed and the chain was stalled, for the next instance. */
+/** Key of `meta` that tells the next instance whether the nodes agreed and whether the chain had stalled. */
 export const QUORUM_MEMORY = 'quorum';
 const SOON_MS = 20;
 
@@ -65,7 +65,7 @@ export class Background {
     return this.working(async () => {
       const { gate, journal, modules, chain, readBalance, now } = this.#ports;
       this.#lastRun = { atMs: now(), cause: 'cron' };
-      // The two reads that operations need most are sent each minute, even without an operation. They show when a
+      // These two reads, which operations need most, are sent each minute even without an operation. They show when a
       // quorum is missing, and when it is back.
       const checked = Promise.allSettled([chain.checkFinality(), readBalance(journal.releasedSlot())]);
       // Rows of an unverified journal are not processed.
@@ -75,7 +75,7 @@ export class Background {
     });
   }
 
-  /** Runs work that may leave unfinished rows. If this instance crashes meanwhile, the alarm continues them. */
+  /** Runs work that may leave unfinished rows. If this instance crashes meanwhile, the timer continues them. */
   async working<T>(work: () => Promise<T>): Promise<T> {
     await this.#ports.gate.verify();
     await this.rearm(this.#ports.now() + SAFETY_MS);
@@ -86,7 +86,7 @@ export class Background {
     }
   }
 
-  /** Runs work that needs complete rows, such as booking a payment. @throws while the journal is not verified */
+  /** Runs work that needs complete rows, such as recording a payment. @throws while the journal is not verified */
   verified<T>(work: () => Promise<T>): Promise<T> {
     return this.working(async () => {
       if (!this.#ports.gate.isVerified()) throw new Error('the journal is not verified');
@@ -94,7 +94,7 @@ export class Background {
     });
   }
 
-  /** Flushes to D1, then sets the alarm. D1 comes first, because a caller with a response must find its row there. */
+  /** Flushes to D1, then sets the timer. D1 comes first, because a caller with a response must find its row there. */
   async publish(): Promise<void> {
     const { agenda, journal, chain, gate } = this.#ports;
     const memory = chain.memory();
@@ -110,11 +110,14 @@ export class Background {
     await this.rearm();
   }
 
-  /** Sets the alarm for the next stored work, but no later than `latest`. The result does not depend on earlier alarms. */
+  /**
+   * Sets the timer for the next stored work, but no later than `latest`. The result does not depend on earlier
+   * settings.
+   */
   async rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
     const { storage, now } = this.#ports;
     const next = Math.min(latest, this.#nextWorkAt() ?? Number.POSITIVE_INFINITY);
-    // Counted from the last run, not from now: a constant stream of calls must not postpone the alarm forever.
+    // Counted from the last run, not from now: a constant stream of calls must not postpone the timer forever.
     const soonest = Math.min(this.#ranAt, now()) + SOON_MS;
     await storage.setAlarm(Number.isFinite(next) ? Math.max(next, soonest) : null);
   }
@@ -126,7 +129,9 @@ export class Background {
     return agenda.next([OPERATION, DELIVERY, REFUSED_ROW, ...ofModules]);
   }
 
-  /** Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later. */
+  /**
+   * Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later.
+   */
   async #perform(name: string, { limit, run }: Work): Promise<void> {
     const { agenda } = this.#ports;
     const ids = agenda.due(name, limit);
@@ -152,9 +157,9 @@ export class Background {
   }
 }
 
-/** Name in the agenda of a module's work that each cron repeats. */
+/** Agenda name of a module's work that each cron run repeats. */
 export const CRON = 'cron';
-/** Name in the agenda of the delivery to D1, which follows each alarm. */
+/** Agenda name of the delivery to D1, which follows each run of the timer. */
 const DELIVERY = 'delivery';
 
 const failureFacts = (error: unknown) => ({

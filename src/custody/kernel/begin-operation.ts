@@ -1,6 +1,6 @@
 /**
- * Begins operations of every kind. One critical section contains the module's decision, the check of balance and limits, the
- * intent and every row that belongs to it.
+ * Begins operations of every kind. One critical section contains the module's decision, the check of balance and
+ * limits, the intent, and every row that belongs to it.
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
@@ -25,7 +25,7 @@ export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () =
   return async (minSlot) => {
     const age = latest ? now() - latest.at : FRESH_MS;
     if (latest && age >= 0 && age < FRESH_MS) {
-      // A failure is shared too, so an outage does not cause one call for each caller.
+      // A failed read is shared too, so an outage does not cause one call for each caller.
       const shared = await latest.balance;
       if (shared.slot >= minSlot) return shared;
     }
@@ -75,7 +75,7 @@ type Stopped<Declined> =
   | { readonly type: 'declined'; readonly declined: Declined };
 
 export type Begun<Declined = never> =
-  /** `known`: an earlier call has started it. */
+  /** `known`: an earlier call has stored it. */
   { readonly type: 'begun' | 'known'; readonly operation: Operation } | Stopped<Declined>;
 
 export type Rehearsed<Declined = never> =
@@ -109,7 +109,7 @@ export async function beginOperation<Declined = never>(
   const begun: Begun<Declined> = known
     ? { type: 'known', operation: known }
     : await withBalance(context, kind, (balance) => storage.transaction(() => insert(balance)));
-  // The earlier call's write may not be durable yet either.
+  // The row of an earlier call may not be durable yet either.
   if (begun.type === 'begun' || begun.type === 'known') await storage.sync();
   return begun;
 }
@@ -122,7 +122,7 @@ export const rehearseOperation = <Declined = never>(
 ): Promise<Rehearsed<Declined>> =>
   withBalance(context, kind, (balance) => judge(context, kind, balance, decide));
 
-/** Calls the work with a balance that shows the outcome of every operation whose reservation has ended. */
+/** Calls `work` with a balance that was read after the last reservation ended. */
 async function withBalance<Result>(
   { journal, readBalance, stopBeginning }: BeginContext,
   kind: Kind,
@@ -179,7 +179,7 @@ export function queueOperation(
   return journal.insert(plannedOperation({ id, kind, signer, amount, reserved, plan, now: now() }));
 }
 
-/** The balance is from a slot before the outcome of an operation that no longer reserves lamports. */
+/** The balance was read before the last reservation ended. */
 export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
 
 export const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
@@ -221,7 +221,7 @@ export function spendingRefusal(
   };
 }
 
-/** When a limit has room again. @param availableAt Unix milliseconds */
+/** The refusal of a full limit, with its retry time. @param availableAt Unix milliseconds */
 export function availableIn(
   limit: string,
   availableAt: number,

@@ -21,7 +21,10 @@ export const nothingLeft = (op: Operation): Operation => ({
   plan: { ...op.plan, askedLamports: op.amount.toString() },
 });
 
-/** The attempt moved nothing: plans the operation again, or fails it. One that nobody completed is not counted. */
+/**
+ * The attempt moved nothing: plans the operation again, or fails it. An attempt that lacked a signature when it expired
+ * does not count against `maxAttempts`.
+ */
 export function ended(
   op: Operation,
   reason: string,

@@ -44,7 +44,7 @@ export type ExecutorPorts = Omit<
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  /** No row is processed before it is verified. The section that stores a signature asks for stops again. */
+  /** No row is processed before the journal is verified. The section that stores a signature calls `stop` again. */
   readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
   /** Wire bytes of a signed message, and the reserve's signature, which is the transaction's id. */
   readonly assemble: Assemble;
@@ -214,7 +214,7 @@ export class Executor {
     if (!settled) return this.#leaveToOperator(op);
     const { settlement, once } = settled;
     storage.transaction(() => {
-      // Another operation may have recorded the same Bitcoin output or refund as its own in the meantime.
+      // Another operation may meanwhile have recorded the same Bitcoin output or refund as its own.
       if (once.some(isUsed)) {
         const pending = { state: 'pending', detail: 'settling' } as const;
         return void this.#observe(op, kind, { type: 'settlement', settlement: pending });
@@ -254,7 +254,7 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now. Signing is stopped, the signed operations fill a limit, or the balance
+   * Why the operation may not be signed now: signing is stopped, the signed operations fill a limit, or the balance
    * less all reservations is too low.
    * @param cost 0 until it is known
    */

@@ -1,7 +1,7 @@
 /**
- * Decides whether this journal is complete, and whether signing and new operations are allowed. A restored or emptied
- * journal would repeat payments that it has lost. Signing is frozen when the mirror or the chain shows changes that the
- * journal lacks.
+ * Decides whether this journal is complete, and whether signing and new operations are allowed. A journal that was
+ * restored or emptied does not know its latest payments and would repeat them. So signing freezes when D1 or the chain
+ * has changes that the journal lacks.
  * @module
  */
 
@@ -32,9 +32,9 @@ export type JournalCheckPorts = {
 };
 
 const FROZEN = 'frozen';
-/** The debits found during the current freeze. */
+/** Meta key of the unexpected debits found during the current freeze. */
 const DEBITS = 'unexpected_debits';
-/** Meta key that is set once an empty journal was proven to be new, or the operator confirmed it. */
+/** Meta key that is set once an empty journal was shown to be new, or the operator confirmed it. */
 const INITIALISED = 'begun';
 /** The mark of D1 when the loss was found. A restore of storage to a time within this freeze is a loss with a later mark. */
 const SUSPECT_MARK = 'doubted_mark';
@@ -59,7 +59,7 @@ export function freeze(journal: Journal, reason: Loss | 'unexplained_spend', log
   log({ level: 'alarm', event: 'signing_frozen', reason });
 }
 
-/** A transaction of ours that moved more than its operation reserves. Lamports as text; the time is ISO 8601. */
+/** A transaction of the reserve that moved more than its operation reserves. Lamports as text; the time is ISO 8601. */
 export type UnexpectedDebit = {
   readonly operation: string;
   readonly signature: string;
@@ -82,7 +82,7 @@ export function freezeByDebit(journal: Journal, debit: UnexpectedDebit, log: Log
 }
 
 /**
- * Ends a freeze without a statement about the journal's completeness, which is checked later.
+ * Ends a freeze. It does not state that the journal is complete: the next check decides that.
  * @param earlier the reason of an earlier freeze, which continues
  */
 export function liftFreeze(journal: Journal, earlier = ''): void {
@@ -96,7 +96,7 @@ export function unfreeze(journal: Journal): void {
   journal.setMeta(INITIALISED, '1');
 }
 
-/** Whether mirror or chain show changes that the journal lacks: its rows are then neither used nor shown. */
+/** True if D1 or the chain has changes that the journal lacks. Its rows are then neither used nor shown. */
 export function isSuspect(journal: Journal): boolean {
   const reason = frozenReason(journal);
   return LOSSES.some((loss) => loss === reason);
@@ -109,8 +109,9 @@ export const suspectHeight = (journal: Journal): string => journal.getMeta(SUSPE
 export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_MARK, SUSPECT_HEIGHT] as const;
 
 /**
- * Why the operator cannot resolve a loss yet; undefined when it may be resolved now. A transaction that only the lost
- * journal recorded may land until its blockhash has expired. Only blocks show that, not a clock: the chain may halt.
+ * Why the operator must still wait before ending a loss freeze; undefined if no wait is left. A transaction that only
+ * the lost journal recorded may land until its blockhash has expired. Blocks decide this, not a clock, because the
+ * chain may halt.
  * @param mark of D1 now
  * @throws AppError UPSTREAM_FAILED
  */
@@ -133,7 +134,7 @@ function noteLoss(journal: Journal, mark: number): void {
   journal.setMeta(SUSPECT_HEIGHT, '');
 }
 
-/** Stores the height of a loss once. If a quorum shows it late, the wait is longer. */
+/** Stores the block height of a loss once. If a quorum returns it only later, the wait is longer. */
 async function noteHeight(
   journal: Journal,
   chain: { height(commitment: 'confirmed'): Promise<bigint> },
@@ -207,9 +208,12 @@ async function isWhole(
   return shown.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
 }
 
-/** If changes stay undelivered for longer than this, no new operation begins, because callers could not read it. */
+/** If a change waits longer than this for D1, no new operation begins, because callers could not read it. */
 const MIRROR_PATIENCE_MS = 60_000;
-/** If D1 refuses this many rows, it is treated as unavailable: a full database may still accept small writes. */
+/**
+ * If D1 refuses this many rows, it is treated as unavailable, even if a probe succeeds: a full database may still
+ * accept small writes.
+ */
 const MOST_SET_ASIDE = 20;
 
 export type SigningGatePorts = JournalCheckPorts & {
@@ -217,7 +221,7 @@ export type SigningGatePorts = JournalCheckPorts & {
   readonly isNewerStorage: boolean;
   /** Whether every limit is configured as a number. */
   readonly hasLimits: boolean;
-  /** Whether the chain finalizes no slots. A transaction signed now could then stay undecided for hours. */
+  /** True while the chain finalizes no slots. A transaction signed now could stay undecided for hours. */
   isChainStalled(): boolean;
   isDisabled(kind: Kind): boolean;
 };
@@ -225,7 +229,7 @@ export type SigningGatePorts = JournalCheckPorts & {
 /** Whether an operation may begin or be signed. It is asked again right before a signature is stored. */
 export class SigningGate {
   readonly #ports: SigningGatePorts;
-  /** Kept for the life of the instance; a failed check is repeated. */
+  /** Once true, it stays true for the life of the instance. A failed check is repeated. */
   #isVerified = false;
   #checking: Promise<void> | undefined;
 
@@ -241,7 +245,8 @@ export class SigningGate {
   async verify(): Promise<void> {
     // The storage of a newer release is never compared, because freezing would write to it.
     if (this.#isVerified || this.#ports.isNewerStorage) return;
-    // Callers' reads may start the check, but signing waits for it, so their budget must not delay it.
+    // A caller's read may start this check, but signing waits for it. So it runs as own work, which needs no caller's
+    // budget.
     this.#checking ??= atPriority('own', () => this.#check()).finally(() => {
       this.#checking = undefined;
     });
@@ -274,7 +279,7 @@ export class SigningGate {
     if (why) return why;
     if (this.#ports.isChainStalled()) return 'solana_stalled';
     const since = journal.queue.undeliveredSince();
-    // A start in the future means that the clock went back, so the true wait is unknown.
+    // A start in the future means that the clock went back. The true wait is then unknown and may be too long.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
     const isUnavailable = isLate || journal.queue.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
     return isUnavailable ? 'database_unavailable' : undefined;

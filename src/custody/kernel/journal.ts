@@ -1,5 +1,5 @@
 /**
- * The custodian's own tables and the source of truth about money. What may happen only once, such as the use of a payment,
+ * The custodian's own tables, the source of truth about money. What may happen only once, such as the use of a payment,
  * is recorded in one storage transaction with the row that depends on it.
  * @module
  */
@@ -13,7 +13,9 @@ import { decodeOperation, encodeOperation, isTerminal, type Operation, textOf } 
 import type { SqlRow, Storage } from './ports.ts';
 import type { Entry } from './spending-limits.ts';
 
-/** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
+/**
+ * `created_at` of an operation is the time from which the limits count it: its creation, or once signed, its signing.
+ */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS operations (
@@ -56,7 +58,7 @@ const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
   unsettled: lamports(0n),
 });
 
-/** Whether two rows of an operation differ at most in the times, the number and the findings of their checks. */
+/** True if two rows of an operation differ only in what a check writes: its times, its number and its findings. */
 function isSameState(stored: Operation, after: Operation): boolean {
   const { dueAt, looks, updatedAt, outcome } = stored;
   if ((dueAt === null) !== (after.dueAt === null)) return false;
@@ -73,7 +75,7 @@ export type JournalEvents = {
   readonly onEnd?: (operation: Operation) => void;
 };
 
-/** The name, used once, of a key that signed operations of a lost journal. */
+/** The name of a key that signed operations of a lost journal; see `useOnce`. */
 export const lostSigner = (address: string): string => `signer:${address}`;
 
 export class Journal {
@@ -116,7 +118,9 @@ export class Journal {
     this.setMeta(key, String(at));
   }
 
-  /** Slot from which a balance shows the outcome of every operation that no longer reserves lamports; 0 at first. */
+  /**
+   * A balance at this slot or later includes the outcome of every operation whose reservation has ended; 0 at first.
+   */
   releasedSlot(): bigint {
     return BigInt(this.getMeta('released_slot') ?? 0);
   }
@@ -130,7 +134,7 @@ export class Journal {
     return Math.max(stored, Number(this.getMeta(LAST_NUMBER) ?? 0)) + 1;
   }
 
-  /** Continues after the number of an operation that only D1 has. */
+  /** The next operation gets a higher number than this one, which only D1 has. */
   adoptNumber(seq: number): void {
     if (seq > Number(this.getMeta(LAST_NUMBER) ?? 0)) this.setMeta(LAST_NUMBER, String(seq));
   }
@@ -171,7 +175,7 @@ export class Journal {
     );
     planWork(this.#exec, { ...row, name: OPERATION }, now);
     if (row.releasedSlot !== null) this.adoptReleasedSlot(row.releasedSlot);
-    // Its columns are read from the row when it is sent.
+    // The columns for D1 are read from the row when it is sent.
     this.queue.publish('operation', row.id, {}, now, row.revision);
     return row;
   }
@@ -185,7 +189,7 @@ export class Journal {
 
   /**
    * Replaces the row that `before` was read from. Undefined if another caller has changed the row since. A check that
-   * changes no state takes no revision; the mirror gets its findings with the next state.
+   * changes no state takes no revision; D1 gets its findings with the next state.
    * @throws what `onEnd` throws; nothing has changed then
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
@@ -267,7 +271,7 @@ export class Journal {
     };
   }
 
-  /** Whether an operation names this address as its signer: the address is or was the reserve's. */
+  /** True if an operation names this address as its signer: the address is or was the reserve's. */
   isSigner(address: string): boolean {
     return (
       this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0 ||

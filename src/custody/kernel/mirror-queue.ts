@@ -18,7 +18,7 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS outbox (
     PRIMARY KEY (entity, id)
   )`;
 
-/** Name in the agenda of rows that D1 refused while it accepted others. */
+/** Agenda name of rows that D1 refused while it accepted others. */
 export const REFUSED_ROW = 'mirror_row';
 export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): string => `${entity}:${id}`;
 
@@ -123,8 +123,8 @@ export class MirrorQueue {
   }
 
   /**
-   * Removes delivered rows from the outbox. A row that changed in the meantime stays, and waits only since the delivery
-   * began: a row that changes during each delivery is never late.
+   * Removes delivered rows from the outbox. A row that changed meanwhile stays, and its wait is counted from `beganAt`.
+   * So a row that changes during every delivery is not treated as late.
    */
   delivered(rows: readonly MirrorRow[], beganAt: number): void {
     for (const row of rows) {
@@ -145,7 +145,7 @@ export class MirrorQueue {
     }
   }
 
-  /** Unix milliseconds of the oldest undelivered change. Rows that were set aside are left out. */
+  /** Unix milliseconds since when the oldest change waits for D1. Rows that were set aside are left out. */
   undeliveredSince(): number | undefined {
     return numberOf(
       this.#exec,

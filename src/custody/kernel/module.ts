@@ -10,48 +10,53 @@ import type { Columns, Entity, Log } from './ports.ts';
 
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
-  /** Rows of an unverified journal may be old, so they are neither used nor shown. */
+  /**
+   * False until the journal was compared with D1 and the chain. Until then its rows may be old: do not use or show
+   * them.
+   */
   readonly isVerified: () => boolean;
   readonly drive: (id: string) => Promise<void>;
   /** Drives an operation until it has ended, or until `waitMs` milliseconds have passed. */
   readonly finish: (id: string, waitMs: number) => Promise<void>;
   readonly log: Log;
-  /** How callers reach the operator; undefined if none is configured. */
+  /** Address at which callers reach the operator; undefined if none is configured. */
   readonly contact?: string | undefined;
 };
 
 export type CustodyModule = {
   readonly kinds?: Readonly<Partial<Record<Kind, OperationKind>>>;
-  /** The work of this module that waits in the agenda, by its name there. */
+  /** Handlers of this module's planned work, by the work's name in the agenda. */
   readonly work?: Readonly<Record<string, Work>>;
-  /** Work that depends on the clock and not on a stored row; called once a minute. */
+  /** Work that depends on the time and not on a stored row; called once a minute. */
   onCron?(): Promise<void>;
-  /** The D1 tables that mirror rows of this module. Lost rows are published there again. */
+  /** The D1 tables with copies of this module's rows. After a restore of D1, `ops republish` sends every row again. */
   readonly mirrored?: readonly MirrorSource[];
   debts?(): readonly Debt[];
   readonly commands?: Commands;
 };
 
-/** The operator's commands by their names. An unused id is empty. */
+/** The operator's commands by name. A command without an id gets an empty one. */
 export type Commands = Readonly<Partial<Record<OpsCommand['name'], (id: string) => Promise<OpsAnswer>>>>;
 
 export type Work = {
-  /** Maximum rows that one alarm processes, so that no work delays other work. */
+  /** Maximum rows that one run processes, so that no work delays other work. */
   readonly limit: number;
-  /** Processes due rows. A row that it does not plan again is treated as failed. */
+  /** Processes these due rows. A row that is still due afterwards is treated as failed. */
   run(ids: readonly string[]): Promise<void>;
 };
 
 export type MirrorSource = {
   readonly table: Entity;
   /**
-   * Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. An operation has
-   * a revision of its own; a record takes the next one.
+   * Rows whose id follows `id`, ordered by id, with all columns except `id` and `revision`. An operation keeps its
+   * revision; a record is sent with a new one.
    */
   rowsAfter(
     id: string,
     limit: number,
   ): readonly { readonly id: string; readonly columns: Columns; readonly revision?: number }[];
-  /** Takes from a row's `journal` column what a new journal must not use again. Call inside a transaction. */
+  /**
+   * Reserves the names in a lost row's `journal` column, so a new journal cannot use them. Call inside a transaction.
+   */
   adopt?(journal: string): void;
 };

@@ -18,7 +18,10 @@ export type NodeView = {
     readonly slot: bigint;
     readonly failed: boolean;
     readonly commitment: 'processed' | 'confirmed' | 'finalized';
-    /** Whether a finalized failure took lamports from the reserve; null for any other status, and while it is not read. */
+    /**
+     * Whether a finalized failure took lamports from the reserve. Null for any other status, or if this is not read
+     * yet.
+     */
     readonly charged: boolean | null;
   } | null;
   /** From getFirstAvailableBlock, called last; null when it was not needed. */
@@ -39,7 +42,7 @@ export type Observation =
       /** Number of operations of the kind that await their preparation, including this one. */
       readonly waiting: number;
     }
-  /** The signer failed or was late. A signature that it made is not stored and therefore never sent. */
+  /** The signer failed or was late. A signature that it still makes is not stored and therefore never sent. */
   | { readonly type: 'unsigned'; readonly reason: Reason }
   | {
       readonly type: 'signed';
@@ -47,7 +50,7 @@ export type Observation =
       readonly plan: Facts;
       readonly cost: bigint;
     }
-  /** The key outside of the service has not signed the attempt. */
+  /** A key outside the service has not signed the attempt. */
   | { readonly type: 'incomplete'; readonly reason: Reason }
   | { readonly type: 'completed'; readonly wire: string }
   | { readonly type: 'sent'; readonly accepted: boolean }
@@ -62,7 +65,7 @@ export type Observation =
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable' };
 
-/** Nodes whose missing status proves nothing: the attempt has expired, their history begins after it. */
+/** Nodes that cannot prove an attempt's expiry, because their history begins after its signing. */
 export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
   views.flatMap(({ node, firstAvailableSlot }) => {
     const since = signing.witnesses.find((witness) => witness.node === node)?.slot;

@@ -12,7 +12,7 @@ export type Kind = string;
 /**
  * planned   the intent is durable, nothing is signed
  * signed    the bytes are stored, and sent until the outcome is final
- * settling  final on Solana; its counterpart, such as the Bitcoin of a swap, has not arrived yet
+ * settling  final on Solana; what it pays for, such as the Bitcoin of a swap, has not arrived yet
  * done, failed  ended; nothing more moves
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';
@@ -23,7 +23,7 @@ export type Signing = {
   /** Base64 of the signed transaction. Resent unchanged, never signed again. */
   readonly wire: string;
   /**
-   * Present while a key outside of the service has not signed. Nothing was sent, but whoever has that key can complete and
+   * Present while a key outside the service has not signed. Nothing was sent. But whoever has that key can complete and
    * send the bytes, so this is an attempt like any other.
    */
   readonly lacksSignature?: true;
@@ -50,7 +50,7 @@ export type Landing = {
   /** Unix seconds. */
   readonly blockTime: number | null;
   readonly fee: Lamports;
-  /** Lamports that left the reserve, fee included; negative when more came in. */
+  /** Lamports that left the reserve, fee included; negative if more came in. */
   readonly debit: Lamports;
 };
 
@@ -70,7 +70,7 @@ export type Operation = {
   readonly detail: string;
   /** Why it waits, failed or awaits the operator. */
   readonly reason: Reason | null;
-  /** Incremented with every change of any operation; D1 keeps the highest. */
+  /** Increased with every change of any operation; D1 keeps the highest. */
   readonly revision: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -79,18 +79,18 @@ export type Operation = {
   readonly signedAt: number | null;
   /** Null if nothing is left to do. Current only in the result of `Journal.get`. */
   readonly dueAt: number | null;
-  /** Checks without a change; more of them mean longer waits. As current as `dueAt`. */
+  /** Checks since the last change; the wait grows with them. As current as `dueAt`. */
   readonly looks: number;
 
   /** Lamports to move. They count against the limits if they have left the reserve or may still leave it. */
   readonly amount: Lamports;
   /** Amount, fees and rent that are set aside. Zero once a balance on the chain shows the outcome. */
   readonly reserved: Lamports;
-  /** Lamports sent whose counterpart, such as the Bitcoin of a swap, has not arrived. */
+  /** Lamports sent for something that has not arrived, such as the Bitcoin of a swap. */
   readonly unsettled: Lamports;
   /** Worst-case loss. For a swap: against the independent price. For a payout: the fee of a transaction that fails. */
   readonly cost: Lamports;
-  /** Slot from which a balance shows the outcome; null while lamports are `reserved`, or if no lamports ever left. */
+  /** A balance at this slot or later includes the outcome; null while lamports are `reserved`, or if none ever left. */
   readonly releasedSlot: bigint | null;
 
   /** 1 for the first signing. */
@@ -203,17 +203,17 @@ export type Settlement =
   | {
       readonly state: 'pending';
       readonly detail: string;
-      /** Progress of a search; stored for the next check. */
+      /** How far a search got; stored for the next check. */
       readonly progress?: Facts;
-      /** Whether the counterpart has progressed since the last check, so that its end may be near. */
+      /** True if the bridge reports progress since the last check, so the end may be near. */
       readonly hasMoved?: boolean;
-      /** Only the next block of the counterpart's chain is missing. */
+      /** True if only the next Bitcoin block is missing. */
       readonly awaitsBlock?: boolean;
       /** More is left to read, so the next check follows at once. */
       readonly continues?: boolean;
     }
   | { readonly state: 'complete'; readonly outcome: Facts }
-  /** Ended, but not as agreed. If `arrived` is set, nothing is outstanding. */
+  /** Ended, but not as agreed. If `arrived` is set, nothing is owed any more. */
   | {
       readonly state: 'incomplete';
       readonly reason: string;
@@ -276,7 +276,7 @@ export type OperationKind = {
   /** Reads and checks upstream data. Signs nothing. @throws AppError UPSTREAM_FAILED */
   prepare(operation: Operation): Promise<Prepared>;
   /**
-   * The transaction with the signature of a key outside of the service. That key sees only stored attempts.
+   * The transaction with the signature of a key outside the service. That key sees only stored attempts.
    * @param wire base64
    * @throws AppError UPSTREAM_FAILED
    */
@@ -286,11 +286,11 @@ export type OperationKind = {
    * @returns undefined for a row that this version cannot settle; it is held for the operator
    */
   settle(operation: Operation, isUsed: (name: string) => boolean): Promise<Settled | undefined>;
-  /** Books the outcome in the transaction that ends the operation. A throw undoes the end; it is tried again. */
+  /** Records the outcome in the transaction that ends the operation. A throw undoes the end, which is tried again. */
   onEnd?(operation: Operation): void;
 };
 
-/** A message that is ready to be signed, has no cost and uses no names. */
+/** A message that is ready to be signed, costs nothing more and uses no names. */
 export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: SignedAt): Ready => ({
   ok: true,
   message,

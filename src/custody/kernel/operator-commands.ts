@@ -70,7 +70,7 @@ export const kernelCommands = (ports: KernelCommandPorts): Commands => ({
 
 const HISTORY_MS = 30 * DAY_MS;
 
-/** D1 first gets a mark that the restored journal cannot know, so the journal starts frozen. */
+/** D1 first gets a mark that is newer than the restored journal's, so the journal freezes when it compares them. */
 async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<OpsAnswer> {
   const { storage, journal, mirror, now, log } = ports;
   const at = Date.parse(time);
@@ -78,7 +78,7 @@ async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<
     return { ok: false, message: 'Name a time within the last 30 days, such as 2026-11-20T12:00:00Z.' };
   if (!storage.restore) return { ok: false, message: NO_HISTORY };
   try {
-    // A journal that has lost rows takes no revision: `unfreeze` compares its revision with those of D1.
+    // A suspect journal keeps its revision, because `unfreeze` compares it with the revisions in D1.
     const mark = isSuspect(journal)
       ? (await mirror.mark()) + 1
       : storage.transaction(() => journal.queue.takeMark());
@@ -86,7 +86,7 @@ async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<
     await mirror.apply([], mark, birthOf(journal));
     const isLost = isSuspect(journal);
     const earlier = frozenReason(journal);
-    // The restored journal forgets everything from now on, so nothing is signed or recorded until the restart.
+    // The restore undoes all writes from now on, so nothing is signed or recorded until the restart.
     if (!isLost) freeze(journal, 'journal_behind_mirror', log);
     try {
       await storage.restore(at);
@@ -104,7 +104,7 @@ async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<
 const NO_HISTORY =
   'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage, as on a local machine.';
 
-/** An operation that is held, could not be signed for hours, or failed with lamports unsettled. */
+/** True if the operation is held, could not be signed for hours, or has failed with lamports unsettled. */
 const awaitsOperator = (operation: Operation, now: number): boolean => {
   const { state, unsettled, createdAt } = operation;
   const isLate = state === 'planned' && now - createdAt > STUCK_AFTER_MS;
@@ -122,9 +122,9 @@ function retry({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
 }
 
 /**
- * Stops waiting for the counterpart of an operation and treats it as lost. Its lamports leave the limit on
- * unsettled operations and become a cost on the day of its signature. So a write-off makes no room for another
- * loss on the same day.
+ * Stops waiting for what an operation still owes, such as the Bitcoin of a swap, and treats it as lost. Its lamports
+ * leave the limit on unsettled operations and become a cost on the day of its signature. The daily limit on costs then
+ * counts them, so a write-off makes no room for another loss on that day.
  */
 function writeOff({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   const operation = journal.get(id);

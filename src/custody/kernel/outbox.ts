@@ -17,7 +17,7 @@ import type { ModuleTools } from './module.ts';
 import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage } from './ports.ts';
 
 const BATCH = 40;
-/** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
+/** A flush ends after this many rejected batches while D1 accepts other writes. Each of them costs two calls to D1. */
 const MAX_REJECTIONS = 16;
 const MOST_REFUSED = 1_000;
 
@@ -26,14 +26,15 @@ export const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 
 /** Set from the detection of a restored D1 until every row was sent again. */
 export const RESTORED = 'mirror_restored';
-/** Where `ops republish` continues: after this row. Empty before the first row. */
+/** The row after which `ops republish` continues; empty before the first row. */
 export const REPUBLISHED_TO = 'republish';
 
 export const isMirrorRestored = (journal: Journal): boolean => (journal.getMeta(RESTORED) ?? '') !== '';
 
 /**
- * Detects a restored D1 by its mark. Call inside a transaction.
- * @param acknowledged the highest one when D1 was read; a concurrent batch may have raised it since
+ * Detects by its mark that D1 was restored. Call inside a transaction.
+ * @param acknowledged the highest acknowledged mark when D1 was read; a concurrent batch may have stored a higher one
+ * since
  */
 export function compareMark(journal: Journal, log: Log, acknowledged: number, found: number): void {
   if (found >= acknowledged) return;
@@ -41,7 +42,7 @@ export function compareMark(journal: Journal, log: Log, acknowledged: number, fo
   // Without this, each read before the next batch would find the same difference again.
   journal.queue.acknowledge(found);
   journal.setMeta(RESTORED, '1');
-  // Rows that an earlier command has sent may be lost again.
+  // D1 may again lack rows that an earlier `ops republish` sent, so it starts at the first row.
   journal.setMeta(REPUBLISHED_TO, '');
 }
 
@@ -57,8 +58,7 @@ type Delivery = 'delivered' | 'refused' | 'down';
  * Delivers waiting rows. If D1 rejects a batch but accepts other writes, the batch is split until the refused row is
  * found. That row leaves the queue and is then tried alone, so it does not delay the others. During an outage of D1 no
  * row leaves the queue.
- *
- * @throws in an instance that was replaced: its state must not reach the mirror
+ * @throws in an instance that was replaced: its state must not reach D1
  */
 export async function flushOutbox(ports: OutboxPorts): Promise<void> {
   const { agenda, journal } = ports;
@@ -88,8 +88,8 @@ async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<
   const { journal, log, now } = ports;
   const beganAt = now();
   const acknowledged = journal.queue.acknowledged();
-  // Sync before the write: if D1 had a change that a crash then removed from the journal, the next instance
-  // would freeze.
+  // Sync before the write. If a crash removed a change from the journal that D1 already has, the next instance would
+  // freeze.
   const mark = ports.storage.transaction(() => journal.queue.takeMark());
   await ports.storage.sync();
   let before: number;

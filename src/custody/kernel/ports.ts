@@ -15,7 +15,9 @@ export type Storage = {
   transaction<T>(work: () => T): T;
   /** Resolves once all writes so far are durable; rejects in a replaced instance. Nothing may be sent before it. */
   sync(): Promise<void>;
-  /** An object has one alarm: a later call replaces it, null removes it. Unix milliseconds. */
+  /**
+   * Sets the object's only timer, which calls `alarm`: a later call replaces it, null removes it. Unix milliseconds.
+   */
   setAlarm(at: number | null): Promise<void>;
   /**
    * Restores the storage as it was at a time, in Unix milliseconds, and restarts the object within seconds. Absent if
@@ -27,7 +29,7 @@ export type Storage = {
   bytes?(): number;
 };
 
-/** The birth of a journal that began anew, as stored in D1. Rows up to the revision are older. */
+/** The birth of a journal that began anew, as stored in D1. Rows with this revision or a lower one are older. */
 export type MirrorBirth = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -36,7 +38,8 @@ export type MirrorBirth = {
 
 export type Mirror = {
   /**
-   * Writes rows and the mark of their batch, a higher revision; each replaces only an older one. All or none.
+   * Writes rows, and the batch's mark, which is higher than their revisions. Each replaces only an older one. All or
+   * none.
    * @returns the mark that D1 had before; 0 when it had none
    */
   apply(rows: readonly MirrorRow[], mark: number, birth: MirrorBirth | undefined): Promise<number>;

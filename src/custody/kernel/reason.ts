@@ -8,7 +8,7 @@
 const HELD = [
   /** For hours, no quorum of nodes has proven its outcome. */
   'unproven',
-  /** For hours, its counterpart has not arrived. */
+  /** For hours, what the operation is owed has not arrived, such as the Bitcoin of a swap. */
   'unsettled',
   /** This release does not know its kind, state or route. */
   'unknown_state',
@@ -27,7 +27,10 @@ export const held = (by: Held): Reason => ({ type: 'held', by });
 export const upstream = (by: string): Reason => ({ type: 'upstream', by });
 export const code = (by: string): Reason => ({ type: 'code', by });
 
-/** Why an operation of an earlier key ended: no key may sign it any more. Its cause begins another operation. */
+/**
+ * Why an operation planned for an earlier key ended: no key may sign it. The debt or request behind it begins a new
+ * one.
+ */
 export const KEY_ROTATED = code('key_rotated');
 
 export const isRotated = (reason: Reason | null): boolean =>
@@ -42,7 +45,7 @@ export function reasonText(reason: Reason | null): string | null {
   return reason && (reason.type === 'code' ? reason.by : `${reason.type}_${reason.by}`);
 }
 
-/** The reason of a stored text. A hold that this release does not know stays a hold. */
+/** The reason that a stored text states. A hold that this release does not know becomes `unknown_state`. */
 export function parseReason(text: string): Reason {
   const [, type, by = ''] = /^(stopped|limit|upstream|held)_(.+)$/.exec(text) ?? [];
   if (type === 'held') return held(HELD.find((known) => known === by) ?? 'unknown_state');

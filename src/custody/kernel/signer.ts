@@ -1,6 +1,6 @@
 /**
- * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. It keeps the
- * reserve's secret key only as a key object that cannot be exported.
+ * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. The reserve's
+ * secret key is kept only as a key object that cannot be exported.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -91,7 +91,7 @@ export function createProofSigner(keys: {
   };
 }
 
-/** One mint key per invoice: an invoice can only ever create the same mint. */
+/** One mint key for each invoice, so an invoice can only ever create the same mint. */
 export type MintKeys = {
   address(invoiceId: string): string;
   sign(invoiceId: string, message: Uint8Array): Uint8Array;
@@ -106,15 +106,15 @@ export function createMintKeys(seed: string): MintKeys {
   };
 }
 
-/** Longest wait for a signature. A later one is discarded, and the next try signs a new message. */
+/** Longest wait for a signature. A later one is ignored, and the next try signs a new message. */
 const SIGN_TIMEOUT_MS = 8_000;
 const UPSTREAM = 'key_service';
-/** No transaction: its first byte would require 83 signatures. */
+/** A text that no transaction can equal: as one, its first byte would require 83 signatures. */
 const TEST = utf8ToBytes('Sluice checks its key service.');
 
 export type RemoteSignerPorts = {
   readonly keychain: Pick<VaultTransit, 'address' | 'isAvailable' | 'sign'>;
-  /** Whether the ed25519 signature of the message is valid for the reserve's address. */
+  /** True if the ed25519 signature of the message is valid for the reserve's address. */
   verify(message: Uint8Array, signature: Uint8Array): Promise<boolean>;
   readonly within: Within;
   readonly log: Log;
@@ -126,7 +126,9 @@ export type RemoteSignerPorts = {
  */
 export function createRemoteSigner({ keychain, verify, within, log }: RemoteSignerPorts): Signer {
   const { address } = keychain;
-  /** The check finds the version of the key that signs for the address, so each instance makes it before it signs. */
+  /**
+   * The check finds the key version that signs for the address, so each instance makes it before its first signature.
+   */
   let isChecked = false;
 
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */

@@ -1,6 +1,6 @@
 /**
- * Decides what may be spent now: balance, reservations and the limits of each kind. Pure sums over the journal's rows.
- * Call in a critical section, so that the rows stay unchanged.
+ * Decides what may be spent now, from the balance, the reservations and the limits of each kind. It only adds up rows
+ * of the journal. Call in a critical section, so that the rows stay unchanged.
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
@@ -8,7 +8,7 @@ import type { OperationLimit } from '../../core/operation-limits.ts';
 import type { LimitUse } from '../operator-api.ts';
 import type { Operation } from './operation.ts';
 
-/** False if a limit is not a bigint: it would never be exceeded. */
+/** False if a limit is not a bigint: a comparison with it would never refuse anything. */
 export const areLimits = (limits: object): boolean =>
   Object.values(limits).every((limit: unknown) => typeof limit === 'bigint');
 
@@ -21,7 +21,7 @@ export type Entry = Pick<
 > & {
   /** Number of operations; absent for one. */
   readonly rows?: number;
-  /** The operations one by one, if their times differ. All are in the same windows. */
+  /** The operations one by one, if their times differ. A window contains all of them or none. */
   readonly each?: () => readonly Entry[];
 };
 
@@ -45,7 +45,7 @@ export type LimitReached = {
   readonly code: 'LIMIT_REACHED';
   readonly limit: Limit;
   readonly used: bigint;
-  /** Unix milliseconds when enough room is available again, if only time has to pass. */
+  /** Unix milliseconds from which the limit has enough room, if only time has to pass. */
   readonly availableAt: number;
 };
 
@@ -91,7 +91,8 @@ function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }
     case 'amount':
       return amount;
     case 'unsettled':
-      // A planned operation becomes unsettled when it is signed. Counting it from now on leaves no gap.
+      // A planned operation becomes unsettled when it is signed. It is counted already now, so that no moment is left
+      // out.
       return state === 'planned' ? amount : unsettled;
     case 'cost':
       return cost;
@@ -138,8 +139,7 @@ function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, no
 
 /**
  * Whether a new operation may reserve `reserved` lamports; `amount` of them counts against the limits of its kind.
- *
- * @param balance    shows the outcome of every operation that no longer reserves lamports
+ * @param balance    read after the last reservation ended
  * @param operations all that reserve lamports, are unsettled or due, or were created or signed within the last day
  */
 export function checkIntent(asked: {

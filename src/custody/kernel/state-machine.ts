@@ -81,11 +81,14 @@ const WATCH_MS: Spacing = [NEAR_MS, 2_000];
 const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
 /** Intervals while a block is missing: it may come at any time, usually within ten minutes. */
 const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
-/** Wait for each slot that a shown transaction still needs until it is final: a quarter of a slot. */
+/** Wait for each slot that a transaction seen by a node still needs to become final: a quarter of a slot. */
 const MISSING_SLOT_MS = 100n;
 const CONTINUE_MS = 1_000;
 const PREPARE_MS: Spacing = [2_000, 60_000];
-/** The holder of another key refuses a blockhash that its nodes have not seen. After this time they have. */
+/**
+ * A key holder outside the service, such as the witness, refuses a blockhash that its nodes have not seen. After this
+ * time they usually have.
+ */
 const OTHERS_SEE_MS = 2_000;
 /** Added to the interval for each waiting operation of the kind, so the total rate of preparations stays bounded. */
 const WAITING_SHARE_MS = 10_000;
@@ -96,9 +99,9 @@ const UNSIGNED_MS = 2 * 60_000;
 const OUTSTANDING_MS = 3_600_000;
 /** Number of frequent checks of an attempt. They take about five minutes; a blockhash lives for less than two. */
 const QUICK_LOOKS = 150;
-/** After this many checks without a proven outcome, about six hours, the operator is alerted; the checks continue. */
+/** After this many checks without a proven outcome, about six hours, the operator is alerted. The checks continue. */
 const UNPROVEN_LOOKS = 500;
-/** After this time without a settlement the operator is alerted; the checks continue. */
+/** After this time without a settlement the operator is alerted. The checks continue. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 const NONE = lamports(0n);
 
@@ -228,7 +231,7 @@ const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   reason: op.looks < UNPROVEN_LOOKS ? null : held('unproven'),
 });
 
-/** The next check of a transaction that a node shows, planned from the number of slots until it is final. */
+/** Plans the next check of a transaction that a node has seen, from the number of slots until it is final. */
 function watchSeen(op: Operation, views: readonly NodeView[], now: number): Partial<Operation> {
   const again = watchAgain(op, now);
   const missing = views.flatMap(({ status, finalizedSlot }) => (status ? [status.slot - finalizedSlot] : []));
@@ -267,12 +270,12 @@ function judged(
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':
-      // Nothing left the reserve, so a balance of any slot is correct.
+      // Nothing left the reserve, so a balance at any slot is correct.
       return ended(op, 'expired', null, rules, now);
     case 'seen':
       return { ...op, detail: 'landed', ...watchSeen(op, seen.views, now) };
     case 'unseen': {
-      // A fork undid the landing: the same bytes are resent until the outcome is final.
+      // Not landed yet, or a fork undid the landing: the same bytes are sent again until the outcome is final.
       const witnessed = { ...op, signing: withLateWitnesses(signing, seen.views) };
       const again = watchAgain(op, now);
       return signing.lacksSignature
