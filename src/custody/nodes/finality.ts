@@ -20,13 +20,15 @@ export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt
 
 type FinalizedSlot = { readonly slot: bigint; readonly floor: bigint };
 
-/** Slot -1 means that no slot was seen yet. A chain begins with slot 0. */
+/** Slot -1 means that no slot was read yet. A chain begins with slot 0. */
 export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
 /** A longer time without a new finalized slot is a stall. Alpenglow finalizes within a second; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
 
-/** The cron reads the finalized slot each minute. One that was first seen longer ago than this bounds no other slots. */
+/**
+ * A finalized slot first seen longer ago than this is too old to check other slots with. The cron reads it each minute.
+ */
 export const FINALITY_KNOWN_MS = 10 * 60_000;
 /** Slots by which a working node may lag behind another: more than an hour. */
 export const MAX_NODE_LAG = 10_000n;
@@ -34,7 +36,7 @@ export const MAX_NODE_LAG = 10_000n;
 export function noteSlot(memory: FinalityMemory, slot: string, now: number): FinalityMemory {
   // A lower slot comes from another cluster or from lagging nodes. The time without a new slot then starts at zero.
   const known = slot === memory.slot ? memory : { ...NO_SLOT, slot, seenAt: now };
-  // The clock may have gone back since the note.
+  // The clock may have gone back since `memory` was stored.
   const seenAt = Math.min(known.seenAt, now);
   return { ...known, seenAt, stalledSince: now - seenAt > STALLED_MS ? seenAt : null };
 }

@@ -1,6 +1,6 @@
 /**
- * The lists of an address's transactions, one per node. A node may hide or invent entries. So what moves money is then read
- * from a quorum, and only the lists of a quorum prove an absence.
+ * The lists of an address's transactions, one per node. A node may hide or invent entries. So a listed transaction is
+ * read again from a quorum before it moves money, and only the lists of a quorum prove that none is missing.
  * @module
  */
 import { upstreamFailed } from '../../core/errors.ts';
@@ -14,7 +14,7 @@ type Page = { readonly limit: number; readonly before?: string };
 export type Listed = Pick<SignatureEntry, 'signature' | 'slot'>;
 
 export type HistoryNode = {
-  /** From its URL: what is stored about a node belongs to no other node that later has its position. */
+  /** Derived from the node's URL, so that data stored about a node never belongs to another node in its place. */
   readonly id: string;
   readonly name: string;
   /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
@@ -57,7 +57,7 @@ async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: L
 
 /**
  * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our addresses, but we
- * never sign one. Every search continues, so such a transaction does not block later ones.
+ * never sign one. A search then continues with the next transaction.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {
@@ -87,10 +87,10 @@ export async function readLists<T>(
 
 const PAGE = 1_000;
 
-/** The reason of a failure: the node no longer lists the entry where the list continues. */
+/** Failure reason: the node no longer lists the entry at which the list continues. */
 export const LIST_CHANGED = 'list_changed';
 
-/** Where a list continues: below `before`, with the entry `first`, which the previous page had too. */
+/** Where a list continues. The next page is read below `before`, and must begin with `first`, the last entry read. */
 export type Cursor = { readonly before: string; readonly first: string };
 
 type ReadPage = (page: Page) => Promise<readonly SignatureEntry[]>;

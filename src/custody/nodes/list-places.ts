@@ -1,6 +1,6 @@
 /**
  * Reads each node's list of transactions down from a stored place, a part in each call. Anyone can make a list longer,
- * and a node can invent any number of entries: neither stops the reading of the other entries.
+ * and a node can invent any number of entries. Neither keeps the other entries from being read.
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
@@ -10,13 +10,13 @@ import { type Cursor, type HistoryNode, LIST_CHANGED, type Listed, pageDown } fr
 /** An entry of a node's list, as it is stored. */
 type Mark = { readonly signature: string; readonly slot: string };
 
-/** Where the reading of one node's list stands. It is stored as JSON, and belongs to this node only. */
+/** How far one node's list has been read. It is stored as JSON, and belongs to this node only. */
 export type Place = {
   /** Where the pass continues; absent before its first entry. */
   readonly cursor?: Cursor;
   /** The newest entry of this pass that a quorum has shown: the head of the next pass. */
   readonly top?: Mark;
-  /** Everything below it was read by complete passes. A quorum has shown it, so no invented entry ends a pass. */
+  /** Complete passes have read everything below this entry. A quorum has shown it, so no invented entry ends a pass. */
   readonly head?: Mark;
 };
 
@@ -66,7 +66,7 @@ export async function partBelow(
   }
 }
 
-/** The place from which a pass is read again. */
+/** The place from which a whole pass is read again. */
 export const againFrom = ({ head }: Place): Place => (head ? { head } : {});
 
 export const isPassed = ({ entries, isLast, taken }: Part): boolean => isLast && taken === entries.length;
@@ -89,9 +89,9 @@ export function placeAfter(part: Part, shown: ReadonlyMap<string, bigint>): Plac
 }
 
 /**
- * Takes entries of each part in turn, until `most` are chosen. If an entry was already chosen, the turn takes the part's
- * next one. Honest lists are equal, so a list of invented entries uses only its own turns.
- * @param needsRead an entry that needs none is passed and takes no turn
+ * Takes entries of each part in turn, until `most` are chosen. If an entry was already chosen, the turn takes the
+ * part's next one. Honest lists are equal, so a list of invented entries uses only its own turns.
+ * @param needsRead false for an entry that is passed without using a turn
  */
 export function takeInTurn(
   parts: readonly Part[],

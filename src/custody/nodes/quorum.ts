@@ -40,7 +40,7 @@ export type NodeAgreement = {
 };
 
 const DISAGREEMENT_SHOWN_MS = 3_600_000;
-/** Nodes lag by seconds. If a quorum is missing for longer than this, the operator gets an alarm. */
+/** Nodes lag by seconds. If a quorum is missing for longer than this, the operator is alerted. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
 /** A question that is not repeated is forgotten after this time. */
 const FORGET_MS = 30 * 60_000;
@@ -74,11 +74,10 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   /**
-   * The response of a quorum, returned as soon as enough nodes agree. A later response that contradicts it still raises
-   * the alarm.
-   *
-   * @param differ compares responses that can never differ between honest nodes; absent if nodes at different slots
-   * may differ
+   * The response of a quorum, returned as soon as enough nodes agree. If a later response contradicts it, the operator
+   * is still alerted.
+   * @param differ compares responses that can never differ between honest nodes; absent if nodes at different slots may
+   * differ
    * @returns undefined if all nodes have responded without a quorum, but more of them may agree later
    * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few responded, `nodes_disagree` when they contradict
    * each other; a failure that a quorum shares; the first node's failure when none responds
@@ -118,7 +117,7 @@ export class Quorum<N extends { readonly name: string }> {
     const shared = sharedFailure(failures, this.size);
     // A quorum's refusal is a valid response, so the question does not lack a quorum.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
-    // A caller may ask about something that only one node knows, so such a question raises no alarm.
+    // A caller may ask about something that only one node knows, so its question alerts nobody.
     if (!isForCaller())
       this.#waits(
         question,
@@ -261,7 +260,7 @@ export const decideTransaction =
       );
     const timed = vouched(({ blockTime }) => (blockTime === null ? null : String(blockTime)));
     const tokened = vouched(tokenKey);
-    // After a contradiction without a majority, nothing is decided.
+    // Nodes differ in block time or token balances, and no quorum agrees on both: nothing is decided.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
     // A node that has not responded yet may have the missing block time or token balances.

@@ -21,14 +21,14 @@ export type Lookup = {
   readonly waitMs: number;
   /** Longest wait while no node shows the signature. */
   readonly unknownMs: number;
-  /** Whether a confirmed transaction that a node returns is enough; it may still be dropped, so it moves no money. */
+  /** `confirmed`: a confirmed transaction of one node is enough. It may still be dropped, so it moves no money. */
   readonly until: 'confirmed' | 'final';
 };
 
 export type LookedUp =
   /** Shown by a quorum of nodes. */
   | { readonly type: 'final'; readonly transaction: ChainTransaction }
-  /** `transaction` as one node shows it; null if no node returned it in time, or if the caller waits for `final`. */
+  /** `transaction` as one node returned it; null if none did in time, or if the caller waits for `final`. */
   | { readonly type: 'confirmed'; readonly transaction: ChainTransaction | null }
   | { readonly type: 'pending' | 'unknown' }
   | { readonly type: 'refused'; readonly refusal: Refusal };
@@ -51,7 +51,7 @@ const POLL_MS = 800;
 const TWO_POLLS_MS = 2 * POLL_MS;
 /** Shortest interval of polls while a node shows one of the signatures, which may soon be final. */
 const NEAR_POLL_MS = 100;
-/** The time to the next poll of a signature is this fraction of the time since its state changed. */
+/** The wait before the next poll of a signature is this fraction of the time since its state changed. */
 const POLLED_PART = 1 / 4;
 /** A wait ends when the nodes have failed for this long. */
 const FAILING_MS = 5_000;
@@ -60,7 +60,7 @@ const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** While more reads than this wait, reads of payments go first, so that strangers' transactions do not delay them. */
 const CROWD = 4;
 const LIST_MS = 1_000;
-/** Maximum clients that may pay for a shared read: one without units left then does not delay it. */
+/** Maximum clients whose budgets a shared read may use. A client without units left then does not delay it. */
 const MAX_PAYERS = 4;
 const MAX_KNOWN = 1_000;
 /** Maximum remembered transactions. A decoded one can have 90 KB, and the object has 128 MB of memory. */
@@ -85,7 +85,7 @@ type Known = {
   failure?: unknown;
 };
 
-/** A transaction as one node shows it, and as a quorum shows it. The second one never changes. */
+/** A transaction as one node returned it, and as a quorum did. The second one never changes. */
 type Read = { readonly confirmed?: ChainTransaction; readonly final?: ChainTransaction };
 
 const isRateLimited = (error: unknown): error is AppError =>
@@ -151,7 +151,7 @@ export class SignatureLookups {
     }
   }
 
-  /** @returns the limit that refuses this lookup */
+  /** @returns the name of the limit that refuses this lookup; undefined if none does */
   #enter({ client, signature }: Lookup): keyof typeof BUDGETS | undefined {
     const now = this.#ports.now();
     if (!this.#waits.take(client, now).ok) return 'lookup_waits';
@@ -223,7 +223,7 @@ export class SignatureLookups {
       ? chain.transaction(signature)
       : chain.confirmedTransaction(signature)
     ).catch((error: unknown) => {
-      // Only this caller's share is used up. A caller with units left can read at once.
+      // Only this caller's share is used up. A caller with units left must be able to read at once.
       if (isRateLimited(error)) known.readAt = 0;
       else known.failure = error;
       throw error;

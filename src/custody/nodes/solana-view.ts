@@ -158,7 +158,7 @@ export class SolanaView {
 
   /**
    * A finalized transaction of any version whose JSON has the known members, or null without a quorum. It shows only
-   * who moved what. It is never booked, because a later version may change the meaning of a member.
+   * who moved what. It never pays for anything, because a later version may change the meaning of a member.
    * @throws AppError UPSTREAM_FAILED
    */
   async effects(signature: string): Promise<ChainTransaction | null> {
@@ -166,8 +166,8 @@ export class SolanaView {
   }
 
   /**
-   * A response of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
-   * @param figureOf a number of which the highest that a quorum has reached is returned too
+   * A response on whose `keyOf` a quorum agrees. Other members may differ, because nodes are at different slots.
+   * @param figureOf a number; the highest value that a quorum has reached is returned too
    * @throws AppError UPSTREAM_FAILED
    */
   async agreed<T>(
@@ -232,7 +232,8 @@ export class SolanaView {
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
     const { slot: final, seenAt } = this.#finality.known;
     const isBounded = this.#ports.now() - seenAt < FINALITY_KNOWN_MS;
-    // A slot below the finalized one is possible too: the node lags, or its response came after a newer check.
+    // A slot below the finalized one is possible too: the node lags, or a newer check of the finalized slot ended
+    // first.
     const isPossible = ({ slot }: Witness) =>
       !isBounded || (slot + MAX_NODE_LAG >= BigInt(final) && slot <= BigInt(final) + MAX_NODE_LAG);
     for (const blockhash of this.#byTrust(found)) {
@@ -270,7 +271,7 @@ export class SolanaView {
     return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
   }
 
-  /** Each node's view of an attempt of this signer; failing nodes are left out. */
+  /** Each node's view of an attempt of this signer. Nodes that fail are left out. */
   async views(signing: Signing, signer: string): Promise<NodeView[]> {
     return valuesOf(await this.#fromMost((node) => viewOf(node, signing, signer)));
   }
@@ -291,7 +292,10 @@ export class SolanaView {
   }
 }
 
-/** One URL may be two machines: the height may be this many slots older than the blockhash. The expiry margin is twice this. */
+/**
+ * One URL may be two machines: the height may be this many slots older than the blockhash. The margin before an expiry
+ * is twice this.
+ */
 const MAX_WITNESS_LAG = 16n;
 
 /**
