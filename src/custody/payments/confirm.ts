@@ -67,11 +67,14 @@ type PaymentCase =
    */
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /**
-   * Late, double or a part too many: all of it is owed back, and the request stays as it is. -> by its state: open or expired
-   * REFUND_DUE, paid INVOICE_IN_PROGRESS, completed confirmed with the refund
+   * Late, double, or one part too many: the whole payment is owed back, and the request does not change. -> by the
+   * request's state: open or expired REFUND_DUE, paid INVOICE_IN_PROGRESS, completed confirmed with the refund
    */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
-  /** Completes the fee, but others were faster: the request ends, and each part is owed back. -> REFUND_DUE */
+  /**
+   * Completes the fee, but the purchase is no longer for sale: the request ends, and each part is owed back. ->
+   * REFUND_DUE
+   */
   | { readonly type: 'not_for_sale'; readonly request: PaymentRequest; readonly reason: string }
   /** Completes the fee; an excess is owed back. -> INVOICE_IN_PROGRESS until the purchase is delivered, then confirmed */
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
@@ -81,7 +84,7 @@ type PaymentCase =
  * paid. `underpaid`: short, after `MAX_PARTS` parts.
  */
 type OwedBack = 'late' | 'double' | 'underpaid';
-/** What the chain showed about a request's purchase before its payment was booked. */
+/** The state of a request's purchase on the chain, read before its payment is booked. */
 type SaleRead = Checked & { readonly requestId: string };
 
 export async function confirmPayment(
@@ -153,10 +156,10 @@ async function bookNamed(
       () => true,
     );
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
-    // The payment is final but not booked yet: the caller asks again.
+    // The payment is final but not booked yet, so the caller must ask again.
     if (undecided) return notFinal('confirmed');
   }
-  // The transaction is final, so the request no longer shows it as under way.
+  // The transaction is final, so the request no longer shows it as reported.
   const current = requests.get(request.id);
   if (current?.reported?.signature === signature) requests.putReported(current, null);
   if (transaction.failed) return PAYMENT_FAILED;
@@ -164,7 +167,10 @@ async function bookNamed(
   return usedBy === nameOf(request) ? undefined : notForRequest(context, signature, usedBy);
 }
 
-/** Waits for the final transaction. As soon as it is confirmed, an open request shows it, so that nobody pays again. */
+/**
+ * Waits for the final transaction. Once it is confirmed, an open request shows it as reported, so that nobody pays
+ * again.
+ */
 async function awaitFinal(
   context: PaymentContext,
   request: PaymentRequest,

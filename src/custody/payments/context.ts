@@ -1,5 +1,5 @@
 /**
- * What every verb of payments works with.
+ * The dependencies that all actions on payments share.
  * @module
  */
 import type { ChainTransaction, SolanaNode } from '../../providers/solana-rpc.ts';

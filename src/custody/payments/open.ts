@@ -76,7 +76,7 @@ function newRequest(
     client,
     createdAt,
     expiresAt: createdAt + REQUEST_LIFE_MS,
-    // A payment is accepted for longer than is shown, because wallets and finality take time.
+    // A payment is accepted after the shown expiry too, because wallets and finality take time.
     closesAt: createdAt + BUDGETS.open_requests.windowMs,
     received: '0',
     parts: [],
@@ -99,5 +99,5 @@ const tooManyOpen = (message: string): Refusal => ({
   details: { limit: 'open_requests' },
 });
 
-/** No other request gets its fee for this long after its end: a late payment pays for nobody else. */
+/** No other request gets its fee for this long after its end, so a late payment pays for nobody else. */
 const FEE_KEPT_MS = 2 * HOUR_MS;

@@ -77,7 +77,10 @@ export function oweParts(
 
 const SHOWN = 200;
 
-/** Payments that are our own, that a bridge may have returned, or that the lost journal may have used or returned. */
+/**
+ * Excludes payments that are our own, that a bridge may have returned, or that the lost journal may have used or
+ * returned.
+ */
 const notReturned = ({ journal, reserveAddress }: PaymentContext): NotReturned => [
   Number(birthOf(journal)?.slot ?? -1),
   JSON.stringify([reserveAddress, ...journal.signers()]),

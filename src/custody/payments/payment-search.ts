@@ -26,7 +26,7 @@ const LATE_FOR_MS = DAY_MS;
 /** Intervals between timer runs: for a request that a caller reads, and while the walk is behind. */
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
-/** The object's timer searches when the cron is this late: each run postpones it. */
+/** If no search ran for this long, because no cron came, the object's timer runs one. */
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
@@ -105,7 +105,7 @@ export class PaymentSearch {
     try {
       await forCaller(null, () => this.#search(by));
     } finally {
-      // A search that waits for its share of the calls may take longer than the interval.
+      // A search may wait for its share of the calls until the next one would already be due.
       journal.setTime(LAST_RUN, now());
     }
   }
@@ -141,7 +141,7 @@ export class PaymentSearch {
 const ASKED_PER_RUN = 8;
 const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
-/** Pages of a reference's list. A reference with more entries was flooded on purpose. */
+/** Maximum pages that are read of one reference's list. A longer list was flooded on purpose. */
 const MAX_PAGES = 5;
 /** Maximum transactions of one reference that one run reads, so a flooded reference does not delay other requests. */
 const READS_PER_REFERENCE = 5;

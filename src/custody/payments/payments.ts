@@ -24,7 +24,7 @@ import { UNREAD } from './unread.ts';
 /** The owner of the ids of requests that only the lost journal had. */
 const LOST = 'lost';
 
-/** Name in the agenda of requests whose expiry has failed. */
+/** Agenda name of requests whose expiry has failed. */
 const EXPIRY = 'expiry';
 
 const KEPT_MS = 7 * DAY_MS;
@@ -87,7 +87,9 @@ export class Payments implements CustodyModule {
     return request ? viewOf(this.context, request) : null;
   }
 
-  /** Plans an early search for an open request that a caller reads. If true, the caller sets the alarm. */
+  /**
+   * Plans an early search for an open request that a caller reads. If it returns true, the caller must set the timer.
+   */
   askFor(id: string): boolean {
     return this.context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }
@@ -100,9 +102,9 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * Ends open requests that closed; their parts are owed back. A payment that was not read yet may be in time. A request
-   * therefore expires only when all payments to its treasury up to its end have been read. A day after its end it always
-   * expires, even if a node fails or the treasury has changed.
+   * Ends open requests that may no longer be paid; their parts are owed back. A payment that was not read yet may be in
+   * time. A request therefore expires only when all payments to its treasury up to its end have been read. A day after
+   * its end it always expires, even if a node fails or the treasury has changed.
    */
   #expire(): void {
     const { agenda, requests, storage, treasuryAddress: treasury, now } = this.context;

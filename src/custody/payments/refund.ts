@@ -139,7 +139,7 @@ export const createRefundKind = (reads: RefundReads): OperationKind => ({
   settle: settlesByLanding,
 });
 
-/** Books a refund whose operation ends. Call inside the storage transaction that ends it. */
+/** Records the outcome of a refund's operation. Call inside the storage transaction that ends it. */
 export const endRefund =
   (context: PaymentContext) =>
   ({ id, state, plan, reason, signing, landing }: Operation): void => {

@@ -64,7 +64,7 @@ export type PaymentRequest = {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** A late payment is accepted until then. */
+  /** A payment that comes after `expiresAt` is accepted until then. */
   readonly closesAt: number;
   /** Lamports received so far, and the payments that brought them. */
   readonly received: string;
@@ -95,7 +95,9 @@ export type PaymentPart = {
   readonly payer: string | null;
 };
 
-/** Payments to a treasury have been read up to `readUntil`. None is awaited for a request that closed before `latest`. */
+/**
+ * All payments to a treasury up to `readUntil` have been read. A request that closed before `latest` waits for none.
+ */
 export type TreasuryRead = {
   readonly treasury: string;
   /** Unix milliseconds, as is `latest`. */
@@ -134,7 +136,7 @@ export type RefundDue = {
   readonly changes: number;
 };
 
-/** Lamports that the work of a request may take from the reserve: rent and fees. */
+/** Lamports that the work of a request may cost the reserve: rent and fees. */
 export const costOf = ({ costLamports }: Subject): bigint => BigInt(String(costLamports));
 
 const decodeRequest = (text: string): PaymentRequest => JSON.parse(text) as PaymentRequest;
@@ -145,8 +147,8 @@ export class RequestStore {
   readonly #requests: RowStore<PaymentRequest>;
   readonly #refunds: RowStore<RefundDue>;
   /**
-   * The budget that all requests that can still be paid use, cached until a request changes. A refused call is free, so it
-   * must not read thousands of rows. Not read inside a transaction, whose changes may be undone.
+   * The budget that all requests that can still be paid use, cached until a request changes. A refused call is free, so
+   * it must not read thousands of rows. Do not use it inside a transaction: a rollback would leave a wrong cache.
    */
   #openBudget: Budget | undefined;
   /** `until`: when the first of these requests closes, in Unix milliseconds. */

@@ -55,7 +55,9 @@ const MOST_RETURN_FEE = 10n;
 /** A block's time may be earlier than our clock showed at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
-/** Money that a bridge may return to the signer of an unsettled swap: about what the swap sent, and not before it. */
+/**
+ * Money that a bridge may return to the signer of an unsettled swap: about the sum that the swap sent, and after it.
+ */
 export type AwaitedReturn = {
   readonly payee: string;
   /** Lamports. */
@@ -77,7 +79,9 @@ export const awaitedReturns = (
       since: createdAt - BLOCK_TIME_LAG_MS,
     }));
 
-/** The rule of `treasury-store.ts` for a payment that is not recorded yet. */
+/**
+ * True if this payment, which is not recorded yet, may be such a return: the rule of the SQL in `treasury-store.ts`.
+ */
 export const mayBeReturned = (
   payment: Pick<TreasuryPayment, 'lamports' | 'blockTime' | 'payee'>,
   returns: readonly AwaitedReturn[],
@@ -100,8 +104,7 @@ const CLOCK_SKEW_MS = 30_000;
 type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
 
 /**
- * What a transaction pays, and for which request. It is judged by the treasury of its request, which may no longer be
- * configured.
+ * What a transaction pays, and for which request. The treasury is that of the request, and may no longer be configured.
  */
 export function readPayment(
   context: PaymentContext,

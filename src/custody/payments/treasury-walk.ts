@@ -17,7 +17,7 @@ import type { RunBudget, UnreadTransactions } from './unread.ts';
 const PAGES_PER_RUN = 10;
 /** A list is read this much further back: the clock may have been a day ahead when a request was opened. */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
-/** A transaction that is unread for this long raises an alarm, repeated every hour. */
+/** If a transaction is unread for this long, the operator is alerted, again every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
 
 /** A transaction that a quorum has shown. Everything below it in the node's list has been queued. */
@@ -141,7 +141,7 @@ export class TreasuryWalk {
   /** Each treasury has its own heads: while another one is configured, nothing is read of its list. */
   #keyOf = ({ name }: TreasuryNode): string => `treasury_head:${this.#context.treasuryAddress}:${name}`;
 
-  /** Raises an alarm, at most once an hour for each node and event. */
+  /** Alerts the operator, at most once an hour for each node and event. */
   #alarm(node: string, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
     const { agenda, log } = this.#context;
     if (agenda.isDueAgain(`${event} ${node}`, HOUR_MS)) log({ level: 'alarm', event, node, ...facts });

@@ -19,7 +19,7 @@ export const PART_MS = 2_000;
 
 /** Maximum unread transactions for each node. At this limit the node's list waits. */
 const MAX_QUEUED = 20_000;
-/** Name in the agenda of transactions whose first read failed. */
+/** Agenda name of transactions whose first read failed. */
 export const UNREAD = 'unread';
 /** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
@@ -87,11 +87,11 @@ export class UnreadTransactions {
     this.#keep(signature, source, 'waiting', failures);
   }
 
-  /** Anyone can send an unreadable version, and a node can invent entries: neither is failing work. */
+  /** Anyone can send an unreadable version, and a node can invent entries. So neither is treated as a failure. */
   #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
     const { agenda, log } = this.#context;
     const looks = agenda.postpone(UNREAD, signature, LOOKS);
-    // A version stays unreadable until the code changes. In every other case a node may just be behind.
+    // A version stays unreadable until the code changes. In every other case a node may only lag.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
     this.#keep(signature, source, why === 'absent' ? 'absent' : 'waiting', looks);
@@ -115,7 +115,7 @@ export class UnreadTransactions {
     treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
-  /** Whether it was read, or its read failed and will be repeated. A queued transaction is not known. */
+  /** True if it was read, or its read failed and will be repeated. False while it only waits in the queue. */
   isKnown(signature: string): boolean {
     const { treasury, treasuryAddress } = this.#context;
     return (
