@@ -1,7 +1,8 @@
 /**
- * Accepts swap requests. A create call responds to a repeat from the stored row, and decides the refusals that need no
- * quote. It begins the operation in one storage transaction, and drives it until its result is known. The executor reads
- * the quote and decides the limits again before it signs. An estimate makes the same decisions and begins no swap.
+ * Accepts swap requests. A create call returns the stored result of a repeated key, and then decides the refusals that
+ * need no quote. It begins the operation in one storage transaction, and drives it until its result is known. Before
+ * the signature, the executor reads the quote and checks the limits again. An estimate makes the same decisions and
+ * begins no swap.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -105,7 +106,10 @@ export class Swaps {
     );
   }
 
-  /** The refusal before the quote. The minimum comes last: estimates learn it, the others must not depend on it. */
+  /**
+   * The refusal before the quote. The minimum is checked last: estimates can change it, and the other refusals must not
+   * depend on that.
+   */
   async #refusalBeforeQuote(request: SwapRequest): Promise<Refusal | undefined> {
     const early = await this.#earlyRefusal(request);
     if (early) return early;
@@ -116,7 +120,7 @@ export class Swaps {
     return minimum && tooSmallRefusal(minimum);
   }
 
-  /** A refusal by a stop, a failing key service or a used-up quota, which needs no read of the balance. */
+  /** A refusal that needs no read of the balance: a stop, a failing key service or a used-up quota. */
   async #earlyRefusal(request: SwapRequest): Promise<Refusal | undefined> {
     const stopped = await this.#tools.stopBeginning('swap');
     if (stopped !== undefined) return swapsStopped(stopped);
@@ -165,7 +169,7 @@ export class Swaps {
     return decided;
   }
 
-  /** What a swap would bring, and the refusal that a create call with the amount would return now. */
+  /** What a swap of this amount would bring, and the refusal that a create call would return now. */
   async estimate(request: EstimateRequest): Promise<SwapEstimate> {
     const amount = lamports(request.amountLamports);
     const [beforeQuote, read] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Dry quotes for estimates and for the smallest swap. Equal amounts share a quote for seconds. A total and a share for
- * each client's networks limit them, and no payment uses them.
+ * Dry quotes for estimates and for the smallest swap. Equal amounts share a quote for seconds. Their number is limited
+ * in total and for each client's networks, and no payment uses them.
  * @module
  */
 
@@ -71,7 +71,7 @@ export class EstimateQuotes {
   #request(amount: Lamports): Kept {
     const kept = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
     keepNewest(this.#kept, amount, kept, MAX_KEPT);
-    // Only a quote that passes is kept: a refusal or a failure may no longer hold a second later.
+    // Only a quote that passes is kept: a refusal or a failure may be outdated a second later.
     const drop = () => this.#kept.get(amount) === kept && this.#kept.delete(amount);
     kept.quoted.then(({ ok }) => ok || drop(), drop);
     return kept;

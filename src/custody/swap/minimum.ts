@@ -116,7 +116,10 @@ export class MinimumStore {
     return this.#store('bridge', named !== undefined && named > amount ? named : above(amount));
   }
 
-  /** The fixed cost of a quote was too large a part of it. A smallest amount far above the lower bound is a rounding error. */
+  /**
+   * Learns from a quote whose fixed fee was too large a part of it. If the smallest amount is far above the lower
+   * bound, rounding has caused that, and the lower bound is stored.
+   */
   learnCost(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum {
     const least = leastAmount(quote, price, maxCostBps) ?? 0n;
     const smallest = smallestAmount(quote, price, maxCostBps);

@@ -32,7 +32,7 @@ export type IsUsed = (name: string) => boolean;
 /** Transactions that one check reads, and those that it reads at the same time. */
 const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
-/** How many entries of each list that no quorum showed are stored, and how many of them a check reads again. */
+/** For each list: maximum stored entries that no quorum showed, and how many of them one check reads again. */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
 /** Maximum number of transactions of one report that each check reads first. */
@@ -131,7 +131,8 @@ export async function findRefund(
   const earlier = history.nodes.flatMap(({ id }) => (before[id] ? [[id, before[id]] as const] : []));
   const later = lists.map((list) => [list.node, searchAfter(list, { chosen, undecided, shown })] as const);
   const search = Object.fromEntries([...earlier, ...later]);
-  // The lists of a quorum are as long as the chain makes them. A single node can invent a list of any length.
+  // Only the chain lengthens the lists of a quorum, but one node can invent a list of any length. So the next check
+  // follows at once only while a quorum of lists is unread.
   const behind = lists.filter(({ fresh }) => !isPassed(fresh)).length;
   return {
     settlement: {
@@ -177,7 +178,10 @@ const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
     ),
   );
 
-/** What a check reads: named transactions, some of earlier checks, new ones, then old ones of lists without new ones. */
+/**
+ * The transactions that a check reads: named ones, of each list two undecided ones of earlier checks, new ones of each
+ * list in turn, then old ones of lists without new ones.
+ */
 function chooseReads(
   named: readonly string[],
   lists: readonly RefundList[],
@@ -237,9 +241,9 @@ function refundedBy(ports: SettlementPorts, operation: Operation, { signature, c
 const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
- * Milliseconds for which a swap that knows no announced sum leaves a credit to other swaps. The bridge may have announced
- * exactly this credit to one of them, which could never end without it. A credit that is short by more than the refund fee
- * fits other swaps better. The swap then waits until the operator gets an alarm.
+ * Milliseconds for which a swap without an announced sum leaves a credit to other swaps. The bridge may have announced
+ * exactly this credit to one of them, which could not end without it. A credit that is short by more than the refund
+ * fee fits other swaps better, so this swap leaves it until the operator is alerted.
  */
 const REFUND_WAIT = { likely: HOUR_MS, partial: STUCK_AFTER_MS };
 
@@ -254,8 +258,8 @@ const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
 
 /**
  * How old a credit must be to be accepted as the refund; undefined if it cannot be the refund. At least half must
- * return, so nobody can cheaply make a swap look refunded. A credit that lacks more than the cost of a swap never makes
- * it settled.
+ * return, so nobody can cheaply make a swap look refunded. A credit that is short by more than the allowed cost of a
+ * swap never settles it.
  */
 function waitFor(credit: bigint, report: RefundReport, amount: bigint): number | undefined {
   const announced = announcedBy(report);

@@ -1,6 +1,6 @@
 /**
- * The bounds of a swap now, and since when every swap is refused. Create calls and estimates decide for themselves; the
- * minimum, the status and the cron ask here.
+ * The bounds of a swap now, and since when every swap is refused. The minimum, the status and the cron use this file;
+ * create calls and estimates make their own checks.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -18,11 +18,11 @@ import { KEY_FAILING, limitRefusal, swapsStopped } from './swap-view.ts';
 
 const REFUSED = 'swaps_refused';
 
-/** The refusal of every swap at the last wake. */
+/** Why every swap was refused when the cron last ran. */
 type Watched = SwapsRefused & {
-  /** True if an upstream was the reason. Only the next wake shows whether it still is. */
+  /** True if an upstream was the reason. Only the next cron run can tell whether it still is. */
   readonly isOfSource: boolean;
-  /** True if bridge or prices were the reason. Only a quote shows whether they still are. */
+  /** True if bridge or prices were the reason. Only a quote can tell whether they still are. */
   readonly isOfQuote: boolean;
 };
 
@@ -99,7 +99,7 @@ export class Room {
     const failure = await this.#ports.estimates.failure();
     const own = await this.#currentCode();
     const known = this.#watched();
-    // Without a quote left, nothing shows whether the sources serve again.
+    // Without a quote left, the bridge cannot be asked whether it serves again.
     const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
     const ofQuote = isUnread ? known?.isOfQuote && known.code : failure?.code;
     const first = own ?? refusal?.code;
@@ -117,12 +117,15 @@ export class Room {
     return stored ? (JSON.parse(stored) as Watched) : undefined;
   }
 
-  /** Null if swaps can begin. Stops, limits and quotas are current; sources are those of the last wake. */
+  /**
+   * Null if swaps can begin. Stops, limits and quotas are current; reasons from upstreams are those of the last cron
+   * run.
+   */
   async refusedSince(): Promise<SwapsRefused | null> {
     const watched = this.#watched();
     const own = await this.#currentCode();
     if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
-    // Before its first wake a new instance has no balance, so it cannot tell whether a limit has room.
+    // Before its first cron run a new instance has no balance, so it cannot tell whether a limit has room.
     const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';
     return watched && (watched.isOfSource || isUnknown)
       ? { code: watched.code, sinceMs: watched.sinceMs }

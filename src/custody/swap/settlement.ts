@@ -1,6 +1,6 @@
 /**
- * The outcome of a swap whose SOL has left Solana. The bridge only says where to check. A delivery is accepted when our
- * own view of Bitcoin shows it, and a refund when our view of Solana shows it.
+ * The outcome of a swap whose SOL has left Solana. The bridge only says where to look. A delivery is accepted when our
+ * own indexes of Bitcoin show it, and a refund when our Solana nodes show it.
  * @module
  */
 import type { BridgeReport } from '../../bridges/route.ts';
@@ -89,7 +89,7 @@ export async function settleSwap(
   );
 }
 
-/** Maximum checks that tell the bridge of the deposit; they stop after the first successful call. */
+/** Maximum checks that announce the deposit to the bridge; they stop after the first successful call. */
 const ANNOUNCEMENTS = 10;
 
 /** Tells the bridge of the deposit. A failure changes nothing. @returns whether this call succeeded */

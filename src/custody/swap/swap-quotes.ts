@@ -127,7 +127,7 @@ export class SwapQuotes {
     this.#journal.setMeta(PASSED, String(this.#now()));
   }
 
-  /** Whether bridge and prices have just served a quote, or the smallest swap. */
+  /** True if bridge and prices have served a quote or the smallest swap within `PASSES_MS`. */
   hasPassed(): boolean {
     return !isTimeOver(Number(this.#journal.getMeta(PASSED) ?? 0) + PASSES_MS, PASSES_MS, this.#now());
   }

@@ -54,7 +54,7 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
   }
 }
 
-/** The smallest swap as it was at the refusal of this row. */
+/** The smallest swap as it was when this row was refused. */
 function boundOf({ minimumLamports, minimumSource }: Facts): { readonly minimum?: Bound } {
   const source = textOf(minimumSource);
   if (typeof minimumLamports !== 'string' || source === null || !isSource(source)) return {};
@@ -154,7 +154,9 @@ export const swapsStopped = (reason: string): Refusal => ({
   details: { reason },
 });
 
-/** A journal that has lost rows may lack the swap of an earlier call, so this refusal speaks only of the new one. */
+/**
+ * A journal that has lost rows may lack the swap of an earlier call, so this refusal states only that no new one began.
+ */
 export const recordsLost = (reason: string): Refusal => ({
   ...swapsStopped(reason),
   message:
