@@ -43,10 +43,10 @@ const ACCOUNT_RENT = 3_000_000n;
 const MINT_RESERVED = mintFee(2) + ACCOUNT_RENT;
 
 const NONE = lamports(0n);
-/** In the place of the witness's signature until the witness has signed. */
+/** Stands for the witness's signature until the witness has signed. */
 const BLANK = new Uint8Array(64);
 
-/** Reasons for which a day's operation ends normally. */
+/** Reasons for a day without a mint that need no action. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
 
 /** UTC date of a time in Unix milliseconds, `2026-11-20`. */
@@ -56,7 +56,7 @@ const ID = 'absr:';
 const mintId = (day: string, number: number): string => `${ID}${day}${number === 1 ? '' : `:${number}`}`;
 const dayOf = (id: string): string => id.slice(ID.length, ID.length + '2026-11-20'.length);
 
-/** The second key of the mint authority, if there is one. */
+/** The witness, which holds the second key of the mint authority, if there is one. */
 export type WitnessPorts = {
   /** The multisig account that is the mint authority. */
   readonly multisig: string;
@@ -90,7 +90,7 @@ export type AbsrPorts = {
   latestBlockhash(): Promise<Blockhash>;
 };
 
-/** For the records only: a mint does not wait for a price. */
+/** The price is only recorded: a mint does not wait for it. */
 async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
   try {
     const reports = await ports.readPrices();

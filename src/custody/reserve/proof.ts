@@ -1,6 +1,6 @@
 /**
- * The ownership proof: both reserve keys sign one text, once an hour and after each mint, and each proof names its
- * predecessor. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
+ * The ownership proof: both reserve keys sign one text, once an hour and after each mint. Each proof names the one
+ * before it. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
  * @module
  */
 import {
@@ -292,7 +292,10 @@ const WATCH_ONLY: Refusal = {
   details: { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true },
 };
 
-/** BIP-322 simple has the form written since 2026 and that for older verifiers; other schemes have one. */
+/**
+ * A BIP-322 simple signature is written with the prefix `smp` (2026) and without it, for older verifiers. Other schemes
+ * have one form.
+ */
 function spellings(scheme: string, signature: string): { signature: string; unprefixed: string | null } {
   if (scheme !== 'bip322-simple') return { signature, unprefixed: null };
   const bare = signature.replace(/^smp/, '');

@@ -49,7 +49,7 @@ export async function supplyViews({ nodes, absrMint }: ReserveSources): Promise<
   return absrMint === null ? [] : succeeded(nodes.map((node) => readSupply(node, absrMint)));
 }
 
-/** The results of the nodes that respond, without those that hang once a quorum has responded. */
+/** The results of the nodes that respond. Once a quorum has responded, nodes that hang are left out. */
 type FromMost = <T>(call: (node: Node) => Promise<T>) => Promise<T[]>;
 
 /**
@@ -131,7 +131,10 @@ export async function readReserveView(
   throw upstreamFailed(index.name, 'tip_moves');
 }
 
-/** From this height on. The list must be sorted and complete: a missed row would count as settled. */
+/**
+ * Transactions in blocks from this height on. The list must be sorted and complete: income of a missing row would be
+ * treated as settled.
+ */
 async function readYoung(
   index: BitcoinIndex,
   address: string,
