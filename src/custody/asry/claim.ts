@@ -2,9 +2,9 @@
  * Claims the reward of a deposit, once for each deposit. The finalized chain determines the reward, which goes to the
  * deposit's sender. Neither the caller's identity nor the number of calls changes it.
  *
- * One storage transaction stores a new claim. It writes `payment:<signature>` in `once`, the epoch's next position on the
- * curve, the claim, its first part as owed, and the part's agenda row. A later part changes only the claim. The call then
- * pays the part in the same way as the alarm pays every owed one (`payout.ts`).
+ * One storage transaction stores a new claim. It writes `payment:<signature>` in `once`, the epoch's next position on
+ * the curve, the claim, its first part as owed, and the part's agenda row. A later part changes only the claim. The
+ * call then pays the part in the same way as the timer pays every owed one (`payout.ts`).
  * @module
  */
 import { checkDeposit } from '../../chain/solana/deposit.ts';
@@ -128,7 +128,7 @@ async function claimPart(
   if (replayed) return replayed;
   const part = storePart(context, request, deposit);
   if ('code' in part) return withClaim(context, part, deposit.signature);
-  // A failed payout costs a fee, so only the alarm retries it. The alarm also continues a payout that is not done in
+  // A failed payout costs a fee, so only the timer retries it. The timer also continues a payout that is not done in
   // time.
   if (part.reason !== 'payout_failed') await context.within(payOwed(context, [part], 'alarm'), MAX_WAIT_MS);
   return claimed(context, part, false);
@@ -224,7 +224,10 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
   return { type: 'fresh', claim, epoch: advanced };
 }
 
-/** Starts of the treasury's swaps whose proceeds are missing. A lost journal may have had one until its end. */
+/**
+ * When the treasury's swaps began whose money has neither arrived nor come back. The lost journal may have had such a
+ * swap until the birth of this one.
+ */
 function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number[] {
   const birth = birthOf(journal);
   return [
@@ -266,7 +269,7 @@ function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit
 
 /**
  * The response to a claim with no part left. Owed payouts are checked again, because the caller may have removed the
- * obstacle; a failed one costs a fee, so only the alarm retries it.
+ * obstacle. A failed one costs a fee, so only the timer retries it.
  */
 async function repeat(
   context: AsryContext,

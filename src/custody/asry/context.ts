@@ -1,5 +1,5 @@
 /**
- * What every verb of the rewards works with, and the verbs' reads of the chain.
+ * The dependencies that all actions on rewards share, and their reads of the chain.
  * @module
  */
 import type { DepositTerms } from '../../chain/solana/deposit.ts';
@@ -44,7 +44,7 @@ export type AsryContext = ModuleTools &
   AsryPorts & {
     readonly store: AsryStore;
     readonly within: Within;
-    /** The newest check of each deposit that a repeated claim caused. `at`: Unix milliseconds. */
+    /** The newest check that a repeated claim of each deposit caused. `at`: Unix milliseconds. */
     readonly repeats: Map<string, { readonly at: number; readonly done: Promise<void> }>;
   };
 

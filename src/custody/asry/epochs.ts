@@ -117,8 +117,8 @@ const MAX_PARTIAL_PAYOUTS = 3;
 const LEAST_PERCENT = 1n;
 
 /**
- * The part of a claim that one call pays; undefined for a value in dollars in an epoch without a price. Any caller may
- * claim for any deposit, so no request wastes a reward: a third party can delay it three times at most.
+ * The part of a claim that one call pays; undefined for a value in dollars in an epoch without a price. Anyone may
+ * claim for any deposit. A third party that claims small parts can only delay a reward, three times at most.
  * @param asked.parts payouts made or promised before
  */
 export function atomsOfPart(

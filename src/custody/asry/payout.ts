@@ -31,7 +31,7 @@ import type { Debt } from '../operator-api.ts';
 import { type Claim, type OwedReason, type Payout, payoutKey } from './asry-store.ts';
 import type { AsryContext, AsryPayoutPorts, PayoutAccounts } from './context.ts';
 
-/** Name of owed payouts in the agenda. */
+/** Agenda name of owed payouts. */
 export const PAYOUT = 'payout';
 
 /** After one attempt that failed, or three that expired, the payout is owed again and checked from the start. */
@@ -68,7 +68,7 @@ export const payoutId = (deposit: string, number: number): string => `asry:${dep
 
 /**
  * Begins owed payouts, or stores why they stay owed. One call reads all their recipients.
- * @param by the cause of the check; a repeated claim does not postpone the next check by the alarm
+ * @param by the cause of the check; a repeated claim does not postpone the next check by the timer
  */
 export async function payOwed(
   context: AsryContext,
@@ -260,7 +260,7 @@ function wouldFail(accounts: PayoutAccounts, transfer: TokenTransfer): OwedReaso
   return accounts.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
 }
 
-/** Books a payout whose operation ends. Call inside the storage transaction that ends it. */
+/** Records the outcome of a payout's operation. Call inside the storage transaction that ends it. */
 export const endPayout =
   (context: AsryContext) =>
   ({ id, state, plan, reason, landing, updatedAt }: Operation): void => {
