@@ -48,7 +48,7 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
         message: 'This code is not the one that `begin-anew` printed for this loss. Nothing was changed.',
       };
     const { slot, floor } = await chain.checkFinality();
-    // A floor of the far future would refuse the payments of the next requests.
+    // If one node invents a slot, the floor could be so far ahead that the next payments would be refused.
     if (floor > slot + EXPIRY_BLOCKS) return { ok: false, message: NODES_APART };
     if (chain.agreement().stalledSince !== null)
       return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
@@ -62,7 +62,7 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
   }
 }
 
-/** Suspect until the last transaction, so nothing reads its rows. A repeated command starts anew. */
+/** The journal stays suspect until the last transaction, so nothing reads its rows. A repeated command starts anew. */
 async function replace(
   { journal, storage, mirror, sources, now }: BeginAnewPorts,
   mark: number,
@@ -78,8 +78,8 @@ async function replace(
   for (const { table, adopt } of sources)
     if (adopt) await eachRecord(mirror, table, (text) => step(() => adopt(text)));
   const birth: Birth = { at: now(), slot: slot.toString(), revision: mark };
-  // This comes before the end of the freeze, so that no caller reads an older row as one that may still change. Each
-  // later batch repeats it.
+  // D1 gets the birth before the freeze ends, so that no caller reads an older row as one that may still change. Each
+  // later batch sends the birth again.
   await mirror.apply([], mark, birth);
   step(() => {
     journal.queue.adoptRevision(mark);

@@ -39,7 +39,7 @@ export async function missingSpends(
   const { nodes } = ports.histories[0];
   const key = `missing_spends:${ports.reserveAddress}`;
   const places = new Map(Object.entries(JSON.parse(journal.getMeta(key) ?? '{}') as Record<string, Place>));
-  /** Nodes whose pass began in this call. An earlier pass lacks the entries that came since. */
+  /** Nodes whose pass began in this call. An earlier pass lacks the entries that came after it began. */
   const begun = new Set<string>();
   const whole = new Set<string>();
   let failure: unknown;

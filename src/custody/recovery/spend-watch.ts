@@ -26,7 +26,7 @@ const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
 /** Maximum transactions that one run reads, besides those that wait. */
 const READS = 60;
-/** Name in the agenda of transactions that could not be read. Their id is `slot signature`. */
+/** Agenda name of transactions that could not be read. Their id is `slot signature`. */
 const UNREAD_SPEND = 'spend';
 /** Maximum transactions that wait: a node can invent any number of them. */
 const MOST_WAITING = 20;
@@ -48,8 +48,7 @@ export class SpendWatch implements CustodyModule {
 
   /**
    * Ends a freeze that only spends of the reserve's earlier key caused. A change of that key resolves them, because the
-   * operator has moved the funds; other keys can still spend. Signing stays paused until the operator decides that the
-   * new key begins.
+   * operator has moved the funds; other keys can still spend. Signing stays paused until the operator resumes it.
    */
   endAfterKeyChange(): void {
     const { journal, storage } = this.#tools;

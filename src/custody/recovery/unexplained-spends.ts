@@ -62,7 +62,8 @@ type Earlier = {
 };
 
 /**
- * No row names its attempts that failed, so a failed transaction counts only if its fee is higher than any of ours.
+ * Rows do not list their failed attempts, so a failed transaction is a spend only if its fee is higher than any of
+ * ours.
  * @param reads maximum number of listed transactions that are read
  * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list
  */

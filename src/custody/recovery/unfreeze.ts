@@ -31,8 +31,9 @@ export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage'> &
   };
 
 /**
- * Signing stays paused until the operator decides that it begins again.
- * @param code the confirmation of what the operator was shown; a loss of the journal needs none, because it is proven
+ * Ends the freeze. Signing stays paused until the operator resumes it.
+ * @param code confirms what the operator was shown; after a loss none is needed, because the journal is proven to be
+ * complete
  */
 export async function endFreeze(ports: UnfreezePorts, code: string): Promise<OpsAnswer> {
   const { journal, storage, mirror } = ports;
@@ -111,11 +112,11 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
       message:
         'D1 has rows that the journal lacks. Restore the journal to a later time, or run `ops begin-anew`.',
     };
-  // A transaction that the reserve signed after the restored moment landed after everything that the journal knows as
-  // final.
+  // The journal was restored to an earlier moment. What the reserve signed after that moment landed after everything
+  // that the journal knows as final, so the search begins there.
   const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
   const spends: UnexplainedSpend[] = [];
-  // Before a change of the key, another key signed.
+  // If the key was changed, an earlier key may have signed them.
   for (const reserveAddress of new Set([ports.reserveAddress, ...journal.signers()])) {
     const { transaction } = ports;
     const histories = [ports.historyOf(reserveAddress)] as const;
