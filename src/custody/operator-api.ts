@@ -204,7 +204,7 @@ export const CustodyReport = SigningState.extend({
   release: orNull(z.string()),
   /** Transactions that no row explains and for which signing is frozen. */
   unexplainedSpends: listOf(UnexplainedSpend),
-  /** Reasons about sources are those of the last wake; all others are current. Null while swaps can begin. */
+  /** Reasons from upstreams are those of the last cron run; all others are current. Null while swaps can begin. */
   swapsRefused: orNull(SwapsRefused),
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   lastWakeMs: orNull(z.number()),

@@ -13,7 +13,7 @@ export type Subject = RequestView['subject'];
 
 export type Order = { readonly id: string; readonly subject: Subject };
 
-/** The chain's state immediately before a payment buys something. */
+/** What the chain showed about the purchase, right before a payment buys it. */
 export type Checked =
   /** `subject`: members that are stored with the request. */
   | { readonly type: 'possible'; readonly subject: Subject }

@@ -54,7 +54,7 @@ export function numberOf(exec: Storage['exec'], query: string, ...params: SqlVal
 }
 
 const DEBT_EXAMPLES = 5;
-/** A sum of atoms may exceed 64 bits, so the database sums the digits above and below this one. */
+/** A sum of atoms may exceed 64 bits, so the database sums the billions and the rest separately. */
 const BILLION = 1_000_000_000;
 
 /**

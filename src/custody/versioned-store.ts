@@ -42,7 +42,7 @@ function versionOf(exec: Storage['exec']): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-/** The storage with every write refused; alarms still work, so that the newer release can continue. */
+/** The storage with every write refused. The timer still works, so that the newer release can continue. */
 function readOnly(storage: Storage, refusal: string): Storage {
   return {
     ...storage,
