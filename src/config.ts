@@ -199,8 +199,8 @@ export const VARIABLES = {
       'Solana address of the reserve: that of `SOLANA_PRIVATE_KEY` (`npm run ops -- address` prints it), or of the key in the key service.',
   },
   RESERVE_BTC_ADDRESS: {
-    // Must be canonical, because the texts of indexes are compared with it. If it were in capitals, unconfirmed income
-    // would count as settled.
+    // Must be canonical, because the texts of indexes are compared with it. In capitals it would match none of them,
+    // and unconfirmed income would be treated as settled.
     schema: z.string().refine(isCanonicalAddress, 'not a Bitcoin address, or one in capitals'),
     areas: ['custody'],
     required: true,

@@ -1,7 +1,7 @@
 /**
  * Serves pages of the site with their first figures in the HTML. Link previews and readers without scripts need these
- * figures. So does every reader while the API is slow. The figures are responses of the API, and the components of the site render
- * them.
+ * figures. So does every reader while the API is slow. The API's responses supply the figures, and the site's
+ * components render them.
  * @module
  */
 import type { z } from '@hono/zod-openapi';
@@ -60,7 +60,7 @@ async function ask(
   path: string,
   waitMs: number,
 ): Promise<Response | undefined> {
-  // Keeps the caller's address, but asks for no fresh figures:  opening a page reads no upstream again.
+  // Keeps the caller's address, but asks for no fresh figures: opening a page makes no upstream call.
   const headers = new Headers(c.req.raw.headers);
   for (const name of ['cache-control', 'pragma', 'if-none-match']) headers.delete(name);
   const request = new Request(new URL(path, c.req.url), { headers });

@@ -130,8 +130,8 @@ function swapDeps(sources: Sources): Deps['swap'] {
 }
 
 /**
- * Rents and programs change rarely, and all callers share them, so no client pays for their reads. The custodian sells no
- * creation whose cost differs from what its own nodes show.
+ * Rents and programs change rarely, and all callers share them, so their reads use no client's budget. The custodian
+ * sells no creation whose cost differs from what its own nodes show.
  */
 const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
 

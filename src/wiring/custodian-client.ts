@@ -37,7 +37,7 @@ import { noteCausedRows } from '../http/read-session.ts';
 import { within } from '../http/within.ts';
 import type { Line } from './telemetry.ts';
 
-/** Longest wait for the state of the object. It verifies its journal for at most two seconds first. */
+/** Longest wait for a call about the object's state. The object first verifies its journal for at most two seconds. */
 const STATE_MS = 8_000;
 /** Longer than the timeout of a call to a node, so that one node that hangs does not hide the others. */
 const PROBE_MS = 12_000;
@@ -147,7 +147,10 @@ export class CustodianClient implements CustodianApi {
     return this.#call(OpsAnswer, (stub) => stub.ops(command));
   }
 
-  /** Makes a call that says how the object is. An object that hangs must not hang the alarms. */
+  /**
+   * Makes a call that reads the object's state. Its wait is limited, because an object that hangs must not delay the
+   * alarms.
+   */
   async #ask<T>(shape: Shape<T>, verb: Verb, waitMs = STATE_MS): Promise<T> {
     const answer = await within(this.#call(shape, verb), waitMs);
     if (answer === undefined) throw unavailable('The custodian does not respond in time.');

@@ -21,7 +21,9 @@ import type { OpsCommand } from '../custody/operator-api.ts';
 import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
-/** Maximum concurrent calls of one read verb; more are refused, so that bursts leave the one thread free for money. */
+/**
+ * Maximum concurrent calls of one read verb. More are refused, so that a burst leaves the one thread free for money.
+ */
 const MAX_READS = 32;
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
@@ -109,8 +111,8 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   /**
-   * The object has one thread. Each read yields once before it begins, so alarms, create calls and confirm calls that have
-   * arrived run first. All reads of a burst are counted before any of them begins.
+   * The object has one thread. Each read yields once before it begins, so that its timer, create calls and confirm
+   * calls that have arrived run first. All reads of a burst are counted before any of them begins.
    */
   async #read<T>(
     verb: keyof CustodianRpc,

@@ -1,6 +1,6 @@
 /**
- * The Durable Objects of the page views. Their sums are added, so a higher number needs no migration. A lower number
- * would lose the views of the removed objects.
+ * The Durable Objects of the page views. The statistics add up the sums of all objects, so more objects need no
+ * migration. With fewer objects, the views of the removed ones would be lost.
  * @module
  */
 

@@ -22,9 +22,9 @@ import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
-/** The alarms of this minute wait at most this long for the custodian's wake. */
+/** The alarm rules of this minute wait at most this long for the custodian's `wake`. */
 const WAKE_MS = 20_000;
-/** A task that takes longer has failed: the next one begins after a minute. */
+/** A task that takes longer is treated as failed, because the next run begins after a minute. */
 const LONGEST_MS = 55_000;
 const MONITOR_MS = 5_000;
 const EVERY_MINUTE = '* * * * *';
@@ -67,7 +67,7 @@ async function callMonitor(url: string, fetch: Fetch): Promise<void> {
   if (status < 200 || status > 299) throw upstreamFailed('heartbeat', `status_${status}`);
 }
 
-/** One of these tasks sets the custodian's alarm again if it was lost. */
+/** One of these tasks sets the custodian's timer again if the platform lost it. */
 function minuteTasks(env: Env): readonly ScheduledTask[] {
   const { config, custody, log, reserve } = sourcesFor(env);
   const deps = apiDeps(env);
@@ -121,7 +121,8 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
   { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
-  // If its bound is outdated, the custodian asks the bridge. That also ends or raises the bridge's alarms.
+  // If the smallest swap is outdated, the custodian asks the bridge. The response also raises or ends the bridge's
+  // alarms.
   { name: 'read_minimum', run: () => swap.custody.swapRoom() },
   {
     name: 'prewarm_currencies',
@@ -130,7 +131,7 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   },
 ];
 
-/** If this read fails, the status shows why, and requests get the last value. */
+/** If this read fails, the status shows why, and callers get the last value. */
 const prewarmedPools = ({ pools }: Deps): readonly ScheduledTask[] =>
   [...new Set(Object.values(pools.addresses))].map((address) => ({
     name: 'prewarm_pool',

@@ -64,7 +64,9 @@ export function sourcesOf(env: Env) {
   };
 }
 
-/** Not the custodian's nodes, so no read of a caller uses up their rate. @param name the budget of the calls */
+/**
+ * Other nodes than the custodian's, so that no caller's read uses up their rate. @param name the budget of the calls
+ */
 const readNodes = (config: Wired, name: string): SolanaRpc =>
   createSolanaRpc({
     urls: config.SOLANA_READ_RPC_URL,

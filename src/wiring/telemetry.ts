@@ -16,7 +16,7 @@ export type Line = Readonly<Record<string, unknown>>;
 export type Wired = Config & { readonly admission?: Admission };
 
 /**
- * Of requests that succeed or that contain a caller's mistake, the log has one in this many, because the platform
+ * Of requests that succeed or fail by the caller's mistake, the log has one line in this many, because the platform
  * charges for each line.
  */
 const REQUESTS_PER_LINE = 100;
@@ -29,7 +29,7 @@ export function log(line: Line): void {
     console.log(stringifyJson({ ...line, requests: REQUESTS_PER_LINE }));
 }
 
-/** The configuration of an environment, for one isolate. Callers never use more than their part of a node's rate. */
+/** The configuration of an environment, for one isolate. Its callers share a fixed part of each node's rate. */
 export function wired(env: Env): Required<Wired> {
   const config = readConfig(env);
   return { ...config, admission: new Admission(upstreamCalls(config.SOLANA_RPC_RATE)) };

@@ -88,7 +88,7 @@ function relays(config: Wired): UpstreamProbe[] {
   );
 }
 
-/** A node of the custodian, which alone calls it. @param now Unix ms */
+/** Probes a node of the custodian. Only the custodian calls this. @param now Unix ms */
 export async function probeNode(node: SolanaNode, now: () => number): Promise<NodeProbe> {
   const began = now();
   const read = atPriority('probe', () => node.epochInfo('finalized'));
