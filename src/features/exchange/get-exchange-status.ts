@@ -44,8 +44,8 @@ export const ExchangeStatusBody = Sourced.extend({
 }).openapi('ExchangeStatus');
 
 /**
- * The provider's other states are `confirming`, `exchanging`, `sending`, and `verifying`: stopped for an identity check.
- * They and an undocumented one are not final: the exchange is pending until a final state arrives.
+ * The provider's other states are `confirming`, `exchanging`, `sending` and `verifying` (stopped for an identity
+ * check). They and undocumented states are not final, so the exchange is shown as pending.
  */
 export const publicStatus = (state: string): PublicStatus =>
   state === 'new' ? 'waiting' : (PUBLIC_STATUSES.find((status) => status === state) ?? 'pending');

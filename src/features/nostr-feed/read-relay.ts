@@ -37,7 +37,7 @@ export async function readRelay(
 ): Promise<RelayReading> {
   const session = relays.open(url);
   try {
-    // One more than a page: the relay may have cut off the oldest event's second, so that second is left out.
+    // One more than a page. The relay may have cut off events of the oldest second, so that second is left out.
     const asked = Math.min(limit + 1, RELAY_LIMIT);
     const page = await session.query({ ...filter, until: upper, limit: asked });
     const { events, rejected } = page;

@@ -147,9 +147,9 @@ Canonical: ${origin}/.well-known/security.txt
 }
 
 /**
- * The API document, the text derived from it, and the paths of the site's pages, one a line. The build writes them below the site's files: once with a
- * placeholder for the service's origin, and once for a service without a configured origin. They are not part
- * of the Worker's script, which every isolate must read before its first response.
+ * The API document, the text derived from it, and the paths of the site's pages, one a line. The build writes them
+ * below the site's files: once with a placeholder for the service's origin, and once for a service without a configured
+ * origin. They are not part of the Worker's script, which every isolate must read before its first response.
  */
 export const DOCUMENTS = ['openapi.json', 'llms.txt', 'pages.txt'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];

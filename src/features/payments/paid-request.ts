@@ -42,7 +42,7 @@ export const priceOf = (lamports: bigint) => ({
 
 /**
  * The payment instructions of a request.
- * @param treasury paid by a request that names none
+ * @param treasury the receiver if the request names none
  * @param purpose label in the payer's wallet
  */
 export function paymentBody(request: RequestView, treasury: string, purpose: string) {

@@ -15,11 +15,11 @@ export type GetProofDeps = {
 
 /** A proof contains its own time, so readers see its age. */
 const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
-/** If the newest proof is older, the Worker calls the custodian, whose alarm may have been lost. */
+/** If the newest proof is older, the Worker calls the custodian, whose timer may have been lost. */
 const OVERDUE_MS = PROOF_EVERY_MS + 5 * 60_000;
 /** The clocks of two machines differ by less than this. */
 const CLOCK_SKEW_MS = 60_000;
-/** True even for a time that is further ahead than the skew, because the clock was then set back. */
+/** Also true if the proof's time is further ahead than the skew: the clock was then set back. */
 const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
   isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 

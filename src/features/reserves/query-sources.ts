@@ -11,7 +11,7 @@ export type SourceResult<T> = { readonly name: string } & (
   | { readonly ok: false; readonly error: unknown }
 );
 
-/** How long slower sources may take after the first response. */
+/** How long slower sources may take once the first one has responded. */
 const GRACE_MS = 1_500;
 
 /**
@@ -59,7 +59,7 @@ export function bestOf<T>(
 
 export type PartError<Part extends string> = { readonly part: Part; readonly error_code: string };
 
-/** A part of a response; null with the reason if it could not be read. */
+/** A part of a response: its value, or null and the reason why it could not be read. */
 export type Attempt<Part extends string, T> = {
   readonly value: T | null;
   readonly error?: PartError<Part>;

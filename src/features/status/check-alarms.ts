@@ -81,7 +81,7 @@ export type RaiseAlarmsDeps = {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-/** Why an active alarm is sent now; undefined if its newest message is still complete. */
+/** Why an active alarm is sent now; undefined if the last message about it is still right. */
 function changeOf({ count = 1, isOfCallers }: Alarm, row: AlarmRow, nowMs: number): Change | undefined {
   if (row.sentAt === null) return 'raised';
   const age = nowMs - Date.parse(row.sentAt);

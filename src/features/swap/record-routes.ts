@@ -125,7 +125,7 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       read: async () => {
-        // All requests for the swap share the later reads of a waiting request, so none of them pays for these reads.
+        // All requests for the swap share the later reads of a waiting request, so these reads use no caller's budget.
         if (!isAdmitted) await admitRead(c);
         isAdmitted = true;
         return readSwap(deps, id);

@@ -5,7 +5,7 @@
 import { DAY_MS } from '../../core/durations.ts';
 import { REQUEST_TABLES } from '../../core/record-tables.ts';
 
-/** The custodian deletes its own rows earlier. Otherwise a comparison with D1 would write deleted rows again. */
+/** The custodian deletes its own rows earlier. Otherwise `ops republish` would write rows again that D1 has deleted. */
 const KEPT_MS = 9 * DAY_MS;
 
 /**
