@@ -28,8 +28,8 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
 /**
- * The calls that all callers together may cause at one of the custodian's nodes. A third is kept for polling signatures and
- * searching for payments. Strangers can lengthen both, and neither serves only one client.
+ * The calls that all callers together may cause at one of the custodian's nodes. A third is kept for polling signatures
+ * and searching for payments. Strangers can lengthen both, and both serve several clients at once.
  * @param rate requests that the node serves per second
  */
 export function nodeCalls(rate: number): BudgetTerms {

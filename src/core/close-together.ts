@@ -1,6 +1,6 @@
 /**
- * Of what several sources say, the largest group whose figures differ by at most `spread`; the first of equally large
- * ones. Honest sources lag by a known amount, so one that shows an absurd figure is in no group with them.
+ * The largest group of items whose figures differ by at most `spread`; of equally large groups, the first. Honest
+ * sources lag by a known amount, so a source with an absurd figure is in no group with them.
  */
 export function closeTogether<T>(
   items: readonly T[],

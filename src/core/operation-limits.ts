@@ -6,9 +6,9 @@
 import { DAY_MS, HOUR_MS } from './durations.ts';
 
 /**
- * What an operation of each kind can add to a limit. `amount`: lamports that it moves. `unsettled`: lamports sent whose
- * counterpart has not arrived. `cost`: its worst-case loss. `operations`: one. A limit on anything else would never be
- * reached, so it does not compile.
+ * What an operation of each kind can add to a limit. `amount`: lamports that it moves. `unsettled`: lamports sent for
+ * something that has not arrived. `cost`: its worst-case loss. `operations`: one. A limit on anything else would never
+ * be reached, so it does not compile.
  */
 export const COUNTED = {
   swap: ['amount', 'unsettled', 'cost', 'operations'],

@@ -1,5 +1,6 @@
 /**
- * The D1 tables that mirror rows of the custodian. A new kind of payment request begins here; the compiler names the rest.
+ * The D1 tables that mirror rows of the custodian. To add a kind of payment request, begin here: the compiler then
+ * names every other place.
  * @module
  */
 

@@ -8,7 +8,7 @@ import { AppError } from '../core/errors.ts';
 
 /** The widest page shows nine reads. */
 const MOST_READS = 12;
-/** Longest bodies of one response together, in UTF-16 units. Pages of the site show a tenth of it. */
+/** Longest bodies of one response together, in UTF-16 units. Pages of the site need a tenth of it. */
 const MOST_CHARS = 2 * 1024 * 1024;
 
 type Service = { fetch(request: Request, env: unknown, context: unknown): Response | Promise<Response> };
