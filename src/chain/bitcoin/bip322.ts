@@ -101,7 +101,8 @@ function verifyP2tr(
 ): Verdict {
   const [item] = witness;
   if (witness.length > 1) return unsupported('taproot script paths and annexes are not evaluated');
-  // BIP-341: 64 bytes mean SIGHASH_DEFAULT; a 65th byte names another type, and only ALL is allowed here.
+  // BIP-341: a signature of 64 bytes uses SIGHASH_DEFAULT. A 65th byte names another type, and only ALL is allowed
+  // here.
   const sighash = item?.length === 65 ? item[64] : SIGHASH_DEFAULT;
   if (!item || (item.length !== 64 && sighash !== SIGHASH_ALL))
     return invalid('not a SIGHASH_ALL Schnorr signature');

@@ -58,8 +58,8 @@ const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'mi
 export type CheckLine = {
   readonly name: (typeof LINES)[number];
   /**
-   * `warned`: the line holds, but depends on one key. `unchecked`: a source could not be reached, or the signature has
-   * a form that is not evaluated. `contradicted`: the evidence disproves the line.
+   * `warned`: the line holds, but depends on one key. `unchecked`: a source could not be reached, or this code does not
+   * evaluate the signature's form. `contradicted`: the evidence disproves the line.
    */
   readonly result: 'confirmed' | 'warned' | 'contradicted' | 'unchecked';
   /** Text of the result, for display. */
@@ -182,7 +182,10 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: 
   return confirmed(name, `${text} The proof says ${signed}; the difference was minted or burned since then.`);
 }
 
-/** A thief of one key can mint without limit; with a witness, no more than the reserve covers. */
+/**
+ * A thief of one key can mint without limit. With a witness, a thief of one key can mint no more than the reserve
+ * covers.
+ */
 function checkMinting({ mintKeys }: ProofEvidence, { absr, solanaAddress }: ProofMessage): CheckLine {
   const name = 'minting';
   if (!absr) return confirmed(name, 'there is no token on this reserve');

@@ -20,8 +20,8 @@ export type CommentRoot = {
 };
 
 /**
- * In order of preference. An addressable root may also have the id of its event, but only the address survives a new
- * version of the event.
+ * In order of preference. An addressable root may also have the id of its event. Only the address stays the same in a
+ * new version of the event.
  */
 const ROOT_TAGS = ['I', 'A', 'E'] as const;
 

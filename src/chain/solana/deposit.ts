@@ -214,9 +214,9 @@ function debitsByOwner(movements: readonly Movement[]): Map<string, bigint> {
 export const EXCHANGE_WALLETS_AS_OF = '2026-11-27';
 
 /**
- * Hot wallets from which exchanges pay withdrawals. Each is labelled by a public explorer, in an exchange's proof of reserves, or in
- * at least two independent lists of public repositories. The wallet signs and owns
- * the paying account, so a reward sent there would be lost. The list is never complete; an operator can add to it.
+ * Hot wallets from which exchanges pay withdrawals. Each is labelled by a public explorer, in an exchange's proof of
+ * reserves, or in at least two independent lists of public repositories. The wallet signs and owns the paying account,
+ * so a reward sent there would be lost. The list is never complete; an operator can add to it.
  */
 export const EXCHANGE_WALLETS: readonly string[] = [
   // Binance

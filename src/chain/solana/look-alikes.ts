@@ -68,7 +68,7 @@ function formsOf(character: string): readonly string[] {
 
 const withoutMarks = (text: string): string => text.normalize('NFD').replace(UNSEEN, '');
 
-/** Readings by character, so that a page of names costs little. Cleared when full. */
+/** Readings by character. A page of names needs them often. Cleared when full. */
 const remembered = new Map<string, readonly string[] | null>();
 const REMEMBERED = 5_000;
 
@@ -118,7 +118,7 @@ function wordsOf(text: string): readonly Word[] {
   return words.filter((word) => word.length > 0);
 }
 
-/** Whether the sought word has this reading at this offset. */
+/** Whether this reading is found at this offset of the sought word. */
 function standsAt(reading: string, sought: string, offset: number): boolean {
   for (let at = 0; at < reading.length; at += 1) {
     const letter = sought[offset + at];
@@ -155,13 +155,13 @@ function reads(words: readonly Word[], sought: string, where: 'whole' | 'words' 
   return where === 'whole' && (offsets & end) !== 0;
 }
 
-/** Maps each upside-down character to the letter that it shows after a turn of the page. */
+/** Maps each character that looks like a letter upside down to that letter. */
 const TURNED: ReadonlyMap<string, string> = new Map(
   Object.entries({ a: 'ɐ∀Ɐ', b: 'ꓭ', c: 'ɔƆ', e: 'ǝƎ', i: 'ᴉ', l: '˥ꓶ⅂', r: 'ɹᴚꓤ', u: '∩', y: 'ʎ⅄' }).flatMap(
     ([letter, turned]) => [...turned].map((each) => [each, letter] as const),
   ),
 );
-/** Letters that are another letter on their head. */
+/** Letters that become another letter when the page is turned. */
 const BOTH_WAYS: ReadonlyMap<string, string> = new Map([
   ['q', 'b'],
   ['n', 'u'],

@@ -6,7 +6,9 @@
  */
 import { base58 } from '@scure/base';
 
-/** The mint authority, its keys, and how many of them must sign. A plain authority is its own only key. */
+/**
+ * The mint authority, its keys, and how many of them must sign. An authority that is no multisig is its own only key.
+ */
 export type MintKeys =
   | { readonly authority: null }
   | { readonly authority: string; readonly required: number; readonly signers: readonly string[] };

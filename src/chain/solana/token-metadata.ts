@@ -120,8 +120,8 @@ export function tokenAuthorities(
 }
 
 /**
- * Whether every account that may hold the names of a token was read and understood. Otherwise an authority over them may exist
- * that `tokenAuthorities` does not show.
+ * True if every account that may hold the names of a token was read and understood. If not, some authority over them
+ * may be missing from `tokenAuthorities`.
  * @param metaplex data of the mint's Metaplex account, if there is one
  */
 export function areNamesUnderstood(address: string, mint: Mint, metaplex: Uint8Array | undefined): boolean {

@@ -56,7 +56,7 @@ export const POWER_WORDS: Readonly<Record<TokenPower, readonly [short: string, s
   ],
 };
 
-/** The words of a power; a power of a newer release reads as an unknown one. */
+/** The words of a power. A power that only a newer release knows reads as an unknown one. */
 export const powerWords = (power: string): (typeof POWER_WORDS)[TokenPower] =>
   POWER_WORDS[TOKEN_POWERS.find((known) => known === power) ?? 'unknown'];
 

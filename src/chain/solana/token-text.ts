@@ -28,8 +28,8 @@ const EMOJI = new RegExp(
   'gu',
 );
 /**
- * The visible characters of an emoji. A dot replaces each invisible character, so the pictures that it joined stay
- * separate.
+ * The visible characters of an emoji. Each invisible character becomes a dot, so that the pictures which it joined stay
+ * apart.
  */
 const bareEmoji = (emoji: string): string => emoji.replaceAll(/[\u200D\uFE0F\u{E0061}-\u{E007F}]/gu, '.');
 /** The sign of Indic scripts that removes a vowel: a joiner beside it selects the form of the conjunct. */

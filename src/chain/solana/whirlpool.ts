@@ -160,7 +160,7 @@ export function adaptiveFeeRate(
 }
 
 const Q128 = 1n << 128n;
-/** Significant digits of a price; whole units are never cut. */
+/** Significant digits of a price. Digits before the point are never cut. */
 const PRICE_DIGITS = 24;
 
 /**
