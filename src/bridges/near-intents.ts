@@ -43,8 +43,8 @@ type Options = {
   readonly bitcoinAddress: string;
   readonly now: () => number;
   /**
-   * Called with level `alarm` if the fees exceed our cap or the bridge rejects our request. Either stops all swaps of
-   * this route.
+   * Called with level `alarm` if the fees exceed our cap, and with `warn` if the bridge rejects our request or gives an
+   * unknown refusal.
    */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -92,8 +92,8 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 }
 
 /**
- * Handles a refusal by the bridge. A refusal whose cause only the operator can remove also raises an alarm. For such
- * a refusal, and for an unknown one, the bridge's text is logged.
+ * Handles a refusal by the bridge. If only the operator can remove its cause, the operator is alerted. The bridge's
+ * text is then logged, and also if the refusal is unknown.
  */
 function refused({ log }: Options, { reason, least, text }: BridgeRefusal): QuoteVerdict {
   if (reason === 'request_invalid') log?.({ level: 'warn', event: 'bridge_rejects_request', text });

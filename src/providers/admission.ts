@@ -38,7 +38,7 @@ type Entered = { readonly leave: () => void } | { readonly refused: 'busy' | Spe
 /** A unit of a caller's budget, taken at the moment of admission. */
 type Taking = {
   readonly take: () => BudgetVerdict;
-  /** Whether its call is before other calls of its priority now. */
+  /** True if its call goes before the other calls of its priority now. */
   readonly isFirst: () => boolean;
 };
 
@@ -168,11 +168,11 @@ type Scope = {
   readonly priority: Priority;
   /** A call uses the budget of any of these, including a client that joins while it waits. Empty if none is known. */
   readonly clients: ReadonlySet<string>;
-  /** Whether its calls are before those of other callers now. Absent: never. */
+  /** True if its calls go before those of other callers now. Absent: never. */
   readonly isFirst?: () => boolean;
 };
 
-/** One client, several of which any may pay, or null if none is known. */
+/** One client, or several of which the first with a unit left pays; null if none is known. */
 type Callers = string | ReadonlySet<string> | null;
 
 const clientsOf = (callers: Callers): ReadonlySet<string> =>
@@ -203,7 +203,7 @@ export const isForCaller = (): boolean => {
 };
 
 type Upstream = {
-  /** What callers may use of it; undefined if that is not limited. */
+  /** The calls that callers may cause; undefined if they are not limited. */
   readonly budget: Budget | undefined;
   /** Timeouts since its last response. */
   timeouts: number;

@@ -24,7 +24,7 @@ export type RefusalReason =
   | 'request_invalid'
   | 'bridge_refused';
 
-/** A response of a service that works and gives no quote. */
+/** The response of a service that works but gives no quote. */
 export type BridgeRefusal = {
   readonly reason: RefusalReason;
   /** The smallest amount that the text names. */

@@ -191,7 +191,7 @@ const stateReads = (name: string, call: Call) => ({
 
   /**
    * Accounts of one slot, in the given order, null if absent; at most 100 addresses per call.
-   * @param bytes the data of an account that has as many or more is left empty, because the node sends only these
+   * @param bytes how many bytes of data the node sends; an account with as many or more is returned without data
    */
   async accounts(addresses: readonly string[], commitment: Commitment, bytes = MOST_ACCOUNT_BYTES) {
     const options = { encoding: 'base64', commitment, dataSlice: { offset: 0, length: bytes } };

@@ -98,10 +98,7 @@ export class Witness {
   }
 }
 
-/**
- * Slots by which a node's height may be older than its view of the blockhash, because one URL may be served by two
- * machines.
- */
+/** One URL may be two machines: a node's height may be this many slots older than its view of the blockhash. */
 const MAX_LAG = 16n;
 
 /** @throws AppError UPSTREAM_FAILED */
