@@ -99,7 +99,7 @@ export const refusalText = ({ issues }: z.ZodError): string =>
     )
     .join('; ');
 
-/** The reason for a value that a schema without a text of its own refuses. */
+/** The reason for a refusal, if the schema has no text of its own. */
 export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
     const unknown = `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;

@@ -1,5 +1,5 @@
 /**
- * The MCP server over the tool table, for clients of the 2025 and the 2026 protocol. Over stdio each connection has its own
+ * The MCP server with all tools, for clients of the 2025 and the 2026 protocol. Over stdio each connection has its own
  * server; in the Worker each request has.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28
@@ -113,7 +113,7 @@ function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): ToolConte
   };
 }
 
-/** Never throws: the model can only correct a failure that it receives. */
+/** Never throws. A model can correct a failure only if it gets it as a result. */
 export async function callTool(tool: Tool, given: unknown, context: ToolContext): Promise<CallToolResult> {
   try {
     const wanted = canonical(given ?? {});

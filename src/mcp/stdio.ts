@@ -1,6 +1,7 @@
 /**
- * The entry on the agent's machine: the packed `sluice-mcp.mjs`, or `npm run -s mcp`. stdout carries protocol only; everything else
- * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof.
+ * The entry on the agent's machine: the packed `sluice-mcp.mjs`, or `npm run -s mcp`. Only the protocol is written to
+ * stdout; all other text goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its
+ * proof.
  * @module
  */
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -47,7 +48,7 @@ function start(): void {
   });
   const recent = createRecentResults(Date.now);
   const connection = serveStdio(() => createServer({ api, verifyProof, recent }), { onerror: complain });
-  /** Flushes the output; open sockets to the service do not keep the process alive. */
+  /** Ends after the output is flushed, even if sockets to the service are still open. */
   const stop = (): void => {
     void connection.close().finally(() => setTimeout(() => process.exit(0), LAST_WORDS_MS).unref());
   };

@@ -141,7 +141,7 @@ export function createProofVerifier() {
   };
 }
 
-/** null: nobody could check the line. */
+/** `null`: nobody could check the line. */
 const PASSED = { confirmed: true, warned: true, contradicted: false, unchecked: null } as const;
 
 const allOf = (passed: readonly (boolean | null)[]): boolean | null => {
