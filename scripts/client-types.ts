@@ -105,7 +105,7 @@ function braced(members: readonly Member[], depth: number): string {
   return `{\n${lines.join('')}${INDENT.repeat(depth)}}`;
 }
 
-/** Leaves out lists, which do not fit on one line. */
+/** Leaves out the lists of a description, which do not fit on one line. */
 const docComment = (text: string): string =>
   `/** ${text
     .replace(/\n+- .*/s, '')

@@ -1,14 +1,15 @@
 /**
- * `npm run deploy`: wrangler's deployment, refused while a required setting is neither in --secrets-file nor a secret of
- * the deployed Worker. The setting `secrets.required` of wrangler would make `wrangler dev` ignore every other setting, and
- * cannot accept a key service in place of a key. The build of a bare `wrangler deploy` therefore fails.
+ * `npm run deploy`: wrangler's deployment, refused while a required setting is neither in --secrets-file nor a secret
+ * of the deployed Worker. The setting `secrets.required` of wrangler is not used: it would make `wrangler dev` ignore
+ * every other setting, and it cannot accept a key service in place of a key. So the build refuses a bare `wrangler
+ * deploy`.
  *
- * wrangler expands `$NAME` in a settings file, and lets the shell's variables override its lines. So wrangler gets
- * the lines as JSON, which it uploads unchanged, and an environment without any name of a setting.
+ * wrangler expands `$NAME` in a settings file, and lets the shell's variables override its lines. So wrangler gets the
+ * lines as JSON, which it uploads unchanged, and an environment without any name of a setting.
  *
  * Options of wrangler: --secrets-file FILE, --domain NAME, --env NAME. With --secrets-only it uploads the secrets, and
- * deploys nothing. With --rollback ID it activates an earlier version. That brings back old secrets, so the secrets of the
- * file are uploaded afterwards.
+ * deploys nothing. With --rollback ID it activates an earlier version. That brings back old secrets, so the secrets of
+ * the file are uploaded afterwards.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

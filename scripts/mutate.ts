@@ -1,5 +1,5 @@
 /**
- * Makes small changes to the code that guards money, one at a time. Counts those that its unit tests or seeds of the
+ * Makes small changes to the code that guards money, one at a time, and counts those that unit tests or seeds of the
  * simulator detect. The exit code is 1 if unit tests detect fewer than 85 % of an area.
  * @module
  */

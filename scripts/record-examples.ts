@@ -46,7 +46,7 @@ try {
     const responses = recorded.get(operationId)?.responses ?? {};
     const shown = shortened(body);
     if (typeof shown === 'object' && JSON.stringify(shown).length <= MAX_CHARS) responses.ok ??= shown;
-    // Of several successes the last request is shown: earlier ones came too early.
+    // If an operation succeeded several times, its last request is shown: the earlier ones came before their time.
     const request = { path, ...(requestBody === undefined ? {} : { body: requestBody }) };
     recorded.set(operationId, { request, responses });
   }

@@ -91,7 +91,7 @@ const DAYS = 30;
 const MINUTES = DAYS * 1_440;
 /** Seconds of a day. */
 const SECONDS = 86_400;
-/** One of this many reads is cold: the first read of its value in an isolate. */
+/** One read in this many is cold: the first read of its value in an isolate. */
 const READS_PER_COLD = 100;
 /** Assumed: the platform bills no time in which a request waits. */
 const CPU_MS = 1;

@@ -14,7 +14,7 @@ const STARTS = 7;
 const MAX_KILOBYTES = 600;
 const MAX_START_MS = 250;
 
-/** The address of every upstream: a closed port. */
+/** The URL of every upstream: a port on which nothing listens. */
 const CLOSED = 'http://127.0.0.1:9';
 const SEED = new Uint8Array(32).fill(7);
 /** Settings of production, because an isolate's first request reads them. */

@@ -1,8 +1,8 @@
 /**
- * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls that
- * wait for each other are different steps. A new call waits until no call runs and none was added for a moment; all calls
- * that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory. One with `X-Clock: hold`
- * stops the clock until a request without it, so what was read in between stays fresh on a slow machine.
+ * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls
+ * that wait for each other are different steps. A new call waits until no call runs and none was added for a moment.
+ * All calls that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory. One with
+ * `X-Clock: hold` stops the clock until a request without it, so that values stay fresh on a slow machine.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -34,7 +34,7 @@ const {
 export { PageViews };
 
 export type Backend = 'd1' | 'kv' | 'custodian' | 'pageViews' | 'limiter' | 'assets' | 'upstream';
-/** What was called: the JSON-RPC method, the method and URL, the verb of an object, or the backend. */
+/** `what`: the JSON-RPC method, the method and URL, the verb of an object, or the backend. */
 export type Call = { readonly step: number; readonly backend: Backend; readonly what: string };
 export type Calls = {
   readonly calls: readonly Call[];

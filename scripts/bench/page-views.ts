@@ -1,7 +1,7 @@
 /**
- * Page views on the deployed Worker. The cost of statistics over BENCH_VIEWS (10,000,000) views is compared with that over
- * 10,000. Views written per second are compared with a route that makes the same calls: the limiter, and one Durable Object
- * that writes a row.
+ * Page views on the deployed Worker. The cost of statistics over BENCH_VIEWS (10,000,000) views is compared with the
+ * cost over 10,000. Views written per second are compared with a route that makes the same calls: the limiter, and one
+ * Durable Object that writes a row.
  */
 import { openClient } from './client.ts';
 import { median, type Row, roundsWithin } from './row.ts';

@@ -7,7 +7,7 @@ import { median, type Row, roundsWithin } from './row.ts';
 import { ownBundle, startRuntime } from './runtime.ts';
 
 const TOKENS = Number(process.env.BENCH_TOKENS ?? 1_000_000);
-/** Larger chunks outlast their connection on a slow machine. */
+/** Larger chunks take longer than their connection lasts on a slow machine. */
 const CHUNK = 10_000;
 /** LIKE reads every row, so a few runs are enough. */
 const SLOW = { rounds: 9, calls: 1 };

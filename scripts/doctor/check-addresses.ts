@@ -23,7 +23,7 @@ function checkTreasury(settings: Settings): Finding[] {
   );
 }
 
-/** Programs, variables of the runtime and tokens that are on every cluster: none belongs to an operator. */
+/** Programs, sysvars and tokens that exist on every cluster. None of them belongs to an operator. */
 const WELL_KNOWN = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
@@ -119,7 +119,7 @@ function checkPools(settings: Settings): Finding[] {
   );
 }
 
-/** Settings that have no effect unless another one is set, and what then does not happen. */
+/** Settings that have no effect unless another one is set, and what then goes missing. */
 const NEEDED: readonly (readonly [name: string, needed: string, effect: string])[] = [
   ['ABSR_WITNESS_URL', 'ABSR_MINT_AUTHORITY', 'nothing is minted with the witness'],
   ['ABSR_MINT_AUTHORITY', 'ABSR_WITNESS_URL', 'nothing is minted'],

@@ -1,4 +1,4 @@
-/** What can be wrong with the text of any setting, whatever it means: quotes, blanks, examples, URLs, keys in public settings. */
+/** What can be wrong with the text of any setting: quotes, blanks, examples, URLs, keys in public settings. */
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif } from '../../src/chain/bitcoin/wif.ts';
 import { isAddress } from '../../src/chain/solana/address.ts';

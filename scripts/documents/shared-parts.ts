@@ -77,7 +77,7 @@ function freeName(taken: object, name: string): string {
   }
 }
 
-/** A parameter's schema repeats its description, and absence already means optional. */
+/** Drops a description that repeats the parameter's own, and `required: false`, which is the default. */
 function dropRepeats(parameter: { required?: boolean; schema?: { description?: string } }): void {
   if (parameter.required === false) delete parameter.required;
   delete parameter.schema?.description;

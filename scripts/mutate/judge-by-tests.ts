@@ -1,6 +1,6 @@
 /**
- * Runs unit tests against a source with the change of a mutant, until the first test file that fails. Each mutant gets
- * a thread of its own: one that uses up the memory or never ends takes only that thread with it.
+ * Runs unit tests against a source with the change of a mutant, until the first test file that fails. Each mutant has
+ * its own thread, so a mutant that uses up the memory or never ends stops only that thread.
  * @module
  */
 import { join, relative } from 'node:path';

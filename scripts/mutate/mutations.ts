@@ -59,7 +59,7 @@ const childrenOf = (node: Node): Node[] =>
     .filter(isNode)
     .filter(({ type }) => !type.startsWith('TS') || VALUE_OF_TYPE.has(type));
 
-/** Variants of an expression after one mistake. */
+/** The expression as it would be after each of the usual mistakes. */
 function alternatives(node: Node, text: (part: Node) => string): string[] {
   const { operator, left, right } = node;
   switch (node.type) {

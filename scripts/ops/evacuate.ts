@@ -205,7 +205,7 @@ export async function evacuate(
 }
 
 /**
- * Sends the steps at the same time, because a thief does not wait either.
+ * Sends all steps at once, because a thief does not wait either.
  * @returns what could not be moved
  */
 async function sendAll(
