@@ -33,8 +33,8 @@ export const siteConfig: InlineConfig = {
     rolldownOptions: {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
-        // Few scripts, because each costs a phone a round of requests. One has what most pages share, and one what the same
-        // pages share beyond it. An order loads its payment card, with its QR code, when it is shown.
+        // Few scripts, because a phone needs a round of requests for each. `shared` has what at least four pages load,
+        // `parts` what fewer pages share. An order loads its payment card, with its QR code, when it is shown.
         codeSplitting: {
           groups: [
             {

@@ -22,7 +22,7 @@ export const FIGURES_POLL_MS = 15_000;
 /** Pause between reads of what changes at most once an hour. */
 export const PROOF_POLL_MS = 60_000;
 
-/** A node may show a change a moment later than the service, so a single immediate read could miss it. */
+/** A node may show a change a moment later than the service, so one immediate read could miss it. */
 const REFRESH_AFTER_MS = [0, 1500, 3500];
 /** How long the service may delay a repeated read whose result is not final. */
 const WAIT_SECONDS = 10;
@@ -55,9 +55,7 @@ class Feed<Name extends OperationName> {
   /** A read that was requested during another one is sent once afterwards. */
   #again = false;
   #isFinal = false;
-  /**
-   * Whether this page itself has ended a read. A response that the service wrote into the page is not such a read.
-   */
+  /** Whether this page itself has completed a read. A response that the service wrote into the page does not count. */
   #hasRead = false;
   /** The service delayed the last response until a change. */
   #isHeld = false;
@@ -136,13 +134,13 @@ class Feed<Name extends OperationName> {
     } else this.#schedule(this.#isHeld ? Date.now() - startedAt : 0);
   }
 
-  /** @param sinceMs part of the pause that has already passed */
+  /** @param sinceMs how much of the pause has already passed */
   #schedule(sinceMs: number): void {
     const pollMs = this.#pollMs();
     clearTimeout(this.#next);
     if (pollMs === undefined || this.#isFinal) return;
     const pauseMs = pollMs < BEAT_MS ? pollMs - sinceMs : untilBeat(pollMs);
-    // A repeated read is validated by the service: the browser's copy could be older than an operation.
+    // A repeated read asks the service, because the browser's copy could be older than an operation.
     this.#next = setTimeout(() => whenVisible(() => void this.#poll(true)), Math.max(0, pauseMs));
   }
 

@@ -25,7 +25,7 @@ async function sendAll(reads: readonly Waiting[]): Promise<void> {
     const query = reads.map(({ url }) => `of=${encodeURIComponent(url)}`).join('&');
     const response = await fetch(`/read?${query}`, {
       ...first.init,
-      // The parts end by their own signals: one of them must not end the others.
+      // Each part has its own signal: the end of one must not end the others.
       signal: null,
     });
     if (!response.ok) {

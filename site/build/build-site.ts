@@ -107,7 +107,7 @@ function readAssets(manifest: Manifest, facts: Facts): Assets {
   return { ...facts, style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
 }
 
-/** What the search knows of the API. */
+/** The operations of the API, for the search of the site. */
 const operationsFile = (document: ApiDocument): string =>
   JSON.stringify(
     operationsOf(document).map(({ method, path, operation }) => ({

@@ -1,6 +1,6 @@
 /**
- * Files for the host: headers, redirects, and the public explorers and nodes that a visitor's browser reads. The policy
- * is derived from these sources, so it names exactly the origins that a page may contact.
+ * Files for the host: headers, redirects, and the public explorers and nodes that a visitor's browser reads. The
+ * content policy is derived from these sources, so it names exactly the origins that a page may contact.
  * @module
  */
 

@@ -1,4 +1,4 @@
-/** The id of the followed item is in the page's URL, so that a reload or a link finds it again. */
+/** What the page shows, such as a swap's id, is in its URL, so that a reload or a link finds it again. */
 export const fromAddressBar = (name: string): string | null => {
   const value = new URLSearchParams(location.search).get(name);
   return value === null || value === '' ? null : value.slice(0, 200);

@@ -1,5 +1,5 @@
 /**
- * Who can create ASRY or pay it out, how much, and what prevents more: each from its own fact.
+ * Who can create ASRY or pay it out, how much, and what prevents more. Each statement is derived from its own fact.
  * @module
  */
 import type { Child } from 'hono/jsx';
@@ -15,7 +15,7 @@ export function useAsryToken(): TokenRecord | null {
   return useQuery('getToken', mint === null ? null : { id: mint }).value;
 }
 
-/** By who can mint. */
+/** By `minterOf`: who can mint ASRY, and how much. */
 const MINTING: Readonly<Record<string, string>> = {
   nobody: 'Nobody: no more ASRY can exist.',
   reserve: "The operator's Solana key, which the service uses at Cloudflare: any amount.",

@@ -1,4 +1,4 @@
-/** Selects one of a few views, such as the time that a chart covers. */
+/** Buttons that select one of a few views, such as the period of a chart. */
 export const Choices = <Choice extends string>({
   legend,
   choices,

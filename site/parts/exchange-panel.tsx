@@ -86,7 +86,7 @@ function Terms({ draft, set }: { draft: Draft; set: SetDraft }) {
   );
 }
 
-/** What a visitor must know of the provider. @param minutes expected duration; null while it is not known */
+/** What a visitor must know about the provider. @param minutes expected duration; null while it is not known */
 const Facts = ({ draft, minutes }: { draft: Draft; minutes: string | null }) => (
   <div class="stack">
     <h2 class="minor">Read this before you pay</h2>

@@ -43,8 +43,8 @@ export function OrderPayment(props: OrderPaymentProps) {
   const [expired, setExpired] = useState<string | null>(null);
   const others = reported === expired ? null : reported;
   const signature = own?.step === 'sent' ? own.signature : others;
-  // Each state has an element of its own. The library hono/jsx may draw a removed component again in the element that held
-  // it. That element has then left the page; otherwise a second button to pay would appear.
+  // Each state has an element of its own. When a component was removed, hono/jsx may draw it again into the element
+  // that held it. That element has then left the page; otherwise a second button to pay would appear.
   if (signature !== null)
     return (
       <div key="sent" class="stack">
@@ -60,7 +60,7 @@ export function OrderPayment(props: OrderPaymentProps) {
         {children}
       </div>
     );
-  // The page that asks the wallet shows its own progress.
+  // On the page that asked the wallet, the wallet button shows the progress.
   if (!isPaying && isAsked(own, now))
     return (
       <div key="asked" class="stack">

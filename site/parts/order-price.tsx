@@ -31,7 +31,7 @@ export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, s
 
 const MINUTE_MS = 60_000;
 
-/** What an order promises, and what it does not: read before anything is paid. */
+/** What an order promises and what it does not, shown before anything is paid. */
 export const AfterThat = () => (
   <div class="stack after">
     <h2 class="minor">What happens then</h2>

@@ -34,7 +34,7 @@ export function levelsOf(reserves: Reserves | null, summary: AbsrSummary | null)
   return { sol: level(values.sol), btc: level(values.btc), absr: level(values.absr) };
 }
 
-/** Empty until the history was read: an unread history is not an empty one. */
+/** Empty until the history was read, because an unread history may not be an empty one. */
 export const SwapGate = ({ swaps }: { swaps: SwapHistory | null }) => {
   const waiting = swaps?.transactions.find(({ status }) => status === 'waiting');
   const last = swaps?.transactions.find(({ status }) => status === 'finished');
@@ -65,7 +65,7 @@ type BasinProps = {
   readonly children: Child;
 };
 
-/** One station of the way from SOL to ABSR: what is there, and what happens there. */
+/** One stage between SOL and ABSR: its figure, and what happens there. */
 const Basin = ({ asset, name, figure, children }: BasinProps) => (
   <div>
     <dt>

@@ -30,7 +30,10 @@ export function givenPicture({ picked, picture }: Pick<PictureProps, 'picked' | 
   return typeof picked === 'string' ? null : picked.url;
 }
 
-/** The link to a picture, beside what wallets would show; and how to get a link, because the service stores no pictures. */
+/**
+ * The link to a picture, beside what wallets would show. The service stores no pictures, so it also tells how to get a
+ * link.
+ */
 export const PictureStep = ({ link, symbol, ...props }: PictureStepProps) => (
   <div class="stack">
     <div class="picture-link">

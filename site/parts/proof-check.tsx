@@ -57,7 +57,7 @@ type Line = {
   /** The title of a line that is not confirmed yet: a name, not a statement. */
   readonly asked: string;
   readonly title: string;
-  /** The title of a line that the evidence contradicts. */
+  /** The title if the evidence contradicts the line. */
   readonly failed: string;
   readonly how: string;
 };
@@ -126,7 +126,7 @@ const explorerPage = (base: string, path: string) => ({
   url: new URL(path, base).href,
 });
 
-/** Where a visitor sees the compared figure without this page. */
+/** Where a visitor can see the compared figure without this page. */
 function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof, { explorers }: Sources) {
   switch (name) {
     case 'bitcoin_signature':
@@ -204,7 +204,7 @@ const count = (lines: readonly CheckLine[], result: CheckLine['result']): number
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six'];
 const checks = (amount: number): string => `${WORDS[amount] ?? amount} check${amount === 1 ? '' : 's'}`;
 
-/** What all checks together say. */
+/** The result of all checks together. */
 function verdictOf(
   lines: readonly CheckLine[],
 ): readonly [kind: 'good' | 'warn' | 'bad', text: string, next: string] {

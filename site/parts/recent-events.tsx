@@ -24,7 +24,7 @@ export function timelineOf(
       kind: row.type === 'mint' ? 'mint' : 'swap',
       at: row.blockTime === null ? null : fromUnixSeconds(row.blockTime),
       title: row.type === 'mint' ? 'ABSR minted' : 'Swap finished',
-      // ABSR has no price: it is a count of sats, not a claim on them.
+      // ABSR has no price: it counts sats, and is no claim on them.
       amount:
         row.type === 'mint'
           ? `${sats(row.amountSatoshis)} ABSR`

@@ -1,5 +1,6 @@
 /**
- * How often the reserve is signed and ABSR is minted, and what waits for the next mint: the one source of these words.
+ * How often the reserve is signed and ABSR is minted, and what waits for the next mint. All pages take these words from
+ * here.
  * @module
  */
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';

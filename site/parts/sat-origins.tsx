@@ -1,5 +1,6 @@
 /**
- * Where the sats of the reserve came from: each inflow beside the swap that paid for it, or without an explanation.
+ * Where the sats of the reserve came from. Each inflow is beside the swap that paid for it, or is marked as
+ * unexplained.
  * @module
  */
 import type { BitcoinTransactions, Reserves, SwapHistory } from '../../packages/client/src/index.ts';
@@ -64,7 +65,7 @@ export function sumsOf(origins: readonly Origin[]): Sums {
   return sums;
 }
 
-/** Sats of the balance that came or went before the oldest listed transaction; null while that is not known. */
+/** Net sats of the transactions that are older than the oldest listed one; null while that is not known. */
 function olderThan(sums: Sums, listed: number, bitcoin: Reserves['bitcoin'] | undefined): bigint | null {
   if (listed < LIMIT) return 0n;
   const balance = bitcoin?.balanceSatoshis ?? null;

@@ -3,7 +3,7 @@ import type { Token } from '../../packages/client/src/index.ts';
 import { powerWords } from '../../src/chain/solana/token-powers.ts';
 import { grouped, inWords } from './format.ts';
 
-/** A power of the creator's choice is a warning; every other power is worse. */
+/** The power to mint is the creator's choice, so it is a warning. Every other power is worse. */
 const markOf = (power: string): string => (power === 'mint' ? 'mark warn' : 'mark bad');
 
 const PowerMarks = ({ powers }: { powers: Token['powers'] }) => {
@@ -23,7 +23,7 @@ export const Supply = ({ amount }: { amount: string }) => (
   <span title={grouped(amount)}>{inWords(amount)}</span>
 );
 
-/** Neutral: a listing is bought. */
+/** Says nothing good or bad about a token, because anyone can buy a listing. */
 export const ListedMark = ({ at }: { at: string | null }) => (
   <span class="mark">{at === null ? 'not listed' : 'listed'}</span>
 );

@@ -19,7 +19,7 @@ import { ownPath } from './token-picture.tsx';
 
 type Held = { readonly name: string; readonly address: string | null; readonly label: string };
 
-/** Rights that an address holds. What nobody holds, and what could not be read, is in the list of what holders must know. */
+/** Rights that an address holds. Rights that nobody holds or that could not be read are in the list for holders. */
 function heldRights({ mint_authority, freeze_authority, update_authority }: TokenRecord): Held[] {
   return [
     { name: 'May mint more', address: mint_authority, label: 'mint authority' },

@@ -86,7 +86,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
 
 type DraftProps = Pick<TokenFieldsProps, 'draft' | 'setDraft'>;
 
-/** The usual decimals, or none; "Advanced" has every other number. */
+/** The usual number of decimals, or none. "Advanced" offers every other number. */
 const Parts = ({ draft, setDraft }: DraftProps) => (
   <Choice
     id="token-split"

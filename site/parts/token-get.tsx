@@ -3,7 +3,7 @@ import { Away, jupiterUrl, orcaUrl } from './explorer-links.tsx';
 import { counted } from './format.ts';
 import type { Trade } from './pool-price.tsx';
 
-/** Where a token of the reserve comes from; any other one comes from its creator and its holders. */
+/** Where a token of the reserve comes from. Any other token comes from its creator and its holders. */
 const Source = ({ official }: Pick<TokenRecord, 'official'>) => {
   switch (official?.asset) {
     case 'ABSR':

@@ -34,7 +34,7 @@ export function holderFacts({ powers, update_authority: editor }: HeldToken): Ho
   ];
 }
 
-/** What the list of facts comes to. */
+/** The summary of the list of facts. */
 function verdictOf({ powers }: HeldToken, facts: readonly HolderFact[]): string {
   if (!powers) return 'Rights over this token: not known';
   const warnings = facts.filter(({ isGood }) => !isGood).length;

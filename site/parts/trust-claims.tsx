@@ -1,6 +1,6 @@
 /**
- * What a reader can verify without trusting this site, and what is only the operator's word. Each sentence is chosen by the
- * fact that it speaks of.
+ * What a reader can verify without trusting this site, and what only the operator states. Each sentence is chosen by
+ * the fact that it speaks of.
  * @module
  */
 import type { Child } from 'hono/jsx';
@@ -75,7 +75,7 @@ const WITNESS_WORD =
 const keysWord = (watchOnly: boolean | null): string =>
   `${watchOnly ? 'That the Bitcoin key is offline, and who' : 'Who'} has a copy of a key: a signature shows that somebody had it at that time.`;
 
-/** What the chains do not show. */
+/** What the chains do not show: the operator's statements. */
 export const wordsOf = (reserves: Reserves | null): readonly string[] => [
   ...(absrMinter(reserves?.solana ?? null) === 'two_keys' ? [WITNESS_WORD] : []),
   keysWord(reserves?.bitcoin.watchOnly ?? null),

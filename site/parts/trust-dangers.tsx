@@ -1,5 +1,6 @@
 /**
- * What can go wrong on this instance: each sentence is chosen by the fact it speaks of, and says so while that fact is not known.
+ * What can go wrong on this instance. Each sentence is chosen by the fact that it speaks of; while that fact is not
+ * known, the sentence says so.
  * @module
  */
 import type { AsryEpochs, Reserves, Status } from '../../packages/client/src/index.ts';

@@ -42,7 +42,7 @@ const keysText = (solana: Reserves['solana']): string => {
   return minter === null ? '' : KEYS_TEXTS[minter];
 };
 
-/** What a doubter asks first, each from its own fact. A value is left open until a response has it. */
+/** The first questions of a doubter, each with its own fact. A figure stays empty until its response has arrived. */
 export function TrustTiles() {
   const reserves = useQuery('getReserves', {}, PROOF_POLL_MS);
   const summary = useQuery('getAbsrSummary', {}, PROOF_POLL_MS);

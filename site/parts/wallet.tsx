@@ -246,7 +246,7 @@ export function WalletPayment({
     const isAlone = await alone(lock, async () => {
       asked();
       try {
-        // An approval after "The wallet window is closed" still counts: the payment was sent.
+        // The visitor may approve after "The wallet window is closed" was shown: the payment was then sent.
         sent(await run(connected));
       } catch (thrown) {
         const { failed, isUnsent } = await walletFailure(thrown);
