@@ -113,7 +113,7 @@ const CODES = {
   INSUFFICIENT_BALANCE: permanent(
     400,
     'top_up_wallet',
-    "The reserve's SOL balance, less floor, operating float, reservations and network fee, is below the amount.",
+    "Without floor, operating float, reservations and network fee, the reserve's SOL is below the amount.",
   ),
   AMOUNT_TOO_SMALL: badRequest(
     'The amount is below minAmountSol of GET /api/swap/min; details has the bound and its source.',
@@ -267,7 +267,7 @@ const CODES = {
   REFUND_DUE: permanent(
     409,
     'none',
-    'The payment came too late, or the creation failed permanently. It is recorded for a refund to its payer.',
+    'The payment came too late, or its purchase failed. The payment is recorded for a refund to its payer.',
   ),
   INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has started.'),
   SPENDING_LIMIT_REACHED: unavailable(

@@ -35,7 +35,7 @@ export const readSeveral =
       if (chars > MOST_CHARS)
         throw new AppError(
           'INVALID_INPUT',
-          'These reads are too long for one response. Read each by itself.',
+          'These reads are too long for one response. Send a separate request for each.',
         );
       return { status: response.status, headers: Object.fromEntries(response.headers), body };
     });

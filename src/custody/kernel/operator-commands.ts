@@ -122,7 +122,7 @@ function retry({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
 }
 
 /**
- * Stops waiting for what an operation still owes, such as the Bitcoin of a swap, and treats it as lost. Its lamports
+ * Stops waiting for what is owed to an operation, such as the Bitcoin of a swap, and treats it as lost. Its lamports
  * leave the limit on unsettled operations and become a cost on the day of its signature. The daily limit on costs then
  * counts them, so a write-off makes no room for another loss on that day.
  */
@@ -134,7 +134,7 @@ function writeOff({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   if (!isLost || unsettled === 0n) {
     return {
       ok: false,
-      message: 'Only a failed or held operation that waits for its counterpart can be written off.',
+      message: 'Only a failed or held operation that still waits for money can be written off.',
     };
   }
   const ended =
@@ -156,7 +156,7 @@ function writeOff({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   return stored
     ? {
         ok: true,
-        message: `Written off: ${unsettled} lamports. A later arrival is not booked for this operation.`,
+        message: `Written off: ${unsettled} lamports. If money arrives later, this operation will not record it.`,
       }
     : CHANGED;
 }

@@ -26,7 +26,7 @@ export const REFUND_DUE: Refusal = {
 export const MAY_BE_RETURNED: Refusal = {
   code: 'PAYMENT_NOT_FINAL',
   message:
-    'This may be money that a bridge returned. It is booked once the open swap of about that amount has settled.',
+    'This may be money that a bridge returned. It is recorded once the open swap of about that amount has settled.',
   retryAfterSeconds: 60,
 };
 

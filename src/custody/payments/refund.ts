@@ -33,7 +33,7 @@ export async function refundPayments(context: PaymentContext, id: string): Promi
   oweUnmatched(context, id);
   const owed = [...requests.refundsOf(id, LISTED), ...requests.refundsOfPayment(id)];
   const found = new Set(owed.map((row) => row.id));
-  if (found.size === 0) return { ok: false, message: 'No refund was ever owed for this.' };
+  if (found.size === 0) return { ok: false, message: 'No refund was ever owed for this id.' };
   const rows: Row[] = [];
   let ok = true;
   for (const name of found) {

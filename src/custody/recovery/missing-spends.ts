@@ -91,11 +91,11 @@ async function readParts(ports: SpendPorts, walked: readonly Walked[], most: num
 
 const leftText = (nodes: readonly HistoryNode[]): string =>
   `More transactions of the reserve are listed by ${nodes.map(({ name }) => name).join(', ')}. ` +
-  'Repeat the command: it continues. If one node alone never ends, it invents transactions: replace it.';
+  'Repeat the command: it continues. If the list of one node alone never ends, that node invents transactions: replace it.';
 
 const unshownText = (signature: string, nodes: number): string =>
   `Transaction ${signature} is listed by a node, but ${quorumOf(nodes)} of ${nodes} nodes must show it. Try again in a minute. ` +
-  'If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
+  'If this message stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
 const prunedText = (after: bigint, nodes: number): string =>
   `${quorumOf(nodes)} of ${nodes} nodes must keep the history since slot ${after}. Replace those that keep less.`;
