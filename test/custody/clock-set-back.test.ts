@@ -15,7 +15,7 @@ it('a stored time is replaced by the current time only if it lies further ahead 
   expect(times).toEqual([-DAY_MS, 0, 5_000, 0, 0]);
 });
 
-it('the alarm and the cron search for payments at once after the clock went back', async () => {
+it('the timer and the cron search for payments at once after the clock went back', async () => {
   const world = createPaymentWorld();
   const { id, reference, feeLamports } = world.open();
   await world.payments.onCron();

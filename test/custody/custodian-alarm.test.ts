@@ -10,7 +10,7 @@ const TXID = 'a'.repeat(64);
 
 const stateOf = (w: CustodianWorld, id = 'swap:key-a') => w.journal.get(id)?.state;
 describe('one swap from request to end', () => {
-  it('the call signs a swap, and the alarm alone finishes it', async () => {
+  it('a create call signs a swap, and the timer alone finishes it', async () => {
     const w = createCustodianWorld();
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({
@@ -38,7 +38,7 @@ describe('one swap from request to end', () => {
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
   });
 
-  it('after a crash the next instance continues a stored intent, because the alarm is already set', async () => {
+  it('after a crash the next instance continues a stored intent, because the timer is already set', async () => {
     const w = createCustodianWorld();
     let alarmAtQuote: number | null = null;
     w.bridge.nextQuote = () => {
@@ -52,7 +52,7 @@ describe('one swap from request to end', () => {
 });
 
 describe('the alarm', () => {
-  it('the alarm is not postponed by an endless stream of calls', async () => {
+  it('the timer is not postponed by an endless stream of calls', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     const due = w.storage.alarm ?? 0;

@@ -358,7 +358,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('the command unfreeze ends a freeze, and the command resume ends the pause that follows', async () => {
+  it('ops unfreeze ends a freeze, and ops resume ends the pause that follows', async () => {
     const w = createCustodianWorld();
     freeze(w.journal, 'unexplained_spend', () => {});
     const { message } = await w.custody.ops({ name: 'unfreeze' });

@@ -57,7 +57,7 @@ describe('storage of a newer version', () => {
     expect(await w.start().findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
   });
 
-  it('operations in newer storage continue at the stored alarm once the newer release runs again', async () => {
+  it('operations in newer storage continue when the stored timer fires in the newer release', async () => {
     const w = await rolledBack();
     await w.start().alarm();
     expect(w.storage.alarm).not.toBeNull();

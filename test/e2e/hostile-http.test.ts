@@ -62,7 +62,7 @@ it.each([
   '/.//evil.test',
   '/reserves/../..//evil.test',
   '/evil.test%0d%0aset-cookie:a=b/',
-])('the redirect of %s stays on this host', async (path) => {
+])('a redirect of the path %s stays on this host', async (path) => {
   const answer = await askFor(path);
   const location = header(answer, 'location');
   if (location !== undefined) expect(location).toMatch(/^\/(?![/\\])/);

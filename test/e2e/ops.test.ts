@@ -37,7 +37,7 @@ const stateOf = (body: Body) => body.state as Json & { balances: Json[] };
 describe('state', () => {
   const rowsOf = async () => stateOf((await post({ name: 'state' })).body).balances;
 
-  it('state shows SOL, BTC and every token of the reserve and the treasury in atoms', async () => {
+  it('ops state shows SOL, BTC and every token of the reserve and the treasury in atoms', async () => {
     const rows = await rowsOf();
     const found = (holder: string, asset: string) =>
       rows.filter((row) => row.holder === holder && row.asset === asset);
@@ -50,7 +50,7 @@ describe('state', () => {
       expect(found('treasury', asset), asset).toHaveLength(1);
   });
 
-  it('state reports a chain that cannot be read, and never shows it as zero', async () => {
+  it('ops state reports a chain that cannot be read, and never shows it as zero', async () => {
     for (const name of ['rpcRead', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
     const { body } = await post({ name: 'state' });
     expect(body.ok).toBe(false);
@@ -62,7 +62,7 @@ describe('state', () => {
     ]);
   });
 
-  it('state prints one screen, and its exit code shows whether every part was read', async () => {
+  it('ops state prints one screen, and its exit code shows whether every part was read', async () => {
     const { code, stdout } = await ops(['state']);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Target: ${world.url}, release [\\s\\S]*${world.reserve.solana}`));
@@ -71,7 +71,7 @@ describe('state', () => {
   });
 });
 
-it('probe shows the latency of every source and the reason for a refusal', async () => {
+it('ops probe shows the latency of every source and the reason for a refusal', async () => {
   const { code, stdout } = await ops(['probe']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
@@ -86,7 +86,7 @@ it('probe shows the latency of every source and the reason for a refusal', async
 });
 
 describe('mint --dry-run', () => {
-  it('mint --dry-run shows a possible mint with its figures and mints nothing', async () => {
+  it('ops mint --dry-run shows a possible mint with its figures and mints nothing', async () => {
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect(code).toBe(0);
     expect(stdout).toContain('a mint now would create 300000 atoms. Nothing was minted.');
@@ -95,7 +95,7 @@ describe('mint --dry-run', () => {
     expect(kinds).toEqual([]);
   });
 
-  it('mint --dry-run lists the earlier mints', async () => {
+  it('ops mint --dry-run lists the earlier mints', async () => {
     await world.control.cron('5 0 * * *');
     const day = await until('the mint', async () => {
       const { tables } = (await post({ name: 'mint-preview' })).body as {
@@ -109,14 +109,14 @@ describe('mint --dry-run', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('nothing to mint (minted_today)')]);
   });
 
-  it('refuses mint without --dry-run', async () => {
+  it('ops refuses mint without --dry-run', async () => {
     expect((await ops(['mint'])).code).toBe(2);
     for (const body of [{ name: 'mint' }, { name: 'mint', preview: true }])
       expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
 });
 
-it('refund-due lists payments that bought nothing, with their payers', async () => {
+it('ops refund-due lists payments that bought nothing, with their payers', async () => {
   expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
   const caller = createTokenCaller(world);
   const invoice = await caller.invoice({ symbol: 'TWICE' });
@@ -181,7 +181,7 @@ describe('the operator’s route', () => {
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('OPS_SECRET to the secret')]);
   });
 
-  it('pause stops new operations and resume allows them again', async () => {
+  it('ops pause stops new operations, and ops resume allows them again', async () => {
     expect((await ops(['pause'])).stdout).toContain('Paused');
     const paused = await ops(['proof', 'message']);
     expect([paused.code, paused.stdout]).toEqual([1, expect.not.stringContaining(offlineKey.address)]);

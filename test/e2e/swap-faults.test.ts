@@ -21,7 +21,7 @@ describe('a swap under a fault ends as stated and breaks no guarantee', () => {
   );
 });
 
-test('the cells cover every upstream that a swap calls, in each phase of the swap', () => {
+test('the fault cases cover every upstream that a swap calls, in each phase of the swap', () => {
   const seen = (phase: string) =>
     new Set(CELLS.flatMap((cell) => (cell.phase === phase ? cell.upstreams : [])));
   const nodes = ['rpc1', 'rpc2'];

@@ -306,7 +306,7 @@ describe('swap_create', () => {
   });
 
   it.each(['swap_create', 'asry_claim', 'exchange_create'])(
-    '%s refuses a dry run, and says what rehearses',
+    '%s refuses a dry run, and names the calls that only check',
     async (name) => {
       for (const argument of ['dry_run', 'dryRun'])
         for (const value of [true, false, null]) {

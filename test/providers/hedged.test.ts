@@ -29,7 +29,7 @@ const late = (value: string, ms: number) => () =>
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('the first source alone is asked when it responds', async () => {
+it('only the first source is asked if it responds in time', async () => {
   expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
 });
 

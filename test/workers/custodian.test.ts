@@ -245,7 +245,7 @@ describe('an object with another name', () => {
     expect(upstreams.sent.size).toBe(0);
   });
 
-  it('an object with another name deletes its alarm when it fires, and signs nothing that it has stored', async () => {
+  it('an object with another name deletes its timer when it fires, and signs nothing that it has stored', async () => {
     await runInDurableObject(other(), (_instance, { storage }) => storage.setAlarm(Date.now() + 60_000));
     await evictDurableObject(other());
     await runDurableObjectAlarm(other());
@@ -256,7 +256,7 @@ describe('an object with another name', () => {
     expect(upstreams.sent.size).toBe(0);
   });
 
-  it('the custodian knows its name in an alarm after an eviction', async () => {
+  it('the custodian knows its name when its timer fires after an eviction', async () => {
     await createSwap(request('c1'));
     await evictDurableObject(custodian());
     upstreams.isFinal = true;
@@ -305,7 +305,7 @@ it('a create call reads at most 150 rows after a day with a thousand operations'
   expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(150);
 });
 
-it('an alarm finds its next work among 2,000 waiting rows without reading them', async () => {
+it('the timer finds its next work among 2,000 waiting rows without reading them', async () => {
   const read = await runInDurableObject(custodian(), (_instance, { storage: { sql } }) => {
     const exec = (query: string, ...params: SqlValue[]) =>
       sql.exec<Record<string, SqlValue>>(query, ...params).toArray();
@@ -324,7 +324,7 @@ it('an alarm finds its next work among 2,000 waiting rows without reading them',
   expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(40);
 });
 
-it('the object exposes only its verbs and the alarm, so no caller can start an operation directly', () =>
+it('the object exposes only its calls and its timer, so no caller can start an operation directly', () =>
   runInDurableObject(custodian(), (instance) => {
     expect('createSwap' in instance).toBe(true);
     expect('begin' in instance).toBe(false);

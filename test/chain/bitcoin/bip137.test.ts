@@ -64,7 +64,7 @@ describe.each(TYPES)('%s', (type) => {
     }
   });
 
-  it('accepts only the header byte that was signed, of all 256', () => {
+  it('accepts only one of all 256 header bytes: the one that was signed', () => {
     const own = base64.decode(signed('text'))[0] ?? 0;
     const headers = Array.from({ length: 256 }, (_, header) => header);
     const accepted = headers.filter((header) => withHeader(header).verdict === 'valid');
@@ -111,7 +111,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(tampered((bytes) => bytes.fill(0, from, to)).verdict).toBe('invalid');
   });
 
-  it('reports a signature of the wrong length', () => {
+  it('refuses a BIP-137 signature whose length is not 65 bytes', () => {
     for (const length of [0, 64, 66]) {
       const answer = verdict('text', base64.encode(new Uint8Array(length).fill(31)));
       expect(answer).toEqual({ verdict: 'invalid', reason: 'the signature is not 65 bytes' });

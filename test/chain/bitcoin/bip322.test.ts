@@ -133,7 +133,7 @@ describe('the required rules for scripts', () => {
     verdictOf(address, 'text', `smp${base64.encode(RawWitness.encode(witness))}`);
   const otherKey = secp256k1.getPublicKey(new Uint8Array(32).fill(1));
 
-  it('an unchanged witness is valid', () => {
+  it('a simple signature with an unchanged witness is valid', () => {
     expect(verdict(signature, publicKey)).toEqual({ verdict: 'valid' });
   });
 

@@ -77,7 +77,7 @@ it('a claim of a journal that began anew names its time and whom to ask', async 
   });
 });
 
-it('a claim that may not look up its payment returns that refusal', async () => {
+it('a claim whose network has used up its lookups returns that refusal', async () => {
   const refusal = { code: 'RATE_LIMITED', message: 'Too many.' } as const;
   const { claim } = createStoredClaims({ lookUp: async () => ({ type: 'refused', refusal }) });
   expect(await claim(CLAIM)).toEqual({ type: 'refused', refusal, claim: null });

@@ -33,7 +33,7 @@ it.each([
 const NAMES = ['one', 'another', 'cron'];
 
 describe('work that waits', () => {
-  it('work is due from its time on, the longest overdue first, and the alarm is the earliest time', () => {
+  it('work is due from its time on, the longest overdue first, and the timer is set to the earliest time', () => {
     const { agenda, clock } = setUp();
     for (const [id, ms] of [
       ['late', -5],
@@ -121,7 +121,7 @@ describe('work that fails', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'alarm']);
   });
 
-  it('failing work of the cron is counted and sets no alarm', () => {
+  it('failing work of the cron is counted and does not set the timer', () => {
     const { lines, agenda } = setUp();
     for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', {}, true);
     expect([agenda.next(NAMES), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);

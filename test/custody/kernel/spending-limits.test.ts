@@ -185,12 +185,12 @@ describe('exposure', () => {
     });
   });
 
-  it('the exposure excludes ended operations and the amount of planned operations of other kinds', () => {
+  it('the unsettled sum excludes ended operations and the amount of planned operations of other kinds', () => {
     const limits = { unsettled: SOL };
     expect(check([done({ createdAt: 0 }), closed(), planned({ kind: 'asry' })], { limits }).ok).toBe(true);
   });
 
-  it('the exposure is summed over all operations', () => {
+  it('the unsettled sum includes all operations', () => {
     expect(reservedLamports([signed(), settling(), done(), planned()])).toBe(2n * (SOL + FEE));
   });
 });

@@ -290,7 +290,7 @@ it('payments are treated as read only up to the block time of the first queued t
   expect(stage.behind()).toBeNull();
 });
 
-it('the walk books each payment once, whatever the nodes do in between', async () => {
+it('the walk records each payment once, whatever the nodes do in between', async () => {
   const step = fc.oneof(
     fc.integer({ min: 1, max: 90 }).map((count) => `pay ${count}`),
     fc.integer({ min: 1, max: 40 }).map((count) => `lag ${count}, run, lag 0`),

@@ -108,7 +108,7 @@ describe('a transaction that no quorum returns', () => {
 });
 
 describe('a listed transaction', () => {
-  it('keeps at most 1,000 absent transactions of a node, and drops the oldest', async () => {
+  it('at most 1,000 absent transactions of a node are kept, and the oldest are dropped first', async () => {
     const { unread, payments, state } = setUp();
     await unread.read('old', 'node');
     state.now += 1;

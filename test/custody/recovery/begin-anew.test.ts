@@ -141,7 +141,7 @@ describe('deposits after a journal began anew', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('an older state of the journal pays none of its own open debts', async () => {
+  it('a journal that is restored to an older state and begins anew pays none of its open debts', async () => {
     const run = createAsrySimulation({ deposits: [paid], opened: false, rentDay: 0n });
     await run.ask({ signature: paid.signature });
     await run.pass(MINUTE);

@@ -127,7 +127,7 @@ it.each(
   }
 });
 
-it('the reserve at depth never exceeds the confirmed balance, with or without the transactions that are too young', () => {
+it('the sats that a mint counts never exceed the confirmed balance, with or without the transactions that are too young', () => {
   const txs = fc.array(
     fc.record({
       height: fc.integer({ min: 895, max: 900 }),

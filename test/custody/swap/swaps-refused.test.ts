@@ -65,7 +65,7 @@ it.each([
   ['the bridge', 'ask for tiny amounts, which alone get a response', TINY, 'UPSTREAM_FAILED'],
   ['the bridge', 'use up the quotes of estimates', SOL, 'UPSTREAM_FAILED'],
 ])(
-  '%s failing for five hours while callers %s: the report shows one refusal since one time',
+  'while %s fails for five hours and callers %s, the report shows one refusal with one start',
   async (failing, _callers, amount, code) => {
     const w = createCustodianWorld();
     await w.custody.wake();
