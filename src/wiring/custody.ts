@@ -268,7 +268,7 @@ function mintWitness(config: Wired, solana: SolanaView, reserveAddress: string):
     witness: {
       multisig,
       async readMultisig() {
-        const [found] = await solana.agreed(`multisig ${multisig}`, async (node) => {
+        const found = await solana.agreed(`multisig ${multisig}`, async (node) => {
           const [account] = (await node.accounts([multisig], 'finalized')).accounts;
           return (account && decodeMultisig(account.owner, account.data)) ?? null;
         });
@@ -299,7 +299,7 @@ function paidRequests(
 ): Pick<CustodyDeps, 'payments'> {
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
   if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
-  const leastBalance = async () => (await solana.agreed('rent', (node) => node.rentExemption(0)))[0];
+  const leastBalance = () => solana.agreed('rent', (node) => node.rentExemption(0));
   const rentExemption = async (bytes: number) => rentOf(bytes, await leastBalance());
   // All callers who open an invoice share a read.
   const sharedLeast = shared(leastBalance, RENT_SHARED_MS, now);
@@ -321,7 +321,7 @@ function paidRequests(
         // Nodes differ in the supply while tokens are minted or burned.
         const withoutSupply = (facts: ListingFacts) =>
           facts.type === 'refused' ? facts : { ...facts.token, supply: null };
-        return (await solana.agreed(`listing of ${mint}`, read, withoutSupply))[0];
+        return solana.agreed(`listing of ${mint}`, read, withoutSupply);
       },
       randomBytes,
       randomId,
@@ -332,16 +332,14 @@ function paidRequests(
         signMint: mintKeys.sign,
         rentExemption,
         latestBlockhash: () => solana.latestBlockhash(),
-        findMint: async (address) => {
-          const [mint] = await solana.agreed(`mint ${address}`, async (node) => {
+        findMint: (address) =>
+          solana.agreed(`mint ${address}`, async (node) => {
             const [found] = (await node.accounts([address], 'finalized')).accounts;
             const decoded = found && decodeMint(found.owner, found.data);
             return found
               ? { owner: found.owner, supply: decoded?.supply ?? 0n, decimals: decoded?.decimals ?? -1 }
               : null;
-          });
-          return mint;
-        },
+          }),
       }),
     },
   };

@@ -27,8 +27,11 @@ export type AsryPayoutPorts = {
   readonly mint: string;
   /** Token account that pays, with the reserve's key as its delegate; absent for the reserve's own account. */
   readonly source?: string;
-  /** Reads all recipients in one call, in the given order; at most 90. @throws AppError UPSTREAM_FAILED */
-  readAccounts(recipients: readonly string[]): Promise<PayoutAccounts[]>;
+  /**
+   * Reads all recipients in one call, in the given order; at most 90. Undefined for one whose account no quorum shows alike.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  readAccounts(recipients: readonly string[]): Promise<readonly (PayoutAccounts | undefined)[]>;
   latestBlockhash(): Promise<Blockhash>;
 };
 
@@ -59,7 +62,7 @@ export function createAsryPorts(
   /** Read once, because the program and decimals of a mint never change. */
   async function readMint(): Promise<Mint | undefined> {
     if (known) return known;
-    const [mint] = await solana.agreed(`mint ${ports.mint}`, async (node) => {
+    const mint = await solana.agreed(`mint ${ports.mint}`, async (node) => {
       const [account] = (await node.accounts([ports.mint], 'finalized')).accounts;
       const decoded = account && decodeMint(account.owner, account.data);
       return decoded ? { program: decoded.program, decimals: decoded.decimals } : null;
@@ -79,7 +82,7 @@ export function createAsryPorts(
         return recipients.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
       const accountOf = (holder: string) => findAta(holder, ports.mint, mint.program);
       const addresses = [ports.source ?? accountOf(ports.terms.reserve), ...recipients.map(accountOf)];
-      const [{ owners }, reserveAtoms] = await solana.agreed(
+      const { values, figure: reserveAtoms } = await solana.agreedEach(
         `recipients ${recipients.join(' ').slice(0, 100)}`,
         async (node) => {
           const { accounts } = await node.accounts(addresses, 'confirmed');
@@ -90,12 +93,12 @@ export function createAsryPorts(
           const atoms = source
             ? movableAtoms(source.owner, source.data, ports.mint, ports.terms.reserve)
             : 0n;
-          return { owners, atoms };
+          return { values: owners, figure: atoms };
         },
-        (view) => view.owners,
-        ({ atoms }) => atoms,
       );
-      return owners.map((accountOwner) => ({ ...mint, accountOwner, reserveAtoms }));
+      return values.map((owner) =>
+        owner === undefined ? undefined : { ...mint, accountOwner: owner, reserveAtoms },
+      );
     },
   };
 }

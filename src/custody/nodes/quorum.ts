@@ -19,7 +19,13 @@ export type Given<T> = { readonly node: string; readonly value: T };
  * Decides from the responses so far; undefined while there are too few or they do not agree.
  * @param complete whether every node has responded or failed
  */
-type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonly agreed: R } | undefined;
+export type Decide<T, R> = (
+  given: readonly Given<T>[],
+  complete: boolean,
+) => { readonly agreed: R } | undefined;
+
+/** Values of several questions that one call reads, and one figure. */
+export type List<T> = { readonly values: readonly T[]; readonly figure: bigint };
 
 export type NodeAgreement = {
   readonly nodes: number;
@@ -142,6 +148,19 @@ export class Quorum<N extends { readonly name: string }> {
     return sorted[this.size - 1 - missing] === least ? least : undefined;
   }
 
+  /** Decides each value on its own, so that one which changes at each slot hides no other; undefined without a quorum. */
+  each<T>(given: readonly Given<List<T>>[], isComplete: boolean) {
+    const keyAt = (list: List<T>, at: number) => stringifyJson(list.values[at]) ?? '';
+    const shown = (given[0]?.value.values ?? []).map(
+      (_, at) => sameByKey(given, this.size, (list) => keyAt(list, at))?.[0],
+    );
+    const figures = given.map(({ value }) => value.figure);
+    const figure = this.covered(figures, isComplete);
+    const isEnough = isComplete ? shown.some((list) => list) : shown.every((list) => list);
+    if (figure === undefined || !isEnough) return undefined;
+    return { agreed: { values: shown.map((list, at) => list?.values[at]), figure } };
+  }
+
   agreement(): NodeAgreement {
     const now = this.#ports.now();
     const patience = now - QUORUM_PATIENCE_MS;
@@ -215,6 +234,13 @@ export function sameByKey<T>(
   const group = [...groups.values()].find((members) => members.length >= quorum);
   return group?.map(({ value }) => value);
 }
+
+export const decideSame =
+  <T>(quorum: number, keyOf: (value: T) => unknown): Decide<T, T> =>
+  (given) => {
+    const [first] = sameByKey(given, quorum, (value) => stringifyJson(keyOf(value)) ?? '') ?? [];
+    return first === undefined ? undefined : { agreed: first };
+  };
 
 /** Members of a finalized transaction that every node stores. */
 function essence(transaction: ChainTransaction): string {

@@ -6,7 +6,6 @@
 import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { stringifyJson } from '../../core/json.ts';
 import {
   ANY_VERSION,
   asUpstreamFailure,
@@ -28,12 +27,14 @@ import {
 } from './finality.ts';
 import { type History, historyOf } from './history.ts';
 import {
+  type Decide,
+  decideSame,
   decideTransaction,
+  type List,
   type NodeAgreement,
   Quorum,
   type QuorumMemory,
   quorumMissing,
-  sameByKey,
   settled,
   transactionsDiffer,
   valuesOf,
@@ -134,15 +135,13 @@ export class SolanaView {
       if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
       return balance;
     };
-    const answer = await this.#questions.ask(`balance ${address}`, read, (given, isComplete) => {
+    return this.#decided(`balance ${address}`, read, (given, isComplete) => {
       const shown = given.map(({ value }) => value.lamports);
       const covered = this.#questions.covered(shown, isComplete);
       if (covered === undefined) return undefined;
       const slots = given.map(({ value }) => value.slot).toSorted((a, b) => (a < b ? -1 : 1));
       return { agreed: { lamports: lamports(covered), slot: slots[0] ?? 0n } };
     });
-    if (!answer) throw quorumMissing();
-    return answer.agreed;
   }
 
   /**
@@ -165,23 +164,22 @@ export class SolanaView {
     return this.transaction(signature, ANY_VERSION);
   }
 
-  /**
-   * A response on whose `keyOf` a quorum agrees. Other members may differ, because nodes are at different slots.
-   * @param figureOf a number; the highest value that a quorum has reached is returned too
-   * @throws AppError UPSTREAM_FAILED
-   */
+  /** A response on whose `keyOf` a quorum agrees. Nodes at other slots may differ in the rest. @throws AppError UPSTREAM_FAILED */
   async agreed<T>(
     question: string,
     read: (node: SolanaNode) => Promise<T>,
     keyOf: (value: T) => unknown = (value) => value,
-    figureOf: (value: T) => bigint = () => 0n,
-  ): Promise<readonly [value: T, figure: bigint]> {
-    const answer = await this.#questions.ask(question, read, (given, isComplete) => {
-      const [first] = sameByKey(given, this.quorum, (value) => stringifyJson(keyOf(value)) ?? '') ?? [];
-      const figures = given.map(({ value }) => figureOf(value));
-      const covered = this.#questions.covered(figures, isComplete);
-      return first === undefined || covered === undefined ? undefined : { agreed: [first, covered] as const };
-    });
+  ): Promise<T> {
+    return this.#decided(question, read, decideSame(this.quorum, keyOf));
+  }
+
+  /** Each value of a list on its own, and the highest figure that a quorum has reached. @throws AppError UPSTREAM_FAILED */
+  async agreedEach<T>(question: string, read: (node: SolanaNode) => Promise<List<T>>) {
+    return this.#decided(question, read, (given, isComplete) => this.#questions.each(given, isComplete));
+  }
+
+  async #decided<T, R>(question: string, read: (node: SolanaNode) => Promise<T>, decide: Decide<T, R>) {
+    const answer = await this.#questions.ask(question, read, decide);
     if (!answer) throw quorumMissing();
     return answer.agreed;
   }

@@ -15,6 +15,8 @@ import { mintAccount, tokenData } from '../../kit/token-accounts.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const [RESERVE, MINT, SOURCE, COLD, RECEIVER] = [key(3), key(4), key(5), key(6), key(7)];
+/** Wallets that open and close their token accounts. */
+const TOGGLING = [key(11), key(12)] as const;
 
 const tokenAccount = (owner: string, amount: bigint, delegate: string | null, delegated: bigint) => ({
   ...mintAccount({}),
@@ -23,13 +25,21 @@ const tokenAccount = (owner: string, amount: bigint, delegate: string | null, de
 
 /** The ports over three nodes. Each shows an allowance of the source account for the reserve, in this order. */
 function portsWith(allowance: bigint, delegate: string | null = RESERVE, others = [allowance, allowance]) {
-  const chains = [allowance, ...others].map((shown) => ({
+  const ataOf = (owner: string) => findAta(owner, MINT, TOKEN_PROGRAM);
+  const chains = [allowance, ...others].map((shown, at) => ({
     newest: 5,
     accounts: {
       [MINT]: mintAccount({ supply: 1_000n }),
       [SOURCE]: tokenAccount(COLD, 1_000n, delegate, shown),
-      [findAta(RESERVE, MINT, TOKEN_PROGRAM)]: tokenAccount(RESERVE, 777n, null, 0n),
-      [findAta(RECEIVER, MINT, TOKEN_PROGRAM)]: tokenAccount(RECEIVER, 0n, null, 0n),
+      [ataOf(RESERVE)]: tokenAccount(RESERVE, 777n, null, 0n),
+      [ataOf(RECEIVER)]: tokenAccount(RECEIVER, 0n, null, 0n),
+      // Each node is at another slot: the first shows neither account, the second the first, the third the second.
+      ...Object.fromEntries(
+        TOGGLING.filter((_, turn) => turn + 1 === at).map((owner) => [
+          ataOf(owner),
+          tokenAccount(owner, 0n, null, 0n),
+        ]),
+      ),
     },
     blockhashAt: () => ({ blockhash: key(9), lastValidBlockHeight: 155 }),
   }));
@@ -72,6 +82,12 @@ it('the available ASRY of a cold source account is the allowance of the reserve,
 it('one node that responds first with a false allowance neither lowers nor raises the available ASRY', async () => {
   for (const lie of [0n, 500n])
     expect((await portsWith(lie, RESERVE, [50n, 50n]).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
+});
+
+it('recipients who open and close their accounts hide no other recipient of the same read', async () => {
+  const [first, second] = TOGGLING;
+  const read = await portsWith(50n).readAccounts([first, RECEIVER, second]);
+  expect(read.map((accounts) => accounts?.accountOwner)).toEqual([null, RECEIVER, null]);
 });
 
 it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {
