@@ -99,7 +99,7 @@ it('a paid request whose processing throws delays no other request, no confirm c
   expect(world.payments.find(poisoned)?.status).toBe('completed');
 });
 
-it('an owed payout whose processing throws does not prevent the payment of a later one', async () => {
+it('an owed payout whose processing throws is reported with a reason and does not prevent the payment of a later one', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
   storeCopies(claimed, () => ({ state: 'owed', operationId: null }));
@@ -110,4 +110,9 @@ it('an owed payout whose processing throws does not prevent the payment of a lat
   for (let runs = 0; runs < 3; runs++) await w.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
+  for (let runs = 0; runs < 6; runs++) {
+    w.state.now += 10_000;
+    await w.run();
+  }
+  expect(w.agenda.failing(1)).toMatchObject([{ work: 'payout', reason: 'unexpected' }]);
 });

@@ -16,7 +16,7 @@ import {
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { type Backoff, levelOf } from '../kernel/agenda.ts';
+import { type Backoff, failureFacts, levelOf } from '../kernel/agenda.ts';
 import { type Begun, beginOperation, type Decision, type NotBegun } from '../kernel/begin-operation.ts';
 import {
   type KindRules,
@@ -88,7 +88,7 @@ export async function payOwed(
     } catch (error) {
       // The executor continues a payout that has begun meanwhile.
       if (store.payout(payoutKey(payout))?.state === 'owed')
-        agenda.failed(PAYOUT, payoutKey(payout), { error: String(error).slice(0, 200) });
+        agenda.failed(PAYOUT, payoutKey(payout), failureFacts(error));
     }
   }
 }

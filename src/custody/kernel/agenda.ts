@@ -4,6 +4,7 @@
  * within seconds. A counter in memory would never reach the number of failures that alerts the operator.
  * @module
  */
+import { failureReason } from '../../core/errors.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import type { FailingWork } from '../operator-api.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
@@ -19,6 +20,15 @@ const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 /** Consecutive failures of the same work after which the operator is alerted. */
 export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
+
+/** A short reason, which the operator's report shows, and whatever else the log has. */
+type FailureFacts = { readonly reason: string } & Readonly<Record<string, unknown>>;
+
+/** The facts of a failure that was thrown: its reason and the first 200 characters of its text. */
+export const failureFacts = (error: unknown): FailureFacts => ({
+  reason: failureReason(error),
+  error: String(error).slice(0, 200),
+});
 
 /** `alarm` for failure number `ALARM_FAILURES` in a row, `warn` for every other one. */
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
@@ -183,7 +193,7 @@ export class Agenda {
   }
 
   /** Counts and logs a failure. Plans the next try, unless the cron repeats the work. Returns consecutive failures. */
-  failed(name: string, id: string, facts: Readonly<Record<string, unknown>>, isCron = false): number {
+  failed(name: string, id: string, facts: FailureFacts, isCron = false): number {
     const tries = Number(this.#row(name, id)?.tries ?? 0) + 1;
     this.#exec(
       `INSERT INTO agenda (name, id, due_at, set_at, tries) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name, id)
@@ -194,7 +204,7 @@ export class Agenda {
       Math.floor(this.#now()),
       tries,
     );
-    keepNewest(this.#reasons, `${name} ${id}`, String(facts.reason), MOST_REASONS);
+    keepNewest(this.#reasons, `${name} ${id}`, facts.reason, MOST_REASONS);
     this.#log({ level: levelOf(tries), event: 'work_failed', work: name, id, ...facts });
     return tries;
   }

@@ -4,10 +4,9 @@
  * and is reported, so that it does not block the others.
  * @module
  */
-import { failureReason } from '../../core/errors.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
 import type { OperatorView } from '../operator-api.ts';
-import { OPERATION } from './agenda.ts';
+import { failureFacts, OPERATION } from './agenda.ts';
 import type { Executor } from './executor.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import { REFUSED_ROW } from './mirror-queue.ts';
@@ -161,8 +160,3 @@ export class Background {
 export const CRON = 'cron';
 /** Agenda name of the delivery to D1, which follows each run of the timer. */
 const DELIVERY = 'delivery';
-
-const failureFacts = (error: unknown) => ({
-  reason: failureReason(error),
-  error: String(error).slice(0, 200),
-});

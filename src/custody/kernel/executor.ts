@@ -9,7 +9,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import { atPriority } from '../../providers/admission.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
-import { OPERATION } from './agenda.ts';
+import { failureFacts, OPERATION } from './agenda.ts';
 import { freezeByDebit, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
 import { type NodeView, type Observation, prunedNodes } from './observation.ts';
@@ -75,7 +75,7 @@ export class Executor {
     if (joined) return joined;
     const { agenda } = this.#ports;
     const started = atPriority('own', () => this.#run(id))
-      .catch((error: unknown) => void agenda.failed(OPERATION, id, { error: String(error).slice(0, 200) }))
+      .catch((error: unknown) => void agenda.failed(OPERATION, id, failureFacts(error)))
       .finally(() => this.#running.delete(id));
     this.#running.set(id, started);
     return started;

@@ -4,6 +4,7 @@
  */
 import { DAY_MS } from '../../core/durations.ts';
 import type { OpenRequest, RequestOpened, RequestView } from '../api.ts';
+import { failureFacts } from '../kernel/agenda.ts';
 import { lostRequest } from '../kernel/birth.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { OperationKind } from '../kernel/operation.ts';
@@ -121,7 +122,7 @@ export class Payments implements CustodyModule {
           agenda.plan(EXPIRY, request.id, null);
         });
       } catch (error) {
-        agenda.failed(EXPIRY, request.id, { error: String(error).slice(0, 200) });
+        agenda.failed(EXPIRY, request.id, failureFacts(error));
       }
     }
     requests.purge(now() - KEPT_MS, MAX_EXPIRED, RUN_BATCH);

@@ -4,9 +4,8 @@
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
-import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { Backoff } from '../kernel/agenda.ts';
+import { type Backoff, failureFacts } from '../kernel/agenda.ts';
 import { orUnreadable } from '../nodes/history.ts';
 import type { Undecided } from './confirm.ts';
 import type { PaymentContext } from './context.ts';
@@ -82,8 +81,7 @@ export class UnreadTransactions {
   }
 
   #failed(signature: string, source: string, error: unknown): void {
-    const facts = { reason: failureReason(error), error: String(error).slice(0, 200) };
-    const failures = this.#context.agenda.failed(UNREAD, signature, facts);
+    const failures = this.#context.agenda.failed(UNREAD, signature, failureFacts(error));
     this.#keep(signature, source, 'waiting', failures);
   }
 

@@ -4,6 +4,7 @@ import { NOW } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const DAY_MS = 86_400_000;
+const FAILURE = { reason: 'timeout' };
 
 function setUp() {
   const storage = createSqliteStorage();
@@ -82,27 +83,27 @@ describe('work that fails', () => {
   it('failed work waits twice as long after each failure, at most 6 minutes, and not at all after a success', () => {
     const { agenda, clock } = setUp();
     const waits = Array.from({ length: 10 }, () => {
-      agenda.failed('one', 'a', {});
+      agenda.failed('one', 'a', FAILURE);
       const wait = (agenda.dueAt('one', 'a') ?? 0) - clock.now;
       clock.now += wait;
       return wait / 1_000;
     });
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
     agenda.plan('one', 'a', clock.now);
-    agenda.failed('one', 'a', {});
+    agenda.failed('one', 'a', FAILURE);
     expect(agenda.dueAt('one', 'a')).toBe(clock.now + 2_000);
   });
 
   it('raises an alarm at the third failure of the same work, and logs a warning at every other failure', () => {
     const { lines, agenda } = setUp();
-    for (let tries = 0; tries < 5; tries++) agenda.failed('operation', 'swap:one', { error: 'x' });
-    const line = { event: 'work_failed', work: 'operation', id: 'swap:one', error: 'x' };
+    for (let tries = 0; tries < 5; tries++) agenda.failed('operation', 'swap:one', FAILURE);
+    const line = { event: 'work_failed', work: 'operation', id: 'swap:one', ...FAILURE };
     expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
   });
 
   it('work that is not possible yet waits longer after each check, keeps its failure count, and is not a failure', () => {
     const { agenda, clock, lines } = setUp();
-    for (let tries = 0; tries < 3; tries++) agenda.failed('one', 'a', {});
+    for (let tries = 0; tries < 3; tries++) agenda.failed('one', 'a', FAILURE);
     const waits = [1, 2, 3].map((looks) => {
       expect(agenda.postpone('one', 'a', { first: 1_000, most: 3_000 })).toBe(looks);
       return (agenda.dueAt('one', 'a') ?? 0) - clock.now;
@@ -114,19 +115,19 @@ describe('work that fails', () => {
 
   it('failed work keeps its wait and its failure count in the next instance', () => {
     const { lines, open, agenda } = setUp();
-    agenda.failed('search', 'treasury', {});
+    agenda.failed('search', 'treasury', FAILURE);
     expect(open().dueAt('search', 'treasury')).toBe(NOW + 2_000);
-    open().failed('search', 'treasury', {});
-    open().failed('search', 'treasury', {});
+    open().failed('search', 'treasury', FAILURE);
+    open().failed('search', 'treasury', FAILURE);
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'alarm']);
   });
 
   it('failing work of the cron is counted and does not set the timer', () => {
     const { lines, agenda } = setUp();
-    for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', {}, true);
+    for (let tries = 0; tries < 3; tries++) agenda.failed('cron', 'mint', FAILURE, true);
     expect([agenda.next(NAMES), lines.at(-1)?.level]).toEqual([undefined, 'alarm']);
     agenda.plan('cron', 'mint', null);
-    agenda.failed('cron', 'mint', {}, true);
+    agenda.failed('cron', 'mint', FAILURE, true);
     expect(lines.at(-1)?.level).toBe('warn');
   });
 });
