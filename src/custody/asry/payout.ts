@@ -111,7 +111,8 @@ async function pay(
     begun.type === 'declined' ? begun.declined : begun.type === 'refused' ? owedFor(begun.why) : 'unread';
   storage.transaction(() => {
     const now = owedNow(context, asked);
-    if (now) keepOwed(context, now.claim, now.payout, reason, by);
+    const keep = by === 'alarm' ? keepOwed : saveOwed;
+    if (now) keep(context, now.claim, now.payout, reason);
   });
 }
 
@@ -129,14 +130,17 @@ function decide(
 ): Decision<OwedReason> {
   const { agenda, mint, now, source, store } = context;
   const owed = owedNow(context, asked);
-  if (!owed || payoutId(owed.claim.signature, owed.claim.operations + 1) !== id)
-    return { ok: false, declined: 'unread' };
+  // Another check has begun it meanwhile.
+  if (!owed) return { ok: false, declined: 'unread' };
   const { claim, payout } = owed;
   const { decimals, program } = accounts;
+  const accountRent = ACCOUNT_RENT[program ?? ''];
+  if (accountRent === undefined || decimals !== store.epochOf(claim).decimals)
+    return { ok: false, declined: 'mint_unexpected' };
   const objection = objectionTo(context, accounts, payout, claim);
   if (objection) return { ok: false, declined: objection };
   const createAccount = accounts.accountOwner === null;
-  const rent = createAccount ? (ACCOUNT_RENT[program ?? ''] ?? 0n) : 0n;
+  const rent = createAccount ? accountRent : 0n;
   const rentAt = createAccount ? now() : null;
   const begun = { ...payout, state: 'begun', reason: null, operationId: id, rent, rentAt } as const;
   return {
@@ -165,19 +169,17 @@ function decide(
 
 function objectionTo(
   { now, store }: AsryContext,
-  { accountOwner, decimals, program, reserveAtoms }: PayoutAccounts,
+  { accountOwner, reserveAtoms }: PayoutAccounts,
   payout: Payout,
-  { epoch, sender, signature }: Claim,
+  { sender, signature }: Claim,
 ): OwedReason | undefined {
-  const isMint = ACCOUNT_RENT[program ?? ''] !== undefined && decimals === store.epoch(epoch)?.decimals;
-  if (!isMint) return 'mint_unexpected';
   if (accountOwner !== null && accountOwner !== sender) return 'recipient_account_foreign';
   const promised = store.begunPayouts().reduce((sum, { atoms }) => sum + atoms, 0n);
   if (reserveAtoms - promised < payout.atoms) return 'reserve_short_of_asry';
   if (accountOwner !== null) return undefined;
   // Rent is paid at most once per claim and once a day per owner, because an owner who closes the account keeps the
   // rent.
-  const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
+  const openings = store.payouts(signature).filter(({ rentAt }) => rentAt !== null);
   if (openings.some(({ state }) => state === 'begun')) return 'unread';
   const wasOpened = openings.length > 0 || store.hasOpenedAccount(sender, now() - DAY_MS);
   return wasOpened ? 'recipient_account_closed' : undefined;
@@ -196,26 +198,28 @@ function owedFor(why: NotBegun): OwedReason {
   }
 }
 
+/** Stores why a payout is owed. Call inside a transaction. */
+function saveOwed(
+  { agenda, log, store }: AsryContext,
+  claim: Claim,
+  payout: Payout,
+  reason: OwedReason,
+): void {
+  if (OPERATOR_REASONS.includes(reason) && agenda.isDueAgain(`payout_owed ${reason}`, HOUR_MS))
+    log({ level: 'alarm', event: 'payout_owed', payout: payoutKey(payout), reason });
+  store.save(claim, { ...payout, state: 'owed', reason, rent: 0n, rentAt: null });
+}
+
 /**
  * Stores why a payout is owed, and plans its next check. Every reason postpones the check, so no payout stays first in
  * the queue. Call inside a transaction.
  * @returns checks and operations that did not pay it so far
  */
-export function keepOwed(
-  { agenda, log, store }: AsryContext,
-  claim: Claim,
-  payout: Payout,
-  reason: OwedReason,
-  by: 'alarm' | 'repeat' = 'alarm',
-): number {
-  const key = payoutKey(payout);
-  if (OPERATOR_REASONS.includes(reason) && agenda.isDueAgain(`payout_owed ${reason}`, HOUR_MS))
-    log({ level: 'alarm', event: 'payout_owed', payout: key, reason });
-  store.save(claim, { ...payout, state: 'owed', reason, rent: 0n, rentAt: null });
-  if (by === 'repeat') return 0;
-  return agenda.postpone(
+export function keepOwed(context: AsryContext, claim: Claim, payout: Payout, reason: OwedReason): number {
+  saveOwed(context, claim, payout, reason);
+  return context.agenda.postpone(
     PAYOUT,
-    key,
+    payoutKey(payout),
     reason === 'unread' ? UNREAD_CHECKS : reason === 'payout_failed' ? FAILED_CHECKS : CHECKS,
   );
 }
@@ -227,9 +231,8 @@ export function createPayoutKind(ports: AsryPayoutPorts): OperationKind {
 
     async prepare(operation): Promise<Prepared> {
       const [accounts] = await ports.readAccounts([String(operation.plan.receiver)]);
-      if (!accounts) return { ok: false, reason: 'unread' };
       const transfer = transferOf(operation);
-      const wrong = wouldFail(accounts, transfer);
+      const wrong = accounts ? wouldFail(accounts, transfer) : 'unread';
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();
       const prepared = plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
@@ -269,14 +272,13 @@ export const endPayout =
     const payout = store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
     if (!claim || payout?.state !== 'begun') return;
     if (state === 'done') {
-      const spent = landing ? landing.debit - landing.fee : payout.rent;
-      const rent = spent > 0n ? spent : 0n;
+      const rent = landing ? landing.debit - landing.fee : payout.rent;
       const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
       const rentAt = rent > 0n ? payout.rentAt : null;
       store.save(claim, { ...payout, state: 'paid', paidAt, rent, rentAt });
       agenda.plan(PAYOUT, payoutKey(payout), null);
-      const epoch = store.epoch(claim.epoch);
-      if (epoch) store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms });
+      const epoch = store.epochOf(claim);
+      store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms });
       return;
     }
     // A payout that the key can no longer sign is checked from the start, like a new one.
