@@ -92,34 +92,8 @@ describe('a claim', () => {
 
 it.each(
   scenes(`
-    a claim is refused if its deposit's block time is before the first epoch
-      | a 20 at:-1 | | claim a = DEPOSIT_TOO_OLD
-    a claim is refused once its deposit is older than the maximum age, and a claimed one stays claimed
-      | a 20 at:0, b 20 at:0 | maxAgeSeconds:14400 | skip 3h50m; wait 9m; claim a = claimed; wait 2m; claim b = DEPOSIT_TOO_OLD; claim a = ALREADY_CLAIMED
-    a claim of a deposit below the minimum is refused, and names the minimum
-      | a 0.999999 | | claim a = DEPOSIT_TOO_SMALL minimumAtomic:1000000; claims = 0
-    a claim that earns less than the smallest unit of ASRY is refused
-      | a 2 | cap:0 | claim a = DEPOSIT_TOO_SMALL; claims = 0
-    a claim whose asset differs from its deposit's is refused with both named, and consumes nothing
-      | a 20 USDT | | claim a asset:USDC = DEPOSIT_WRONG_ASSET asset:USDC creditedAsset:USDT; claims = 0; claim a = claimed; left a = 0
-    a claim whose amount differs from its deposit's is refused with both named, and consumes nothing
-      | a 20 | | claim a expects:19999999 = DEPOSIT_AMOUNT_MISMATCH expectedAtomic:19999999 creditedAtomic:20000000; claims = 0; claim a = claimed; left a = 0
-    a claim of a payment that was used for another purpose is refused
-      | a 20 | | take a token:some-invoice = true; claim a = DEPOSIT_ALREADY_USED purpose:token
-    a claimed payment cannot be used again
-      | a 20 | | claim a = claimed; take a token:other = false
-    a claim is refused when the nodes report a block time in the future
-      | a 20 at:259200 | | claim a = DEPOSIT_HELD reason:block_time_ahead; claims = 0
-    a claim with rewardUsd is refused when no ASRY price is set, and consumes nothing
-      | a 100 | | claim a micro:1000000 = REWARD_USD_UNAVAILABLE; claims = 0; claim a = claimed; left a = 0
     a claim with skipReward consumes nothing, however often it is called
       | a 100 | | claim a skip times:3 = validated; part a = none; consumer a = undefined; claims = 0; claim a = claimed; left a = 0; wait 1m; claim a skip = ALREADY_CLAIMED
-    a claim with skipReward is refused as the claim itself would be
-      | a 0.5, b 10 | | claim a skip = DEPOSIT_TOO_SMALL; claim b skip micro:1 = REWARD_USD_UNAVAILABLE; claims = 0
-    a claim with skipReward accepts rewardUsd once ASRY has a price
-      | a 10 | price:4000000000000 | claim a skip micro:1 = validated; claims = 0
-    a repeat while claims are paused checks no owed reward
-      | a 10 | opened:no rentDay:0 | claim a; open a; ops pause; claim a = ALREADY_CLAIMED; part a = owed rent_budget_spent
     an owed reward is not delayed by third parties who call repeatedly
       | a 10 | opened:no rentDay:0 | claim a times:40; open a; wait 2m; landed = a
     rewards that wait because the daily rent budget is used up are paid in the background a day later
@@ -253,19 +227,6 @@ describe('epochs', () => {
 });
 
 describe('owed rewards', () => {
-  it('an owed reward that only the operator can pay raises an alarm once an hour', async () => {
-    const one = deposit(10n * DOLLAR);
-    const run = start([one], { reserveAtoms: 0n });
-    await run.ask({ signature: one.signature });
-    await run.pass(50 * MINUTE);
-    const alarms = () => Object.entries(run.happened).filter(([name]) => name.startsWith('alarm: '));
-    expect(alarms()).toEqual([['alarm: payout_owed', 1]]);
-    await run.pass(2 * HOUR);
-    expect(alarms()).toEqual([
-      ['alarm: payout_owed', expect.toSatisfy((count) => count === 2 || count === 3)],
-    ]);
-  });
-
   it.each([1, 2, 3, 4, 5, 6])(
     'never promises the same ASRY twice while transfers are in flight (seed %i)',
     async (seed) => {
@@ -306,19 +267,4 @@ describe('an Idempotency-Key', () => {
     expect(run.payouts()).toHaveLength(1);
     expect(run.landed()).toHaveLength(1);
   });
-});
-
-it('20 concurrent repeats of an owed claim read the recipient from the nodes once', async () => {
-  let reads = 0;
-  const { claim } = createStoredClaims({
-    readAccounts: async () => {
-      reads += 1;
-      throw new Error('the nodes are down');
-    },
-  });
-  expect(await claim(CLAIM)).toMatchObject({ type: 'claimed' });
-  reads = 0;
-  const repeats = await Promise.all(Array.from({ length: 20 }, () => claim(CLAIM)));
-  expect(reads).toBe(1);
-  for (const repeat of repeats) expect(repeat).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
 });

@@ -5,7 +5,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { payoutKey } from '../../../src/custody/asry/asry-store.ts';
 import type { PayoutAccounts } from '../../../src/custody/asry/context.ts';
-import { createPayoutKind, PAYOUT } from '../../../src/custody/asry/payout.ts';
+import { createPayoutKind, PAYOUT, payOwed } from '../../../src/custody/asry/payout.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { code, KEY_ROTATED, reasonText } from '../../../src/custody/kernel/reason.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
@@ -84,6 +84,14 @@ function createStage() {
     stop: (stopped?: string) => Object.assign(state, { stopped }),
     'balance-fails': () =>
       Object.assign(context, { readBalance: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')) }),
+    /** Another check has begun the payout before this one decides. */
+    async 'late-check'() {
+      const [payout] = payouts();
+      await w.run();
+      if (payout) await payOwed(context, [payout], 'alarm');
+    },
+    cold: () => Object.assign(context, { source: 'cold' }),
+    source: () => journal.get(newest().operationId)?.plan.source,
     wait: (time: string) => Object.assign(state, { now: state.now + msOf(time) }),
     run: () => w.run(),
     end,
@@ -160,6 +168,12 @@ eachScene(`
     | shows account:none; claim 1; end done debit:2046280 fee:7000; claim 1; reason = recipient_account_closed; logged = none
   the operator is alerted at the third failure of a payout
     | claim; quiet; end rejected; logged = warn payout_failed rejected; wait 30s; run; end rejected; logged = warn payout_failed rejected; wait 1m; run; end rejected; logged = alarm payout_failed rejected
+  a check that another one has overtaken begins nothing
+    | unread yes; claim; unread no; wait 2s; late-check; states = begun; operation = 1; due = none
+  a payout begins from the account that the operator has set
+    | cold; claim; source = cold
+  a payout without such an account begins from the account of the reserve
+    | claim; source = null
   a part of a claim whose payout has failed waits too
     | claim 1; end rejected; claim 1; reason = payout_failed; states = owed, owed; due = 30
 `)('%s', play);

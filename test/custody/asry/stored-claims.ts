@@ -1,14 +1,15 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
 
+import type { DepositTransaction } from '../../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import type { ClaimRequest } from '../../../src/custody/api.ts';
 import { Asry } from '../../../src/custody/asry/asry.ts';
 import { AsryStore, type Payout, payoutKey } from '../../../src/custody/asry/asry-store.ts';
 import { claimDeposit } from '../../../src/custody/asry/claim.ts';
-import type { AsryPorts } from '../../../src/custody/asry/context.ts';
+import type { AsryPorts, PayoutAccounts } from '../../../src/custody/asry/context.ts';
 import { PAYOUT } from '../../../src/custody/asry/payout.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
-import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
+import type { LookedUp, Lookup } from '../../../src/custody/nodes/signature-lookups.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
 import { createTools, runDue } from '../../kit/kernel.ts';
@@ -30,38 +31,52 @@ export const CLAIM = {
   client: 'client',
 };
 
-export function createStoredClaims(change: Partial<AsryPorts> = {}, toolsChange: Partial<ModuleTools> = {}) {
+export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   const storage = createSqliteStorage();
   const journal = new Journal(storage, {
     onEnd: (operation) => claims.kinds?.[operation.kind]?.onEnd?.(operation),
   });
   const state = {
     now: Number(PROGRAM.startsAt) * 1_000 + 3_600_000,
+    /** The transaction of the deposit, and the result of its lookup if it is another one. */
+    transaction: transactionOf(DEPOSIT) as DepositTransaction | null,
+    lookedUp: undefined as LookedUp | Error | undefined,
+    lookups: [] as Lookup[],
+    /** Reads of the recipients, and what is different in what they show. */
+    reads: 0,
+    shown: {} as Partial<PayoutAccounts>,
     /** No node shows the recipients. */
     unread: false,
     isVerified: true,
     stopped: undefined as string | undefined,
   };
   const now = () => state.now;
+  const logged: Readonly<Record<string, unknown>>[] = [];
   const tools = createTools(storage, now, {
     journal,
+    log: (line) => void logged.push(line),
     isVerified: () => state.isVerified,
     stopBeginning: async () => state.stopped,
-    ...toolsChange,
   });
   const claims = new Asry(tools, {
     mint: wallet(900_005),
     terms,
     program: PROGRAM,
-    lookUp: lookUpOf(async () => asChainTransaction(transactionOf(DEPOSIT))),
+    async lookUp(lookup) {
+      state.lookups.push(lookup);
+      if (state.lookedUp instanceof Error) throw state.lookedUp;
+      return state.lookedUp ?? lookUpOf(async () => asChainTransaction(state.transaction))(lookup);
+    },
     readMint: async () => ({ program: TOKEN_PROGRAM, decimals: 9 }),
     readAccounts: async (recipients) => {
+      state.reads++;
       if (state.unread) throw new Error('the nodes are down');
       return recipients.map((accountOwner) => ({
         program: TOKEN_PROGRAM,
         decimals: 9,
         accountOwner,
         reserveAtoms: 10n ** 18n,
+        ...state.shown,
       }));
     },
     latestBlockhash: () => Promise.reject(new Error('not asked')),
@@ -71,7 +86,7 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}, toolsChange:
   /** What an alarm does. */
   const run = () => runDue(claims, tools.agenda);
   const claim = (request: ClaimRequest) => claimDeposit(claims.context, request);
-  return { claims, claim, storage, journal, now, state, agenda: tools.agenda, run };
+  return { claims, claim, storage, journal, now, state, logged, agenda: tools.agenda, run };
 }
 
 /** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout; owed ones are due. */
