@@ -2,8 +2,8 @@
  * Hands the mint authority of ABSR to a multisig account of the reserve and a witness, 2 of 2. Runs on the operator's
  * machine with the reserve's key; the service takes no part.
  */
-import { address, createAddressWithSeed, type Instruction } from '@solana/web3.js';
-import { getCreateAccountWithSeedInstruction } from '@solana-program/system';
+import { type Address, address, createAddressWithSeed, type Instruction } from '@solana/web3.js';
+import { getAllocateWithSeedInstruction, getTransferSolInstruction } from '@solana-program/system';
 import {
   AuthorityType,
   getInitializeMultisig2Instruction,
@@ -16,7 +16,7 @@ import {
   type Mint,
   type Multisig,
 } from '../../src/chain/solana/token-program.ts';
-import { networkFee, signerAt } from '../../src/chain/solana/transaction.ts';
+import { networkFee, SYSTEM_PROGRAM, signerAt } from '../../src/chain/solana/transaction.ts';
 import { readConfig } from '../../src/config.ts';
 import { createSolanaRpc, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import type { Settings } from '../doctor/finding.ts';
@@ -40,8 +40,10 @@ export type HandOver = {
 /** What the chain shows. */
 export type AuthorityFacts = {
   readonly mint: Mint;
-  /** The account at the address of the multisig; null if there is none. */
+  /** The account at the address of the multisig; null if nothing uses the address, which may still have lamports. */
   readonly account: Multisig | 'other' | null;
+  /** Lamports at that address. Anyone can send some, because both keys are public. */
+  readonly lamports: bigint;
   /** Lamports that exempt the multisig account from rent. */
   readonly rent: bigint;
 };
@@ -59,8 +61,42 @@ export async function multisigOf({ reserve, witness }: Keys, program: string) {
   return { multisig, seed };
 }
 
+type Creation = {
+  readonly multisig: Address;
+  readonly seed: string;
+  /** Lamports that the address lacks to be exempt from rent. */
+  readonly missing: bigint;
+  readonly program: string;
+};
+
+/** An instruction that creates an account fails if its address has lamports. These three do not. */
+function creationOf(
+  { reserve, witness }: Keys,
+  { multisig, seed, missing, program }: Creation,
+): Instruction[] {
+  const programAddress = { programAddress: address(program) };
+  return [
+    getTransferSolInstruction({ source: signerAt(reserve), destination: multisig, amount: missing }),
+    getAllocateWithSeedInstruction({
+      newAccount: multisig,
+      baseAccount: signerAt(reserve),
+      base: address(reserve),
+      seed,
+      space: MULTISIG_BYTES,
+      ...programAddress,
+    }),
+    getInitializeMultisig2Instruction(
+      { multisig, m: 2, signers: [address(reserve), address(witness)] },
+      programAddress,
+    ),
+  ];
+}
+
 /** @throws Error when the reserve cannot hand over the authority */
-export async function planHandOver(keys: Keys, { mint, account, rent }: AuthorityFacts): Promise<HandOver> {
+export async function planHandOver(
+  keys: Keys,
+  { mint, account, lamports, rent }: AuthorityFacts,
+): Promise<HandOver> {
   const { reserve, witness } = keys;
   const { multisig, seed } = await multisigOf(keys, mint.program);
   const isPair =
@@ -81,22 +117,7 @@ export async function planHandOver(keys: Keys, { mint, account, rent }: Authorit
     return { lines: [...shown, 'The multisig is the mint authority already.'], multisig, instructions: [] };
   if (mint.mintAuthority !== reserve)
     throw new Error(`The mint authority is ${mint.mintAuthority ?? 'nobody'}, not the reserve ${reserve}.`);
-  const programAddress = { programAddress: address(mint.program) };
-  const creation = [
-    getCreateAccountWithSeedInstruction({
-      payer: signerAt(reserve),
-      newAccount: multisig,
-      base: address(reserve),
-      seed,
-      amount: rent,
-      space: MULTISIG_BYTES,
-      ...programAddress,
-    }),
-    getInitializeMultisig2Instruction(
-      { multisig, m: 2, signers: [address(reserve), address(witness)] },
-      programAddress,
-    ),
-  ];
+  const missing = rent > lamports ? rent - lamports : 0n;
   const handOver = getSetAuthorityInstruction(
     {
       owned: address(keys.mint),
@@ -104,17 +125,20 @@ export async function planHandOver(keys: Keys, { mint, account, rent }: Authorit
       authorityType: AuthorityType.MintTokens,
       newAuthority: multisig,
     },
-    programAddress,
+    { programAddress: address(mint.program) },
   );
   return {
     lines: [
       ...shown,
-      ...(isPair ? [] : [`Creates the multisig account for ${rent} lamports.`]),
+      ...(isPair ? [] : [`Creates the multisig account for ${missing} lamports.`]),
       'Makes the multisig the mint authority. After that, each mint and each change of the authority needs both keys.',
       `Fee: ${networkFee(BUDGET)} lamports.`,
     ],
     multisig,
-    instructions: [...(isPair ? [] : creation), handOver],
+    instructions: [
+      ...(isPair ? [] : creationOf(keys, { multisig, seed, missing, program: mint.program })),
+      handOver,
+    ],
   };
 }
 
@@ -155,5 +179,7 @@ async function readFacts(rpc: SolanaRpc, keys: Keys): Promise<AuthorityFacts> {
   const { multisig } = await multisigOf(keys, mint.program);
   const [found] = (await rpc.first((node) => node.accounts([multisig], 'finalized'))).accounts;
   const rent = await rpc.first((node) => node.rentExemption(MULTISIG_BYTES));
-  return { mint, account: found ? (decodeMultisig(found.owner, found.data) ?? 'other') : null, rent };
+  const isUnused = !found || (found.owner === SYSTEM_PROGRAM && found.data.length === 0);
+  const account = isUnused ? null : (decodeMultisig(found.owner, found.data) ?? 'other');
+  return { mint, account, lamports: found?.lamports ?? 0n, rent };
 }
