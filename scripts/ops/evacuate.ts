@@ -19,8 +19,11 @@ import {
 import { networkFee, signerAt } from '../../src/chain/solana/transaction.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
+import { stringifyJson } from '../../src/core/json.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
-import { createSolanaRpc, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { quorumOf, settled, valuesOf } from '../../src/custody/nodes/quorum.ts';
+import { within } from '../../src/http/within.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import type { Settings } from '../doctor/finding.ts';
 import { reserveSigner } from './reserve-signer.ts';
 import { type Prepared, sendSigned } from './send-signed.ts';
@@ -54,6 +57,8 @@ export type EvacuationFacts = {
 };
 
 export type EvacuationStep = {
+  /** What it moves: the mint authority, the mint of a token, or SOL. */
+  readonly moves: string;
   readonly says: string;
   readonly instructions: readonly Instruction[];
   /** Whether the witness signs too. */
@@ -88,6 +93,23 @@ export function planEvacuation(facts: EvacuationFacts): Plan {
   };
 }
 
+/**
+ * The plan of a quorum of nodes for each thing that is moved. Without a quorum for one, the steps of every node: in an
+ * emergency, a wrong step that fails is better than a right one that is missing.
+ * @param facts of each node that responds
+ */
+export function planOfNodes(facts: readonly EvacuationFacts[], quorum: number): Plan {
+  const plans = facts.map(planEvacuation);
+  const moved = new Set(plans.flatMap(({ steps }) => steps.map(({ moves }) => moves)));
+  const steps = [...moved].flatMap((thing) => {
+    const shown = plans.map((plan) => plan.steps.find(({ moves }) => moves === thing));
+    const groups = [...Map.groupBy(shown, (step) => (step ? stringifyJson(step) : '')).values()];
+    const agreed = groups.find((group) => group.length >= quorum);
+    return (agreed ? [agreed] : groups).flatMap(([step]) => step ?? []);
+  });
+  return { steps, notes: [...new Set(plans.flatMap(({ notes }) => notes))] };
+}
+
 function authorityStep({
   absr,
   reserve,
@@ -118,7 +140,9 @@ function authorityStep({
     { programAddress: address(mint.program) },
   );
   const says = `Mint authority of ABSR (${absr.address})`;
-  return { step: { says, instructions: [instruction], isCosigned: isPair, isLast: false } };
+  return {
+    step: { moves: 'authority', says, instructions: [instruction], isCosigned: isPair, isLast: false },
+  };
 }
 
 function tokenStep(
@@ -138,6 +162,7 @@ function tokenStep(
     { programAddress: address(program) },
   );
   return {
+    moves: mint,
     says: `${formatAmount(atoms, decimals)} ${asset}`,
     instructions: [createAtaIdempotent({ payer: reserve, owner: to, mint, program }), transfer],
     isCosigned: false,
@@ -148,6 +173,7 @@ function tokenStep(
 const solStep = ({ reserve, to }: EvacuationFacts, lamports: bigint): EvacuationStep => {
   const amount = lamports - networkFee(BUDGET);
   return {
+    moves: 'SOL',
     says: `about ${formatAmount(amount, SOL_DECIMALS)} SOL, all that the fees leave`,
     instructions: [
       getTransferSolInstruction({ source: signerAt(reserve), destination: address(to), amount }),
@@ -156,6 +182,8 @@ const solStep = ({ reserve, to }: EvacuationFacts, lamports: bigint): Evacuation
     isLast: true,
   };
 };
+
+type Keys = Pick<EvacuationFacts, 'reserve' | 'to' | 'witness'>;
 
 type Given = {
   readonly settings: Settings;
@@ -182,9 +210,8 @@ export async function evacuate(
     ? createSigner(witness.WITNESS_PRIVATE_KEY, 'WITNESS_PRIVATE_KEY')
     : undefined;
   const rpc = createSolanaRpc({ urls: config.SOLANA_RPC_URL, fetch: (url, init) => fetch(url, init) });
-  const read = () =>
-    readFacts(rpc, config, { reserve: reserve.address, to, witness: other?.address ?? null });
-  const { steps, notes } = planEvacuation(await read());
+  const own = { reserve: reserve.address, to, witness: other?.address ?? null };
+  const { steps, notes } = await readPlan(rpc, config, own);
   print(`From ${reserve.address}\nTo   ${to} (EVACUATION_ADDRESS)`);
   for (const [at, { says }] of steps.entries()) print(`${at + 1}. ${says}`);
   for (const note of notes) print(note);
@@ -198,7 +225,7 @@ export async function evacuate(
     print,
   );
   // The balance after the fees and rents of the steps before.
-  const last = planEvacuation(await read()).steps.filter(({ isLast }) => isLast);
+  const last = (await readPlan(rpc, config, own)).steps.filter(({ isLast }) => isLast);
   failed.push(...(await sendAll(rpc, last, keys, print)));
   if (failed.length > 0) throw new Error(`Not moved: ${failed.join('; ')}. Repeat the command.`);
   print('Done. Everything that this key controls has been moved.');
@@ -223,13 +250,19 @@ async function sendAll(
   );
 }
 
-async function readFacts(
-  rpc: SolanaRpc,
-  config: Config,
-  keys: Pick<EvacuationFacts, 'reserve' | 'to' | 'witness'>,
-): Promise<EvacuationFacts> {
-  const read = async (addresses: readonly string[]) =>
-    (await rpc.first((node) => node.accounts(addresses, 'finalized'))).accounts;
+/** @throws the failure of the first node when none responds */
+async function readPlan(rpc: SolanaRpc, config: Config, keys: Keys): Promise<Plan> {
+  const quorum = quorumOf(rpc.nodes.length);
+  const calls = rpc.nodes.map((node) => readFacts(node, config, keys));
+  const reads = await settled(calls, quorum, within);
+  const facts = valuesOf(reads);
+  const [failure] = reads.flatMap((read) => (read.status === 'rejected' ? [read.reason] : []));
+  if (facts.length === 0) throw failure ?? new Error('SOLANA_RPC_URL must be set.');
+  return planOfNodes(facts, quorum);
+}
+
+async function readFacts(node: SolanaNode, config: Config, keys: Keys): Promise<EvacuationFacts> {
+  const read = async (addresses: readonly string[]) => (await node.accounts(addresses, 'finalized')).accounts;
   const known = Object.entries({
     ABSR: config.ABSR_MINT_ADDRESS,
     ASRY: config.ASRY_MINT_ADDRESS,

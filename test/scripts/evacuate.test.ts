@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type EvacuationFacts, planEvacuation } from '../../scripts/ops/evacuate.ts';
+import { type EvacuationFacts, planEvacuation, planOfNodes } from '../../scripts/ops/evacuate.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 
 const [RESERVE, WITNESS, COLD, MULTISIG, MINT] = [
@@ -59,4 +59,18 @@ it.each<[string, EvacuationFacts, unknown[], RegExp | undefined]>([
   if (note === undefined) expect(notes).toEqual([]);
   else expect(notes.join()).toMatch(note);
   expect(steps.filter(({ isCosigned }) => isCosigned)).toHaveLength(facts.witness === WITNESS ? 1 : 0);
+});
+
+const HONEST = factsOf(RESERVE);
+const EMPTY = factsOf(null, { absr: null, tokens: [], lamports: 0n });
+const RICHER = { ...HONEST, tokens: HONEST.tokens.map((token) => ({ ...token, atoms: 9_000_000n })) };
+
+it.each<[string, EvacuationFacts[], number, unknown[]]>([
+  ['one of three nodes shows empty accounts', [EMPTY, HONEST, HONEST], 2, [AUTHORITY, ...REST]],
+  ['one of three nodes shows more tokens', [RICHER, HONEST, HONEST], 2, [AUTHORITY, ...REST]],
+  ['only one of three nodes responds', [HONEST], 2, [AUTHORITY, ...REST]],
+  ['one of two nodes shows empty accounts', [EMPTY, HONEST], 2, [AUTHORITY, ...REST]],
+  ['one of two nodes shows more tokens', [RICHER, HONEST], 2, [AUTHORITY, '9 ASRY', ...REST]],
+])('an evacuation misses nothing if %s', (_what, facts, quorum, says) => {
+  expect(planOfNodes(facts, quorum).steps.map((step) => step.says)).toEqual(says);
 });
