@@ -42,11 +42,13 @@ const Mark = () => (
   </svg>
 );
 
-const CreateLink = () => (
-  <a class="button create" href="/tokens/new">
-    Create<span class="create-what">{'\u00a0a token'}</span>
-  </a>
-);
+/** Quiet, because each page has an act of its own. The form itself needs no link that leaves an open order. */
+const CreateLink = ({ path }: { path: string }) =>
+  path === '/tokens/new' ? null : (
+    <a class="button quiet create" href="/tokens/new">
+      Create<span class="create-what">{'\u00a0a token'}</span>
+    </a>
+  );
 
 /** Popovers open without scripts, close with Escape or a click outside, and never move the header. */
 const Header = ({ path }: { path: string }) => (
@@ -80,12 +82,12 @@ const Header = ({ path }: { path: string }) => (
         <span class="search-name">Search</span>
         <kbd>⌘K</kbd>
       </button>
-      <CreateLink />
+      <CreateLink path={path} />
       <button type="button" popovertarget="menu" class="menu-button">
         Menu
       </button>
       <div id="menu" popover="auto" class="panel menu-panel">
-        <CreateLink />
+        <CreateLink path={path} />
         <nav aria-label="All pages">
           {GROUPS.map(([, name, places]) => (
             <section>
