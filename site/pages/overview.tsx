@@ -102,12 +102,6 @@ export const overview: Page = {
           <li>
             <a href="/reserves#origins">Where sats came from</a>
           </li>
-          <li>
-            <a href="/trust#keys">Who holds the keys</a>
-          </li>
-          <li>
-            <a href="/reserves#terminal">Check from a terminal</a>
-          </li>
         </ul>
       </div>
       <section class="flow-section">

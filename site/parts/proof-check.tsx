@@ -255,7 +255,7 @@ const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host).join(
 /** Who is asked, and what they learn. */
 export const CheckNote = () => (
   <span class="fine">
-    Your browser asks {isDemonstration() ? 'two simulated explorers' : EXPLORERS} and a Solana node directly.
-    They see your network address, as any site does.
+    Your browser asks {isDemonstration() ? 'two simulated explorers' : EXPLORERS} and a Solana node, which see
+    your network address.
   </span>
 );

@@ -1,11 +1,20 @@
 import type { Child } from 'hono/jsx';
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
+import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
-import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
+import { absrMinter, bitcoinSources, coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
 import { amountOf, changeSince, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
+
+/** Who can mint ABSR, in one line of a phone or two. */
+const MINTERS: Readonly<Record<Minter, string>> = {
+  two_keys: 'Two keys must sign each mint of ABSR.',
+  reserve: 'The operator alone can mint more ABSR.',
+  nobody: 'Nobody can mint more ABSR.',
+  other: "Another key than the operator's can mint more ABSR.",
+};
 
 export type Verdict = {
   readonly kind: 'good' | 'warn' | 'bad';
@@ -35,11 +44,9 @@ type VerdictLineProps = {
   readonly verdict: Verdict;
   /** Whether the service has responded: the verdict is then unknown, otherwise still awaited. */
   readonly asked: boolean;
-  /** Other comparisons, shown after the time of the verdict. */
-  readonly children?: Child;
 };
 
-export function VerdictLine({ verdict, asked, children }: VerdictLineProps) {
+export function VerdictLine({ verdict, asked }: VerdictLineProps) {
   const { kind, title, by } = verdict;
   const isAwaited = !asked && kind === 'warn';
   return (
@@ -53,26 +60,17 @@ export function VerdictLine({ verdict, asked, children }: VerdictLineProps) {
       <p class="verdict-time fine">
         {by === null ? null : (
           <>
-            Checked <Age iso={by.at} /> {by.who}.{' '}
+            Checked <Age iso={by.at} /> {by.who}.
           </>
         )}
-        <span class="signed">{children}</span>
       </p>
     </div>
   );
 }
 
-/** What the verdict compares, and what it does not promise. */
-const Meaning = () => (
-  <p class="fine">
-    “Covered” means that a sat is there for each ABSR, not that anybody pays it out. The operator can move it.{' '}
-    <a href="/trust#redemption">Why</a>
-  </p>
-);
-
 const IDLE: CheckState = { type: 'idle' };
 
-/** The verdict with the age of the figures above it, which are as old as the oldest of them. */
+/** The verdict with the age of the figures above it, which are as old as the oldest of them, and what it rests on. */
 export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
   const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
@@ -86,34 +84,69 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
       : { ...verdict.by, at: at < verdict.by.at ? at : verdict.by.at };
   return (
     <>
-      <VerdictLine verdict={{ ...verdict, by }} asked={summary.value !== null || summary.failure !== null}>
-        <Snapshot balance={reserves.value?.bitcoin} />
-      </VerdictLine>
+      <VerdictLine verdict={{ ...verdict, by }} asked={summary.value !== null || summary.failure !== null} />
       {by === null || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
-      <Meaning />
+      <ul class="rights grounds" aria-label="What the verdict rests on">
+        <Sources reserves={reserves} />
+        <Snapshot balance={reserves.value?.bitcoin} />
+        <Minting reserves={reserves} />
+        <li class="warn">
+          No redemption, and the operator can move the BTC. <a href="/trust#redemption">Why</a>
+        </li>
+      </ul>
     </>
   );
 }
 
+type GroundProps = {
+  /** Undefined while its fact is not known, or still awaited. */
+  readonly isGood: boolean | undefined;
+  /** Null while the fact is awaited. */
+  readonly children: Child;
+};
+
+/** A fact below the verdict. It keeps its line while it loads. */
+const Ground = ({ isGood, children }: GroundProps) => (
+  <li class={isGood ? 'good' : isGood === false ? 'warn' : 'open'}>
+    {children ?? <span class="skeleton" aria-hidden="true" />}
+  </li>
+);
+
+/** How many sources show the BTC, and where a visitor sees it without this site. */
+const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
+  if (value === null)
+    return (
+      <Ground isGood={undefined}>{failure === null ? null : 'No source of the BTC can be read.'}</Ground>
+    );
+  const { bitcoin } = value;
+  return (
+    <Ground isGood={bitcoin.agreed === true}>
+      {bitcoin.address === null ? (
+        'No Bitcoin address'
+      ) : (
+        <>
+          BTC at{' '}
+          <Away href={bitcoinAddressUrl(bitcoin.address)}>
+            <code title={bitcoin.address}>{shortened(bitcoin.address)}</code>
+          </Away>
+        </>
+      )}
+      : {bitcoinSources(bitcoin)}.
+    </Ground>
+  );
+};
+
 type Balance = Reserves['bitcoin'];
 
-/** What the Bitcoin key and the Solana key signed last, where it can be seen, how old it is, and how the reserve has changed since. */
+/** What the Bitcoin key and the Solana key signed last, how old it is, and how the reserve has changed since. */
 function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
   if (proof === null)
-    return failure === null ? (
-      <span class="skeleton" aria-hidden="true" />
-    ) : (
-      <>No signed snapshot can be read.</>
-    );
-  const { address } = proof.bitcoin;
+    return <Ground isGood={undefined}>{failure === null ? null : 'No signed snapshot can be read.'}</Ground>;
   return (
-    <>
-      The operator's Bitcoin key and Solana key signed {amountOf(proof.figures.reserveSatoshis, 'sat')} at{' '}
-      <Away href={bitcoinAddressUrl(address)}>
-        <code title={address}>{shortened(address)}</code>
-      </Away>{' '}
-      <Age iso={proof.timestamp} />
+    <Ground isGood>
+      Bitcoin key and Solana key <a href="/reserves#signed">signed</a>{' '}
+      {amountOf(proof.figures.reserveSatoshis, 'sat')} <Age iso={proof.timestamp} />
       {changeSince(
         BigInt(proof.figures.reserveSatoshis),
         proof.timestamp,
@@ -121,6 +154,22 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
         balance?.as_of,
       )}
       .
-    </>
+    </Ground>
   );
 }
+
+/** Who can mint ABSR, as the chain shows it. */
+const Minting = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
+  const minter = absrMinter(value?.solana ?? null);
+  if (minter === null)
+    return (
+      <Ground isGood={undefined}>
+        {value === null && failure === null ? null : 'Who can mint ABSR is not known right now.'}
+      </Ground>
+    );
+  return (
+    <Ground isGood={minter === 'two_keys' || minter === 'nobody'}>
+      {MINTERS[minter]} <a href="/trust#keys">Whose</a>
+    </Ground>
+  );
+};

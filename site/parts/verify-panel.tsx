@@ -1,6 +1,22 @@
 import type { Child } from 'hono/jsx';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
 import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
 import { CoverVerdict } from './verdict.tsx';
+
+/** Where a visitor reads the same figures with nothing of this site between. */
+function OwnSources() {
+  const address = useQuery('getReserves', {}, FIGURES_POLL_MS).value?.bitcoin.address ?? null;
+  const mint = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.absrMint ?? null;
+  return (
+    <p class="own-sources fine">
+      Or without this site:{' '}
+      {address === null ? null : <Away href={bitcoinAddressUrl(address)}>BTC at mempool.space</Away>}{' '}
+      {mint === null ? null : <Away href={solanaAddressUrl(mint)}>supply at Solana Explorer</Away>}{' '}
+      <a href="/reserves#terminal">all checks in a terminal</a>
+    </p>
+  );
+}
 
 type VerifyPanelProps = {
   /** Whether a wide screen shows the six checks before they run. */
@@ -22,6 +38,7 @@ export function VerifyPanel({ isListed = false, children }: VerifyPanelProps) {
         </button>
         {state.type === 'idle' ? <CheckNote /> : null}
       </div>
+      <OwnSources />
       <details
         class={isListed ? 'more folded' : 'more'}
         open={state.type === 'running' || state.type === 'done'}

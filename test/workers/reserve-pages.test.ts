@@ -88,7 +88,9 @@ it('the HTML of the overview contains its first figures with their time, also as
   expect(status).toBe(200);
   expect(text).toMatch(/data-island="hero" data-filled="">.*1,061,975.*1,000,000/s);
   expect(text).toContain('<strong>Covered: 1,061,975 sats for 1,000,000 ABSR.</strong>');
-  expect(text).toMatch(/Bitcoin key and Solana key signed 1,061,975 sats at .*2026-11-20 11:59 UTC/s);
+  expect(text).toMatch(
+    /Bitcoin key and Solana key <a [^>]*>signed<\/a> 1,061,975 sats .*2026-11-20 11:59 UTC/s,
+  );
   expect(text).toMatch(/Checked <time [^>]*>2026-11-20 12:00 UTC<\/time> by this service/);
   expect(text).toMatch(/data-island="flow" data-filled="">.*9\.5 SOL/s);
   const first = JSON.parse(/id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}');
