@@ -3,53 +3,40 @@ import type { Token } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
-import { instant, shortened } from './format.ts';
+import { shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
 import { ListedMark, OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
 import { OwnPicture } from './token-picture.tsx';
-import { Foreign, OfficialPicture } from './token-text.tsx';
+import { Foreign, OfficialPicture, tintOf } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
-type RowProps = {
-  readonly picture: Child;
-  readonly mint: string;
-  readonly name: Child;
-  /** Who vouches for the token, and its rights. */
-  readonly badges: Child;
-  readonly children?: Child;
-};
-
-const Row = ({ picture, mint, name, badges, children }: RowProps) => (
-  <li class="token-row">
-    {picture}
-    <span class="who">
-      <a href={tokenUrl(mint)}>{name}</a> {badges}
+/** A token in the gallery: its picture, what its creator says of it, and what its rights are. */
+export const TokenTile = ({ token }: { token: Token }) => (
+  <li class="token-tile">
+    <span class={`band ${tintOf(token.symbol)}`}>
+      <OwnPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />
     </span>
-    <span class="supply fine number">
-      {children}
-      Mint <code title={mint}>{shortened(mint)}</code>
+    <span class="who">
+      <a href={tokenUrl(token.mint_address)}>
+        <Foreign text={token.name} />
+      </a>{' '}
+      <span class="fine">
+        <Foreign text={token.symbol} />
+      </span>
+    </span>
+    {token.description === '' ? null : (
+      <span class="says">
+        <Foreign text={token.description} />
+      </span>
+    )}
+    <TokenBadges token={token} standing={<ListedMark at={token.listed_at} />} />
+    <span class="fine number">
+      Supply <Supply amount={token.supply_ui} />
+      <br />
+      Mint <code title={token.mint_address}>{shortened(token.mint_address, 4)}</code>
     </span>
   </li>
-);
-
-export const TokenRow = ({ token }: { token: Token }) => (
-  <Row
-    picture={<OwnPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />}
-    mint={token.mint_address}
-    name={<Foreign text={token.name} />}
-    badges={
-      <>
-        <span class="fine">
-          <Foreign text={token.symbol} />
-        </span>
-        <TokenBadges token={token} standing={<ListedMark at={token.listed_at} />} />
-      </>
-    }
-  >
-    Supply <Supply amount={token.supply_ui} />, created {instant(token.created_at)}
-    <br />
-  </Row>
 );
 
 const OFFICIAL = [
@@ -68,21 +55,22 @@ function OfficialRows({ query }: { query: string }) {
   return rows.length === 0 ? null : (
     <>
       <h2 class="minor">Tokens of this reserve</h2>
-      <ul class="token-rows official">
+      <ul class="token-rows">
         {rows.map(({ asset, mint, purpose }) => (
-          <Row
-            picture={<OfficialPicture asset={asset} />}
-            mint={mint}
-            name={asset}
-            badges={
+          <li class="token-row">
+            <OfficialPicture asset={asset} />
+            <span class="who">
+              <a href={tokenUrl(mint)}>{asset}</a>{' '}
               <span class="badges">
                 <OfficialMark asset={asset} />
               </span>
-            }
-          >
-            {purpose}
-            <br />
-          </Row>
+            </span>
+            <span class="supply fine number">
+              {purpose}
+              <br />
+              Mint <code title={mint}>{shortened(mint)}</code>
+            </span>
+          </li>
         ))}
       </ul>
     </>
@@ -241,9 +229,9 @@ const TokenRows = ({ tokens, title, empty }: { tokens: readonly Token[]; title: 
   ) : (
     <>
       {title}
-      <ul class="token-rows">
+      <ul class="gallery">
         {tokens.map((token) => (
-          <TokenRow token={token} />
+          <TokenTile token={token} />
         ))}
       </ul>
     </>

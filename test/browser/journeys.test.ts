@@ -103,7 +103,7 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
   await page.goto(new URL('/tokens', page.url()).href);
   await page.getByLabel('Search by name, symbol or address').fill(name.toLowerCase());
   await page.getByText('found, best matches first').waitFor();
-  expect(await page.locator('.token-row a').allInnerTexts()).toEqual([name]);
+  expect(await page.locator('.token-tile a').allInnerTexts()).toEqual([name]);
   await expectAccessible(page);
   expectNothingWrong(visited);
 });

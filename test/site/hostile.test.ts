@@ -9,7 +9,7 @@ import { StatusReport } from '../../site/parts/status-live.tsx';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { EMPTY_DRAFT } from '../../site/parts/token-draft.ts';
 import { TokenPreview } from '../../site/parts/token-form.tsx';
-import { TokenRow } from '../../site/parts/token-list.tsx';
+import { TokenTile } from '../../site/parts/token-list.tsx';
 import { Description, Foreign, Initial, linkIn } from '../../site/parts/token-text.tsx';
 import { VisitorReport } from '../../site/parts/visitors-live.tsx';
 import { exampleOf } from '../kit/example.ts';
@@ -56,7 +56,7 @@ const failure = (text: string) =>
 /** Every part of the site that shows texts of unknown authors. */
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
   ['a post', (text) => NostrPost({ post: post(text), isOwn: false })],
-  ['a token in a list', (text) => TokenRow({ token: token(text) })],
+  ['a token in a list', (text) => TokenTile({ token: token(text) })],
   ['a token on its page', (text) => TokenFacts({ token: { ...token(text), description: 'x' } })],
   [
     'a token that is being made',

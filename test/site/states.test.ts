@@ -14,7 +14,7 @@ import { waitingText } from '../../site/parts/rhythm.ts';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
-import { TokenRow } from '../../site/parts/token-list.tsx';
+import { TokenTile } from '../../site/parts/token-list.tsx';
 import { holderFacts } from '../../site/parts/token-view.tsx';
 import { lossesOf } from '../../site/parts/trust-dangers.tsx';
 import { operatorOf } from '../../site/parts/trust-facts.tsx';
@@ -122,8 +122,8 @@ it('the token page describes a token as safe only if its mint was read and gives
 it.each(TOKEN_POWERS)('the token page and the list warn of %s and do not call the token safe', (power) => {
   const token = { ...harmless, powers: [power] };
   expect(holderText(token)).toBe(POWER_WORDS[power][1]);
-  expect(String(TokenRow({ token }))).toContain(POWER_WORDS[power][0]);
-  expect(String(TokenRow({ token }))).not.toContain('supply fixed');
+  expect(String(TokenTile({ token }))).toContain(POWER_WORDS[power][0]);
+  expect(String(TokenTile({ token }))).not.toContain('supply fixed');
 });
 
 it('a power of a newer service reads as an unknown power', () => {
@@ -158,7 +158,7 @@ it.each([
 });
 
 it('the list of tokens says that the rights over a token are not known', () => {
-  expect(String(TokenRow({ token: { ...harmless, powers: null, as_of: null } }))).toContain(
+  expect(String(TokenTile({ token: { ...harmless, powers: null, as_of: null } }))).toContain(
     'rights not known',
   );
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
-import { TokenRow } from '../../site/parts/token-list.tsx';
+import { TokenTile } from '../../site/parts/token-list.tsx';
 import { ownPath } from '../../site/parts/token-picture.tsx';
 import { Initial } from '../../site/parts/token-text.tsx';
 import { exampleOf } from '../kit/example.ts';
@@ -67,7 +67,7 @@ it('the page of a token names the holders of rights, and repeats no right that n
 
 it('only the mint of the service gets the official seal, whatever the name of a token is', () => {
   const named = { ...token, id: 1, created_at: '2026-11-20T00:00:00.000Z', name: 'ABSR', symbol: 'ABSR' };
-  expect(pageWith({}, named) + String(TokenRow({ token: named }))).not.toContain('mark official');
+  expect(pageWith({}, named) + String(TokenTile({ token: named }))).not.toContain('mark official');
   const official = { asset: 'ABSR', minter: 'reserve' } as const;
   expect(String(TokenFacts({ token: { ...named, official } }))).toContain('mark official');
 });
