@@ -8,6 +8,7 @@ import { type Answers, withAnswers } from './api/query.ts';
 import { Alerts } from './parts/alerts.tsx';
 import { AsryCurveView, AsryEpoch, PastEpochs } from './parts/asry-live.tsx';
 import { AsrySupply } from './parts/asry-supply.tsx';
+import { NewestTokens } from './parts/newest-tokens.tsx';
 import { OfficialMints } from './parts/official-mints.tsx';
 import { Flow } from './parts/overview-flow.tsx';
 import { Hero } from './parts/overview-hero.tsx';
@@ -30,6 +31,7 @@ const ISLANDS: Readonly<Record<string, Islands>> = {
   '/': {
     hero: ['getAbsrSummary', Hero],
     flow: ['getReserves', Flow],
+    newest: ['listTokens', NewestTokens],
     mints: ['getAbsrSummary', OfficialMints],
   },
   '/reserves': {

@@ -22,13 +22,14 @@ type Reads = Readonly<Record<string, string>>;
 const SUMMARY: Reads = { 'getAbsrSummary {}': '/api/arbitrage/summary' };
 const RESERVE: Reads = { 'getReserves {}': '/api/reserves', 'getProof {}': '/api/proof', ...SUMMARY };
 const EPOCH: Reads = { 'getAsryEpoch {}': '/api/asry/epoch' };
+const TOKENS: Reads = { 'listTokens {}': '/api/tokens' };
 const tokenKey = (id: string): string => `getToken ${JSON.stringify({ id })}`;
 /** What each page shows first. The banner of every page needs the summary. */
 const PAGES: Readonly<Record<string, Reads>> = {
-  '/': RESERVE,
+  '/': { ...RESERVE, ...TOKENS },
   '/reserves': RESERVE,
   '/status': { 'getStatus {}': '/api/status', ...SUMMARY },
-  '/tokens': { 'listTokens {}': '/api/tokens', ...SUMMARY },
+  '/tokens': { ...TOKENS, ...SUMMARY },
   '/trust': {
     ...RESERVE,
     ...EPOCH,

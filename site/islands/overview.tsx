@@ -1,3 +1,4 @@
+import { NewestTokens } from '../parts/newest-tokens.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
@@ -12,5 +13,6 @@ mount({
   flow: Flow,
   chart: ReserveHistory,
   events: RecentEvents,
+  newest: NewestTokens,
   price: CreationPrice,
 });

@@ -1,5 +1,6 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
+import { NewestTokens } from '../parts/newest-tokens.tsx';
 import { OfficialMints } from '../parts/official-mints.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
 import { Hero } from '../parts/overview-hero.tsx';
@@ -25,40 +26,43 @@ const History = () => (
   </div>
 );
 
+/** What visitors made here, and what a new one costs. */
+const Made = () => (
+  <section>
+    <h2>Make a token of your own</h2>
+    <p>Your name and picture on Solana, with a page to share. Sluice keeps no right over it.</p>
+    <div class="live" data-island="newest">
+      <NewestTokens />
+    </div>
+    <p class="row below">
+      <a class="button" href="/tokens/new">
+        Create a token
+      </a>
+      <span class="live" data-island="price">
+        <CreationPrice />
+      </span>
+    </p>
+  </section>
+);
+
 /** What a visitor can do here besides checking. */
 const Build = () => (
   <section>
     <h2>Use it</h2>
     <ul class="ways">
-      <li class="absr">
-        <h3>Create a token of your own</h3>
-        <p>
-          Your name, symbol and picture. The whole supply is in your wallet, and Sluice keeps no right over
-          it.
-        </p>
-        <p>
-          <a href="/tokens/new">Create a token</a>{' '}
-          <span class="live" data-island="price">
-            <CreationPrice />
-          </span>
-        </p>
-      </li>
       <li class="asry">
-        <h3>Fund the service</h3>
-        <p>
-          Pay USDC or USDT and receive ASRY as thanks, the earlier the more. It is no share of the reserve,
-          and the payment is not returned.
-        </p>
-        <p>
+        <h3>
           <a href="/asry">Fund the service</a>
+        </h3>
+        <p>
+          Pay USDC or USDT, which is not returned, and receive ASRY as thanks. It is no share of the reserve.
         </p>
       </li>
       <li class="btc">
-        <h3>Build with it</h3>
+        <h3>
+          <a href="/agents">Connect an agent, or build with it</a>
+        </h3>
         <p>{TOOLS.length} tools for agents over MCP, or plain HTTP. Neither needs a key or an account.</p>
-        <p>
-          <a href="/agents">Connect an agent</a>
-        </p>
       </li>
     </ul>
   </section>
@@ -111,6 +115,7 @@ export const overview: Page = {
         </Live>
       </section>
       <History />
+      <Made />
       <Build />
       <Mints />
     </>

@@ -7,7 +7,7 @@ import type {
 } from '../../packages/client/src/index.ts';
 import { announceChange, FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Canal, type CanalView } from './canal.tsx';
-import { absrMinter, bitcoinSources } from './coverage.tsx';
+import { absrMinter } from './coverage.tsx';
 import { amountOf, fromUnixSeconds, sats, shortSol, sol } from './format.ts';
 import { Age } from './freshness.tsx';
 import { mintRhythm } from './rhythm.ts';
@@ -90,15 +90,14 @@ const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<Abs
       name="1. SOL comes in"
       figure={figureOf(reserves, ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`)}
     >
-      Fees and payments on Solana. A bridge turns them into BTC, if its signed quote passes every check. SOL
-      does not back ABSR.
+      A bridge turns it into BTC, if its signed quote passes every check. SOL does not back ABSR.
     </Basin>
     <Basin
       asset="btc"
       name="2. BTC stays"
       figure={figureOf(reserves, ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'))}
     >
-      At one address{reserves.value === null ? '' : `: ${bitcoinSources(reserves.value.bitcoin)}`}.
+      At one address, where anybody can count it.
     </Basin>
     <Basin
       asset="absr"
