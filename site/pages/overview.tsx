@@ -12,7 +12,6 @@ const History = () => (
   <div class="split">
     <section>
       <h2>Reserve against supply</h2>
-      <p>Headroom: sats without an ABSR. Below zero, sats would be missing.</p>
       <Live name="chart" json="/api/proof/history">
         <ReserveHistory />
       </Live>

@@ -17,8 +17,8 @@ const PERIODS = [
   ['all', 'All'],
 ] as const;
 const VIEWS = [
-  ['headroom', 'Headroom'],
   ['both', 'Both'],
+  ['headroom', 'Headroom'],
 ] as const;
 const POLL_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -126,7 +126,7 @@ const NoChart = ({ proofs }: { proofs: Proofs }) => (
 /** @param newest the newest proofs, one per hour */
 function History({ newest }: { newest: Proofs }) {
   const [period, setPeriod] = useState<Period>('month');
-  const [view, setView] = useState<View>('headroom');
+  const [view, setView] = useState<View>('both');
   const coverage = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.coverage ?? null;
   const month = useQuery('listProofs', { every: 'day', limit: DAYS }).value?.proofs ?? [];
   const all = useAllDays(period === 'all') ?? month;
@@ -139,11 +139,16 @@ function History({ newest }: { newest: Proofs }) {
   const shown = (isDaily ? days : newest).filter(({ timestamp }) => Date.parse(timestamp) >= since);
   return (
     <div class="stack">
-      <p class="number">{captionOf(first, coverage)}</p>
       <div class="row">
         <Choices legend="Period" choices={PERIODS} value={period} set={setPeriod} />
         <Choices legend="Lines" choices={VIEWS} value={view} set={setView} />
       </div>
+      {view === 'headroom' ? (
+        <p>
+          Headroom: sats without an ABSR. Below zero, sats would be missing.{' '}
+          <span class="number">{captionOf(first, coverage)}</span>
+        </p>
+      ) : null}
       <ReserveChart proofs={shown} isHeadroom={view === 'headroom'} isDaily={isDaily} />
     </div>
   );
