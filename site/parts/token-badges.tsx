@@ -34,7 +34,7 @@ export const OfficialMark = ({ asset }: { asset: string }) => (
     <svg class="icon" viewBox="0 0 20 20" width="14" height="14" aria-hidden="true">
       <path d="M10 2l7 3v5c0 4-3 7-7 8-4-1-7-4-7-8V5zM6.500 10l2.500 2.500L13.500 8" />
     </svg>{' '}
-    official {asset} of this reserve
+    official {asset}
   </span>
 );
 

@@ -5,7 +5,7 @@ import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Whole } from './copyable.tsx';
 import { coverageKind, coverageOf, coverageText } from './coverage.tsx';
 import { Explorers } from './explorer-links.tsx';
-import { instant } from './format.ts';
+import { instant, sats } from './format.ts';
 import { later } from './later.tsx';
 import { PriceTile, type Trade } from './pool-price.tsx';
 import { ShareButton } from './share-button.tsx';
@@ -26,9 +26,9 @@ function Coverage() {
       <p class={`verdict-line ${coverageKind(covered)}`}>
         <strong>{coverageText(covered)}</strong>
       </p>
-      <a class="button quiet start" href="/reserves#verify">
-        Check it yourself
-      </a>
+      <p>
+        <a href="/reserves#verify">Check it yourself</a>
+      </p>
     </>
   );
 }
@@ -40,9 +40,9 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
       <>
         <Coverage />
         <p>
-          The service mints one for each sat of the reserve, to the operator's treasury, so that programs on
-          Solana can read them. It is a count, not a claim: <a href="/trust#redemption">nobody redeems it</a>,
-          and the operator can move the BTC.
+          One for each sat of the reserve, minted to the operator's treasury, so that programs on Solana can
+          count them. It is no claim: <a href="/trust#redemption">nobody redeems it</a>, and the operator can
+          move the BTC.
         </p>
       </>
     );
@@ -102,9 +102,22 @@ function TokenActions({ token: { mint_address: mint, name } }: { token: TokenRec
   );
 }
 
+/** What ABSR counts. */
+function ReserveTile() {
+  const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const held = value?.coverage.reserveSatoshis;
+  const isAwaited = value === null && failure === null;
+  return (
+    <Tile name="Sats in the reserve" value={held ? sats(held) : isAwaited ? undefined : null}>
+      <a href="/reserves">See them</a>
+    </Tile>
+  );
+}
+
 /** The price where one is known; else when the token was created, or its kind. */
 const SecondTile = ({ token, trade }: { token: TokenRecord; trade: Trade }) => {
   if (trade.type === 'pool') return <PriceTile trade={trade} />;
+  if (token.official?.asset === 'ABSR') return <ReserveTile />;
   const created = token.created_at;
   if (created === null) return <Tile name="Kind" value={kindOf(token)} />;
   return (
@@ -127,6 +140,7 @@ export const TokenCard = ({ token, trade, isPart = false, children }: TokenCardP
   <TokenView
     token={token}
     isPart={isPart}
+    purpose={<Purpose official={token.official} />}
     picture={
       token.official === null ? (
         <ForeignPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />
@@ -139,7 +153,6 @@ export const TokenCard = ({ token, trade, isPart = false, children }: TokenCardP
       <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
       <SecondTile token={token} trade={trade} />
     </div>
-    <Purpose official={token.official} />
     <TokenActions token={token} />
     {children}
   </TokenView>

@@ -43,7 +43,7 @@ function verdictOf({ powers }: HeldToken, facts: readonly HolderFact[]): string 
     : `Rights over this token: ${counted(warnings, 'warning')}`;
 }
 
-const HolderList = ({ token }: { token: HeldToken }) => {
+export const HolderList = ({ token }: { token: HeldToken }) => {
   const facts = holderFacts(token);
   return (
     <div class={`holder-facts ${facts.every(({ isGood }) => isGood) ? 'good' : 'warn'}`}>
@@ -86,11 +86,13 @@ type TokenViewProps = {
   /** Whether the page is about more than this token: its name is not the page's heading then. */
   readonly isPart?: boolean;
   readonly picture: Child;
+  /** What an official token is for, above what its rights mean. */
+  readonly purpose?: Child;
   /** Figures and buttons below what the rights mean. */
   readonly children?: Child;
 };
 
-export const TokenView = ({ token, isPart = false, picture, children }: TokenViewProps) => (
+export const TokenView = ({ token, isPart = false, picture, purpose, children }: TokenViewProps) => (
   <>
     <div class={`token-head ${tintOf(token.symbol)}`}>
       {picture}
@@ -105,13 +107,18 @@ export const TokenView = ({ token, isPart = false, picture, children }: TokenVie
           <TokenBadges token={token} standing={<Standing token={token} />} />
         </span>
       </div>
+      {token.description === '' ? null : (
+        <div class="token-says">
+          <Description text={token.description} />
+        </div>
+      )}
     </div>
-    {token.description === '' ? null : <Description text={token.description} />}
     {token.warning === null ? null : (
       <Notice kind="warn" title="The name or symbol resembles a well-known token.">
         <p>A creator may choose any name. Compare the mint address before you trust it.</p>
       </Notice>
     )}
+    {purpose}
     <HolderList token={token} />
     {children}
   </>
