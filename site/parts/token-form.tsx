@@ -30,7 +30,7 @@ import { TokenLine } from './token-line.tsx';
 import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
 import { AtMost, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
-import { SupplyTile, TokenView, type Viewed } from './token-view.tsx';
+import { HolderList, SupplyTile, TokenView, type Viewed } from './token-view.tsx';
 import { useDraft } from './use-draft.ts';
 import { useConnected } from './wallet.tsx';
 
@@ -199,15 +199,16 @@ type OrderCardProps = PreviewProps & {
   readonly order: Ordering;
 };
 
-/** The price, and the button that orders. On a phone, the preview is below, so the token is shown above the button. */
+/** The price, and the button that orders. On a phone the preview is far above, so the token and its rights are repeated here. */
 const OrderCard = ({ draft, src, quote, order }: OrderCardProps) => (
   <TokenPrice quote={quote}>
-    <div class="made">
+    <div class="stack made">
       <TokenLine
         name={draft.name || NO_NAME}
         symbol={draft.symbol || NO_SYMBOL}
         picture={<DraftPicture draft={draft} src={src} />}
       />
+      <HolderList token={drafted(draft)} />
     </div>
     {order.isAsked ? (
       <NoPicture key="question" add={order.addPicture} />
