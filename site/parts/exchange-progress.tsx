@@ -44,10 +44,10 @@ export function exchangePayment(exchange: ExchangeStatus): Payment | null {
     url: codeOf(from, payinAddress, amount),
     expiresAt: null,
     ifDifferent: (
-      <>
+      <p>
         The provider exchanges a different amount at its own rate, and may hold one below its minimum. Only
-        the provider can return it: <Away href={exchange.statusUrl}>follow it there</Away>
-      </>
+        the provider can return it.
+      </p>
     ),
   };
 }
