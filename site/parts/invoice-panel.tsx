@@ -127,6 +127,11 @@ function Created({ invoice }: { invoice: Invoice }) {
   return (
     <>
       <h2>Your token is created and listed.</h2>
+      {mint === null ? null : (
+        <a class="button quiet start" href={tokenUrl(mint)}>
+          Open its page
+        </a>
+      )}
       <div class="split">
         <div class="stack">
           <Loaded
@@ -154,9 +159,7 @@ const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
     <h2 class="minor">What comes next</h2>
     <ul class="next">
       <li>The whole supply is in your wallet.</li>
-      <li>
-        <a href={tokenUrl(mint)}>Open its page</a>, which keeps these facts current. Share that address.
-      </li>
+      <li>Its page keeps these facts current: share that address.</li>
       <li>
         <Away href={orcaUrl(mint)}>Create a pool at Orca</Away>. Nobody can buy the token before a pool has
         some of it, and SOL or USDC from you.
