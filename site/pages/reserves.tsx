@@ -33,11 +33,11 @@ const Archive = () => (
 const Badge = () => (
   <section>
     <h2>Show it on your site</h2>
-    <p>
-      A picture that is green while the sats cover the supply, red when they do not, and gray when the figures
-      are old or unknown.
-    </p>
     <Folded summary="Show the badge and its HTML">
+      <p>
+        A picture that is green while the sats cover the supply, red when they do not, and gray when the
+        figures are old or unknown.
+      </p>
       <div data-island="badge">
         <BadgeCode />
       </div>
@@ -54,8 +54,8 @@ export const reserves: Page = {
   Content: ({ assets }) => (
     <>
       <Title name="Reserves and proof">
-        ABSR is a token on Solana, one for each sat of the reserve. The operator's Bitcoin key and Solana key
-        sign both figures, and your browser can check them.
+        One ABSR on Solana for each sat here. The operator's Bitcoin key and Solana key sign both figures, and
+        your browser can check them.
       </Title>
       <section id="verify" class="card first-check">
         <Live name="verify" json="/api/proof">
@@ -81,8 +81,8 @@ export const reserves: Page = {
       <Terminal source={assets.release.source} />
       <section id="signed">
         <h2>What was signed</h2>
-        <p>The exact text. Changing one byte invalidates both signatures.</p>
         <Folded summary="Show the signed text">
+          <p>The exact text. Changing one byte invalidates both signatures.</p>
           <Live name="message" json="/api/proof">
             <SignedMessage />
           </Live>
@@ -91,11 +91,12 @@ export const reserves: Page = {
       <Archive />
       <section>
         <h2>Solana transactions</h2>
-        <Folded summary="Show the transactions">
+        <details class="more">
+          <summary>Show the transactions</summary>
           <Live name="transactions" json="/api/transactions/solana">
             <SolanaTransactions />
           </Live>
-        </Folded>
+        </details>
       </section>
       <Badge />
     </>

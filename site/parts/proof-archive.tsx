@@ -10,7 +10,7 @@ import { Loaded } from './loaded.tsx';
 import { Failed, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
 
-const SHOWN = 10;
+const SHOWN = 5;
 
 const load = () => import('../verify/history.ts');
 

@@ -122,7 +122,7 @@ const SolanaWallet = ({ solana, treasury }: { solana: Reserves['solana']; treasu
               label="treasury address"
               explorer="Solana Explorer"
             />
-            <span class="fine">receives fees, payments for the reward token ASRY, and minted ABSR</span>
+            <span class="fine">receives fees, payments for ASRY, and minted ABSR</span>
           </dd>
         </>
       )}
