@@ -77,11 +77,11 @@ const ReadOn = () => (
     <section>
       <h2>Limits</h2>
       <ul>
+        <li>About 600 requests a minute per address and group of routes. More get 429 with Retry-After.</li>
         <li>
-          About 600 requests a minute per address and kind, for writes and for reads of other services; then
-          429 with Retry-After.
+          At most 7 new swaps in two hours per address, and fewer while others swap. All callers share limits
+          per hour and day.
         </li>
-        <li>7 new swaps in two hours per address, and limits per hour and day that all callers share.</li>
         <li>10 open invoices per address. Bodies up to 16 KiB.</li>
       </ul>
     </section>
