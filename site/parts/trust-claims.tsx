@@ -73,7 +73,7 @@ const WITNESS_WORD =
 
 /** @param watchOnly null while it is not known */
 const keysWord = (watchOnly: boolean | null): string =>
-  `${watchOnly ? 'That the Bitcoin key is offline, and who' : 'Who'} has a copy of a key: a signature shows that somebody had it at that time.`;
+  `That ${watchOnly ? 'the Bitcoin key is offline, and ' : ''}nobody else has a copy of a key. A signature shows only that somebody had the key then.`;
 
 /** What the chains do not show: the operator's statements. */
 export const wordsOf = (reserves: Reserves | null): readonly string[] => [
@@ -112,7 +112,7 @@ export function TrustClaims() {
             <li class="warn">{text}</li>
           ))}
         </ul>
-        <p class="fine">Whether these hold, no chain and no check on this site can show.</p>
+        <p class="fine">No chain, and no check on this site, can show whether these statements are true.</p>
       </div>
     </div>
   );

@@ -26,7 +26,7 @@ const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. Who has the witness's key is not shown by the chain: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
   nobody: 'Mint no ABSR: its mint has no authority any more.',
-  other: `Mint ABSR beyond the reserve if the mint authority is in its hands: the service does not use that authority, and the chain does not show who has it. ${RED_BAR}`,
+  other: `Mint more ABSR than there are sats, if the operator holds the mint authority. The service does not use it, and the chain does not show its holder. ${RED_BAR}`,
 };
 
 const THIEF_MINTS: Readonly<Record<Minter | 'unknown', string>> = {

@@ -147,7 +147,7 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
       return {
         key: null,
         where: 'No witness: the Solana key mints alone',
-        use: 'A thief of that key mints any amount',
+        use: 'A thief of that key can mint any amount',
       };
     case 'nobody':
       return { key: null, where: 'Nobody can mint', use: 'No more ABSR can exist' };
