@@ -231,7 +231,7 @@ function ReportPayment({ id }: { id: string }) {
         {busy === null ? null : <Waiting what="Reading the payment from the chain." />}
         <Failed failure={failure} />
         {failure?.code === 'PAYMENT_NOT_BOUND' && failure.details.receivedLamports !== undefined ? (
-          <Notice kind="info" title="Your payment is received, but matches no order.">
+          <Notice kind="info" title="Your payment has arrived, but it matches no order.">
             <p>
               It will be returned. Send its signature to the <a href="/trust#operator">operator</a>, and do
               not pay again before the operator responds.

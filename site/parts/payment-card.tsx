@@ -48,9 +48,8 @@ export const solPayment = (request: SolRequest): Payment => ({
   ifDifferent: (
     <>
       <p>
-        <strong>Money back:</strong> What is too much, too late or buys nothing goes back to the account that
-        paid. The operator starts each refund by hand, at no fixed time:{' '}
-        <a href="/trust#operator">contact the operator</a>.
+        <strong>Money back:</strong> If you pay too much, too late or for nothing, the operator returns it to
+        the paying account by hand, without a fixed date: <a href="/trust#operator">contact the operator</a>.
       </p>
       <p class="fine">
         The last digits of the amount identify your payment: if you paid less, add the rest in time. If it
