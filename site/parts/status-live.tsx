@@ -92,7 +92,7 @@ const operationText = ({ kind, detail, reason }: Operation): string => {
 /** Swaps can be disabled separately; every other stop applies to everything that the custodian signs. */
 const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
   frozen === null && paused === 'disabled' ? (
-    <Notice kind="warn" title="No new swap begins.">
+    <Notice kind="warn" title="No new swap can start.">
       <p>The operator has switched swaps off. Everything else continues.</p>
     </Notice>
   ) : (
@@ -187,7 +187,7 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
     </Tile>
     <MintTile custody={custody} backing={backing} />
     <Tile name="Database" value={database && 'responds'}>
-      records and lists, not money
+      stores records and lists; decides no payment
     </Tile>
   </div>
 );

@@ -23,7 +23,10 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outc
     'The SOL is back in the reserve, less the bridge’s fee. This swap brings no BTC.',
   ],
   partial: ['only partly paid', 'Less BTC arrived than the bridge had guaranteed.'],
-  bridge_failed: ['the bridge gave up', 'The bridge has returned nothing yet. The operator contacts it.'],
+  bridge_failed: [
+    'the bridge gave up',
+    'The bridge has returned nothing yet. The operator must ask the bridge.',
+  ],
   written_off: ['written off', 'The bridge paid nothing, and the operator no longer expects it.'],
   late: ['the BTC arrived late', 'The swap had failed, and the BTC arrived afterwards.'],
   expired: ['expired', 'The transaction reached no Solana block. Nothing was spent.'],

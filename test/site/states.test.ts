@@ -94,14 +94,14 @@ it('each row of the archive links to its own proof', () => {
 
 it.each([
   [{ frozen: null, paused: null }, null],
-  [{ frozen: null, paused: 'disabled' }, 'No new swap begins.'],
+  [{ frozen: null, paused: 'disabled' }, 'No new swap can start.'],
   [{ frozen: null, paused: 'operator' }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is being signed.'],
 ])('the status with %j shows: %s', (stops, title) => {
   const status = exampleOf('getStatus');
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
-  const titles = ['No new swap begins.', 'Nothing is being signed.'].filter((text) => html.includes(text));
+  const titles = ['No new swap can start.', 'Nothing is being signed.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 
