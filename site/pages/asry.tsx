@@ -28,9 +28,9 @@ export const asry: Page = {
   Content: () => (
     <>
       <Title name="ASRY rewards">
-        ASRY is a thank-you for funding this service: pay USDC or USDT and receive the token, the earlier the
-        more. It buys nothing here. The payment goes to the operator's treasury, not into the reserve, and is
-        not returned.
+        ASRY is a thank-you for funding this service: pay USDC or USDT and receive the token. Earlier payments
+        earn more. It buys nothing here. The payment goes to the operator's treasury, not into the reserve,
+        and is not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
@@ -47,7 +47,7 @@ export const asry: Page = {
           <h2>The curve</h2>
           <p>
             The sooner a payment is claimed, the more each dollar earns. Splitting a payment gains nothing.
-            All payments of an epoch together never earn its cap.
+            However much is paid in an epoch, its rewards together stay below the cap.
           </p>
           <Live name="curve" json="/api/asry/epoch">
             <AsryCurveView />

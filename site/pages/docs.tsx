@@ -242,7 +242,7 @@ export function docsPage(document: ApiDocument): Page {
       <>
         <Title name="API reference">
           A public JSON API of a Bitcoin reserve, its token ABSR and the reward token ASRY. No request needs a
-          key or an account. Each operation shows a recorded call, which is filled in.
+          key or an account. Each operation has a recorded call with its values filled in, ready to send.
         </Title>
         <div class="reference">
           <Areas areas={areas} />

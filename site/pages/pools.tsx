@@ -9,8 +9,8 @@ export const pools: Page = {
   Content: () => (
     <>
       <Title name="Pools">
-        Three pools at Orca, where anyone trades these tokens. Nothing here is advice, and coins in pools are
-        not in the reserve: they do not back ABSR.
+        Three pools on Orca, where anyone can trade these tokens. Nothing here is advice, and coins in pools
+        are not in the reserve: they do not back ABSR.
       </Title>
       <Live name="pools" json="/api/dex/pool-default">
         <Pools />

@@ -15,7 +15,7 @@ export function amountFault(
   if (trimmed === '') return null;
   const parsed = parseAmount(trimmed, decimals);
   if (parsed.ok) {
-    if (parsed.atoms === 0n) return `More than 0 ${unit}.`;
+    if (parsed.atoms === 0n) return `Enter more than 0 ${unit}.`;
     return most !== null && parsed.atoms > most
       ? `At most ${units(most.toString(), decimals)} ${unit}.`
       : null;

@@ -123,7 +123,7 @@ describe('an amount that a visitor types', () => {
     ['2.000000001', 'At most 2 SOL.'],
     ['2', null],
     ['0.0000000001', 'At most 9 digits after the point.'],
-    ['0', 'More than 0 SOL.'],
+    ['0', 'Enter more than 0 SOL.'],
     [' ', null],
   ])('of the amount "%s" of at most 2 SOL the form says: %s', (text, fault) => {
     expect(amountFault(text, 9, 'SOL', 2_000_000_000n)).toBe(fault);
