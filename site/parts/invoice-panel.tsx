@@ -13,12 +13,12 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 import { OrderPayment } from './order-payment.tsx';
 import { PriceParts } from './order-price.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
+import { OwnPicture } from './own-picture.tsx';
 import { type SolRequest, solPayment } from './payment-card.tsx';
 import { useTrade } from './pool-price.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { TokenAddress, TokenCard } from './token-card.tsx';
 import { TokenLine } from './token-line.tsx';
-import { OwnPicture } from './token-picture.tsx';
 import { tokenUrl } from './token-url.ts';
 
 const POLL_MS = 2000;

@@ -1,6 +1,6 @@
 import type { Token } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
-import { OwnPicture } from './token-picture.tsx';
+import { OwnPicture } from './own-picture.tsx';
 import { Foreign } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 

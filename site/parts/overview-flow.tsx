@@ -90,14 +90,14 @@ const Basins = ({ reserves, absr }: { reserves: Query<Reserves>; absr: Query<Abs
       name="1. SOL comes in"
       figure={figureOf(reserves, ({ solana: { balanceLamports: held } }) => held && `${shortSol(held)} SOL`)}
     >
-      A bridge turns it into BTC, if its signed quote passes every check. SOL does not back ABSR.
+      A bridge turns it into BTC. SOL does not back ABSR.
     </Basin>
     <Basin
       asset="btc"
       name="2. BTC stays"
       figure={figureOf(reserves, ({ bitcoin: { balanceSatoshis: held } }) => held && amountOf(held, 'sat'))}
     >
-      At one address, where anybody can count it.
+      At one address.
     </Basin>
     <Basin
       asset="absr"

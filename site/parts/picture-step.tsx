@@ -1,7 +1,8 @@
 import { Away } from './explorer-links.tsx';
 import { Field, type FieldProps } from './field.tsx';
+import { type LoadedPicture, TokenPicture } from './own-picture.tsx';
 import type { SmallPicture } from './shrink-picture.tsx';
-import { type LoadedPicture, PictureRemark, TokenPicture } from './token-picture.tsx';
+import { PictureRemark } from './token-picture.tsx';
 
 export type Picked = SmallPicture | 'none' | 'unreadable';
 

@@ -145,8 +145,7 @@ function History({ newest }: { newest: Proofs }) {
       </div>
       {view === 'headroom' ? (
         <p>
-          Headroom: sats without an ABSR. Below zero, sats would be missing.{' '}
-          <span class="number">{captionOf(first, coverage)}</span>
+          Headroom: sats without an ABSR. <span class="number">{captionOf(first, coverage)}</span>
         </p>
       ) : null}
       <ReserveChart proofs={shown} isHeadroom={view === 'headroom'} isDaily={isDaily} />

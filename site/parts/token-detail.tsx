@@ -10,12 +10,12 @@ import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { ownPath } from './own-picture.tsx';
 import { useTrade } from './pool-price.tsx';
 import { Folded } from './table.tsx';
 import { kindOf } from './token-badges.tsx';
 import { TokenAddress, TokenCard } from './token-card.tsx';
 import { HowToGet } from './token-get.tsx';
-import { ownPath } from './token-picture.tsx';
 
 type Held = { readonly name: string; readonly address: string | null; readonly label: string };
 

@@ -12,6 +12,7 @@ import { later } from './later.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { AfterThat, TokenPrice } from './order-price.tsx';
 import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
+import { TokenPicture, useLoadedPicture } from './own-picture.tsx';
 import { givenPicture, type Picked } from './picture-step.tsx';
 import { Tile } from './tile.tsx';
 import {
@@ -27,7 +28,6 @@ import {
 } from './token-draft.ts';
 import { TokenFields } from './token-fields.tsx';
 import { TokenLine } from './token-line.tsx';
-import { TokenPicture, useLoadedPicture } from './token-picture.tsx';
 import { AtMost, type TokenQuote, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { HolderList, SupplyTile, TokenView, type Viewed } from './token-view.tsx';

@@ -6,8 +6,8 @@ import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
+import { OwnPicture } from './own-picture.tsx';
 import { ListedMark, OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
-import { OwnPicture } from './token-picture.tsx';
 import { Foreign, OfficialPicture, tintOf } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 

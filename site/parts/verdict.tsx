@@ -3,7 +3,6 @@ import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
 import type { Minter } from '../../src/chain/solana/mint-keys.ts';
 import { FIGURES_POLL_MS, PROOF_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { absrMinter, bitcoinSources, coverageKind, coverageOf, coverageText } from './coverage.tsx';
-import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
 import { amountOf, changeSince, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
@@ -13,7 +12,7 @@ const MINTERS: Readonly<Record<Minter, string>> = {
   two_keys: 'Two keys must sign each mint of ABSR.',
   reserve: 'The operator alone can mint more ABSR.',
   nobody: 'Nobody can mint more ABSR.',
-  other: "Another key than the operator's can mint more ABSR.",
+  other: 'Another address can mint more ABSR.',
 };
 
 export type Verdict = {
@@ -112,7 +111,7 @@ const Ground = ({ isGood, children }: GroundProps) => (
   </li>
 );
 
-/** How many sources show the BTC, and where a visitor sees it without this site. */
+/** How many sources show the BTC. */
 const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
   if (value === null)
     return (
@@ -121,16 +120,10 @@ const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }
   const { bitcoin } = value;
   return (
     <Ground isGood={bitcoin.agreed === true}>
-      {bitcoin.address === null ? (
-        'No Bitcoin address'
-      ) : (
-        <>
-          BTC at{' '}
-          <Away href={bitcoinAddressUrl(bitcoin.address)}>
-            <code title={bitcoin.address}>{shortened(bitcoin.address)}</code>
-          </Away>
-        </>
-      )}
+      BTC at{' '}
+      <code title={bitcoin.address ?? ''}>
+        {bitcoin.address === null ? 'no address' : shortened(bitcoin.address)}
+      </code>
       : {bitcoinSources(bitcoin)}.
     </Ground>
   );
@@ -169,7 +162,7 @@ const Minting = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }
     );
   return (
     <Ground isGood={minter === 'two_keys' || minter === 'nobody'}>
-      {MINTERS[minter]} <a href="/trust#keys">Whose</a>
+      {MINTERS[minter]} {minter === 'nobody' ? null : <a href="/trust#keys">Whose</a>}
     </Ground>
   );
 };

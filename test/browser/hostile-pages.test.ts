@@ -125,7 +125,7 @@ describe.each([
     '[data-island="visitors"] tbody tr',
     24,
   ],
-  ['token names', '/tokens', '/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-row', 50],
+  ['token names', '/tokens', '/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-tile', 50],
 ] as const)('%s of unknown authors', (_name, path, route, json, rows, count) => {
   it('hostile names stay text in the browser and run, load or insert nothing', async () => {
     const visited = await visit(path, { viewport: { width: 390, height: 844 } }, (page) =>

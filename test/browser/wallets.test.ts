@@ -115,7 +115,7 @@ it('a visitor lists an existing token and pays by wallet', async () => {
   await picture(page, 'listing-paid');
   await holdFinality(false);
   await page.getByText('The token is listed.').waitFor();
-  await page.locator(`.token-row a[href="/token/${mint}"]`).waitFor();
+  await page.locator(`.token-tile a[href="/token/${mint}"]`).waitFor();
   const byId = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href');
   const opened = await page.request.get(new URL(String(byId), page.url()).href);
   expect([opened.status(), new URL(opened.url()).pathname]).toEqual([200, `/token/${mint}`]);

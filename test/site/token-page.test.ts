@@ -1,8 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { withAnswers } from '../../site/api/query.ts';
+import { ownPath } from '../../site/parts/own-picture.tsx';
 import { TokenFacts } from '../../site/parts/token-detail.tsx';
 import { TokenTile } from '../../site/parts/token-list.tsx';
-import { ownPath } from '../../site/parts/token-picture.tsx';
 import { Initial } from '../../site/parts/token-text.tsx';
 import { exampleOf } from '../kit/example.ts';
 
