@@ -10,9 +10,9 @@ import { type CheckState, failedTitles } from './proof-check.tsx';
 /** Who can mint ABSR, in one line of a phone or two. */
 const MINTERS: Readonly<Record<Minter, string>> = {
   two_keys: 'Two keys must sign each mint of ABSR.',
-  reserve: 'The operator alone can mint more ABSR.',
-  nobody: 'Nobody can mint more ABSR.',
-  other: 'Another address can mint more ABSR.',
+  reserve: 'The operator alone can mint ABSR.',
+  nobody: 'Nobody can mint ABSR.',
+  other: 'Another address can mint ABSR.',
 };
 
 export type Verdict = {
@@ -98,8 +98,8 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
 }
 
 type GroundProps = {
-  /** Undefined while its fact is not known, or still awaited. */
-  readonly isGood: boolean | undefined;
+  /** Absent while its fact is not known, or still awaited. */
+  readonly isGood?: boolean;
   /** Null while the fact is awaited. */
   readonly children: Child;
 };
@@ -113,10 +113,7 @@ const Ground = ({ isGood, children }: GroundProps) => (
 
 /** How many sources show the BTC. */
 const Sources = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
-  if (value === null)
-    return (
-      <Ground isGood={undefined}>{failure === null ? null : 'No source of the BTC can be read.'}</Ground>
-    );
+  if (value === null) return <Ground>{failure === null ? null : 'No source shows the BTC.'}</Ground>;
   const { bitcoin } = value;
   return (
     <Ground isGood={bitcoin.agreed === true}>
@@ -134,8 +131,7 @@ type Balance = Reserves['bitcoin'];
 /** What the Bitcoin key and the Solana key signed last, how old it is, and how the reserve has changed since. */
 function Snapshot({ balance }: { balance: Balance | undefined }) {
   const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
-  if (proof === null)
-    return <Ground isGood={undefined}>{failure === null ? null : 'No signed snapshot can be read.'}</Ground>;
+  if (proof === null) return <Ground>{failure === null ? null : 'No signed figures can be read.'}</Ground>;
   return (
     <Ground isGood>
       Bitcoin key and Solana key <a href="/reserves#signed">signed</a>{' '}
@@ -155,11 +151,7 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
 const Minting = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }) => {
   const minter = absrMinter(value?.solana ?? null);
   if (minter === null)
-    return (
-      <Ground isGood={undefined}>
-        {value === null && failure === null ? null : 'Who can mint ABSR is not known right now.'}
-      </Ground>
-    );
+    return <Ground>{value === null && failure === null ? null : 'Who can mint ABSR is not known.'}</Ground>;
   return (
     <Ground isGood={minter === 'two_keys' || minter === 'nobody'}>
       {MINTERS[minter]} {minter === 'nobody' ? null : <a href="/trust#keys">Whose</a>}
