@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { payoutId } from '../../src/custody/asry/payout.ts';
+import { planWork } from '../../src/custody/kernel/agenda.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
@@ -104,6 +105,25 @@ it('a payment is recorded while 1,000 unreadable transactions wait', async () =>
   world.pay(fee(request), [request.reference]);
   await world.payments.run();
   expect(world.payments.find(request.id)?.status).toBe('completed');
+});
+
+it('the second read of a payment is made at its time while 1,000 transactions that one node invents are overdue', async () => {
+  const w = createCustodianWorld({ payments: createPaymentWorld().ports });
+  const { storage, clock } = w;
+  const put = (signature: string, source: string, dueAt: number) => {
+    storage.exec(
+      "INSERT INTO unread_transactions (signature, source, state, final_at, first_at) VALUES (?, ?, 'absent', 1, ?)",
+      signature,
+      source,
+      clock.now,
+    );
+    planWork(storage.exec, { name: 'unread', id: signature, dueAt, looks: 3 }, clock.now - 10_000);
+  };
+  for (let at = 0; at < 1_000; at++) put(`invented-${at}`, 'liar', clock.now - 5_000);
+  put('payment', 'node', clock.now - 1);
+  await w.custody.alarm();
+  const [entry] = storage.exec("SELECT looks FROM agenda WHERE name = 'unread' AND id = 'payment'");
+  expect(entry).toEqual({ looks: 4 });
 });
 
 it('the sum of 300 debts of each kind is computed without reading each row', async () => {

@@ -60,8 +60,8 @@ export function createTools(
 
 /** Processes the due work of one module, as the alarm does. */
 export async function runDue({ work = {} }: CustodyModule, agenda: Agenda): Promise<void> {
-  for (const [name, { limit, run }] of Object.entries(work)) {
-    const ids = agenda.due(name, limit);
+  for (const [name, { limit, due, run }] of Object.entries(work)) {
+    const ids = due?.(limit) ?? agenda.due(name, limit);
     if (ids.length > 0) await run(ids);
   }
 }

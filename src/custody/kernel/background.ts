@@ -131,9 +131,9 @@ export class Background {
   /**
    * Processes due rows of one name. A failure stops no other work; the rows that are still due are tried again later.
    */
-  async #perform(name: string, { limit, run }: Work): Promise<void> {
+  async #perform(name: string, { limit, due, run }: Work): Promise<void> {
     const { agenda } = this.#ports;
-    const ids = agenda.due(name, limit);
+    const ids = due?.(limit) ?? agenda.due(name, limit);
     if (ids.length === 0) return;
     try {
       await run(ids);

@@ -41,6 +41,8 @@ export type Commands = Readonly<Partial<Record<OpsCommand['name'], (id: string) 
 export type Work = {
   /** Maximum rows that one run processes, so that no work delays other work. */
   readonly limit: number;
+  /** Chooses the rows; without it, those that are the longest overdue. */
+  due?(limit: number): readonly string[];
   /** Processes these due rows. A row that is still due afterwards is treated as failed. */
   run(ids: readonly string[]): Promise<void>;
 };

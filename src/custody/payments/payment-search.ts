@@ -54,6 +54,7 @@ export class PaymentSearch {
   /** Reads transactions again whose first read failed. Its calls use the callers' budget, like those of a search. */
   readonly readAgain: Work = {
     limit: READ_AGAIN,
+    due: (limit) => this.#context.treasury.dueUnread(this.#context.now(), limit),
     run: (signatures) => forCaller(null, () => this.#unread.readAgain(signatures)),
   };
 

@@ -243,6 +243,27 @@ export class TreasuryStore {
     this.#exec('UPDATE unread_transactions SET state = ? WHERE signature = ?', row.state, row.signature);
   }
 
+  /**
+   * Due entries of the agenda: of each node in turn, the one with the fewest checks. So a node that invents transactions, or
+   * a stranger who sends ones of an unreadable version, delays no payment that one check missed. An entry whose transaction
+   * was confirmed or dropped belongs to no node.
+   */
+  dueUnread(now: number, limit: number): string[] {
+    const found = this.#exec(
+      `SELECT id FROM (
+         SELECT id, looks + tries AS checks, due_at,
+           row_number() OVER (PARTITION BY source ORDER BY looks + tries, due_at) AS turn
+         FROM agenda LEFT JOIN unread_transactions ON signature = id
+         WHERE agenda.rowid IN (
+           SELECT rowid FROM agenda WHERE name = 'unread' AND due_at <= ?1
+           UNION SELECT rowid FROM agenda WHERE name = 'unread' AND due_at IS NOT NULL AND set_at > ?1))
+       GROUP BY id ORDER BY MIN(turn), checks, due_at LIMIT ?2`,
+      Math.floor(now),
+      limit,
+    );
+    return found.map(({ id }) => String(id));
+  }
+
   deleteUnread(signature: string): void {
     this.#exec('DELETE FROM unread_transactions WHERE signature = ?', signature);
   }

@@ -9,7 +9,7 @@ import { quorumOf } from '../../../src/custody/nodes/quorum.ts';
 import type { TreasuryNode } from '../../../src/custody/payments/context.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { TreasuryWalk } from '../../../src/custody/payments/treasury-walk.ts';
-import { UNREAD, UnreadTransactions } from '../../../src/custody/payments/unread.ts';
+import { UnreadTransactions } from '../../../src/custody/payments/unread.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { chainTransaction } from '../../world/solana-shapes.ts';
@@ -192,7 +192,7 @@ function stageOf(nodeCount: number) {
       fault[kind] = signature;
     },
     confirm: (signature) => book(found(signature)),
-    retry: () => unread.readAgain(agenda.due(UNREAD, 5)),
+    retry: () => unread.readAgain(payments.dueUnread(world.now, 5)),
   };
   async function play(script: string): Promise<void> {
     for (const step of script.split(', ')) {

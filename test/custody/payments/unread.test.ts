@@ -229,3 +229,54 @@ it.each(
   const moved = Object.fromEntries(accounts.map(([name, change]) => [name, BigInt(change)]));
   expect(String(payerOf(transactionOf('one', moved, signers.split(' ')), 'treasury'))).toBe(payer);
 });
+
+/** Rows of transactions that a node lists and no quorum shows, each with this number of checks, due a second ago. */
+function absentFrom(
+  { agenda, payments, state }: ReturnType<typeof setUp>,
+  source: string,
+  rows: string[],
+  checks: number,
+) {
+  for (const signature of rows) {
+    const row = { signature, source, state: 'absent', finalAt: NOW, firstAt: NOW } as const;
+    payments.putUnread(row);
+    agenda.plan(UNREAD, signature, state.now - 1_000, checks);
+  }
+}
+
+it('1,000 transactions that one node invents do not delay the second read of a payment that another node lists', () => {
+  const w = setUp();
+  absentFrom(
+    w,
+    'liar',
+    Array.from({ length: 1_000 }, (_, at) => `invented-${at}`),
+    1,
+  );
+  w.state.now += 1_000;
+  absentFrom(w, 'honest', ['payment'], 3);
+  expect(w.payments.dueUnread(w.state.now, 8)).toContain('payment');
+});
+
+it('1,000 transactions that every check misses do not delay the second read of a new payment', () => {
+  const w = setUp();
+  absentFrom(
+    w,
+    'node',
+    Array.from({ length: 1_000 }, (_, at) => `unreadable-${at}`),
+    12,
+  );
+  w.state.now += 1_000;
+  absentFrom(w, 'node', ['payment'], 1);
+  expect(w.payments.dueUnread(w.state.now, 8)[0]).toBe('payment');
+});
+
+it('a second read is due at its time, also after the clock was set back, and without its transaction', () => {
+  const w = setUp();
+  absentFrom(w, 'node', ['one'], 1);
+  w.payments.deleteUnread('one');
+  w.agenda.plan(UNREAD, 'later', w.state.now + 1);
+  w.agenda.plan('other', 'two', w.state.now);
+  expect(w.payments.dueUnread(w.state.now, 8)).toEqual(['one']);
+  w.state.now -= 60_000;
+  expect(w.payments.dueUnread(w.state.now, 8).toSorted()).toEqual(['later', 'one']);
+});
