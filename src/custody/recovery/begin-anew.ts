@@ -18,10 +18,11 @@ import {
 import { columnsOf } from '../kernel/mirror-queue.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { decodeOperation, namesUsedBy } from '../kernel/operation.ts';
-import type { Entity, Mirror } from '../kernel/ports.ts';
+import type { Mirror } from '../kernel/ports.ts';
 import type { ChainPort } from '../nodes/solana-view.ts';
 import type { OpsAnswer } from '../operator-api.ts';
 import { codeOf } from './confirmation.ts';
+import { placeAfterPage, type TablePlace } from './table-place.ts';
 
 export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'mark' | 'recordsAfter' | 'apply'>;
@@ -29,7 +30,12 @@ export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & 
   readonly sources: readonly MirrorSource[];
 };
 
-const PAGE = 200;
+/** Rows of one read of D1, and reads of one command: D1 allows 1,000 for each call of a Worker, on its free plan 50. */
+const PAGE = 500;
+const MOST_PAGES = 40;
+/** Where the next command continues to take over rows, and the mark of D1 for which the journal was emptied. */
+const ADOPTED_TO = 'adopted_to';
+type Adopted = TablePlace & { readonly mark: number };
 
 /** @param code the confirmation; empty to see what the command would do */
 export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<OpsAnswer> {
@@ -52,7 +58,8 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
     if (floor > slot + EXPIRY_BLOCKS) return { ok: false, message: NODES_APART };
     if (chain.agreement().stalledSince !== null)
       return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
-    await replace(ports, mark, floor);
+    if (!(await adoptRows(ports, mark))) return { ok: true, message: MORE };
+    await begin(ports, mark, floor);
     return { ok: true, message: DONE };
   } catch (error) {
     return {
@@ -62,26 +69,55 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
   }
 }
 
-/** The journal stays suspect until the last transaction, so nothing reads its rows. A repeated command starts anew. */
-async function replace(
-  { journal, storage, mirror, sources, now }: BeginAnewPorts,
-  mark: number,
-  slot: bigint,
-) {
-  /** Another call may have replaced the journal while this one waited. */
-  const step = (work: () => void): void =>
-    storage.transaction(() => {
-      if (!isSuspect(journal)) throw new Error('the journal has begun anew');
-      work();
+/** A step of the replacement. Another call may have completed it while this one waited. */
+function step({ journal, storage }: BeginAnewPorts, work: () => void): void {
+  storage.transaction(() => {
+    if (!isSuspect(journal)) throw new Error('the journal has begun anew');
+    work();
+  });
+}
+
+/**
+ * Empties the journal, then takes over the rows of D1. The journal stays suspect, so nothing reads its rows.
+ * @returns whether every row was taken over
+ */
+async function adoptRows(ports: BeginAnewPorts, mark: number): Promise<boolean> {
+  const { journal, mirror, sources } = ports;
+  const tables = sources.filter(({ adopt }) => adopt);
+  const stored = () => JSON.parse(journal.getMeta(ADOPTED_TO) || 'null') as Adopted | null;
+  const store = (place: TablePlace) => journal.setMeta(ADOPTED_TO, JSON.stringify({ ...place, mark }));
+  if (stored()?.mark !== mark)
+    step(ports, () => {
+      journal.clear(['storage_version', ...KEPT_WHEN_EMPTIED]);
+      store({ table: tables[0]?.table ?? 'operation', after: '' });
     });
-  step(() => journal.clear(['storage_version', ...KEPT_WHEN_EMPTIED]));
-  for (const { table, adopt } of sources)
-    if (adopt) await eachRecord(mirror, table, (text) => step(() => adopt(text)));
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const place = stored();
+    const source = tables.find(({ table }) => table === place?.table);
+    if (!place || !source) throw new Error('the journal has begun anew');
+    const rows = await mirror.recordsAfter(place.table, place.after, PAGE);
+    const next = placeAfterPage(tables, place, rows);
+    step(ports, () => {
+      const now = stored();
+      // A concurrent command has taken over this page.
+      if (now?.table !== place.table || now.after !== place.after) return;
+      for (const row of rows) source.adopt?.(row.journal);
+      if (next) store(next);
+    });
+    if (!next) return true;
+  }
+  return false;
+}
+
+/** The journal stays suspect until the last transaction, so nothing reads its rows. */
+async function begin(ports: BeginAnewPorts, mark: number, slot: bigint): Promise<void> {
+  const { journal, storage, mirror, now } = ports;
   const birth: Birth = { at: now(), slot: slot.toString(), revision: mark };
   // D1 gets the birth before the freeze ends, so that no caller reads an older row as one that may still change. Each
   // later batch sends the birth again.
   await mirror.apply([], mark, birth);
-  step(() => {
+  step(ports, () => {
+    journal.setMeta(ADOPTED_TO, '');
     journal.queue.adoptRevision(mark);
     journal.queue.acknowledge(mark);
     // A balance of an earlier slot may not show what the lost journal has spent.
@@ -109,20 +145,6 @@ export const operationSource = ({ journal, now }: Pick<ModuleTools, 'journal' | 
   },
 });
 
-async function eachRecord(
-  mirror: Pick<Mirror, 'recordsAfter'>,
-  entity: Entity,
-  take: (journal: string) => void,
-): Promise<void> {
-  for (let after = ''; ; ) {
-    const rows = await mirror.recordsAfter(entity, after, PAGE);
-    for (const row of rows) take(row.journal);
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
-    after = last.id;
-  }
-}
-
 const PLAN = [
   'Nothing was changed yet. This command deletes every row of the journal and starts an empty one.',
   'Older payments, deposits and requests will be refused. The service will not pay open debts: pay them by hand from the rows in D1.',
@@ -131,5 +153,7 @@ const PLAN = [
 
 const NODES_APART =
   'The finalized slots of the nodes are more than a minute apart. Nothing was changed. Retry, or replace the node that is ahead.';
+
+const MORE = 'Rows of D1 were taken over, and more are left. Type the same command again to continue.';
 
 const DONE = 'The journal has begun anew. Signing is paused: read the runbook, then `ops resume`.';

@@ -6,15 +6,14 @@
 import { REFUSED_ROW } from '../kernel/mirror-queue.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { compareMark, REPUBLISHED_TO, RESTORED } from '../kernel/outbox.ts';
-import type { Entity, Mirror } from '../kernel/ports.ts';
+import type { Mirror } from '../kernel/ports.ts';
 import type { OpsAnswer } from '../operator-api.ts';
+import { placeAfterPage, type TablePlace } from './table-place.ts';
 
 const PAGE = 100;
 /** Maximum rows of one command, so that its response is not late. */
 const MOST = 2_000;
 const LIST = 50;
-
-type Place = { readonly table: Entity; readonly after: string };
 
 export type RepublishPorts = {
   readonly mirror: Pick<Mirror, 'mark'>;
@@ -64,15 +63,12 @@ export class Republishing implements CustodyModule {
   #queuePage(): number | 'end' {
     const { journal, now } = this.#tools;
     const tables = this.#ports.sources();
-    const stored = journal.getMeta(REPUBLISHED_TO);
-    const { table, after } = stored ? (JSON.parse(stored) as Place) : { table: tables[0]?.table, after: '' };
-    const at = tables.findIndex((source) => source.table === table);
-    const rows = tables[at]?.rowsAfter(after, PAGE) ?? [];
-    for (const { id, columns, revision } of rows)
-      journal.queue.publish(tables[at]?.table ?? 'operation', id, columns, now(), revision);
-    const last = rows.at(-1);
-    const next = last ? table : tables[at + 1]?.table;
-    journal.setMeta(REPUBLISHED_TO, next ? JSON.stringify({ table: next, after: last?.id ?? '' }) : '');
+    const place = JSON.parse(journal.getMeta(REPUBLISHED_TO) || 'null') as TablePlace | null;
+    const { table, after } = place ?? { table: tables[0]?.table ?? 'operation', after: '' };
+    const rows = tables.find((source) => source.table === table)?.rowsAfter(after, PAGE) ?? [];
+    for (const { id, columns, revision } of rows) journal.queue.publish(table, id, columns, now(), revision);
+    const next = placeAfterPage(tables, { table, after }, rows);
+    journal.setMeta(REPUBLISHED_TO, next ? JSON.stringify(next) : '');
     if (next) return rows.length;
     journal.setMeta(RESTORED, '');
     return 'end';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer, RequestView } from '../../../src/custody/api.ts';
-import { birthOf } from '../../../src/custody/kernel/birth.ts';
+import { birthOf, lostRequest } from '../../../src/custody/kernel/birth.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -90,6 +90,34 @@ describe('the command begin-anew', () => {
     w.chain.checkFinality = async () => ({ slot: 940n, floor: 940n + 182n });
     expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
     expect(birthOf(journal)?.slot).toBe('1122');
+  });
+
+  it('continues with more rows of D1 than one command reads, and takes each of them over', async () => {
+    const { w, custody, journal } = await lost();
+    w.clock.now += 10 * MINUTE;
+    const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
+    const { recordsAfter } = w.mirror;
+    const [swap] = await recordsAfter('operation', '', 1);
+    const nameOf = (at: number) => `swap:key-${String(at).padStart(5, '0')}`;
+    let reads = 0;
+    w.mirror.recordsAfter = async (entity, after, limit) => {
+      reads += 1;
+      if (entity !== 'operation' || !swap) return recordsAfter(entity, after, limit);
+      const from = after === '' ? 0 : Number(after.slice(-5)) + 1;
+      const found = Array.from({ length: Math.min(limit, 21_000 - from) }, (_, at) => nameOf(from + at));
+      return found.map((name) => ({ id: name, journal: swap.journal.replaceAll(swap.id, name) }));
+    };
+    const messages = ['more are left', 'has begun anew'];
+    for (const message of messages) {
+      expect(birthOf(journal)).toBeUndefined();
+      reads = 0;
+      const answer = await custody.ops({ name: 'begin-anew', id });
+      expect(answer).toMatchObject({ ok: true, message: expect.stringContaining(message) });
+      expect(reads).toBeLessThanOrEqual(40);
+    }
+    expect(birthOf(journal)).toBeDefined();
+    const taken = [0, 19_999, 20_000, 20_999].map((at) => journal.userOf(lostRequest(nameOf(at))));
+    expect(taken).toEqual([0, 19_999, 20_000, 20_999].map(nameOf));
   });
 
   it('two simultaneous begin-anew commands start one new journal', async () => {
