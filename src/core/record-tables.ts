@@ -1,6 +1,6 @@
 /**
- * The D1 tables that mirror rows of the custodian. To add a kind of payment request, begin here: the compiler then
- * names every other place.
+ * The D1 tables that mirror rows of the custodian. A new kind of payment request begins here: the compiler then asks for
+ * its product. Its table and route are in CONTRIBUTING.md.
  * @module
  */
 

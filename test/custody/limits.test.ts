@@ -20,6 +20,16 @@ const LIMITS = { ...TEST_LIMITS, floor: lamports(100n), operatingFloat: lamports
 const bounds = new CustodyBounds(LIMITS);
 const holding = (atoms: bigint) => ({ lamports: lamports(atoms), slot: 5_000n });
 
+it.each(Object.entries(OPERATION_LIMITS))(
+  'the words of the limit %s name its window',
+  (name, { label, windowMs }) => {
+    const inWords = / in (an hour|a day)\b/.exec(label)?.[1];
+    const windows: Readonly<Record<string, number>> = { 'an hour': 3_600_000, 'a day': 86_400_000 };
+    expect(windowMs || undefined).toBe(windows[inWords ?? '']);
+    expect(name.endsWith('day')).toBe(inWords === 'a day');
+  },
+);
+
 const ask = (kind: string, held: bigint) =>
   checkIntent({
     bounds: bounds.of(kind),
