@@ -6,6 +6,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { CUSTODIAN_NAME, type SwapAnswer, type SwapRequest } from '../../src/custody/api.ts';
 import { Agenda } from '../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
+import { MirrorQueue } from '../../src/custody/kernel/mirror-queue.ts';
 import type { SqlValue } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
@@ -319,6 +320,24 @@ it('the timer finds its next work among 2,000 waiting rows without reading them'
     // Every row was set at a later time, as after the clock went back.
     now -= 10_000;
     expect([agenda.due('one', 3), agenda.next(['one'])]).toEqual([['1', '3', '5'], now]);
+    return results.map(({ value }) => (value as SqlStorageCursor<Record<string, SqlValue>>).rowsRead);
+  });
+  expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(40);
+});
+
+it('a delivery to D1 and a new operation read few of 2,000 rows that wait for D1', async () => {
+  const read = await runInDurableObject(custodian(), (_instance, { storage: { sql } }) => {
+    const exec = (query: string, ...params: SqlValue[]) =>
+      sql.exec<Record<string, SqlValue>>(query, ...params).toArray();
+    const meta = new Map<string, string>();
+    const queue = new MirrorQueue(exec, {
+      getMeta: (name) => meta.get(name),
+      setMeta: (name, value) => void meta.set(name, value),
+    });
+    for (let id = 0; id < 2_000; id++) queue.publish('asry_claims', String(id), {}, 2_000 - id);
+    const { results } = vi.spyOn(sql, 'exec').mock;
+    expect(queue.waiting(3).map(({ id }) => id)).toEqual(['0', '1', '2']);
+    expect([queue.isQueued(), queue.undeliveredSince(), queue.setAside(20)]).toEqual([true, 1, []]);
     return results.map(({ value }) => (value as SqlStorageCursor<Record<string, SqlValue>>).rowsRead);
   });
   expect(read.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(40);

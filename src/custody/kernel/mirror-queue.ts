@@ -9,22 +9,29 @@ import { decodeOperation, encodeOperation, mirrorStatus, type Operation, textOf 
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 import { reasonText } from './reason.ts';
 
-const SCHEMA = `CREATE TABLE IF NOT EXISTS outbox (
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS outbox (
     entity TEXT NOT NULL,
     id TEXT NOT NULL,
     revision INTEGER NOT NULL,
     since INTEGER NOT NULL,
     columns TEXT,
     PRIMARY KEY (entity, id)
-  )`;
+  )`,
+  'CREATE INDEX IF NOT EXISTS outbox_by_revision ON outbox (revision)',
+  'CREATE INDEX IF NOT EXISTS outbox_by_age ON outbox (since)',
+] as const;
 
 /** Agenda name of rows that D1 refused while it accepted others. */
 export const REFUSED_ROW = 'mirror_row';
 export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): string => `${entity}:${id}`;
 
 const REFUSAL = `LEFT JOIN agenda r ON r.name = '${REFUSED_ROW}' AND r.id = o.entity || ':' || o.id`;
-const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
-  LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
+const COLUMNS = 'o.entity, o.id, o.revision, o.columns, p.row';
+const OPERATION_ROW = `LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id`;
+/** Reads only the refused rows: the parts of their keys find them in the outbox. */
+const REFUSED = `agenda r CROSS JOIN outbox o ON r.name = '${REFUSED_ROW}'
+  AND o.entity = substr(r.id, 1, instr(r.id, ':') - 1) AND o.id = substr(r.id, instr(r.id, ':') + 1)`;
 
 /** All of D1's columns of an operation except `id` and `revision`. */
 export function columnsOf(op: Operation): Columns {
@@ -67,7 +74,7 @@ export class MirrorQueue {
   readonly #meta: MetaRows;
 
   constructor(exec: Storage['exec'], meta: MetaRows) {
-    exec(SCHEMA);
+    for (const statement of SCHEMA) exec(statement);
     this.#exec = exec;
     this.#meta = meta;
   }
@@ -108,9 +115,8 @@ export class MirrorQueue {
 
   /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
   waiting(limit: number): MirrorRow[] {
-    return this.#exec(`${OUTBOX_ROWS} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`, limit).map(
-      mirrorRowOf,
-    );
+    const query = `SELECT ${COLUMNS} FROM outbox o ${OPERATION_ROW} ${REFUSAL} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`;
+    return this.#exec(query, limit).map(mirrorRowOf);
   }
 
   /** Whether `waiting` would return a row. */
@@ -149,7 +155,7 @@ export class MirrorQueue {
   undeliveredSince(): number | undefined {
     return numberOf(
       this.#exec,
-      `SELECT MIN(o.since) AS n FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.tries < ?`,
+      `SELECT o.since AS n FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.tries < ? ORDER BY o.since LIMIT 1`,
       ALARM_FAILURES,
     );
   }
@@ -177,13 +183,14 @@ export class MirrorQueue {
 
   /** The newest content of a row that the mirror refused. @param key see {@link refusedKey} */
   refused(key: string): MirrorRow | undefined {
-    return this.#exec(`${OUTBOX_ROWS} WHERE r.id = ?`, key).map(mirrorRowOf)[0];
+    const query = `SELECT ${COLUMNS} FROM ${REFUSED} ${OPERATION_ROW} WHERE r.id = ?`;
+    return this.#exec(query, key).map(mirrorRowOf)[0];
   }
 
   /** Rows that the mirror has refused so often that the operator was alerted. They are no longer treated as waiting. */
   setAside(limit: number): { entity: string; id: string; refusals: number }[] {
     return this.#exec(
-      `SELECT o.entity, o.id, r.tries FROM outbox o ${REFUSAL} WHERE r.tries >= ? ORDER BY o.revision LIMIT ?`,
+      `SELECT o.entity, o.id, r.tries FROM ${REFUSED} WHERE r.tries >= ? ORDER BY o.revision LIMIT ?`,
       ALARM_FAILURES,
       limit,
     ).map((row) => ({ entity: String(row.entity), id: String(row.id), refusals: Number(row.tries) }));
