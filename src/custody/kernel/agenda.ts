@@ -4,6 +4,8 @@
  * within seconds. A counter in memory would never reach the number of failures that alerts the operator.
  * @module
  */
+
+import { DAY_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import type { FailingWork } from '../operator-api.ts';
@@ -150,9 +152,13 @@ export class Agenda {
     return at !== undefined && at <= this.#now();
   }
 
-  /** True at most once in `everyMs` for each `what`. The time is stored, so an eviction does not repeat the work. */
+  /**
+   * True at most once in `everyMs` for each `what`. The time is stored, so an eviction does not repeat the work. Times that
+   * are over for a day are deleted: without one, the work is due too.
+   */
   isDueAgain(what: string, everyMs: number): boolean {
     if ((this.dueAt(AGAIN, what) ?? 0) > this.#now()) return false;
+    this.#exec('DELETE FROM agenda WHERE name = ? AND due_at < ?', AGAIN, Math.floor(this.#now()) - DAY_MS);
     this.plan(AGAIN, what, this.#now() + everyMs);
     return true;
   }

@@ -79,6 +79,15 @@ describe('work that waits', () => {
   });
 });
 
+it('alarms that are repeated for many operations leave rows for at most a day after their next time', () => {
+  const { agenda, clock } = setUp();
+  for (let id = 0; id < 100; id++) agenda.isDueAgain(`history_too_short swap:${id}`, DAY_MS);
+  clock.now += 2 * DAY_MS;
+  expect([agenda.isDueAgain('other', DAY_MS), agenda.count('again')]).toEqual([true, 101]);
+  clock.now += 1;
+  expect([agenda.isDueAgain('another', DAY_MS), agenda.ids('again')]).toEqual([true, ['other', 'another']]);
+});
+
 describe('work that fails', () => {
   it('failed work waits twice as long after each failure, at most 6 minutes, and not at all after a success', () => {
     const { agenda, clock } = setUp();
