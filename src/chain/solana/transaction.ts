@@ -229,3 +229,7 @@ export function lamportsChange(
   const after = transaction.postLamports[index];
   return before === undefined || after === undefined ? undefined : after - before;
 }
+
+/** Lamports that an account gained, negative if it lost some; zero if the transaction does not include it. */
+export const lamportsGained = (...[transaction, address]: Parameters<typeof lamportsChange>): bigint =>
+  lamportsChange(transaction, address) ?? 0n;

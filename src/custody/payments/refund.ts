@@ -3,7 +3,7 @@
  * within the day's limit. It is one System transfer whose memo names the payment, so the chain itself records the refund.
  * @module
  */
-import { lamportsChange, MEMO_TRANSFER_FEE, memoTransferMessage } from '../../chain/solana/transaction.ts';
+import { lamportsGained, MEMO_TRANSFER_FEE, memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
@@ -87,7 +87,7 @@ async function objection(context: PaymentContext, refund: RefundDue): Promise<st
   const payee = context.treasury.payeeOf(refund.signature) ?? context.treasuryAddress;
   const transaction = await context.transaction(refund.signature);
   if (!transaction || transaction.failed) return 'the chain does not show this payment';
-  const credit = lamportsChange(transaction, payee) ?? 0n;
+  const credit = lamportsGained(transaction, payee);
   if (owedOf(context, refund.signature) > credit) return 'the recorded refund is larger than the payment';
   if (payerOf(transaction, payee) !== refund.payer) return 'the chain shows a different payer';
   return undefined;

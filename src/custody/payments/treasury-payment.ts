@@ -2,7 +2,7 @@
  * What a transaction pays to a treasury, who paid it, and for which request.
  * @module
  */
-import { lamportsChange } from '../../chain/solana/transaction.ts';
+import { lamportsGained } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { PaymentContext } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';
@@ -14,7 +14,7 @@ export const DUST = 10_000n;
 /** What a transaction pays to a treasury: zero if it failed. */
 function treasuryPayment(transaction: ChainTransaction, payee: string): TreasuryPayment {
   const { signature, slot, blockTime, failed } = transaction;
-  const credit = failed ? 0n : (lamportsChange(transaction, payee) ?? 0n);
+  const credit = failed ? 0n : lamportsGained(transaction, payee);
   if (credit <= 0n) return { signature, slot, blockTime, lamports: 0n, payee, payer: null };
   return { signature, slot, blockTime, lamports: credit, payee, payer: payerOf(transaction, payee) };
 }
@@ -27,12 +27,11 @@ function treasuryPayment(transaction: ChainTransaction, payee: string): Treasury
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
   const { accounts, signers, fee } = transaction;
   const losers = accounts.flatMap((account, index) => {
-    const change = lamportsChange(transaction, account) ?? 0n;
-    const paid = -change - (index === 0 ? fee : 0n);
+    const paid = -lamportsGained(transaction, account) - (index === 0 ? fee : 0n);
     return account !== treasury && paid > 0n ? [{ account, paid }] : [];
   });
   const [payer] = losers;
-  const credit = lamportsChange(transaction, treasury) ?? 0n;
+  const credit = lamportsGained(transaction, treasury);
   const isPayer = payer && losers.length === 1 && payer.paid >= credit && signers.includes(payer.account);
   return isPayer ? payer.account : null;
 }
@@ -120,7 +119,7 @@ export function readPayment(
  */
 function matchRequest({ requests, treasuryAddress }: PaymentContext, transaction: ChainTransaction): Match {
   const { accounts } = transaction;
-  const gainOf = (account: string): bigint => lamportsChange(transaction, account) ?? 0n;
+  const gainOf = (account: string): bigint => lamportsGained(transaction, account);
   const named = accounts.flatMap((account) => requests.byReference(account) ?? []);
   if (named.length > 0) {
     const paid = named.find(({ payee }) => gainOf(payee) > 0n);

@@ -3,7 +3,7 @@
  * or minted without it. SOL is covered too: its account pays only with the reserve's own signature.
  * @module
  */
-import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
+import { lamportsGained, memoText } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction, SignatureEntry, TokenRow } from '../../providers/solana-rpc.ts';
 import {
   type History,
@@ -196,11 +196,11 @@ const spendOf = (
 });
 
 function solMoved(transaction: ChainTransaction, reserve: string): Moved[] {
-  const lost = -(lamportsChange(transaction, reserve) ?? 0n);
+  const lost = -lamportsGained(transaction, reserve);
   if (lost <= 0n) return [];
   const gains = transaction.accounts.map((account) => ({
     owner: account,
-    gain: lamportsChange(transaction, account) ?? 0n,
+    gain: lamportsGained(transaction, account),
   }));
   return [{ mint: null, atoms: lost.toString(), receiver: mostGained(gains) }];
 }

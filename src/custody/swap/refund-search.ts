@@ -4,7 +4,7 @@
  * @module
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
-import { lamportsChange } from '../../chain/solana/transaction.ts';
+import { lamportsGained } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
@@ -74,7 +74,7 @@ type Read = Awaited<ReturnType<typeof readTransactions>>[number];
 function creditOf(transaction: Read['transaction'], { signer, landing }: Operation): bigint {
   if (!transaction || transaction === 'unreadable' || transaction.failed) return 0n;
   if (transaction.slot < (landing?.slot ?? 0n)) return 0n;
-  return lamportsChange(transaction, signer) ?? 0n;
+  return lamportsGained(transaction, signer);
 }
 
 /** Transactions that the bridge names as a refund. A bridge may name anyone's, so their rules are those of all credits. */
