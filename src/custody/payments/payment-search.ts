@@ -205,7 +205,7 @@ class ReferenceChecks {
         if (reads === 0) return;
         reads--;
         budget.reads--;
-        if ((await this.#unread.read(signature, node.name)) === 'stop') return;
+        if (!(await this.#unread.read(signature, node.name))) return;
       }
     }
   }

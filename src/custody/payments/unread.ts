@@ -50,16 +50,16 @@ export class UnreadTransactions {
   /**
    * Reads a listed transaction and books it, or plans the next read.
    * @param source the node that listed it
-   * @returns `stop` if the nodes fail: each further read would fail too
+   * @returns false if the nodes fail: each further read would fail too
    */
-  async read(signature: string, source: string): Promise<'read' | 'stop'> {
+  async read(signature: string, source: string): Promise<boolean> {
     const { agenda } = this.#context;
     let transaction: ChainTransaction | null | 'unreadable';
     try {
       transaction = await orUnreadable(this.#context.transaction(signature));
     } catch (error) {
       this.#failed(signature, source, error);
-      return 'stop';
+      return false;
     }
     try {
       const why = transaction === 'unreadable' ? transaction : await this.#bookShown(transaction);
@@ -72,7 +72,7 @@ export class UnreadTransactions {
       // A mint may change so often that no quorum of nodes shows the same state. Other payments must not wait for it.
       this.#failed(signature, source, error);
     }
-    return 'read';
+    return true;
   }
 
   async #bookShown(transaction: ChainTransaction | null): Promise<'absent' | Undecided | undefined> {
@@ -159,7 +159,7 @@ export class UnreadTransactions {
           if (treasury.unread(signature)?.state !== 'queued') continue;
           if (now() > until) return;
           budget.reads--;
-          if ((await this.read(signature, source)) === 'stop') return;
+          if (!(await this.read(signature, source))) return;
         }
   }
 
