@@ -3,7 +3,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { createCustodianWorld } from '../kit/custodian.ts';
-import { SOL } from '../kit/sample-operations.ts';
+import { done, SOL } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 const COST = SOL / 10n;
@@ -54,6 +54,16 @@ it('refuses an invoice while the balance cannot be read', async () => {
   w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
   const details = { upstream: 'solana-rpc', reason: 'upstream_down' };
   expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED', details } });
+});
+
+it('refuses an invoice while the balance may not show the end of an earlier operation', async () => {
+  const w = selling(10n * SOL);
+  w.add(done({ releasedSlot: 101n }));
+  const refusal = { code: 'UPSTREAM_FAILED', details: { reason: 'upstream_balance_outdated' } };
+  expect(await w.open()).toMatchObject({ refusal });
+  w.chain.nextBalance = async () => ({ lamports: lamports(10n * SOL), slot: 101n });
+  w.clock.now += 1_000;
+  expect(await w.open()).toMatchObject({ type: 'opened' });
 });
 
 it('refuses an invoice whose cost differs by a lamport from the cost that the custodian reads', async () => {

@@ -166,6 +166,16 @@ it.each(
       | open a; pay a fee; confirm a a1 0s = INVOICE_IN_PROGRESS; waits = none; detail a = creating; run; confirm a a1 = confirmed
     a confirm call does not read the chain once the payment is recorded
       | set creates never; open a; pay a fee; confirm a a1; set unreadable yes; confirm a a1 = INVOICE_IN_PROGRESS
+    a confirm call looks up a payment once if it is final
+      | open a; pay a fee; confirm a a1 = confirmed; lookups = confirmed 5000 15000
+    a confirm call leaves no row of a transaction that pays the treasury nothing
+      | open a; pay a 0; confirm a a1 = PAYMENT_NOT_BOUND; pay a 5 unnamed to other; confirm a a2 = PAYMENT_NOT_BOUND; purposes = none
+    a confirm call refuses a payment that is older than the journal
+      | open a; pay a fee; birth; confirm a a1 = OLDER_THAN_RECORDS; detail a = awaiting_payment
+    a creation that has ended changes nothing if it ends again
+      | open a; pay a fee; confirm a a1 = confirmed; end-again a failed; detail a = completed; owed a = none
+    an earlier creation of a request changes nothing when it ends
+      | set creates never; open a; pay a fee; confirm a a1; end-again a failed :0; detail a = creating; owed a = none
     a confirm call does not find a request of the other kind
       | open a; pay a fee; confirm a a1 5s listing = NOT_FOUND
     a confirm call for a completed request refuses other requests' payments

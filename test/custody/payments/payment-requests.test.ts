@@ -48,6 +48,8 @@ describe('a payment that a caller has sent and that is not final', () => {
     scenes(`
       a reported payment that is not final is shown for three minutes, which a repeat does not extend
         | open a; pay a fee sent; confirm a a1; detail a = seen; received a = 0; bought a = null; reported a = a1; wait 2m; confirm a a1; detail a = seen; wait 1m; detail a = awaiting_payment; reported a = null
+      a reported part of one lamport is shown
+        | open a; pay a 1 sent; confirm a a1; reported a = a1
       a reported payment is replaced by a newer one, and removed when it turns out to pay nothing
         | open a; pay a 1 sent; confirm a a1; pay a fee sent; confirm a a2; reported a = a2; pay a fee failed as a2; confirm a a2; detail a = awaiting_payment; reported a = null
       a reported payment stays shown when a third party confirms another final transaction
@@ -70,11 +72,11 @@ describe('a payment that a caller has sent and that is not final', () => {
       'for the rest of the time that its caller waits',
       4_999,
       [
-        ['confirmed', 5_000],
-        ['final', 1],
+        ['confirmed', 5_000, 15_000],
+        ['final', 1, 15_000],
       ],
     ],
-    ['for no longer than its caller waits', 5_000, [['confirmed', 5_000]]],
+    ['for no longer than its caller waits', 5_000, [['confirmed', 5_000, 15_000]]],
   ])('a confirm call waits for a final payment %s', async (_how, lookupMs, lookups) => {
     const world = createPaymentWorld();
     const request = world.open();
@@ -102,7 +104,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(await confirm(id, signature(99))).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
     });
-    expect(lookups).toEqual([['confirmed', 5_000]]);
+    expect(lookups).toEqual([['confirmed', 5_000, 15_000]]);
     expect(payments.find(id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
   });
 
@@ -329,6 +331,27 @@ describe('how many requests may be open', () => {
       world.state.listing = async () => listable;
       await world.payments.run();
       expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
+    });
+
+    it('a payment that matches another request after each of three reads is not booked yet', async () => {
+      const world = createPaymentWorld();
+      const [one, other] = [world.open({ kind: 'listing' }), world.open({ kind: 'listing' })];
+      let reads = 0;
+      world.state.listing = async () => {
+        const named = [one, other][++reads % 2];
+        world.storage.exec('UPDATE requests SET reference = id');
+        world.storage.exec(
+          'UPDATE requests SET reference = ? WHERE id = ?',
+          one.reference,
+          String(named?.id),
+        );
+        return listable;
+      };
+      const paid = world.pay(30_000_000n, [one.reference]);
+      expect(await world.confirm(one.id, paid)).toMatchObject({
+        refusal: { code: 'PAYMENT_NOT_FINAL', retryAfterSeconds: 5 },
+      });
+      expect(reads).toBe(3);
     });
 
     it('a token is not read for a payment that does not complete the fee', async () => {

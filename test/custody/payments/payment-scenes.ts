@@ -127,6 +127,12 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       const [of = '', attempt] = name.split(':');
       world.finish(attempt ? `refund:${payment(of)}:${attempt}` : `token:${request(of).id}`, end as 'done');
     },
+    /** Ends the creation of `a` once more, or that of an earlier number such as `:0`. */
+    'end-again'(name: string, end: string, number = '') {
+      const id = `token:${request(name).id}`;
+      const operation = world.journal.get(id);
+      if (operation) payments.kinds.token?.onEnd?.({ ...operation, id: id + number, state: end as 'done' });
+    },
     consume(name: string, purpose: string) {
       const [kind, of = ''] = purpose.split(':');
       const consumer = `${kind}:${requests.get(of)?.id ?? of}`;

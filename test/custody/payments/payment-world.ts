@@ -75,8 +75,8 @@ export function createPaymentWorld(
   const named = new Map<string, Partial<typeof SUBJECT>>();
   /** Confirmed transactions that are not final. */
   const confirmed: ChainTransaction[] = [];
-  /** State and wait of each lookup. */
-  const lookups: [until: 'confirmed' | 'final', waitMs: number][] = [];
+  /** State and wait of each lookup, and the longest wait for an unknown signature. */
+  const lookups: [until: 'confirmed' | 'final', waitMs: number, unknownMs: number][] = [];
   /** How long a confirm call waited for the end of each creation. */
   const waits: number[] = [];
   const created: string[] = [];
@@ -159,8 +159,8 @@ export function createPaymentWorld(
       await state.reading?.();
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
-    async lookUp({ signature: text, until, waitMs }) {
-      lookups.push([until, waitMs]);
+    async lookUp({ signature: text, until, waitMs, unknownMs }) {
+      lookups.push([until, waitMs, unknownMs]);
       if (state.lookedUp) return state.lookedUp;
       const found = await ports.transaction(text);
       if (found) return { type: 'final', transaction: found };

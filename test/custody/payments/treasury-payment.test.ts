@@ -26,6 +26,7 @@ it('a payment may be a bridge refund if it is between nine tenths and all of wha
 it('a payment may be a bridge refund if it is at most two minutes older than the operation, or has no block time', () => {
   const times = [NOW - 120_000, NOW - 121_000, null].map((at) => returned(1_000n, SENT, at));
   expect(times).toEqual([true, false, true]);
+  expect(returned(1_000n, { ...SENT, createdAt: NOW + 1 }, NOW - 120_000)).toBe(false);
 });
 
 it('a payment is never treated as a bridge refund of an operation with nothing outstanding', () => {

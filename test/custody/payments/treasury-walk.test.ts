@@ -37,7 +37,7 @@ function stageOf(nodeCount: number) {
   const chain: ChainTransaction[] = [];
   const landed = new Map<string, ChainTransaction>();
   const [taken, said]: [string[], Record<string, unknown>[]] = [[], []];
-  const world = { now: T0 * 1_000, since: T0 * 1_000, reads: 0, count: 0, share: 40 * nodeCount };
+  const world = { now: T0 * 1_000, since: T0 * 1_000, reads: 0, readMs: 0, count: 0, share: 40 * nodeCount };
   /** What is wrong with the lists: all lack the newest, the oldest or older pages; that of node 1 hides or invents entries. */
   const list = {
     lag: 0,
@@ -71,6 +71,7 @@ function stageOf(nodeCount: number) {
     treasuryAddress: 'treasury',
     async transaction(signature: string) {
       world.reads++;
+      world.now += world.readMs;
       if (signature === fault.silent) throw upstreamFailed('solana-rpc', 'timeout');
       if (signature === fault.unreadable) throw upstreamFailed('solana-rpc', 'rpc_-32015');
       if (signature === fault.missing) return null;
@@ -151,6 +152,10 @@ function stageOf(nodeCount: number) {
     },
     since: (time) => {
       world.since = world.now + duration(time);
+    },
+    /** The time that a read takes. */
+    slow: (time) => {
+      world.readMs = duration(time);
     },
     share: (reads) => {
       world.share = Number(reads);
@@ -260,6 +265,11 @@ const SCENES = `
   much is queued for longer than ten minutes                      | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
   much is queued even if the clock was set back                   | 1 | pay 500, run, tick -1d, run, tick 10m, run, tick 1ms, run | 160 of 500, behind, treasury_walk_behind node-1
   a run may read little                                           | 2 | pay 60, share 1, run | 4 of 60, behind
+  a run may read more                                             | 2 | pay 60, share 8, run | 8 of 60, behind
+  a read takes a second                                           | 1 | pay 9, slow 1s, run | 3 of 9, behind
+  a read takes a millisecond more than a third of two seconds     | 1 | pay 9, slow 667ms, run | 3 of 9, behind
+  the first read of a run fails                                   | 1 | pay 9, fault silent s9, run | 0 of 9, behind, work_failed
+  a list is longer than a run reads                               | 1 | pay 1, all, none 10000, share 1, run | 1 of 10001, behind, incomplete
   no node responds to a request for one transaction               | 1 | pay 5, fault silent s3, run, run | 4 of 5, work_failed
   no node has one transaction, for a time                         | 1 | pay 2, fault missing s1, all, fault missing none, tick 2s, retry | 2 of 2
   one transaction has an unknown version, for a time              | 1 | pay 30, fault unreadable s25, all, fault unreadable none, tick 1h, retry | 30 of 30, payment_unbooked

@@ -98,6 +98,21 @@ describe('a transaction that no quorum returns', () => {
     },
   );
 
+  it.each([
+    ['a day in which no node has it', DAY_MS, null, 512],
+    ['thirty days in which the nodes fail', 30 * DAY_MS, new Error('the node is down'), 360],
+  ])('an unread transaction is read as before until more than %s', async (_what, life, failure, wait) => {
+    const { unread, agenda, state } = setUp();
+    if (failure)
+      state.transaction = () => {
+        throw failure;
+      };
+    await unread.read('one', 'node');
+    state.now += life;
+    for (let reads = 2; reads <= 9; reads++) await unread.read('one', 'node');
+    expect(agenda.dueAt(UNREAD, 'one')).toBe(state.now + wait * 1_000);
+  });
+
   it('an absent transaction is no longer read once it was confirmed', async () => {
     const { unread, agenda, payments } = setUp();
     await unread.read('one', 'node');
@@ -108,6 +123,16 @@ describe('a transaction that no quorum returns', () => {
 });
 
 describe('a listed transaction', () => {
+  it('at most 20,000 transactions of a node are queued, and a full queue takes nothing from its list', () => {
+    const { unread, payments } = setUp();
+    const entry = (signature: string) => ({ signature, slot: 1n, err: null, blockTime: null });
+    const entries = Array.from({ length: 20_000 }, (_, n) => entry(`s${n}`));
+    expect(unread.queue(entries, 'node', NOW)).toBe(true);
+    expect(unread.queue([entry('new')], 'node', NOW)).toBe(false);
+    expect([payments.countQueued('node'), payments.unread('new')]).toEqual([20_000, undefined]);
+    expect(unread.queue([entry('new')], 'another node', NOW)).toBe(true);
+  });
+
   it('at most 1,000 absent transactions of a node are kept, and the oldest are dropped first', async () => {
     const { unread, payments, state } = setUp();
     await unread.read('old', 'node');
@@ -214,7 +239,7 @@ it.each(
     the only signer that lost more than the fee                   | a b | a -5000, b -9, treasury 9              | b
     the first signer, if it lost more than the fee                | a b | a -5009, b 0, treasury 9               | a
     unknown when two signers paid                                 | a b | a -5005, b -4, treasury 9              | null
-    unknown when two signers paid, one of them all                | a b | a -5009, b -4, treasury 9              | null
+    unknown when two signers paid, one of them all                | a b | a -5009, b -1, treasury 9              | null
     unknown when no signer paid                                   | a   | a -5000, c -9, treasury 9              | null
     unknown when an account that did not sign paid a part         | a   | a -5008, c -1, treasury 9              | null
     known if another account did not lose anything                | a   | a -5009, c 0, treasury 9               | a
