@@ -193,6 +193,13 @@ export class AsryStore {
     return this.#claims.first('WHERE signature = ?', signature);
   }
 
+  /** @throws Error if it is not stored: a payout is stored with its claim */
+  claimOf({ signature }: Payout): Claim {
+    const claim = this.claim(signature);
+    if (!claim) throw new Error(`No claim ${signature}`);
+    return claim;
+  }
+
   payout(key: string): Payout | undefined {
     const [signature = '', part = ''] = key.split(':');
     return this.#payouts.first('WHERE signature = ? AND part = ?', signature, Number(part));

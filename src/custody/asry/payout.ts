@@ -77,7 +77,7 @@ export async function payOwed(
 ): Promise<void> {
   const { agenda, log, readAccounts, store } = context;
   if (payouts.length === 0) return;
-  const senders = payouts.map(({ signature }) => store.claim(signature)?.sender ?? '');
+  const senders = payouts.map((payout) => store.claimOf(payout).sender);
   const found = await readAccounts(senders).catch((error: unknown) => {
     log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
     return [];
@@ -100,8 +100,7 @@ async function pay(
   by: 'alarm' | 'repeat',
 ): Promise<void> {
   const { drive, storage, store } = context;
-  const claim = store.claim(asked.signature);
-  if (!claim) return;
+  const claim = store.claimOf(asked);
   const id = payoutId(claim.signature, claim.operations + 1);
   const begun: Begun<OwedReason> = accounts
     ? await beginOperation(context, 'asry', id, () => decide(context, id, asked, accounts))
@@ -117,9 +116,8 @@ async function pay(
 }
 
 function owedNow({ store }: AsryContext, asked: Payout): { claim: Claim; payout: Payout } | undefined {
-  const claim = store.claim(asked.signature);
   const payout = store.payout(payoutKey(asked));
-  return claim && payout?.state === 'owed' ? { claim, payout } : undefined;
+  return payout?.state === 'owed' ? { claim: store.claimOf(payout), payout } : undefined;
 }
 
 function decide(
@@ -268,9 +266,9 @@ export const endPayout =
   (context: AsryContext) =>
   ({ id, state, plan, reason, landing, updatedAt }: Operation): void => {
     const { agenda, log, store } = context;
-    const claim = store.claim(String(plan.deposit));
     const payout = store.payouts(String(plan.deposit)).find(({ operationId }) => operationId === id);
-    if (!claim || payout?.state !== 'begun') return;
+    if (payout?.state !== 'begun') return;
+    const claim = store.claimOf(payout);
     if (state === 'done') {
       const rent = landing ? landing.debit - landing.fee : payout.rent;
       const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;

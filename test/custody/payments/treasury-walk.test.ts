@@ -249,6 +249,7 @@ const SCENES = `
   each of two nodes has pruned it                                 | 2 | pay 1, all, pay 59, prune 40 2, all | 22 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
   one of two nodes has pruned it                                  | 2 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, incomplete, treasury_history_pruned node-1
   two of three nodes have pruned it                               | 3 | pay 1, all, pay 59, prune 40 2, all | 60 of 60, incomplete, treasury_history_pruned node-1, treasury_history_pruned node-2
+  a node that has pruned what the others keep continues above it  | 3 | pay 1, all, pay 59, prune 40 1, all, tick 2h, run | 60 of 60, treasury_history_pruned node-1
   one of three nodes has pruned it                                | 3 | pay 1, all, pay 59, prune 40 1, all | 60 of 60, treasury_history_pruned node-1
   a node that had pruned it is replaced                           | 1 | pay 1, all, pay 59, prune 40 1, run 9, prune 0 0, all | 60 of 60, treasury_history_pruned node-1
   a node has pruned exactly up to the known entry                 | 1 | pay 1, all, pay 59, keep 30, prune 2 1, all | 31 of 60, incomplete, treasury_history_pruned node-1
