@@ -6,7 +6,7 @@
 import { upstreamFailed } from '../../core/errors.ts';
 import { isUnsupportedVersion, type SignatureEntry, type SolanaNode } from '../../providers/solana-rpc.ts';
 import { MAX_NODE_LAG } from './finality.ts';
-import { quorumOf, succeeded, valuesOf } from './quorum.ts';
+import { quorumOf, valuesOf } from './quorum.ts';
 
 /** A part of a list, newest first. */
 type Page = { readonly limit: number; readonly before?: string };
@@ -44,7 +44,7 @@ export const historyOf = (nodes: readonly SolanaNode[], address: string): Histor
  * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
  */
 async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: Listed): Promise<boolean> {
-  const answers = await succeeded(
+  return isProven(
     nodes.map(async (node) => {
       const { slot: finalized } = await node.epochInfo('finalized');
       if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
@@ -52,7 +52,29 @@ async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: L
       return (await node.transaction(signature, 'finalized')) === null;
     }),
   );
-  return answers.filter((isProven) => isProven).length >= quorumOf(nodes.length);
+}
+
+/**
+ * Whether a quorum of nodes proves a fact. A node that hangs is not waited for once the others have decided.
+ * @param checks one for each node; a failed one proves nothing
+ */
+export function isProven(checks: readonly Promise<boolean>[]): Promise<boolean> {
+  const quorum = quorumOf(checks.length);
+  let proofs = 0;
+  let left = checks.length;
+  return new Promise((resolve) => {
+    const decide = () => {
+      if (proofs >= quorum) resolve(true);
+      else if (proofs + left < quorum) resolve(false);
+    };
+    const take = (holds: boolean) => {
+      left -= 1;
+      if (holds) proofs += 1;
+      decide();
+    };
+    for (const check of checks) check.then(take, () => take(false));
+    decide();
+  });
 }
 
 /**

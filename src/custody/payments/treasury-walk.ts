@@ -7,8 +7,7 @@
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry } from '../../providers/solana-rpc.ts';
-import { type Cursor, pagesDown } from '../nodes/history.ts';
-import { quorumOf, succeeded } from '../nodes/quorum.ts';
+import { type Cursor, isProven, pagesDown } from '../nodes/history.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import { MOST_UNREAD } from './treasury-store.ts';
 import type { RunBudget, UnreadTransactions } from './unread.ts';
@@ -129,8 +128,7 @@ export class TreasuryWalk {
       return false;
     }
     this.#alarm(name, 'treasury_history_pruned', { slot: head.slot });
-    const pruned = await succeeded(this.#context.nodes.map((each) => isPruned(each, head)));
-    return pruned.filter((isGone) => !isGone).length >= quorumOf(this.#context.nodes.length);
+    return isProven(this.#context.nodes.map(async (each) => !(await isPruned(each, head))));
   }
 
   #headOf(node: TreasuryNode): Head | undefined {

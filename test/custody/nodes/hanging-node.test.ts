@@ -79,6 +79,11 @@ it.each<[string, number, (view: SolanaView) => Promise<unknown>]>([
     (view: SolanaView) =>
       view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }, 'reserve'),
   ],
+  [
+    'whether a transaction is absent',
+    1_000,
+    (view: SolanaView) => view.historyOf('reserve').isAbsent({ signature: 'invented', slot: 890n }),
+  ],
 ])('returns a result before the time limit of the node that hangs: %s', async (_what, most, read) => {
   const { view, onPlatform } = setUp(['a.test']);
   const [value, ms] = await timed(() => onPlatform(() => read(view)));
