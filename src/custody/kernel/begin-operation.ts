@@ -78,7 +78,7 @@ export type Begun<Declined = never> =
   /** `known`: an earlier call has stored it. */
   { readonly type: 'begun' | 'known'; readonly operation: Operation } | Stopped<Declined>;
 
-export type Rehearsed<Declined = never> =
+export type Verdict<Declined = never> =
   | { readonly type: 'possible'; readonly intent: Intent }
   | Stopped<Declined>;
 
@@ -114,15 +114,15 @@ export async function beginOperation<Declined = never>(
   return begun;
 }
 
-/** Makes the reads and checks of `beginOperation` for a new id, but stores nothing. */
-export const rehearseOperation = <Declined = never>(
+/** The reads and checks of `beginOperation` for a new id; nothing is stored. */
+export const checkOperation = <Declined = never>(
   context: BeginContext,
   kind: Kind,
   decide: () => Decision<Declined>,
-): Promise<Rehearsed<Declined>> =>
+): Promise<Verdict<Declined>> =>
   withBalance(context, kind, (balance) => judge(context, kind, balance, decide));
 
-/** Calls `work` with a balance that was read after the last reservation ended. */
+/** Calls `act` with a balance that was read after the last reservation ended. */
 async function withBalance<Result>(
   { journal, readBalance, stopBeginning }: BeginContext,
   kind: Kind,
@@ -149,7 +149,7 @@ function judge<Declined>(
   kind: Kind,
   balance: Balance,
   decide: () => Decision<Declined>,
-): Rehearsed<Declined> | 'outdated' {
+): Verdict<Declined> | 'outdated' {
   const decision = decide();
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
   // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.

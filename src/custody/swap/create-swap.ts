@@ -17,12 +17,7 @@ import type {
   SwapMinimum,
   SwapRequest,
 } from '../api.ts';
-import {
-  beginOperation,
-  type Decision,
-  rehearseOperation,
-  upstreamRefusal,
-} from '../kernel/begin-operation.ts';
+import { beginOperation, checkOperation, type Decision, upstreamRefusal } from '../kernel/begin-operation.ts';
 import { lostRequestRefusal } from '../kernel/birth.ts';
 import { isSuspect } from '../kernel/journal-integrity.ts';
 import type { ModuleTools } from '../kernel/module.ts';
@@ -113,9 +108,9 @@ export class Swaps {
   async #refusalBeforeQuote(request: SwapRequest): Promise<Refusal | undefined> {
     const early = await this.#earlyRefusal(request);
     if (early) return early;
-    const rehearsed = await rehearseOperation(this.#tools, 'swap', () => this.#decide(request));
-    if (rehearsed.type === 'declined') return rehearsed.declined;
-    if (rehearsed.type === 'refused') return notBegunRefusal(rehearsed.why, this.#tools.now());
+    const verdict = await checkOperation(this.#tools, 'swap', () => this.#decide(request));
+    if (verdict.type === 'declined') return verdict.declined;
+    if (verdict.type === 'refused') return notBegunRefusal(verdict.why, this.#tools.now());
     const minimum = this.#minimumAbove(request);
     return minimum && tooSmallRefusal(minimum);
   }
