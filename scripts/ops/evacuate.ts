@@ -262,7 +262,8 @@ async function readPlan(rpc: SolanaRpc, config: Config, keys: Keys): Promise<Pla
 }
 
 async function readFacts(node: SolanaNode, config: Config, keys: Keys): Promise<EvacuationFacts> {
-  const read = async (addresses: readonly string[]) => (await node.accounts(addresses, 'finalized')).accounts;
+  // Nodes finalize a step at different times. Once one of them has, all others have confirmed it.
+  const read = async (addresses: readonly string[]) => (await node.accounts(addresses, 'confirmed')).accounts;
   const known = Object.entries({
     ABSR: config.ABSR_MINT_ADDRESS,
     ASRY: config.ASRY_MINT_ADDRESS,
