@@ -38,8 +38,14 @@ function print({ mutant, fate, note }: Result): void {
 }
 
 async function judgeArea(area: Area): Promise<Result[]> {
-  const run = (change?: Change) =>
-    judge === 'seeds' ? judgeBySeeds(change, seeds) : judgeByTests(change, testsOf(area));
+  const tests = testsOf(area);
+  const run = async (change?: Change) => {
+    if (judge === 'seeds') return judgeBySeeds(change, seeds);
+    const judged = await judgeByTests(change, tests);
+    // The next mutant is in the same code, so the file that detected this one runs first.
+    if (judged.test !== undefined) tests.unshift(...tests.splice(tests.indexOf(judged.test), 1));
+    return judged;
+  };
   const unchanged = await run();
   if (unchanged.fate !== 'survived') throw new Error(`Without a mutant: ${unchanged.note}`);
   return judgeAll(choose(mutantsIn(area), sample), run, print);

@@ -58,7 +58,7 @@ async function runTests({ change, tests }: TestShare): Promise<Judged> {
       const failed = cases.find((one) => one.result().state === 'failed')?.fullName ?? run.unhandledErrors[0];
       const module = vitest.state.getTestModules().find(({ moduleId }) => moduleId === join(ROOT, test));
       if (failed !== undefined || module?.state() === 'failed')
-        return { fate: 'killed', note: `${test}: ${String(failed ?? module?.errors()[0]?.message)}` };
+        return { fate: 'killed', note: `${test}: ${String(failed ?? module?.errors()[0]?.message)}`, test };
       if (module?.state() !== 'passed') throw new Error(`${test} does not run to completion`);
     }
     return { fate: 'survived', note: `${tests.length} test files` };

@@ -18,6 +18,8 @@ export interface Judged {
   readonly fate: 'killed' | 'survived' | 'error';
   /** The test or the seed that detected the mutant; for a survivor, what did not detect it. */
   readonly note: string;
+  /** The test file that detected it. */
+  readonly test?: string;
 }
 
 export interface Result extends Judged {
