@@ -1,5 +1,5 @@
 /** The part of a claim that is owed: when it is checked, what it costs, and how its operation ends. */
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
@@ -7,12 +7,10 @@ import { payoutKey } from '../../../src/custody/asry/asry-store.ts';
 import type { PayoutAccounts } from '../../../src/custody/asry/context.ts';
 import { createPayoutKind, PAYOUT, payOwed } from '../../../src/custody/asry/payout.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import { code, KEY_ROTATED, reasonText } from '../../../src/custody/kernel/reason.ts';
+import { code, KEY_ROTATED } from '../../../src/custody/kernel/reason.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import { wallet } from '../../kit/addresses.ts';
-import { land } from '../../kit/fake-chain.ts';
-import { createKernel, ready } from '../../kit/kernel.ts';
-import { deathProof, NOW, planned, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
+import { signingOf } from '../../kit/sample-operations.ts';
 import { eachScene, msOf, playSteps } from '../../kit/scenes.ts';
 import { wordsOf } from './claim-scenes.ts';
 import { PROGRAM } from './claim-simulation.ts';
@@ -256,26 +254,4 @@ eachScene(`
   );
   if ('message' in prepared)
     expect(decodeMessage(prepared.message).instructions).toHaveLength(plan === 'createAccount' ? 5 : 4);
-});
-
-const isRejected = view({ status: statusOf('finalized', true) });
-const unanswered = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
-
-it.each([
-  ['is prepared again after a failed read', unanswered, [], ['planned', 'upstream_timeout', 0]],
-  ['is signed three times if each attempt expires', ready, [deathProof()], ['failed', 'expired', 3]],
-  ['is signed once if the chain rejects it', ready, [isRejected], ['failed', 'rejected', 1]],
-  ['is done once it has landed', ready, 'landed', ['done', null, 1]],
-] as const)('the operation of a payout %s', async (_what, prepare, views, outcome) => {
-  const { rules } = createPayoutKind({} as never);
-  const w = createKernel({ rules, prepare: async () => prepare() });
-  if (views === 'landed') land(w.chain);
-  else w.chain.nextViews = () => [...views];
-  w.add(planned({ id: 'asry:one', kind: 'asry', amount: lamports(0n), dueAt: NOW }));
-  for (let drive = 0; drive < 20; drive++) {
-    await w.executor.drive('asry:one');
-    w.clock.now += 60_000;
-  }
-  const { state, reason } = w.row('asry:one');
-  expect([state, reasonText(reason), w.order.filter((each) => each === 'sign').length]).toEqual(outcome);
 });
