@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { oweRefund } from '../../../src/custody/payments/owed.ts';
 import { cases } from '../../cases.ts';
+import { signingOf } from '../../kit/sample-operations.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { play } from './payment-scenes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
@@ -20,11 +22,11 @@ describe('a refund', () => {
   it('a refund pays the recorded amount to the recorded payer in its own operation, and is shown', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
+    const id = `refund:${paid}:1`;
     expect(await world.payments.commands.refund(request.id)).toMatchObject({
       ok: true,
-      rows: [{ outcome: 'paid' }],
+      rows: [{ outcome: 'paid', operation: id, refund: `signature-${id}` }],
     });
-    const id = `refund:${paid}:1`;
     expect(world.journal.get(id)).toMatchObject({
       kind: 'refund',
       amount: 50_000n,
@@ -46,6 +48,47 @@ describe('a refund', () => {
     await world.payments.commands.refund(request.id);
     expect(world.refunded).toEqual([`refund:${paid}:1`]);
     expect(world.journal.get(`refund:${paid}:2`)).toBeUndefined();
+  });
+
+  it('a refund that grows before its operation begins is not paid by that command', async () => {
+    const world = createPaymentWorld();
+    const { request, paid } = await overpaid(world, 50_000n);
+    const { context } = world;
+    const { readBalance } = context;
+    Object.assign(context, {
+      async readBalance(slot: bigint) {
+        oweRefund(context, request.id, { signature: paid, payer: 'payer' }, 20_000n, 'double');
+        return readBalance(slot);
+      },
+    });
+    expect(await world.payments.commands.refund(request.id)).toMatchObject({
+      ok: false,
+      rows: [{ outcome: 'not paid: the refund has changed in the meantime; list it again', operation: null }],
+    });
+    expect(world.refunded).toEqual([]);
+  });
+
+  it('a refund on its way is shown with the reason why it waits, and with its signature', async () => {
+    const world = createPaymentWorld();
+    world.state.refunds = 'never';
+    const { request, paid } = await overpaid(world, 50_000n);
+    await world.payments.commands.refund(request.id);
+    const operation = world.journal.get(`refund:${paid}:1`);
+    if (!operation) throw new Error('nothing has begun');
+    const stopped = { type: 'stopped', by: 'operator' } as const;
+    world.journal.update(operation, { ...operation, reason: stopped, signing: signingOf('one') }, 0);
+    expect(await world.payments.commands.refund(request.id)).toMatchObject({
+      ok: true,
+      rows: [{ outcome: 'on its way (stopped_operator)', refund: 'signature-one' }],
+    });
+  });
+
+  it('one command pays at most a hundred refunds of a request', async () => {
+    const world = createPaymentWorld();
+    const { request } = await overpaid(world, 50_000n);
+    const [due] = world.context.requests.refundsOf(request.id, 1);
+    for (let n = 0; due && n < 100; n++) world.context.requests.putRefund({ ...due, id: `due-${n}` });
+    expect((await world.payments.commands.refund(request.id)).rows).toHaveLength(100);
   });
 
   it('returns the paid refund when another call paid it first, and does not overwrite its row', async () => {
@@ -70,7 +113,7 @@ describe('a refund', () => {
 it.each(
   scenes(`
     a refund is paid once for any number of commands, which may name its request or its payment
-      | open a; pay a fee+50000; run; set refunds never; refund a; refund a1 = on its way; refunded = a1:1; finish a1:1 done; run; refund a = paid; refunded = a1:1
+      | open a; pay a fee+50000; run; set refunds never; refund a = on its way; refund a1 = on its way; refunded = a1:1; finish a1:1 done; run; refund a = paid; refunded = a1:1
     a refund whose operation moved nothing is due again, and a new operation pays it
       | open a; pay a fee+50000; run; set refunds failed; refund a; refunds a = a1 due; set refunds done; refund a = paid; refunded = a1:1, a1:2; refunds a = a1 paid
     refunds stop at the daily limit, and continue the day after
