@@ -13,7 +13,6 @@ export interface Area {
 
 const shortest = (a: string, b: string): number => a.length - b.length;
 
-/** Each test file runs only for the mutants that the files before it miss. */
 export const testsOf = ({ files, also }: Area): string[] => [
   ...files.flatMap((file) => globSync(file.replace(/^src(.*)\.ts$/, 'test$1*.test.ts')).toSorted(shortest)),
   ...also,
@@ -51,6 +50,7 @@ export const AREAS: readonly Area[] = [
     ],
     also: [
       'test/custody/custodian-sales.test.ts',
+      'test/custody/rotation.test.ts',
       ...[
         'payment-edges',
         'payment-requests',
@@ -62,6 +62,13 @@ export const AREAS: readonly Area[] = [
     ],
   },
   {
+    name: 'refunds',
+    files: ['src/custody/payments/refund.ts', 'src/custody/payments/owed.ts'],
+    also: ['unmatched', 'payment-edges', 'unread', 'free-rows']
+      .map((name) => `test/custody/payments/${name}.test.ts`)
+      .concat('test/custody/attempts.test.ts', 'test/custody/fair-queues.test.ts'),
+  },
+  {
     name: 'claims',
     files: [
       'src/custody/asry/claim.ts',
@@ -69,7 +76,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/asry/payout.ts',
       'src/custody/asry/context.ts',
     ],
-    also: ['payout-view', 'asry/cold-source', 'poisoned-rows', 'fair-queues', 'rotation'].map(
+    also: ['payout-view', 'asry/cold-source', 'poisoned-rows', 'fair-queues', 'rotation', 'attempts'].map(
       (name) => `test/custody/${name}.test.ts`,
     ),
   },
