@@ -195,6 +195,10 @@ eachScene(`
 `)('a deposit earns its reward if %s', play);
 
 eachScene(`
+  a claim does not read the mint while its epoch is open
+    | claim skip = validated; mint timeout; claim = claimed
+  the next epoch is open in its first second
+    | claim skip = validated; clock 30d; deposit at:2592000; claim = claimed
   a preview with a value in dollars needs a price
     | program price:4000000000000; claim skip micro:1 = validated; claim micro:1 = claimed
   a repeat reads the recipient again after 30 seconds

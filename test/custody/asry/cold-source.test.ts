@@ -23,8 +23,13 @@ const tokenAccount = (owner: string, amount: bigint, delegate: string | null, de
   data: tokenData([MINT, owner], amount, delegate, delegated),
 });
 
-/** The ports over three nodes. Each shows an allowance of the source account for the reserve, in this order. */
-function portsWith(allowance: bigint, delegate: string | null = RESERVE, others = [allowance, allowance]) {
+/** The ports over three nodes. Each shows an allowance of the source account for the reserve, in this order. @param missing an account that does not exist */
+function portsWith(
+  allowance: bigint,
+  delegate: string | null = RESERVE,
+  others = [allowance, allowance],
+  missing = '',
+) {
   const ataOf = (owner: string) => findAta(owner, MINT, TOKEN_PROGRAM);
   const chains = [allowance, ...others].map((shown, at) => ({
     newest: 5,
@@ -40,6 +45,7 @@ function portsWith(allowance: bigint, delegate: string | null = RESERVE, others 
           tokenAccount(owner, 0n, null, 0n),
         ]),
       ),
+      [missing]: undefined,
     },
     blockhashAt: () => ({ blockhash: key(9), lastValidBlockHeight: 155 }),
   }));
@@ -78,6 +84,17 @@ it('the available ASRY of a cold source account is the allowance of the reserve,
   expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
   expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
 });
+
+it.each([
+  [MINT, { program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }],
+  [SOURCE, { program: TOKEN_PROGRAM, decimals: 0, accountOwner: RECEIVER, reserveAtoms: 0n }],
+])(
+  'no ASRY is available while the mint or the cold source account is missing: %s',
+  async (missing, shown) => {
+    const ports = portsWith(50n, RESERVE, [50n, 50n], missing);
+    expect(await ports.readAccounts([RECEIVER])).toEqual([shown]);
+  },
+);
 
 it('one node that responds first with a false allowance neither lowers nor raises the available ASRY', async () => {
   for (const lie of [0n, 500n])

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { TreasuryNode } from '../../../src/custody/payments/context.ts';
+import { runDue } from '../../kit/kernel.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { play } from './payment-scenes.ts';
 import { createPaymentWorld, fee } from './payment-world.ts';
@@ -172,6 +173,17 @@ describe('finding payments', () => {
       await world.payments.run();
     }
     expect(world.payments.find(request.id)?.detail).toBe('expired');
+  });
+
+  it('at most eight transactions that could not be read are read again at once', async () => {
+    const world = createPaymentWorld();
+    const row = { source: 'node', state: 'waiting', finalAt: 0, firstAt: 0 } as const;
+    for (let n = 0; n < 9; n++) {
+      world.context.treasury.putUnread({ ...row, signature: `s${n}` });
+      world.context.agenda.plan('unread', `s${n}`, 0);
+    }
+    await runDue(world.payments, world.context.agenda);
+    expect(world.state.reads).toBe(8);
   });
 
   it('a flooded reference does not delay the payment of another request', async () => {

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
+import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { oweRefund } from '../../../src/custody/payments/owed.ts';
 import { cases } from '../../cases.ts';
 import { signingOf } from '../../kit/sample-operations.ts';
@@ -75,12 +78,40 @@ describe('a refund', () => {
     await world.payments.commands.refund(request.id);
     const operation = world.journal.get(`refund:${paid}:1`);
     if (!operation) throw new Error('nothing has begun');
+    expect(operation.reserved).toBe(50_000n + 5_400n);
     const stopped = { type: 'stopped', by: 'operator' } as const;
     world.journal.update(operation, { ...operation, reason: stopped, signing: signingOf('one') }, 0);
     expect(await world.payments.commands.refund(request.id)).toMatchObject({
       ok: true,
       rows: [{ outcome: 'on its way (stopped_operator)', refund: 'signature-one' }],
     });
+  });
+
+  it('the first end of the operation of a refund ends the refund, at the time of its block', async () => {
+    const world = createPaymentWorld();
+    const { requests } = world.context;
+    const { request, paid } = await overpaid(world, 50_000n);
+    expect(requests.refund(paid)?.changes).toBe(1);
+    world.state.refunds = 'never';
+    await world.payments.commands.refund(request.id);
+    const operation = world.journal.get(`refund:${paid}:1`);
+    if (!operation) throw new Error('nothing has begun');
+    const end = (change: Partial<Operation>) =>
+      world.payments.kinds.refund?.onEnd?.({ ...operation, state: 'done', ...change });
+    end({ id: `refund:${paid}:2`, state: 'failed' });
+    expect(requests.refund(paid)?.state).toBe('begun');
+    const landing = { slot: 1n, blockTime: 1_800_000_000, fee: lamports(0n), debit: lamports(0n) };
+    end({ landing });
+    end({ state: 'failed' });
+    expect(requests.refund(paid)).toMatchObject({ state: 'paid', paidAt: 1_800_000_000_000 });
+  });
+
+  it('a refund is not paid while the balance of the reserve cannot be read', async () => {
+    const world = createPaymentWorld();
+    const { request } = await overpaid(world, 50_000n);
+    const readBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
+    Object.assign(world.context, { readBalance });
+    expect(await outcomes(world, request.id)).toEqual(['not paid: the chain cannot be read (timeout)']);
   });
 
   it('one command pays at most a hundred refunds of a request', async () => {
@@ -120,6 +151,10 @@ it.each(
       | open a; open b; pay a fee+60000000; pay b fee+60000000; run; refund a = paid; refund b = not paid: The limit on SOL refunded in a day, 0.1 SOL, would be exceeded: 0.06 SOL are already used.; wait 25h; refund b = paid
     two refunds of one payment become one transaction
       | set creates never; open a; pay a fee+50000; run; finish a failed; run; refund a; refunded = a1:1; moved = fee+50000
+    an excess of 10,000 lamports is not owed back
+      | open a; pay a fee+10000; run; owed a = none; open b; pay b fee+10001; run; owed b = overpaid 10001
+    two refunds of one payment are two transactions if the first one was tried already
+      | set creates never; open a; pay a fee+50000; run; set refunds failed; refund a; finish a failed; run; owed a = overpaid 50000, failed fee
     two refunds of one payment are two transactions if the first one has already been sent
       | set creates never; open a; pay a fee+50000; run; refund a; finish a failed; run; refund a; refunded = a1:1, a1.2:1; moved = fee+50000
     a refund of a request paid by several payers returns each part to its payer

@@ -38,8 +38,10 @@ it('250 small payments hide no larger one from the list, and all are counted', a
   const paid = world.pay(5_000_000n);
   for (let n = 0; n < 250; n++) world.pay(10_001n);
   for (let run = 0; run < 10; run++) await world.payments.run();
-  const { rows } = await world.payments.commands.unmatched('');
-  expect([rows?.length, rows?.[0]?.payment]).toEqual([200, paid]);
+  const { ok, message, rows } = await world.payments.commands.unmatched('');
+  expect([ok, message.includes('could not be booked')]).toEqual([true, false]);
+  const since = new Date((world.chain.at(-1)?.blockTime ?? 0) * 1_000).toISOString();
+  expect([rows?.length, rows?.[0]?.payment, rows?.[0]?.since]).toEqual([200, paid, since]);
   const [, debt] = world.payments.debts();
   const latest = { id: paid, reason: 'no_request' };
   expect(debt).toMatchObject({ count: 251, awaitOperator: 251, atoms: 5_000_000n + 250n * 10_001n });

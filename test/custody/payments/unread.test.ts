@@ -203,6 +203,7 @@ it('unmatched shows how many transactions could not be booked, and the newest 20
   }
   const { message, rows = [] } = listUnmatched(context);
   expect(message).toContain('201 transactions could not be booked');
+  expect(rows[0]?.since).toBe(new Date(NOW + 201).toISOString());
   expect([rows.length, rows[0]?.payment, rows.at(-1)?.payment]).toEqual([200, 's201', 's2']);
 });
 
