@@ -1,4 +1,4 @@
-/** The limits of swaps, over sample limits. */
+/** The limits of swaps. */
 import type { LimitName } from '../../src/core/operation-limits.ts';
 import type { Kind } from '../../src/custody/kernel/operation.ts';
 import {
@@ -7,10 +7,8 @@ import {
   checkLimit,
   type Entry,
   type Limit,
-  limitUse,
 } from '../../src/custody/kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits } from '../../src/custody/limits.ts';
-import { LIMITS } from '../kit/limits.ts';
 
 const boundsOf = (kind: Kind, limits: CustodyLimits): Bounds => new CustodyBounds(limits).of(kind);
 
@@ -30,7 +28,3 @@ export function limitOf(limits: CustodyLimits, name: LimitName): Limit {
 
 export const checkCost = (operations: readonly Entry[], cost: bigint, limits: CustodyLimits, now: number) =>
   checkLimit(limitOf(limits, 'cost_day'), operations, { amount: 0n, cost }, now);
-
-/** The part of a limit of swaps that is used. */
-export const usedBy = (name: LimitName, operations: readonly Entry[], now: number): bigint =>
-  limitUse(limitOf(LIMITS, name), operations, now).used;

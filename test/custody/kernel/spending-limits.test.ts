@@ -1,16 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
-import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import type { Kind, Operation } from '../../../src/custody/kernel/operation.ts';
 import {
   areLimits,
-  type Balance,
+  checkLimit,
   type Limit,
   limitUse,
-  reservedLamports,
-  spendable,
+  type SpendingVerdict,
 } from '../../../src/custody/kernel/spending-limits.ts';
-import type { CustodyLimits } from '../../../src/custody/limits.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import {
   closed,
@@ -23,228 +22,146 @@ import {
   settling,
   signed,
 } from '../../kit/sample-operations.ts';
-import { checkCost, checkIntent, limitOf, usedBy } from '../spending.ts';
+import { eachScene, msOf } from '../../kit/scenes.ts';
+import { checkCost, checkIntent, limitOf } from '../spending.ts';
 
-const RICH: Balance = { lamports: lamports(1_000n * SOL), slot: 5_000n };
+const UNITS: Readonly<Record<string, bigint>> = { '': 1n, sol: SOL, fee: FEE, floor: LIMITS.floor };
+/** Lamports of a sum such as `3sol+3fee+floor-1`. */
+const sumOf = (text: string): bigint =>
+  [...text.matchAll(/([+-]?)(\d*)([a-z]*)/g)].reduce((sum, [term, sign, count, unit = '']) => {
+    const value = term === '' ? 0n : BigInt(count || 1) * (UNITS[unit] ?? 0n);
+    return sign === '-' ? sum - value : sum + value;
+  }, 0n);
 
-type Asked = {
-  amount?: bigint;
-  reserved?: bigint;
-  balance?: Balance;
-  limits?: Partial<CustodyLimits>;
-  now?: number;
-  kind?: Operation['kind'];
-};
-function check(operations: Operation[], asked: Asked = {}) {
-  const { amount = SOL, balance = RICH, limits = {}, now = NOW, kind = 'swap' } = asked;
-  return checkIntent({
-    kind,
-    amount: lamports(amount),
-    reserved: lamports(asked.reserved ?? amount + FEE),
-    balance,
-    operations,
-    limits: { ...LIMITS, ...limits },
-    now,
-  });
-}
-const holding = (sol: bigint): Balance => ({ lamports: lamports(sol), slot: 5_000n });
-/** A swap that is over and counts only for the windows. */
-const earlier = (ms: number, amount = 2n * SOL, cost = 0n): Operation =>
-  done({ createdAt: NOW - ms, amount: lamports(amount), cost: lamports(cost) });
-
-describe('the balance', () => {
-  it.each([
-    ['exactly enough', SOL + FEE + LIMITS.floor, true],
-    ['one lamport short', SOL + FEE + LIMITS.floor - 1n, false],
-    ['nothing', 0n, false],
-  ])('checks whether the balance covers amount, fee and floor: %s', (_name, held, ok) => {
-    expect(check([], { balance: holding(held) }).ok).toBe(ok);
-  });
-
-  it('amounts that other operations have reserved are not spendable', () => {
-    const operations = [
-      planned({ id: 'a' }),
-      signed({ id: 'b', amount: lamports(0n), unsettled: lamports(0n) }),
-    ];
-    const held = 3n * (SOL + FEE) + LIMITS.floor;
-    expect(check(operations, { balance: holding(held) }).ok).toBe(true);
-    expect(check(operations, { balance: holding(held - 1n) })).toMatchObject({
-      code: 'INSUFFICIENT_BALANCE',
-      available: SOL + FEE - 1n,
-    });
-  });
-
-  it('an operation that has landed reserves nothing more once the balance shows what it spent', () => {
-    expect(check([settling(), done()], { balance: holding(SOL + FEE + LIMITS.floor) }).ok).toBe(true);
-  });
-
-  it('the spendable balance is shown even if it is below zero', () => {
-    expect(spendable(holding(0n), [planned()], LIMITS.floor)).toBe(-(SOL + FEE) - LIMITS.floor);
-  });
-});
-
-describe('the limit of one operation', () => {
-  it.each([
-    [2n * SOL, true],
-    [2n * SOL + 1n, false],
-  ])('an operation of at most 2 SOL passes the limit of one operation: %s lamports', (amount, ok) => {
-    const verdict = check([earlier(1, SOL)], { amount, limits: { hour: 100n * SOL } });
-    expect(verdict).toMatchObject(ok ? { ok } : { limit: { name: 'operation', maximum: 2n * SOL } });
-  });
-
-  it('a limit of zero refuses every amount', () => {
-    expect(check([], { amount: 1n, limits: { operation: 0n } }).ok).toBe(false);
-  });
-});
-
-describe('the windows', () => {
-  it.each([
-    ['hour', HOUR_MS, LIMITS.hour],
-    ['day', DAY_MS, LIMITS.day],
-  ] as const)(
-    'the window of one %s is used up, then has room again when its first amount leaves it',
-    (limit, window, maximum) => {
-      const count = maximum / (2n * SOL);
-      const inside = Array.from({ length: Number(count) }, (_, at) => earlier(window - 1_000 - at * 60_000));
-      const free = limit === 'day' ? { limits: { hour: 100n * SOL } } : {};
-      const verdict = check(inside, { amount: 1n, ...free });
-      expect(verdict).toMatchObject({
-        code: 'LIMIT_REACHED',
-        limit: { name: limit, maximum },
-        used: maximum,
+const STATES = { planned, signed, settling, done, outstanding, closed };
+const EARLIER = /^(\w+)(?: (-?[\dhmsd]+) ago)?(?: of (\S+))?(?: costs (\S+))?(?: as (\w+))?$/;
+/** Operations as a scene writes them: `state [time ago] [of amount] [costs amount] [as kind]`. They cost 0 by default. */
+const operationsOf = (text: string): Operation[] =>
+  text === ''
+    ? []
+    : text.split(', ').map((each) => {
+        const [, state = '', age = '0s', amount, cost = '0', kind = 'swap'] = EARLIER.exec(each) ?? [];
+        return STATES[state as keyof typeof STATES]({
+          kind: kind as Kind,
+          createdAt: NOW - msOf(age),
+          cost: lamports(sumOf(cost)),
+          ...(amount === undefined ? {} : { amount: lamports(sumOf(amount)) }),
+        });
       });
-      if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
-      expect(verdict.availableAt).toBeLessThanOrEqual(NOW + 1_001);
-      expect(check(inside, { amount: 1n, now: verdict.availableAt, ...free }).ok).toBe(true);
-      expect(check(inside, { amount: 1n, now: verdict.availableAt - 2, ...free }).ok).toBe(false);
-    },
+
+const shown = (verdict: SpendingVerdict | undefined): unknown[] => {
+  if (!verdict || verdict.ok) return ['passes'];
+  if (verdict.code === 'INSUFFICIENT_BALANCE') return ['balance', verdict.available];
+  return [verdict.limit.name, verdict.used, verdict.availableAt];
+};
+
+/**
+ * An operation is checked after these. It has an amount, and a kind, balance or limit that differs from the samples;
+ * `cost` is checked before a signature. The result is the spendable balance, or a limit, its use and when it has room.
+ */
+eachScene(`
+  the balance covers amount, fee and floor           |                                       | 1sol balance=1sol+fee+floor      | passes
+  the balance is a lamport short                     |                                       | 1sol balance=1sol+fee+floor-1    | balance 1sol+fee-1
+  reserved amounts leave exactly enough              | planned, signed                       | 1sol balance=3sol+3fee+floor     | passes
+  reserved amounts leave a lamport too few           | planned, signed                       | 1sol balance=3sol+3fee+floor-1   | balance 1sol+fee-1
+  what has landed is not reserved                    | settling, done                        | 1sol balance=1sol+fee+floor      | passes
+  the spendable balance is below zero                | planned                               | 1sol balance=0                   | balance -1sol-fee-floor
+  the fee alone is above the balance                 |                                       | 0 kind=token balance=floor       | balance 0
+  as much as one operation may have                  | done 1ms ago of 1sol                  | 2sol                             | passes
+  a lamport more than one operation may have         | done 1ms ago of 1sol                  | 2sol+1                           | operation 0 in 0s
+  a limit of zero                                    |                                       | 1 operation=0                    | operation 0 in 0s
+  an hour is used up                                 | done 59m59s ago of 2sol, done 58m59s ago of 2sol | 1                     | hour 4sol in 1s1ms
+  the older of two amounts frees an hour             | done 10m ago of 2sol, done 50m ago of 2sol | 2sol                        | hour 4sol in 10m1ms
+  the oldest amount frees as much as is asked        | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 1sol  | hour 4sol in 10m1ms
+  the oldest amount frees a lamport too few          | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 1sol+1 | hour 4sol in 20m1ms
+  two amounts free as much as is asked               | done 50m ago of 1sol, done 40m ago of 1sol, done 30m ago of 2sol | 2sol  | hour 4sol in 20m1ms
+  an amount leaves the hour                          | done 1h ago of 2sol, done 1ms ago of 2sol | 2sol                         | passes
+  an amount leaves the hour in a millisecond         | done 59m59s999ms ago of 2sol, done 1ms ago of 2sol | 1                   | hour 4sol in 2ms
+  a swap that the bridge failed was spent            | outstanding of 2sol, done of 2sol     | 1                                | hour 4sol in 1h1ms
+  a swap that was refused was not spent              | closed, done of 2sol                  | 2sol                             | passes
+  the clock was set back by a day                    | done -1d ago of 2sol, done -1d ago of 2sol | 1                           | hour 4sol in 1d1h1ms
+  more than an hour can ever have                    |                                       | 2sol hour=1sol                   | hour 0 in 1h
+  a day is used up                                   | done 23h59m59s ago of 10sol           | 1                                | day 10sol in 1s1ms
+  a day has room                                     | done 23h59m59s ago of 9sol            | 1sol                             | passes
+  a payout is not counted                            | done 1ms ago of 50sol as asry         | 1sol                             | passes
+  a creation is not bound                            | done 1ms ago of 2sol, done 2ms ago of 2sol | 100sol kind=token           | passes
+  one SOL is unsettled, of two                       | settling 2d ago                       | 1sol unsettled=2sol              | passes
+  a planned swap is as good as unsettled             | planned 2d ago                        | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  a signed swap is unsettled                         | signed 2d ago                         | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  a settling swap is unsettled                       | settling 2d ago                       | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  a swap that the bridge failed is unsettled         | outstanding 2d ago                    | 1sol+1 unsettled=2sol            | unsettled 1sol in 1m
+  ended swaps and planned payouts are not unsettled  | done 2d ago, closed, planned as asry  | 1sol unsettled=1sol              | passes
+  a swap may begin while the cost of a day is just used | done 1ms ago of 1 costs floor      | 1sol                             | passes
+  no swap may begin above the cost of a day          | done 1ms ago of 1 costs floor+1       | 1sol                             | cost_day floor+1 in 1d
+  a signature whose cost does not fit                | done 1ms ago of 1 costs floor         | cost=1                           | cost_day floor in 1d
+  a signature that costs nothing                     | done 1ms ago of 1 costs floor         | cost=0                           | passes
+  the oldest cost frees as much as a signature needs | done 23h59m ago costs 50000000, done 23h58m ago costs 50000000 | cost=50000000 | cost_day floor in 1m1ms
+`)(
+  'an operation is checked against the balance and the limits of swaps: %s',
+  (_what, earlier, asked, result) => {
+    const [first = '', ...words] = asked.split(' ');
+    const {
+      cost,
+      kind = 'swap',
+      balance = '1000sol',
+      ...limits
+    } = Object.fromEntries(
+      [...words, first].filter((word) => word.includes('=')).map((word) => word.split('=')),
+    ) as Record<string, string>;
+    const amount = sumOf(first);
+    const check = (operations: Operation[]) =>
+      cost === undefined
+        ? checkIntent({
+            kind: kind as Kind,
+            amount: lamports(amount),
+            reserved: lamports(amount + FEE),
+            balance: { lamports: lamports(sumOf(balance)), slot: 5_000n },
+            operations,
+            limits: {
+              ...LIMITS,
+              ...Object.fromEntries(Object.entries(limits).map(([name, sum]) => [name, sumOf(sum)])),
+            },
+            now: NOW,
+          })
+        : checkCost(operations, sumOf(cost), LIMITS, NOW);
+    const [name, sum, , wait] = result.split(' ');
+    const expected = [name, ...(sum ? [sumOf(sum)] : []), ...(wait ? [NOW + msOf(wait)] : [])];
+    const operations = operationsOf(earlier);
+    expect(shown(check(operations))).toEqual(expected);
+    expect(shown(check(operations.toReversed()))).toEqual(expected);
+  },
+);
+
+it('a refused amount passes at the time that its refusal shows, and not two milliseconds earlier', () => {
+  const limit = limitOf(LIMITS, 'hour');
+  const earlier = fc.record({
+    createdAt: fc.integer({ min: NOW - HOUR_MS, max: NOW + 60_000 }),
+    amount: fc.bigInt({ min: 0n, max: 2n * SOL }).map(lamports),
+  });
+  fc.assert(
+    fc.property(fc.array(earlier), fc.bigInt({ min: 1n, max: LIMITS.hour }), (before, amount) => {
+      const check = (now: number) => checkLimit(limit, before.map(done), { amount, cost: 0n }, now);
+      const at = check(NOW)?.availableAt;
+      if (at !== undefined) expect([check(at), check(at - 2)?.availableAt]).toEqual([undefined, at]);
+    }),
   );
-
-  it('a larger amount waits until enough earlier amounts have left the window', () => {
-    const inside = [earlier(50 * 60_000, SOL), earlier(40 * 60_000, SOL), earlier(30 * 60_000, 2n * SOL)];
-    const at = (amount: bigint) => {
-      const verdict = check(inside, { amount });
-      if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
-      return Math.round((verdict.availableAt - NOW) / 60_000);
-    };
-    expect([at(SOL), at(SOL + 1n), at(2n * SOL)]).toEqual([10, 20, 20]);
-  });
-
-  it('an amount signed exactly one window ago is no longer counted', () => {
-    expect(usedBy('hour', [earlier(HOUR_MS)], NOW)).toBe(0n);
-    expect(usedBy('hour', [earlier(HOUR_MS - 1)], NOW)).toBe(2n * SOL);
-  });
-
-  it('refunded, partial and bridge-failed operations are counted, because their SOL was spent', () => {
-    expect(usedBy('hour', [outstanding(), done({ id: 'b' })], NOW)).toBe(2n * SOL);
-  });
-
-  it('refused, expired and rejected operations are not counted in a window', () => {
-    expect(usedBy('hour', [closed()], NOW)).toBe(0n);
-  });
-
-  it('operations whose dates lie in the future after the clock was set back are still counted', () => {
-    const ahead = [earlier(-DAY_MS), earlier(-DAY_MS)];
-    expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: { name: 'hour' } });
-  });
-
-  it("an amount above a window's limit has to wait for a whole window", () => {
-    const verdict = check([], { amount: 2n * SOL, limits: { hour: SOL } });
-    expect(verdict).toMatchObject({
-      code: 'LIMIT_REACHED',
-      limit: { name: 'hour' },
-      availableAt: NOW + HOUR_MS,
-    });
-  });
-
-  it('operations of other kinds are not counted in the limits of swaps, and not bound by them', () => {
-    const payout = done({ kind: 'asry', createdAt: NOW - 1, amount: lamports(50n * SOL) });
-    expect(check([payout]).ok).toBe(true);
-    expect(check([earlier(1), earlier(2)], { kind: 'token', amount: 100n * SOL }).ok).toBe(true);
-    expect(check([], { kind: 'token', amount: 0n, balance: holding(LIMITS.floor) })).toMatchObject({
-      code: 'INSUFFICIENT_BALANCE',
-    });
-  });
 });
 
-describe('exposure', () => {
-  it.each([
-    ['a planned swap, which will be unsettled once it is signed', planned()],
-    ['a signed swap', signed()],
-    ['a swap that is settling', settling()],
-    ['a swap that the bridge failed, until its money is found', outstanding()],
-  ])('the exposure includes %s', (_name, op) => {
-    const old = { ...op, createdAt: NOW - 2 * DAY_MS };
-    const limits = { unsettled: 2n * SOL };
-    expect(check([old], { amount: SOL, limits }).ok).toBe(true);
-    expect(check([old], { amount: SOL + 1n, limits })).toMatchObject({
-      code: 'LIMIT_REACHED',
-      limit: { name: 'unsettled' },
-      used: SOL,
-      availableAt: NOW + 60_000,
-    });
-  });
-
-  it('the unsettled sum excludes ended operations and the amount of planned operations of other kinds', () => {
-    const limits = { unsettled: SOL };
-    expect(check([done({ createdAt: 0 }), closed(), planned({ kind: 'asry' })], { limits }).ok).toBe(true);
-  });
-
-  it('the unsettled sum includes all operations', () => {
-    expect(reservedLamports([signed(), settling(), done(), planned()])).toBe(2n * (SOL + FEE));
-  });
-});
-
-describe('cost of the day', () => {
-  const costly = (ms: number, cost: bigint): Operation => earlier(ms, 1n, cost);
-
-  it('an intent passes until the used cost exceeds the daily limit, a signature only if its own cost still fits', () => {
-    const used = [costly(1, LIMITS.cost_day)];
-    expect(check(used).ok).toBe(true);
-    expect(checkCost(used, 1n, LIMITS, NOW)).toMatchObject({
-      limit: { name: 'cost_day' },
-      used: LIMITS.cost_day,
-    });
-    expect(checkCost(used, 0n, LIMITS, NOW)).toBeUndefined();
-    expect(check([costly(1, LIMITS.cost_day + 1n)])).toMatchObject({ limit: { name: 'cost_day' } });
-  });
-
-  it('the refusal of a cost shows when enough earlier cost will have left the window', () => {
-    const half = LIMITS.cost_day / 2n;
-    const used = [costly(DAY_MS - 60_000, half), costly(DAY_MS - 120_000, half)];
-    const verdict = checkCost(used, half, LIMITS, NOW);
-    expect(verdict).toMatchObject({ ok: false, availableAt: NOW + 60_001 });
-    expect(checkCost(used, half, LIMITS, NOW + 60_001)).toBeUndefined();
-    expect(checkCost(used, half, LIMITS, NOW + 59_999)).toBeDefined();
-    expect(usedBy('cost_day', used, NOW)).toBe(LIMITS.cost_day);
-  });
-});
-
-it('the oldest swap in the window decides when there is room again, in any order of rows', () => {
-  const minute = 60_000;
-  const rows = [earlier(10 * minute), earlier(50 * minute)];
-  const availableAt = NOW - 50 * minute + HOUR_MS + 1;
-  for (const operations of [rows, rows.toReversed()])
-    expect(check(operations)).toMatchObject({ ok: false, limit: { name: 'hour' }, availableAt });
-});
-
-it.each([
-  ['a queued operation of any age if the limit includes queued ones', true, planned(), 1n],
-  [
-    'no queued operation from before the window if the limit dates it by its planning',
-    undefined,
-    planned(),
-    0n,
-  ],
-  ['no signed operation from before the window', true, signed(), 0n],
-  ['no operation that failed after its signature', undefined, closed({ signedAt: NOW }), 0n],
-  ['an operation that was signed in it and is done', undefined, done({ signedAt: NOW }), 1n],
-] as const)('a window includes %s', (_name, countsQueued, operation, used) => {
+eachScene(`
+  a queued operation of any age, if the limit includes queued ones                               | queued | planned 2d ago | 1
+  no queued operation from before the window, if the limit dates it by its planning              |        | planned 2d ago | 0
+  no signed operation from before the window                                                     | queued | signed 2d ago  | 0
+  no operation that failed after its signature                                                   |        | closed 2d ago signed | 0
+  an operation that was signed in it and is done                                                 |        | done 2d ago signed   | 1
+`)('a window includes %s', (_name, queued, operation, used) => {
   const limit: Limit = {
     ...{ name: 'swaps_day', kind: 'swap', unit: 'count', counts: 'operations', label: 'swaps in a day' },
-    ...{ windowMs: DAY_MS, maximum: 1n, ...(countsQueued && { countsQueued }) },
+    ...{ windowMs: DAY_MS, maximum: 1n, ...(queued && { countsQueued: true }) },
   };
-  expect(limitUse(limit, [{ ...operation, createdAt: NOW - 2 * DAY_MS }], NOW).used).toBe(used);
+  const signedAt = operation.endsWith(' signed') ? { signedAt: NOW } : {};
+  const [op] = operationsOf(operation.replace(/ signed$/, ''));
+  if (!op) throw new Error(operation);
+  expect(limitUse(limit, [{ ...op, ...signedAt }], NOW).used).toBe(BigInt(used));
 });
 
 describe('the use of a limit', () => {
@@ -252,7 +169,7 @@ describe('the use of a limit', () => {
 
   it('the use of a limit has availableAt null while there is room', () => {
     const used = LIMITS.hour - 1n;
-    expect(limitUse(hour, [earlier(1, used)], NOW)).toEqual({
+    expect(limitUse(hour, operationsOf('done 1ms ago of 4sol-1'), NOW)).toEqual({
       name: 'hour',
       label: 'SOL swapped in an hour',
       unit: 'lamports',
@@ -264,11 +181,9 @@ describe('the use of a limit', () => {
   });
 
   it('shows when the first lamport of a full limit is free again', () => {
-    const rows = [earlier(10 * 60_000, LIMITS.hour - 1n), earlier(50 * 60_000, 1n)];
-    expect(limitUse(hour, rows, NOW)).toMatchObject({
-      used: LIMITS.hour,
-      availableAt: NOW + 10 * 60_000 + 1,
-    });
+    const rows = operationsOf('done 10m ago of 4sol-1, done 50m ago of 1');
+    const availableAt = NOW + msOf('10m1ms');
+    expect(limitUse(hour, rows, NOW)).toMatchObject({ used: LIMITS.hour, availableAt });
   });
 });
 
