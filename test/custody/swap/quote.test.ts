@@ -5,7 +5,6 @@ import { lamports, sats } from '../../../src/core/amount.ts';
 import { quoteBudgets } from '../../../src/core/call-limits.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import type { PriceReport } from '../../../src/core/price.ts';
 import { swapKind } from '../../../src/custody/swap/operation.ts';
 import { SwapQuotas } from '../../../src/custody/swap/quota-store.ts';
 import { priceQuote } from '../../../src/custody/swap/swap-quotes.ts';
@@ -21,52 +20,34 @@ import {
   quotesOf,
 } from '../../kit/fake-bridge.ts';
 import { NOW, planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
+import { eachScene } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
-const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
 const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>
   quoteFor(oneSol, { minimumSats: sats(minimumSats), fixedFeeSats: sats(fixedFeeSats) });
 
 describe('priceQuote', () => {
-  it('compares the guaranteed output, not the expected one, with the fair price', () => {
-    // 124,000 of 125,000 sats: 0.8 %.
-    expect(priceQuote(withMinimum(124_000n), TWO, 200)).toEqual({
-      ok: true,
-      cost: 8_000_000n,
-      price: MARKET,
-    });
-  });
-
-  it('accepts a quote whose loss is exactly the limit, and refuses one that is a sat lower', () => {
-    expect(priceQuote(withMinimum(122_500n), TWO, 200)).toMatchObject({ ok: true, cost: 20_000_000n });
-    expect(priceQuote(withMinimum(122_499n), TWO, 200)).toEqual({ ok: false, reason: 'quote_too_expensive' });
-  });
-
-  it('the cost of a quote better than the fair price is zero, never negative', () => {
-    expect(priceQuote(withMinimum(130_000n), TWO, 200)).toMatchObject({ ok: true, cost: 0n });
-  });
-
-  it('a quote that is too expensive only because of its fixed fee is refused as amount_below_cost', () => {
-    expect(priceQuote(withMinimum(120_000n, 2_500n), TWO, 200)).toEqual({
-      ok: false,
-      reason: 'amount_below_cost',
-    });
-    expect(priceQuote(withMinimum(120_000n, 2_499n), TWO, 200)).toEqual({
-      ok: false,
-      reason: 'quote_too_expensive',
-    });
-  });
-
-  it.each([
-    ['no source', [], 'price_unavailable'],
-    ['one source', [MARKET], 'price_unavailable'],
-    [
-      'two that differ by more than a percent',
-      [MARKET, { ...MARKET, source: 'two', btcUsd: 81_000_000_000n }],
-      'price_divergent',
-    ],
-  ])('refuses to judge a quote with prices from %s', (_name, prices, reason) => {
-    expect(priceQuote(withMinimum(130_000n), prices, 200)).toEqual({ ok: false, reason });
+  // The fair price of one SOL is 125,000 sats.
+  eachScene(`
+    its guaranteed output counts, not its expected one  | 124000          | 80000 80000 | 8000000
+    its loss is exactly the limit                       | 122500          | 80000 80000 | 20000000
+    its loss is one sat above the limit                 | 122499          | 80000 80000 | quote_too_expensive
+    it is better than the fair price                    | 130000          | 80000 80000 | 0
+    its fixed fee alone makes it too expensive          | 120000 fee 2500 | 80000 80000 | amount_below_cost
+    it is too expensive even without its fixed fee      | 120000 fee 2499 | 80000 80000 | quote_too_expensive
+    no source has a price                               | 130000          |             | price_unavailable
+    one source has a price                              | 130000          | 80000       | price_unavailable
+    two prices differ by more than a percent            | 130000          | 80000 81000 | price_divergent
+  `)('a quote has a cost in lamports or a refusal: %s', (_what, quoted, prices, expected) => {
+    const [minimum = '', , fee = '0'] = quoted.split(' ');
+    const reports = (prices.match(/\d+/g) ?? []).map((usd, at) => ({
+      ...MARKET,
+      source: String(at),
+      btcUsd: BigInt(usd) * 1_000_000n,
+    }));
+    const priced = priceQuote(withMinimum(BigInt(minimum), BigInt(fee)), reports, 200);
+    expect(priced.ok ? String(priced.cost) : priced.reason).toBe(expected);
+    if (priced.ok) expect(priced.price).toEqual(reports[0]);
   });
 
   it('every accepted quote loses at most the limit, computed independently', () => {

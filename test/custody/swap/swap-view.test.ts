@@ -15,6 +15,7 @@ import {
   settling,
   signed,
 } from '../../kit/sample-operations.ts';
+import { eachResult, eachRow } from '../../kit/scenes.ts';
 import { limitOf } from '../spending.ts';
 
 /** The refusal of a swap that ended unsigned for this reason. */
@@ -25,23 +26,14 @@ function refusalFor(reason: string, outcome = {}) {
 }
 
 describe('a swap that ended unsigned', () => {
-  it.each([
-    ['quote_too_expensive', 'QUOTE_REFUSED'],
-    ['quote_signature', 'QUOTE_REFUSED'],
-    ['quote_reused', 'QUOTE_REFUSED'],
-    ['amount_too_high', 'AMOUNT_TOO_LARGE'],
-    ['no_route', 'QUOTE_REFUSED'],
-    ['pair_paused', 'QUOTE_REFUSED'],
-    ['bridge_refused', 'QUOTE_REFUSED'],
-    ['request_invalid', 'BRIDGE_REQUEST_INVALID'],
-    ['price_unavailable', 'PRICE_UNAVAILABLE'],
-    ['price_divergent', 'PRICE_UNAVAILABLE'],
-    ['stopped_operator', 'SWAPS_PAUSED'],
-    ['stopped_journal_behind_mirror', 'SWAPS_PAUSED'],
-    ['upstream_timeout', 'UPSTREAM_FAILED'],
-    ['upstream_rpc_-32016', 'UPSTREAM_FAILED'],
-    ['something_new', 'QUOTE_REFUSED'],
-  ])('a swap that ended because of %s is refused with %s', (reason, code) => {
+  eachResult(`
+    QUOTE_REFUSED          | quote_too_expensive | quote_signature | quote_reused | no_route | pair_paused | bridge_refused | something_new
+    AMOUNT_TOO_LARGE       | amount_too_high
+    BRIDGE_REQUEST_INVALID | request_invalid
+    PRICE_UNAVAILABLE      | price_unavailable | price_divergent
+    SWAPS_PAUSED           | stopped_operator | stopped_journal_behind_mirror
+    UPSTREAM_FAILED        | upstream_timeout | upstream_rpc_-32016
+  `)('a swap that ended because of %s is refused with %s', (reason, code) => {
     const refusal = refusalFor(reason);
     expect(refusal).toMatchObject({ code, details: { reason: reason.replace('stopped_', '') } });
     expect(refusal.message.length).toBeGreaterThan(20);
@@ -100,16 +92,16 @@ describe('the refusal of an amount', () => {
     });
   });
 
-  it.each([
-    [NOW + 1_500, 2],
-    [NOW + 1, 1],
-    [NOW, 1],
-    [NOW - 99_999, 1],
-    [NOW + 10 * 86_400_000, 86_400],
-  ])(
-    'the refusal at the limit of a time window shows the seconds to wait: at least one, at most a day',
-    (availableAt, seconds) => {
-      expect(reached('hour', 3n * SOL, availableAt)).toMatchObject({
+  eachRow<[wait: number, seconds: number]>(`
+    1500      | 2
+    1         | 1
+    0         | 1
+    -99999    | 1
+    864000000 | 86400
+  `)(
+    'at the limit of a window, free in %i ms, a refusal says to wait %i s: at least 1, at most a day',
+    (wait, seconds) => {
+      expect(reached('hour', 3n * SOL, NOW + wait)).toMatchObject({
         code: 'SWAP_LIMIT_REACHED',
         retryAfterSeconds: seconds,
         details: {
