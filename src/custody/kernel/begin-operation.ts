@@ -122,7 +122,7 @@ export const checkOperation = <Declined = never>(
 ): Promise<Verdict<Declined>> =>
   withBalance(context, kind, (balance) => judge(context, kind, balance, decide));
 
-/** Calls `act` with a balance that was read after the last reservation ended. */
+/** Calls `act` with a balance that includes the outcome of every operation whose reservation has ended. */
 async function withBalance<Result>(
   { journal, readBalance, stopBeginning }: BeginContext,
   kind: Kind,
@@ -179,7 +179,7 @@ export function queueOperation(
   return journal.insert(plannedOperation({ id, kind, signer, amount, reserved, plan, now: now() }));
 }
 
-/** The balance was read before the last reservation ended. */
+/** The balance is older than the outcome of an operation whose reservation has ended. */
 export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
 
 export const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });

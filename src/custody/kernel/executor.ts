@@ -82,7 +82,7 @@ export class Executor {
   }
 
   /**
-   * Drives an operation whenever it is due, until it has ended or `waitMs` milliseconds have passed. The alarm may
+   * Drives an operation whenever it is due, until it has ended or `waitMs` milliseconds have passed. The timer may
    * drive it too; both share one run. Returns at once while rows may not be processed.
    */
   async finish(id: string, waitMs: number): Promise<void> {
@@ -184,7 +184,7 @@ export class Executor {
     if (isStopped()) return;
     try {
       const complete = await kind.complete(op, wire);
-      // Signing may have been stopped in the meantime.
+      // Signing may have been stopped during the call.
       if (!isStopped()) this.#observe(op, kind, { type: 'completed', wire: complete });
     } catch (error) {
       const { reason } = this.#unread('sign_failed', op, error);

@@ -11,7 +11,7 @@ import type { Columns, Entity, Log } from './ports.ts';
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
   /**
-   * False until the journal was compared with D1 and the chain. Until then its rows may be old: do not use or show
+   * False until the journal was found to be complete. Until then its rows may be old: do not use or show
    * them.
    */
   readonly isVerified: () => boolean;

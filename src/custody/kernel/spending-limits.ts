@@ -91,8 +91,8 @@ function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }
     case 'amount':
       return amount;
     case 'unsettled':
-      // A planned operation becomes unsettled when it is signed. It is counted already now, so that no moment is left
-      // out.
+      // A planned operation becomes unsettled when it is signed. It counts before that too, so that the limit never
+      // misses it.
       return state === 'planned' ? amount : unsettled;
     case 'cost':
       return cost;
@@ -139,7 +139,7 @@ function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, no
 
 /**
  * Whether a new operation may reserve `reserved` lamports; `amount` of them counts against the limits of its kind.
- * @param balance    read after the last reservation ended
+ * @param balance    includes the outcome of every operation whose reservation has ended
  * @param operations all that reserve lamports, are unsettled or due, or were created or signed within the last day
  */
 export function checkIntent(asked: {

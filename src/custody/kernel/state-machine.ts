@@ -218,7 +218,7 @@ const foundDone = (op: Operation, outcome: Operation['outcome']): Operation => (
   outcome: { ...op.outcome, ...outcome },
 });
 
-/** The operation failed, but the counterpart of the sent payment may still arrive. */
+/** The operation failed, but what it sent may still be delivered or returned. */
 const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
 
 const lookAgain = ({ looks }: Pick<Operation, 'looks'>, spacing: Spacing, now: number) => ({
@@ -300,7 +300,7 @@ function settled(op: Operation, settlement: Settlement, now: number): Operation 
     case 'complete':
       return {
         ...op,
-        // The public state is already `failed`. A later arrival is booked, but the state does not change.
+        // The public state is already `failed`. A later arrival is recorded, but the state does not change.
         state: late ? 'failed' : 'done',
         detail: late ? 'late' : 'done',
         reason: late ? op.reason : null,
