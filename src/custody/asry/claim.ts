@@ -3,7 +3,7 @@
  * deposit's sender. Neither the caller's identity nor the number of calls changes it.
  *
  * One storage transaction stores a new claim. It writes `payment:<signature>` in `once`, the epoch's next position on
- * the curve, the claim, its first part as owed, and the part's agenda row. A later part changes only the claim. The
+ * the curve, the claim, its first part as owed, and the part's agenda row. A later part writes only claim, part and agenda row. The
  * call then pays the part in the same way as the timer pays every owed one (`payout.ts`).
  * @module
  */

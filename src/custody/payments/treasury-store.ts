@@ -112,8 +112,8 @@ export class TreasuryStore {
   }
 
   /**
-   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid one treasury nothing says
-   * nothing about another treasury.
+   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid nothing to one
+   * treasury does not count for another one.
    */
   hasRecord(signature: string, payee: string): boolean {
     const query = "SELECT 1 FROM treasury_payments WHERE signature = ? AND (lamports <> '0' OR payee = ?)";

@@ -13,10 +13,10 @@ import type { PaymentContext } from './context.ts';
 /** Number of transactions that one run of the search may still read. */
 export type RunBudget = { reads: number };
 
-/** Each part of a run begins no read after this time in milliseconds, because other work of the timer waits. */
+/** Milliseconds after which a part of a run begins no more reads, because other work of the timer waits. */
 export const PART_MS = 2_000;
 
-/** Maximum unread transactions for each node. At this limit the node's list waits. */
+/** Maximum queued transactions for each node. At this limit nothing more is queued of its list until some were read. */
 const MAX_QUEUED = 20_000;
 /** Agenda name of transactions whose first read failed. */
 export const UNREAD = 'unread';

@@ -153,7 +153,7 @@ function isSpend(transaction: ChainTransaction, { reserveAddress, watched }: Spe
   return (watched?.accounts ?? []).some(isTaken) || sum(after, isMinted) > sum(before, isMinted);
 }
 
-/** One node's list of the reserve's transactions after a slot, newest first. */
+/** The transactions after a slot in one node's list of the reserve or of a watched account, newest first. */
 async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
   for await (const { entries } of pagesDown((page) => node.signatures(page), Number.POSITIVE_INFINITY)) {

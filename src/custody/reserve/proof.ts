@@ -138,7 +138,7 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  /** The newest proof, if it names the present addresses. */
+  /** The newest proof, if it names the present service and addresses. */
   #current(): ProofRecord | undefined {
     const proof = this.#stored();
     return proof && this.#isOurs(parseProofMessage(proof.message)) ? proof : undefined;
@@ -202,7 +202,7 @@ export class Proofs implements CustodyModule {
     await this.#signOnce();
   }
 
-  /** The newest proof; the first call signs one. */
+  /** The newest proof. If it is missing or due, this call signs it first. */
   async proof(): Promise<ProofAnswer> {
     const { signer, stop } = this.#ports;
     const known = this.#current();

@@ -56,7 +56,7 @@ export type QuotedSwap =
   | (RefusedQuote & { readonly quote: SwapQuote })
   | (RefusedQuote & { readonly quote?: undefined });
 
-/** Why the bridge serves no swap until the operator acts, by the reason of its refusal. */
+/** What only the operator can correct before the bridge serves a swap, by the reason of its refusal. */
 const FAULTS: Readonly<Record<string, BridgeFault>> = {
   quote_app_fees: 'fees_over_cap',
   request_invalid: 'request_rejected',
