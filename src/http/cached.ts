@@ -1,7 +1,7 @@
 /**
  * Caches values of slow or scarce upstreams in this isolate's memory and, if the cron reads them, in KV for all
  * isolates. Freshness depends on the time stored with the value, never on the place where it was found. A value is
- * valid if it was read after the last change of an operation and is not too old. A failed load is never stored.
+ * valid if it was read after the last change of an operation and is not too old. A failed load stores no value.
  * @module
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -19,7 +19,7 @@ import { within } from './within.ts';
  */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
-/** The JSON of a response, with its ETag. @property of exists only in the type: the value that the text encodes */
+/** The JSON of a response, with its ETag. `of` exists only in the type: it is the value that the text encodes. */
 export type Body<T> = { readonly text: string; readonly etag: string; readonly of?: T };
 
 const isCached = (part: unknown): part is Cached<unknown> =>

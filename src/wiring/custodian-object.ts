@@ -22,7 +22,7 @@ import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
 /**
- * Maximum concurrent calls of one read verb. More are refused, so that a burst leaves the one thread free for money.
+ * Maximum concurrent calls of one method that only reads. More are refused, so that a burst leaves the one thread free for money.
  */
 const MAX_READS = 32;
 
@@ -33,7 +33,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
    */
   readonly #custodian: Custodian | AppError | undefined;
   readonly #slots = new CallSlots();
-  /** Number of running calls of each verb that anyone can call and that signs nothing. */
+  /** Number of running calls of each method that anyone can call and that signs nothing. */
   readonly #reads = new Map<keyof CustodianRpc, number>();
 
   constructor(ctx: DurableObjectState, env: Env) {

@@ -76,8 +76,8 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
   const beaten = heartbeat.beat('minute', now());
   const woken = custody.wake();
   /**
-   * Reads the heartbeat only after the write, because KV caches a read for a minute. Reads the custodian after its
-   * wake, so that everything the wake finds is sent at once.
+   * Reads the heartbeat only after the write, because KV caches a read for a minute. Reads the custodian after `wake`,
+   * so that this run reports everything that `wake` finds.
    */
   const readStatus = async () => {
     await Promise.allSettled([beaten, within(woken, WAKE_MS)]);

@@ -21,7 +21,7 @@ const PATIENCE_MS: Readonly<Record<string, number>> = { source_down: 10 * 60_000
 /** Whether an alarm is sent only after it has lasted a while. */
 export const needsPatience = (name: string): boolean => name in PATIENCE_MS;
 
-/** Whether an alarm has not lasted long enough. @param since when it was first raised, ISO 8601 */
+/** True if an alarm has not lasted long enough to be sent. @param since when it was first raised, ISO 8601 */
 export const isTooNew = (name: string, since: string, nowMs: number): boolean =>
   nowMs - Date.parse(since) < (PATIENCE_MS[name] ?? 0);
 
