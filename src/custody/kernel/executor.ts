@@ -254,7 +254,7 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now: signing is stopped, the signed operations fill a limit, or the balance
+   * Why the operation may not be signed now: signing is stopped, signed operations fill a limit, or the balance
    * less all reservations is too low.
    * @param cost 0 until it is known
    */

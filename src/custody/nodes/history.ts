@@ -1,6 +1,6 @@
 /**
  * The lists of an address's transactions, one per node. A node may hide or invent entries. So a listed transaction is
- * read again from a quorum before it moves money, and only the lists of a quorum prove that none is missing.
+ * read again from a quorum before it moves money. Only the lists of a quorum prove that none is missing.
  * @module
  */
 import { upstreamFailed } from '../../core/errors.ts';

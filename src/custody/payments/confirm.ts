@@ -2,7 +2,7 @@
  * Confirms the payment of a request. A caller names a transaction (`confirmPayment`), or `payment-search.ts` finds it. Both
  * wait until it is final and call `bookPayment`: `decide` finds its {@link PaymentCase}, and `writeRows` writes the rows.
  *
- * Both run in one storage transaction, so a crash of the platform leaves all rows or none; a later call or search then
+ * Both run in one storage transaction, so a crash of the platform leaves all rows or none. A later call or search then
  * books the payment. `endWork` delivers, or owes back, in the later transaction that ends the operation.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Finds the transactions of the reserve that a restored journal lacks. Each call reads a part of each node's list, and
- * the journal stores the places: neither the length of a list nor a new instance makes the search begin again.
+ * the journal stores how far it got. So neither a long list nor a new instance makes the search begin again.
  * @module
  */
 import type { ModuleTools } from '../kernel/module.ts';

@@ -179,8 +179,8 @@ const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
   );
 
 /**
- * The transactions that a check reads: named ones, of each list two undecided ones of earlier checks, new ones of each
- * list in turn, then old ones of lists without new ones.
+ * What a check reads, in this order: named transactions, two undecided ones of each list, new ones of each list in
+ * turn, old ones of lists without new ones.
  */
 function chooseReads(
   named: readonly string[],
