@@ -41,10 +41,7 @@ export type AbsrKey = readonly [blockTime: number, seq: number];
 export const absrKey = ({ blockTime, seq }: AbsrTransaction): AbsrKey => [blockTime ?? 0, seq];
 const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];
 
-/**
- * The newest change of an ended operation, of a payment that listed a token or bought nothing, and the newest proof,
- * whose id is its time.
- */
+/** The newest change of an ended operation, token listing, refund or proof. A proof's id is its time. */
 const LAST_CHANGE = `SELECT MAX(at) AS at FROM (
   SELECT MAX(updated_at) AS at FROM operations INDEXED BY operations_ended WHERE status <> 'waiting'
   UNION ALL SELECT MAX(listed_at) FROM tokens INDEXED BY tokens_listed_at WHERE listed_at IS NOT NULL
