@@ -1,7 +1,7 @@
 /**
  * `npm run deploy`: wrangler's deployment, refused while a required setting is neither in --secrets-file nor a secret
- * of the deployed Worker. The setting `secrets.required` of wrangler is not used: it would make `wrangler dev` ignore
- * every other setting, and it cannot accept a key service in place of a key. So the build refuses a bare `wrangler
+ * of the deployed Worker. The setting `secrets.required` of wrangler is not used. It would make `wrangler dev` ignore
+ * every other setting, and cannot accept a key service in place of a key. So the build refuses a bare `wrangler
  * deploy`.
  *
  * wrangler expands `$NAME` in a settings file, and lets the shell's variables override its lines. So wrangler gets the

@@ -1,7 +1,7 @@
 /**
- * Every GET of the service, first and warm, compared with a Hono route. That route makes as many calls of the same backends
- * and sends as many bytes, once with Hono's own middleware for the same headers, once bare. The calls are those of
- * test/e2e/route-costs.test.ts.
+ * Every GET of the service, first and warm, compared with a Hono route. That route makes as many calls of the same
+ * backends and sends as many bytes. It is measured once with Hono's own middleware for the same headers, once bare. The
+ * calls are those of test/e2e/route-costs.test.ts.
  */
 import { startWorld } from '../../test/world/world.ts';
 import { type Cost, costText, routeCosts } from '../scale-page.ts';
