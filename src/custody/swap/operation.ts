@@ -26,7 +26,7 @@ const SWAP_RULES: KindRules = {
 export type SwapPorts = SettlementPorts &
   QuotePorts & {
     latestBlockhash(): Promise<Blockhash>;
-    /** The same, but shared for a moment, so that estimates of anonymous callers do not use up the nodes' calls. */
+    /** A blockhash that callers share for a moment, so that estimates of anonymous callers do not use up the nodes' calls. */
     recentBlockhash(): Promise<Blockhash>;
   };
 
