@@ -153,7 +153,7 @@ function refusalOf({ status, text, headers }: UpstreamResponse, address: string)
     return new NotKept({ status: isError ? status : 502, preview, ...retryAfter });
   }
   return new NotKept({
-    // The redirect is not followed, and without its target it is useless.
+    // A redirect becomes 502: it is not followed, and its target is not passed to the caller.
     status: isError || isSuccess(status) ? status : 502,
     text: isSuccess(status) ? text : withErrorCode(text, status === 404 ? 'NOT_FOUND' : 'UPSTREAM_FAILED'),
     ...retryAfter,
