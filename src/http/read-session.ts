@@ -32,7 +32,7 @@ function bookmarkOf(request: Request): string | undefined {
   return sent !== null && sent.length <= MAX_BOOKMARK_LENGTH && BOOKMARK.test(sent) ? sent : undefined;
 }
 
-/** Reads through the current request's session. Outside a request, each statement or batch has its own. */
+/** Reads through the current request's session. Outside a request, each statement or batch opens a new session. */
 export function replicatedReads(db: D1Database): D1Reads {
   function session(): D1DatabaseSession {
     const request = requests.getStore();
