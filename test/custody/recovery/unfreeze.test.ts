@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Custodian } from '../../../src/custody/custodian.ts';
 import type { History, HistoryNode } from '../../../src/custody/nodes/history.ts';
-import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
+import type { ChainTransaction, SignatureEntry } from '../../../src/providers/solana-rpc.ts';
 import { RESERVE, wallet } from '../../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit } from '../../kit/fake-bridge.ts';
@@ -23,6 +23,14 @@ async function restored() {
   await custody.alarm();
   w.clock.now += 10 * MINUTE;
   return { w, custody };
+}
+
+/** The reserve has signed this transaction, or one like it. */
+function signs(w: CustodianWorld, like: string, change: Partial<ChainTransaction> = {}): void {
+  const shown = w.swap.transactions.get(like);
+  if (!shown) throw new Error(`no transaction ${like}`);
+  const signed = { ...shown, signers: [RESERVE], ...change };
+  w.swap.transactions.set(signed.signature, signed);
 }
 
 const RESTORED = 'swap a; land; pass 2m; raise-mark; restart; fire; wait 10m';
@@ -53,8 +61,7 @@ it('a restored journal stays frozen if a key before a rotation signed a transact
   const signer = { ...w.deps.signer, address: wallet(77) };
   const custody = new Custodian(w.storage, { ...w.deps, signer });
   credit(w.swap, 'lost', SOL);
-  const shown = w.swap.transactions.get('lost');
-  if (shown) w.swap.transactions.set('lost', { ...shown, signers: [RESERVE] });
+  signs(w, 'lost');
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({
     ok: false,
     rows: [{ signature: 'lost' }],
@@ -94,8 +101,7 @@ it('a restored journal is no longer frozen after unfreeze, even if others named 
 it('a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 foreign transactions', async () => {
   const { w, custody } = await restored();
   dust(w, 1_500);
-  const shown = w.swap.transactions.get('dust-0');
-  if (shown) w.swap.transactions.set('dust-0', { ...shown, signers: [RESERVE] });
+  signs(w, 'dust-0');
   const { transaction } = w.swap;
   const reads: string[] = [];
   w.swap.transaction = async (signature) => {
@@ -137,25 +143,32 @@ const entry = (signature: string, slot = 1_010n) => ({
   memo: null,
 });
 
-/** Two nodes list what the chain has, and the third one this. */
-function withThird(w: CustodianWorld, third: readonly SignatureEntry[], firstBlock = 0n) {
+/** The custodian's dependencies with other nodes. None has what was `invented`. */
+function withNodes(w: CustodianWorld, change: (nodes: readonly HistoryNode[]) => HistoryNode[]) {
   const { swap } = w.deps;
-  const historyOf = (address: string): History => {
-    const { nodes } = swap.historyOf(address);
-    const honest = ['one', 'two'].flatMap((name) => nodes.map((node) => ({ ...node, id: name, name })));
-    const lying = {
+  const historyOf = (address: string): History => ({
+    nodes: change(swap.historyOf(address).nodes),
+    isAbsent: async ({ signature }) => signature.startsWith('invented'),
+  });
+  return { ...w.deps, swap: { ...swap, historyOf } };
+}
+const namedAs = (nodes: readonly HistoryNode[], ids: readonly string[], change: Partial<HistoryNode> = {}) =>
+  ids.flatMap((id) => nodes.map((node) => ({ ...node, id, name: id, ...change })));
+
+/** Two nodes list what the chain has, and the third one this. */
+const withThird = (w: CustodianWorld, third: readonly SignatureEntry[], firstBlock = 0n) =>
+  withNodes(w, (nodes) => [
+    ...namedAs(nodes, ['one', 'two']),
+    {
       id: 'three',
       name: 'three',
-      signatures: async ({ limit, before }: Parameters<HistoryNode['signatures']>[0]) => {
+      async signatures({ limit, before }) {
         const from = before === undefined ? 0 : third.findIndex(({ signature }) => signature === before) + 1;
         return third.slice(from, from + limit);
       },
       firstAvailableBlock: async () => firstBlock,
-    };
-    return { nodes: [...honest, lying], isAbsent: async ({ signature }) => signature.startsWith('invented') };
-  };
-  return { ...w.deps, swap: { ...swap, historyOf } };
-}
+    },
+  ]);
 
 it.each<[string, readonly SignatureEntry[]]>([
   ['hides it', [entry('dust-3', 1_000n)]],
@@ -167,9 +180,7 @@ it.each<[string, readonly SignatureEntry[]]>([
     dust(w, 20);
     expect(await repeated(w, withThird(w, third))).toMatchObject({ answer: { ok: true } });
     w.journal.setMeta('frozen', 'journal_behind_mirror');
-    const shown = w.swap.transactions.get('dust-19');
-    if (shown)
-      w.swap.transactions.set('lost', { ...shown, signature: 'lost', slot: 1_010n, signers: [RESERVE] });
+    signs(w, 'dust-19', { signature: 'lost', slot: 1_010n });
     w.swap.listed = [entry('lost'), ...w.swap.listed];
     expect((await repeated(w, withThird(w, third))).answer).toMatchObject({
       ok: false,
@@ -180,14 +191,9 @@ it.each<[string, readonly SignatureEntry[]]>([
 
 it('a restored journal stays frozen if only one of three nodes keeps its history', async () => {
   const { w } = await restored();
-  const { swap } = w.deps;
-  const historyOf = (address: string): History => {
-    const { nodes, isAbsent } = swap.historyOf(address);
-    const pruned = { signatures: async () => [], firstAvailableBlock: async () => 5_000n };
-    const others = ['two', 'three'].map((name) => ({ id: name, name, ...pruned }));
-    return { nodes: [...nodes, ...others], isAbsent };
-  };
-  expect((await repeated(w, { ...w.deps, swap: { ...swap, historyOf } })).answer).toMatchObject({
+  const pruned = { signatures: async () => [], firstAvailableBlock: async () => 5_000n };
+  const deps = withNodes(w, (nodes) => [...nodes, ...namedAs(nodes, ['two', 'three'], pruned)]);
+  expect((await repeated(w, deps)).answer).toMatchObject({
     ok: false,
     message: expect.stringContaining('must keep the history since slot'),
   });
@@ -196,23 +202,12 @@ it('a restored journal stays frozen if only one of three nodes keeps its history
 it('a restored journal stays frozen, however often unfreeze is typed, while the nodes lack the history since its slot', async () => {
   const { w } = await restored();
   dust(w, 3);
-  const { swap } = w.deps;
-  const historyOf = (address: string): History => {
-    const { nodes, isAbsent } = swap.historyOf(address);
-    const pruned = nodes.flatMap((node) =>
-      ['one', 'two', 'three'].map((name) => ({
-        ...node,
-        id: name,
-        name,
-        firstAvailableBlock: async () => 990n,
-      })),
-    );
-    return { nodes: pruned, isAbsent };
-  };
+  const pruned = { firstAvailableBlock: async () => 990n };
+  const deps = withNodes(w, (nodes) => namedAs(nodes, ['one', 'two', 'three'], pruned));
   // The lists begin after the slot up to which the journal is complete, with entries that each node shows.
   w.swap.listed = w.swap.listed.filter(({ slot }) => slot >= 1_000n);
   for (let command = 0; command < 3; command++)
-    expect((await repeated(w, { ...w.deps, swap: { ...swap, historyOf } })).answer).toMatchObject({
+    expect((await repeated(w, deps)).answer).toMatchObject({
       ok: false,
       message: expect.stringContaining('must keep the history since slot'),
     });
@@ -229,50 +224,41 @@ it('one node of three with a short history delays no unfreeze, however many tran
 it('a node that takes the position of another one does not continue in the list of that one', async () => {
   const { w } = await restored();
   dust(w, 900);
-  const shown = w.swap.transactions.get('dust-0');
-  if (shown) w.swap.transactions.set('dust-0', { ...shown, signers: [RESERVE] });
-  const { swap } = w.deps;
+  signs(w, 'dust-0');
   const liars = [...w.swap.listed.slice(0, 1), entry('before', 1n)];
-  const at = (position: number, id: string, signatures?: readonly SignatureEntry[]) =>
-    swap.historyOf(RESERVE).nodes.map((node) => ({
-      ...node,
-      id,
-      name: `solana-rpc-${position}`,
-      ...(signatures ? { signatures: async () => [...signatures] } : {}),
-    }));
-  const withNodes = (nodes: HistoryNode[]) => ({
-    ...w.deps,
-    swap: { ...swap, historyOf: (): History => ({ nodes, isAbsent: async () => false }) },
-  });
+  const lies = { signatures: async () => liars };
+  /** Names show the position, which ids do not depend on. */
+  const placed = (nodes: HistoryNode[]) =>
+    nodes.map((node, at) => ({ ...node, name: `solana-rpc-${at + 1}` }));
   const { transaction } = w.swap;
   let reads = 0;
   w.swap.transaction = async (signature) => (++reads === 250 ? null : transaction(signature));
-  const first = withNodes([...at(1, 'liar', liars), ...at(2, 'honest'), ...at(3, 'other')]);
+  const first = withNodes(w, (nodes) =>
+    placed([...namedAs(nodes, ['liar'], lies), ...namedAs(nodes, ['honest', 'other'])]),
+  );
   expect((await repeated(w, first)).answer.ok).toBe(false);
-  const moved = withNodes([...at(1, 'honest'), ...at(2, 'liar', liars)]);
+  const moved = withNodes(w, (nodes) =>
+    placed([...namedAs(nodes, ['honest']), ...namedAs(nodes, ['liar'], lies)]),
+  );
   expect((await repeated(w, moved)).answer).toMatchObject({ ok: false, rows: [{ signature: 'dust-0' }] });
 });
 
 it('a node that invents transactions of a later slot hides no spend from a later unfreeze', async () => {
   const { w } = await restored();
-  const { swap } = w.deps;
-  const historyOf = (address: string) => ({
-    ...swap.historyOf(address),
-    isAbsent: async ({ signature }: { signature: string }) => signature.startsWith('invented'),
-  });
-  const custody = new Custodian(w.storage, { ...w.deps, swap: { ...swap, historyOf } });
+  const custody = new Custodian(
+    w.storage,
+    withNodes(w, (nodes) => [...nodes]),
+  );
   dust(w, 20);
-  const invented = { slot: 10_000_000_000n, err: null, blockTime: 1, memo: null };
   const { listed } = w.swap;
   w.swap.listed = [
-    ...Array.from({ length: 1_200 }, (_, n) => ({ ...invented, signature: `invented-${n}` })),
+    ...Array.from({ length: 1_200 }, (_, n) => entry(`invented-${n}`, 10_000_000_000n)),
     ...listed,
   ];
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
   w.swap.listed = listed;
-  const shown = w.swap.transactions.get('dust-19');
-  if (shown) w.swap.transactions.set('lost', { ...shown, signature: 'lost', signers: [RESERVE] });
-  w.swap.listed = [{ ...invented, signature: 'lost', slot: 1_010n }, ...listed];
+  signs(w, 'dust-19', { signature: 'lost', slot: 1_010n });
+  w.swap.listed = [entry('lost'), ...listed];
   w.journal.setMeta('frozen', 'journal_behind_mirror');
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: false, rows: [{ signature: 'lost' }] });
 });
