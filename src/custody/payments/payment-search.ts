@@ -67,7 +67,7 @@ export class PaymentSearch {
     const reached = nodes.map(({ name }) => {
       const listed = journal.getTime(listedAt(treasuryAddress, name));
       // A time in the future was stored before the clock went back, so it does not show what has been read.
-      return Math.min(treasury.queuedFrom(name) ?? now(), listed > now() ? 0 : listed);
+      return Math.min(treasury.unreadFrom(name) ?? now(), listed > now() ? 0 : listed);
     });
     return (reached.toSorted((one, other) => other - one)[quorumOf(nodes.length) - 1] ?? 0) - FINALITY_MS;
   }

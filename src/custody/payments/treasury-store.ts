@@ -223,9 +223,10 @@ export class TreasuryStore {
     return { source: row.source, since: Math.min(since, now) };
   }
 
-  /** Earliest `final_at` of a node's queued transactions, in Unix milliseconds. */
-  queuedFrom(source: string): number | undefined {
-    const query = "SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND state = 'queued'";
+  /** Earliest `final_at` of a node's transactions that are queued or whose read failed, in Unix milliseconds. */
+  unreadFrom(source: string): number | undefined {
+    const query = `SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND (state = 'queued'
+      OR (state = 'waiting' AND EXISTS (SELECT 1 FROM agenda WHERE name = 'unread' AND id = signature AND tries > 0)))`;
     return numberOf(this.#exec, query, source);
   }
 

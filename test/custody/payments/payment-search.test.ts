@@ -197,3 +197,31 @@ describe('finding payments', () => {
     expect(world.payments.find(other.id)?.status).toBe('completed');
   });
 });
+
+it.each([
+  [180, 170],
+  [600, 590],
+  [600, 640],
+])(
+  'a payment %i seconds before its request closes buys although its reads fail for %i seconds',
+  async (before, outage) => {
+    const { open, pay, payments, context, state } = createPaymentWorld();
+    const request = open();
+    await payments.onCron();
+    const closesAt = context.requests.get(request.id)?.closesAt ?? 0;
+    const pass = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        state.now += 1_000;
+        await runDue(payments, context.agenda);
+        if (Math.floor(state.now / 1_000) % 60 === 0) await payments.onCron();
+      }
+    };
+    state.now = closesAt - before * 1_000;
+    pay(BigInt(request.feeLamports), [request.reference]);
+    state.unreadable = true;
+    await pass(outage);
+    state.unreadable = false;
+    await pass(600);
+    expect(payments.find(request.id)).toMatchObject({ detail: 'creating', refunds: [] });
+  },
+);

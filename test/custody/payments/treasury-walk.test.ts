@@ -112,7 +112,7 @@ function stageOf(nodeCount: number) {
     isComplete = complete.length >= quorumOf(nodeCount);
   };
   const behind = () =>
-    nodes.map(({ name }) => payments.queuedFrom(name)).find((time) => time !== undefined) ?? null;
+    nodes.map(({ name }) => payments.unreadFrom(name)).find((time) => time !== undefined) ?? null;
   function land(transaction: ChainTransaction): void {
     chain.unshift(transaction);
     landed.set(transaction.signature, transaction);
@@ -271,7 +271,7 @@ const SCENES = `
   a read takes a millisecond more than a third of two seconds     | 1 | pay 9, slow 667ms, run | 3 of 9, behind
   the first read of a run fails                                   | 1 | pay 9, fault silent s9, run | 0 of 9, behind, work_failed
   a list is longer than a run reads                               | 1 | pay 1, all, none 10000, share 1, run | 1 of 10001, behind, incomplete
-  no node responds to a request for one transaction               | 1 | pay 5, fault silent s3, run, run | 4 of 5, work_failed
+  no node responds to a request for one transaction               | 1 | pay 5, fault silent s3, run, run | 4 of 5, behind, work_failed
   no node has one transaction, for a time                         | 1 | pay 2, fault missing s1, all, fault missing none, tick 2s, retry | 2 of 2
   one transaction has an unknown version, for a time              | 1 | pay 30, fault unreadable s25, all, fault unreadable none, tick 1h, retry | 30 of 30, payment_unbooked
   one transaction cannot be booked until a confirm call           | 1 | pay 2, fault poison s1, all, fault poison none, confirm s1 | 2 of 2, work_failed
