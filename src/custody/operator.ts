@@ -10,8 +10,8 @@ import type { Commands, CustodyModule, ModuleTools } from './kernel/module.ts';
 import { custodyReport, kernelCommands, openOperations, runOps } from './kernel/operator-commands.ts';
 import type { CustodyBounds } from './limits.ts';
 import { beginAnew } from './recovery/begin-anew.ts';
-import type { SpendWatch } from './recovery/spend-watch.ts';
-import type { SpendPorts } from './recovery/unexplained-spends.ts';
+import type { SpendWatch, SpendWatchPorts } from './recovery/spend-watch.ts';
+
 import { endFreeze } from './recovery/unfreeze.ts';
 import type { DailyMint } from './reserve/daily-mint.ts';
 import type { SwapQuotas } from './swap/quota-store.ts';
@@ -41,17 +41,13 @@ type Parts = {
   readonly spendWatch: SpendWatch;
 };
 
-export function spendPortsOf({
-  signer,
-  swap,
-  effects,
-  watched,
-}: CustodyDeps): Omit<SpendPorts, 'isExplained'> {
+export function spendPortsOf({ chain, signer, swap, effects, watched }: CustodyDeps): SpendWatchPorts {
   return {
     reserveAddress: signer.address,
     watched,
     histories: [swap.historyOf(signer.address), ...watched.accounts.map(swap.historyOf)],
     transaction: effects,
+    finalizedSlot: async () => (await chain.checkFinality()).slot,
   };
 }
 

@@ -26,6 +26,8 @@ const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
 /** Maximum transactions that one run reads, besides those that wait. */
 const READS = 60;
+/** Maximum decided entries that are stored. */
+const MOST_KEPT = READS * PATIENT_RUNS;
 /** Agenda name of transactions that could not be read. Their id is `slot signature`. */
 const UNREAD_SPEND = 'spend';
 /** Maximum transactions that wait: a node can invent any number of them. */
@@ -35,13 +37,15 @@ const MOST_RUNS = 1_440;
 const KEPT = 100;
 
 const CheckedTo = z.object({ address: z.string(), slot: z.string() });
+/** `finalizedSlot`: the highest slot that a quorum of nodes has finalized. @throws AppError UPSTREAM_FAILED */
+export type SpendWatchPorts = Omit<SpendPorts, 'isExplained'> & { finalizedSlot(): Promise<bigint> };
 type Found = { readonly spends: readonly UnexplainedSpend[]; readonly known: readonly string[] };
 
 export class SpendWatch implements CustodyModule {
   readonly #tools: ModuleTools;
-  readonly #ports: Omit<SpendPorts, 'isExplained'>;
+  readonly #ports: SpendWatchPorts;
 
-  constructor(tools: ModuleTools, ports: Omit<SpendPorts, 'isExplained'>) {
+  constructor(tools: ModuleTools, ports: SpendWatchPorts) {
     this.#tools = tools;
     this.#ports = ports;
   }
@@ -66,9 +70,8 @@ export class SpendWatch implements CustodyModule {
   }
 
   async onCron(): Promise<void> {
-    const { agenda, journal, storage, readBalance, log } = this.#tools;
-    // A quorum shows this balance, so a single node cannot change where the check continues.
-    const { slot } = await readBalance(journal.releasedSlot());
+    const { agenda, journal, storage, log } = this.#tools;
+    const slot = await this.#ports.finalizedSlot();
     const from = this.#checkedTo();
     // A new key: everything that it signed before was checked when the journal began.
     if (from === undefined) return this.#advance(slot);
@@ -88,16 +91,18 @@ export class SpendWatch implements CustodyModule {
     const left = [...search.left, ...unread.filter((entry) => !waitsNext.includes(entry))];
     const held = left.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
     // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
-    const isTooMuch = search.listed > READS * PATIENT_RUNS || held.length < left.length;
+    const next = [slot - OVERLAP, ...held].reduce((least, each) => (each < least ? each : least));
+    const after = next > from ? next : from;
+    const kept = [...read, ...search.read].filter((entry) => entry.slot > after);
+    // Of entries that are not kept, each later run would read the oldest again, and never the newest.
+    const isForgotten = kept.length > MOST_KEPT;
+    const isTooMuch = isForgotten || search.listed > MOST_KEPT || held.length < left.length;
     if (isTooMuch && agenda.isDueAgain('spends_unread', HOUR_MS))
       log({ level: 'alarm', event: 'spends_unread', listed: search.listed });
-    const next = [slot - OVERLAP, ...held].reduce((least, each) => (each < least ? each : least));
     storage.transaction(() => {
       if (search.spends.length > 0) this.#report(search.spends);
       this.#lookAgain(waitsNext, search.unreadable, waiting);
-      const after = next > from ? next : from;
-      const kept = [...read, ...search.read].filter((entry) => entry.slot > after);
-      journal.setMeta(READ, JSON.stringify(kept.slice(-READS * PATIENT_RUNS).map(idOf)));
+      journal.setMeta(READ, JSON.stringify(kept.slice(-MOST_KEPT).map(idOf)));
       if (next > from) this.#advance(next);
     });
   }

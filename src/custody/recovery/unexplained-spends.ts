@@ -45,8 +45,6 @@ export type SpendSearch = {
   readonly left: readonly Listed[];
   /** Number of entries that no row explains and that no earlier search has decided. */
   readonly listed: number;
-  /** Whether a node lists so many entries that older ones were not listed. */
-  readonly isCut: boolean;
 };
 
 /** Highest cost in lamports of one of our transactions that fails on the chain; a creation's fee is 14,000. */
@@ -87,7 +85,6 @@ export async function searchSpends(
     ...decided,
     left: entries.slice(reads),
     listed: entries.length,
-    isCut: lists.some((list) => list.length >= MAX_LISTED),
   };
 }
 

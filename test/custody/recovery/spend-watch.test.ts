@@ -18,7 +18,7 @@ const [AUTHORITY, SOURCE] = ['multisig of absr', 'source of asry'];
 async function watched(tokens: Watched = { accounts: [AUTHORITY, SOURCE], mint: 'absr' }) {
   let slot = 100n;
   const w = createCustodianWorld({ watched: tokens });
-  w.chain.nextBalance = async () => ({ lamports: lamports(10n * SOL), slot });
+  w.chain.checkFinality = async () => ({ slot, floor: slot });
   await w.custody.wake();
   return {
     w,
@@ -225,6 +225,31 @@ it.each([600, 20_000])(
     expect((await w.custody.operatorView()).recent).toEqual([]);
   },
 );
+
+it.each([
+  ['freezes signing if the finalized slot advances', 40n, 'unexplained_spend', false],
+  ['raises an alarm if the nodes of a quorum show one slot for an hour', 0n, null, true],
+])('a theft after 900 transactions of strangers in 45 minutes %s', async (_title, slots, frozen, isAlarm) => {
+  let finalized = 100n;
+  const { w, lands } = await watched({ accounts: [], mint: 'absr' });
+  w.chain.checkFinality = async () => ({ slot: finalized, floor: finalized });
+  const dust = { accounts: ['stranger', RESERVE], signers: ['stranger'], preLamports: [SOL, 0n] };
+  let slot = 100n;
+  const minute = async () => {
+    finalized += slots;
+    w.clock.now += 60_000;
+    await w.custody.wake();
+  };
+  for (let sent = 0; sent < 900; sent++) {
+    slot += 2n;
+    lands(theft({ ...dust, signature: `dust-${sent}`, slot, postLamports: [SOL - 5_001n, 1n] }));
+    if (sent % 20 === 19) await minute();
+  }
+  lands(theft({ slot: slot + 1n }));
+  for (let minutes = 0; minutes < 60; minutes++) await minute();
+  expect((await w.custody.report()).frozen).toBe(frozen);
+  expect(w.logged.includes('spends_unread')).toBe(isAlarm);
+});
 
 /** Types the command unfreeze, and again with the code that it shows. */
 async function confirmed({ custody }: CustodianWorld) {
