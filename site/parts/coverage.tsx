@@ -13,7 +13,7 @@ export function coverageOf({
 }: Pick<Query<AbsrSummary>, 'value' | 'failure'>): Covered | null {
   if (value === null || failure !== null) return null;
   const { state, reserveSatoshis, supplySatoshis } = value.coverage;
-  if (state === 'no_token') return { reserve: BigInt(reserveSatoshis ?? 0), supply: 0n };
+  // Without a configured mint there is no supply, and ABSR may exist all the same.
   if (state === 'unknown' || reserveSatoshis === null || supplySatoshis === null) return null;
   return { reserve: BigInt(reserveSatoshis), supply: BigInt(supplySatoshis) };
 }

@@ -20,7 +20,7 @@ function reserveText({ backing: { state } }: Pick<Status, 'backing'>): string {
     case 'covered':
       return 'The reserve is covered';
     case 'no_token':
-      return 'No ABSR exists yet';
+      return 'No ABSR mint is configured';
     case 'short':
       return 'The reserve does NOT cover all ABSR';
     default:
@@ -40,7 +40,7 @@ export function statusKind({
 
 export function swapsText(custody: Status['custody']): string {
   if (custody === null) return 'unknown';
-  return custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open';
+  return custody.frozen ? 'frozen' : custody.paused ? 'paused' : custody.swapsRefused ? 'refused' : 'open';
 }
 
 /** `2 of 12 sources are down. The reserve is covered, swaps are open.` */

@@ -2,8 +2,10 @@
 import { expect, it, vi } from 'vitest';
 import type { AbsrSummary, Status } from '../../packages/client/src/index.ts';
 import { renderIslands } from '../../site/first-state.tsx';
+import { coverageKind, coverageOf } from '../../site/parts/coverage.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
+import { coverageOf as compareSats } from '../../src/core/coverage.ts';
 import { absrRoutes } from '../../src/features/reserves/absr-routes.ts';
 import { CHAIN_POLICY } from '../../src/features/reserves/get-reserves.ts';
 import {
@@ -215,3 +217,10 @@ it.each(
     }
   },
 );
+
+it('a page of an instance without a configured mint does not say that ABSR is covered or that none exists', () => {
+  const reserve = { value: { confirmed: '5' }, asOf: 0, stale: false };
+  const value = { ...({} as AbsrSummary), coverage: compareSats(reserve, null, false) };
+  const covered = coverageOf({ value, failure: null });
+  expect([covered, coverageKind(covered)]).toEqual([null, 'warn']);
+});

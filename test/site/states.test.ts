@@ -37,7 +37,7 @@ it.each([
     expect([part, html.includes(part)]).toEqual([part, isShown]);
 });
 
-it('the status does not call swaps open while the custodian does not respond', () => {
+it('the status does not call swaps open while they are refused or the custodian does not respond', () => {
   const { custody, ...status } = exampleOf('getStatus');
   const sentence = (change: Partial<typeof custody> | null): string =>
     statusSentence({
@@ -45,6 +45,8 @@ it('the status does not call swaps open while the custodian does not respond', (
       custody: change === null || custody === null ? null : { ...custody, ...change },
     });
   expect(sentence({})).toContain('swaps are open');
+  const swapsRefused = { code: 'SWAP_LIMIT_REACHED', since: '2026-11-20T12:00:00.000Z' };
+  expect(sentence({ swapsRefused })).toContain('swaps are refused');
   expect(sentence({ paused: 'operator' })).toContain('swaps are paused');
   expect(sentence({ frozen: 'restored' })).toContain('swaps are frozen');
   expect(sentence(null)).toContain('the state of swaps is not known');
