@@ -9,7 +9,7 @@ import { type CheckState, failedTitles } from './proof-check.tsx';
 
 /** Who can mint ABSR, in one line of a phone or two. */
 const MINTERS: Readonly<Record<Minter, string>> = {
-  two_keys: 'Two keys must sign each mint of ABSR.',
+  two_keys: 'Two keys sign each mint. The operator may hold both.',
   reserve: 'The operator alone can mint ABSR.',
   nobody: 'Nobody can mint ABSR.',
   other: 'Another address can mint ABSR.',
@@ -153,7 +153,7 @@ const Minting = ({ reserves: { value, failure } }: { reserves: Query<Reserves> }
   if (minter === null)
     return <Ground>{value === null && failure === null ? null : 'Who can mint ABSR is not known.'}</Ground>;
   return (
-    <Ground isGood={minter === 'two_keys' || minter === 'nobody'}>
+    <Ground isGood={minter === 'nobody'}>
       {MINTERS[minter]} {minter === 'nobody' ? null : <a href="/trust#keys">Whose</a>}
     </Ground>
   );
