@@ -61,7 +61,7 @@ export const newToken: Page = {
   Content: () => (
     <>
       <Title name="Create a token">
-        Four entries, one payment. Everything is checked on the chain before you pay.
+        Name, symbol, supply and wallet; the rest is optional. You see the exact price before you pay.
       </Title>
       <Live name="creator" json="/llms.txt">
         <TokenCreator />
