@@ -18,7 +18,7 @@ export type DangerFacts = {
   readonly epochs: AsryEpochs | null;
 };
 
-const RED_BAR = 'The chain shows it, and so does a red bar on every page that the operator did not change.';
+const RED_BAR = 'The chain shows it, and so does a red bar on this site, unless the operator removes it.';
 
 /** The unknown case is about as long as the usual one, so that the page does not move when the chain was read. */
 const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
