@@ -23,10 +23,11 @@ const SUMMARY: Reads = { 'getAbsrSummary {}': '/api/arbitrage/summary' };
 const RESERVE: Reads = { 'getReserves {}': '/api/reserves', 'getProof {}': '/api/proof', ...SUMMARY };
 const EPOCH: Reads = { 'getAsryEpoch {}': '/api/asry/epoch' };
 const TOKENS: Reads = { 'listTokens {}': '/api/tokens' };
+const NEWEST: Reads = { 'listTokens {"limit":5}': '/api/tokens?limit=5' };
 const tokenKey = (id: string): string => `getToken ${JSON.stringify({ id })}`;
 /** What each page shows first. The banner of every page needs the summary. */
 const PAGES: Readonly<Record<string, Reads>> = {
-  '/': { ...RESERVE, ...TOKENS },
+  '/': { ...RESERVE, ...NEWEST },
   '/reserves': RESERVE,
   '/status': { 'getStatus {}': '/api/status', ...SUMMARY },
   '/tokens': { ...TOKENS, ...SUMMARY },

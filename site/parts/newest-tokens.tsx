@@ -17,10 +17,10 @@ const Face = ({ token: { name, symbol, image, mint_address: mint } }: { token: T
 
 /** Pictures and names of the newest tokens of others; nothing without one. */
 export function NewestTokens() {
-  const tokens = useQuery('listTokens', {}).value?.tokens ?? [];
+  const tokens = useQuery('listTokens', { limit: SHOWN }).value?.tokens ?? [];
   return (
     <ul class="faces" aria-label="Newest tokens">
-      {tokens.slice(0, SHOWN).map((token) => (
+      {tokens.map((token) => (
         <Face token={token} />
       ))}
     </ul>
