@@ -11,7 +11,6 @@ import { custodyReport, kernelCommands, openOperations, runOps } from './kernel/
 import type { CustodyBounds } from './limits.ts';
 import { beginAnew } from './recovery/begin-anew.ts';
 import type { SpendWatch, SpendWatchPorts } from './recovery/spend-watch.ts';
-
 import { endFreeze } from './recovery/unfreeze.ts';
 import type { DailyMint } from './reserve/daily-mint.ts';
 import type { SwapQuotas } from './swap/quota-store.ts';

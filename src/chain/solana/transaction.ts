@@ -219,11 +219,10 @@ export type TokenRow = {
   readonly decimals: number;
 };
 
+type LamportRows = Pick<ChainTransaction, 'accounts' | 'preLamports' | 'postLamports'>;
+
 /** Lamports that an account gained, negative if it lost some; undefined if the transaction does not include it. */
-export function lamportsChange(
-  transaction: Pick<ChainTransaction, 'accounts' | 'preLamports' | 'postLamports'>,
-  address: string,
-): bigint | undefined {
+export function lamportsChange(transaction: LamportRows, address: string): bigint | undefined {
   const index = transaction.accounts.indexOf(address);
   const before = transaction.preLamports[index];
   const after = transaction.postLamports[index];
@@ -231,5 +230,5 @@ export function lamportsChange(
 }
 
 /** Lamports that an account gained, negative if it lost some; zero if the transaction does not include it. */
-export const lamportsGained = (...[transaction, address]: Parameters<typeof lamportsChange>): bigint =>
+export const lamportsGained = (transaction: LamportRows, address: string): bigint =>
   lamportsChange(transaction, address) ?? 0n;
