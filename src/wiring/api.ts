@@ -8,7 +8,6 @@ import { base64 } from '@scure/base';
 import { renderIslands } from '../../site/render.js';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
-import { rentOf } from '../chain/solana/token-creation.ts';
 import { movableAtoms } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
@@ -148,10 +147,9 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     officialMints: officialMints(config),
     search: createSearchStore(sources.reads),
     readAccounts,
-    rentExemption: async (bytes) => {
+    leastBalance: async () => {
       const read = () => atPriority('own', () => saleRpc.first((node) => node.rentExemption(0)));
-      const { value } = await memory.read('rent', RENT_POLICY, read);
-      return rentOf(bytes, BigInt(value));
+      return BigInt((await memory.read('rent', RENT_POLICY, read)).value);
     },
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message) => {

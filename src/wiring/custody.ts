@@ -9,7 +9,6 @@ import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
 import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { type ListingFacts, listingAccounts, listingFacts } from '../chain/solana/listed-token.ts';
-import { rentOf } from '../chain/solana/token-creation.ts';
 import { decodeMint, decodeMultisig } from '../chain/solana/token-program.ts';
 import { ofTwoSigners, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
@@ -300,7 +299,6 @@ function paidRequests(
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
   if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
   const leastBalance = () => solana.agreed('rent', (node) => node.rentExemption(0));
-  const rentExemption = async (bytes: number) => rentOf(bytes, await leastBalance());
   // All callers who open an invoice share a read.
   const sharedLeast = shared(leastBalance, RENT_SHARED_MS, now);
   return {
@@ -327,10 +325,10 @@ function paidRequests(
       randomId,
       mintAddress: mintKeys.address,
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
-      creationCost: costOfCreation({ rentExemption: async (bytes) => rentOf(bytes, await sharedLeast()) }),
+      creationCost: costOfCreation(sharedLeast),
       creation: createTokenKind({
         signMint: mintKeys.sign,
-        rentExemption,
+        leastBalance,
         latestBlockhash: () => solana.latestBlockhash(),
         findMint: (address) =>
           solana.agreed(`mint ${address}`, async (node) => {

@@ -37,7 +37,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
     confirmPayment: async () => ({ type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } }),
     findRequest: async () => null,
   },
-  rentExemption: async (bytes) => rentOf(bytes),
+  leastBalance: async () => rentOf(0),
   async simulate(message) {
     service.simulated.push(message);
     return service.refuses;

@@ -74,10 +74,6 @@ export function creationSpaces(design: TokenDesign): { mint: number; metadata: n
 /** The rent of an account is proportional to its size in bytes plus this overhead (`Rent::minimum_balance` of Agave). */
 const ACCOUNT_OVERHEAD = 128n;
 
-/** Lamports that exempt an account from rent. @param least lamports that exempt an account without data */
-export const rentOf = (bytes: number, least: bigint): bigint =>
-  (least * (ACCOUNT_OVERHEAD + BigInt(bytes))) / ACCOUNT_OVERHEAD;
-
 /** Lamports that leave the reserve for a creation, by what they pay for. */
 export type CreationCosts = {
   readonly mintRent: bigint;
@@ -87,20 +83,18 @@ export type CreationCosts = {
   readonly networkFee: bigint;
 };
 
-/** @param rentOf lamports that exempt an account of this size in bytes from rent, from the chain */
-export async function creationCosts(
-  design: TokenDesign,
-  rentOf: (bytes: number) => Promise<bigint>,
-): Promise<CreationCosts> {
-  const spaces = creationSpaces(design);
-  const rent = async (bytes: number): Promise<bigint> => (bytes === 0 ? 0n : rentOf(bytes));
-  const [mintRent, metadataRent, accountRent] = await Promise.all([
-    rent(spaces.mint),
-    rent(spaces.metadata),
-    rent(spaces.account),
-  ]);
-  const metadataFee = design.metaplex ? METAPLEX_FEE : 0n;
-  return { mintRent, metadataRent, metadataFee, accountRent, networkFee: CREATION_FEE };
+/** @param least lamports that exempt an account without data from rent, from the chain */
+export function creationCosts(design: TokenDesign, least: bigint): CreationCosts {
+  const { mint, metadata, account } = creationSpaces(design);
+  const rentOf = (bytes: number): bigint =>
+    bytes === 0 ? 0n : (least * (ACCOUNT_OVERHEAD + BigInt(bytes))) / ACCOUNT_OVERHEAD;
+  return {
+    mintRent: rentOf(mint),
+    metadataRent: rentOf(metadata),
+    metadataFee: design.metaplex ? METAPLEX_FEE : 0n,
+    accountRent: rentOf(account),
+    networkFee: CREATION_FEE,
+  };
 }
 
 export const creationCost = (costs: CreationCosts): bigint =>

@@ -33,8 +33,8 @@ export type FoundMint = { readonly owner: string; readonly supply: bigint; reado
 
 export type TokenPorts = {
   readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
-  /** Lamports that exempt an account of this size in bytes from rent, according to a quorum of nodes. */
-  rentExemption(bytes: number): Promise<bigint>;
+  /** Lamports that exempt an account without data from rent, according to a quorum of nodes. */
+  leastBalance(): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
   /** The mint at an address at finalized; null if nothing exists there. */
   findMint(address: string): Promise<FoundMint | null>;
@@ -59,9 +59,9 @@ export function designOf(subject: Subject): TokenDesign {
 
 /** Lamports that the creation of an invoice's token costs, according to a quorum. @throws AppError UPSTREAM_FAILED */
 export const costOfCreation =
-  ({ rentExemption }: Pick<TokenPorts, 'rentExemption'>) =>
+  (leastBalance: TokenPorts['leastBalance']) =>
   async (subject: Subject): Promise<bigint> =>
-    creationCost(await creationCosts(designOf(subject), rentExemption));
+    creationCost(creationCosts(designOf(subject), await leastBalance()));
 
 export function createTokenKind(ports: TokenPorts): OperationKind {
   return {
@@ -71,9 +71,9 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const design = designOf(operation.plan);
       const mint = String(operation.plan.mint);
       const invoiceId = String(operation.plan.invoiceId);
-      const [found, costs, lifetime] = await Promise.all([
+      const [found, least, lifetime] = await Promise.all([
         ports.findMint(mint),
-        creationCosts(design, ports.rentExemption),
+        ports.leastBalance(),
         ports.latestBlockhash(),
       ]);
       // Anyone can send lamports to a known address; the chain then refuses to create an account there.
@@ -85,6 +85,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
           ? { ok: false, found: { mint } }
           : { ok: false, reason: 'foreign_mint' };
       // Rents rose after the sale: more lamports would leave the reserve than were reserved for the creation.
+      const costs = creationCosts(design, least);
       if (creationCost(costs) > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const { mintRent } = costs;
       const message = creationMessage({ design, mint, reserve: operation.signer, mintRent, lifetime });

@@ -14,8 +14,8 @@ import { checkedProgram, invalid, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** Lamports that exempt an account of this size in bytes from rent. */
-  rentExemption(bytes: number): Promise<bigint>;
+  /** Lamports that exempt an account without data from rent. */
+  leastBalance(): Promise<bigint>;
   /** The chain's reason to reject an unsigned message of two signers; null when it would pass. */
   simulate(message: Uint8Array): Promise<string | null>;
   /** Format version of the creation's message. */
@@ -133,8 +133,8 @@ export const feeParts = (fee: FeeBreakdown): Record<string, string> =>
   Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)]));
 
 export const creationFee = async (
-  { invoiceMargin: margin, rentExemption }: Pick<CreateInvoiceDeps, 'invoiceMargin' | 'rentExemption'>,
+  { invoiceMargin: margin, leastBalance }: Pick<CreateInvoiceDeps, 'invoiceMargin' | 'leastBalance'>,
   design: TokenDesign,
-): Promise<FeeBreakdown> => ({ ...(await creationCosts(design, rentExemption)), margin });
+): Promise<FeeBreakdown> => ({ ...creationCosts(design, await leastBalance()), margin });
 
 export const chargedFee = (fee: FeeBreakdown): bigint => creationCost(fee) + fee.margin;

@@ -13,7 +13,7 @@ import { nameFields } from './token-request.ts';
 import type { TokenRow } from './token-store.ts';
 import { readToken, Token, type TokenReads, TokenRecord, tokenBodies } from './token-view.ts';
 
-export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin' | 'publicBaseUrl'> &
+export type TokenDeps = Pick<CreateInvoiceDeps, 'leastBalance' | 'invoiceMargin' | 'publicBaseUrl'> &
   TokenReads & {
     readonly listingFee: bigint;
     /** This isolate's memory only. */

@@ -1,27 +1,34 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { expect, it } from 'vitest';
-import { CREATION_FEE, METAPLEX_FEE } from '../../../src/chain/solana/token-creation.ts';
+import { CREATION_FEE, creationSpaces, METAPLEX_FEE } from '../../../src/chain/solana/token-creation.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import { createTokenKind, type FoundMint } from '../../../src/custody/tokens/creation-operation.ts';
+import { createTokenKind, designOf, type FoundMint } from '../../../src/custody/tokens/creation-operation.ts';
 import { wallet } from '../../kit/addresses.ts';
 import { tokenDesign } from '../../kit/token-design.ts';
 
 const [RESERVE, MINT, CREATOR] = [wallet(91), wallet(92), wallet(93)];
 const SUBJECT = { ...tokenDesign({ creator: CREATOR, revokeMint: true }), supply: '5000000' };
 
-/** Lamports set aside for the creation: its fee and its rent, which includes the mint's. */
-const RESERVED = 15_000_006n;
+const LEAST = 890_880n;
+/** Lamports that exempt accounts of these sizes from rent. */
+const rentOf = (...sizes: number[]): bigint =>
+  sizes.reduce((sum, bytes) => sum + BigInt(bytes + 128) * 6_960n, 0n);
+const { mint: MINT_BYTES } = creationSpaces(designOf(SUBJECT));
 
-function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, rent = 1_000_000n) {
+function prepare(
+  found: FoundMint | null,
+  over: Record<string, unknown> = {},
+  reserved = CREATION_FEE + rentOf(MINT_BYTES, 170),
+) {
   const signed: [string, Uint8Array][] = [];
   const kind = createTokenKind({
     signMint(invoiceId, message) {
       signed.push([invoiceId, message]);
       return new Uint8Array(64).fill(5);
     },
-    rentExemption: async () => rent,
+    leastBalance: async () => LEAST,
     latestBlockhash: async () => ({ blockhash: wallet(94), slot: 5n, witnesses: [] }),
     findMint: async () => found,
   });
@@ -30,7 +37,7 @@ function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, re
     id: 'token:one',
     kind: 'token',
     amount: lamports(0n),
-    reserved: lamports(RESERVED),
+    reserved: lamports(reserved),
     plan: { ...SUBJECT, ...over, mint: MINT, invoiceId: 'one' } as never,
     now: 0,
   });
@@ -46,17 +53,17 @@ it('a creation is signed by the key that only its invoice has', async () => {
 });
 
 it.each([
-  ["the mint's and the account's rent", {}, (RESERVED - CREATION_FEE) / 2n],
-  ["the mint's rent alone without a supply", { supply: '0' }, RESERVED - CREATION_FEE],
+  ["the mint's and the account's rent", {}, rentOf(MINT_BYTES, 170)],
+  ["the mint's rent alone without a supply", { supply: '0' }, rentOf(MINT_BYTES)],
   [
     "Metaplex's fee and account as well",
     { program: 'token', metaplex: true },
-    (RESERVED - CREATION_FEE - METAPLEX_FEE) / 3n,
+    METAPLEX_FEE + rentOf(82, 607, 165),
   ],
-])('a creation costs no more than the amount set aside, which covers %s', async (_name, over, most) => {
-  expect(await prepare(null, over, most).prepared).toMatchObject({ ok: true });
-  for (const rent of [most + 1n, 50_000_000_000n]) {
-    const { prepared, signed } = prepare(null, over, rent);
+])('a creation costs no more than the amount set aside, which covers %s', async (_name, over, cost) => {
+  expect(await prepare(null, over, CREATION_FEE + cost).prepared).toMatchObject({ ok: true });
+  for (const reserved of [CREATION_FEE + cost - 1n, 0n]) {
+    const { prepared, signed } = prepare(null, over, reserved);
     expect(await prepared).toEqual({ ok: false, reason: 'rent_unexpected' });
     expect(signed).toEqual([]);
   }
