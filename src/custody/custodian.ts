@@ -224,6 +224,7 @@ export class Custodian implements CustodianApi {
 
   readonly listAsryEpochs: CustodianApi['listAsryEpochs'] = (limit) =>
     this.#background.working(async () => {
+      this.#shownJournal();
       // An unverified journal may lack epochs that D1 has. An epoch that a read created again would replace them.
       if (this.#kernel.gate.isVerified()) await this.#asry?.onCron();
       return this.#asry?.epochs(limit) ?? [];
