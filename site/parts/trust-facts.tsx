@@ -59,7 +59,7 @@ export function TrustTiles() {
         {known(reserves, ({ solana }) => keysText(solana))}
       </Tile>
       <Tile name="Newest proof" value={known(proof, ({ timestamp }) => <Age iso={timestamp} />)}>
-        {known(proof, ({ bitcoin }) => `Signed ${proofRhythm(bitcoin.offline)}. `)}
+        {known(reserves, ({ bitcoin }) => `Signed ${proofRhythm(bitcoin.watchOnly)}. `)}
         <a href="/reserves#verify">Check both signatures</a>
       </Tile>
       <Tile name="Redemption" value="none">
