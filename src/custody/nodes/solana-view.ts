@@ -290,10 +290,7 @@ export class SolanaView {
   }
 }
 
-/**
- * One URL may be two machines: the height may be this many slots older than the blockhash. The margin before an expiry
- * is twice this.
- */
+/** One URL may be two machines: the height may be this many slots older than the blockhash. An expiry's margin is twice this. */
 const MAX_WITNESS_LAG = 16n;
 
 /**
