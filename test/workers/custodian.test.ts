@@ -83,32 +83,6 @@ describe('the custodian in the Workers runtime', () => {
     expect(await custodian().findSwap(unknown)).toBeNull();
   });
 
-  it('tells the caller to retry when an object of an earlier release lacks the RPC method of the call', async () => {
-    // The runtime's own error; a real one would be printed as an uncaught exception for each verb.
-    const refuse = (verb: string | symbol) => async () => {
-      throw new TypeError(`The RPC receiver does not implement "${String(verb)}".`);
-    };
-    const earlier = () => new Proxy({}, { get: (_stub, verb) => refuse(verb) });
-    const CUSTODIAN = { getByName: earlier } as unknown as Env['CUSTODIAN'];
-    const client = new CustodianClient({
-      env: { CUSTODIAN },
-      missing: [],
-      log: () => undefined,
-    });
-    const verbs = Object.getOwnPropertyNames(CustodianClient.prototype).filter(
-      (name) => name !== 'constructor',
-    );
-    expect(verbs.length).toBeGreaterThan(15);
-    for (const verb of verbs) {
-      const call: unknown = Reflect.get(client, verb);
-      if (typeof call !== 'function') throw new Error(verb);
-      await expect(Reflect.apply(call, client, ['argument']), verb).rejects.toMatchObject({
-        code: 'CUSTODIAN_UNAVAILABLE',
-        retryAfterSeconds: 5,
-      });
-    }
-  });
-
   it('tells the caller of a refused read when to repeat it', async () => {
     const client = new CustodianClient({ env, missing: [], log: () => undefined });
     const reads = await Promise.allSettled(
