@@ -128,7 +128,7 @@ function decide(
 ): Decision<OwedReason> {
   const { agenda, mint, now, source, store } = context;
   const owed = owedNow(context, asked);
-  // Another check has begun it meanwhile.
+  // Another check has started the payout meanwhile.
   if (!owed) return { ok: false, declined: 'unread' };
   const { claim, payout } = owed;
   const { decimals, program } = accounts;
