@@ -46,11 +46,12 @@ const OFFICIAL = [
 
 /** The tokens of the service itself, unless the search is for others. */
 function OfficialRows({ query }: { query: string }) {
-  const { value } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const { value, failure } = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const isAwaited = value === null && failure === null;
   const rows = OFFICIAL.flatMap(([asset, member, purpose]) => {
-    const mint = value?.[member];
-    const isFound = mint && (asset.toLowerCase().includes(query.toLowerCase()) || mint.startsWith(query));
-    return isFound ? [{ asset, mint, purpose }] : [];
+    const mint = value?.[member] ?? null;
+    const isFound = asset.toLowerCase().includes(query.toLowerCase()) || mint?.startsWith(query);
+    return isFound && (isAwaited || mint) ? [{ asset, mint, purpose }] : [];
   });
   return rows.length === 0 ? null : (
     <>
@@ -60,7 +61,7 @@ function OfficialRows({ query }: { query: string }) {
           <li class="token-row">
             <OfficialPicture asset={asset} />
             <span class="who">
-              <a href={tokenUrl(mint)}>{asset}</a>{' '}
+              {mint === null ? asset : <a href={tokenUrl(mint)}>{asset}</a>}{' '}
               <span class="badges">
                 <OfficialMark asset={asset} />
               </span>
@@ -68,7 +69,12 @@ function OfficialRows({ query }: { query: string }) {
             <span class="supply fine number">
               {purpose}
               <br />
-              Mint <code title={mint}>{shortened(mint)}</code>
+              Mint{' '}
+              {mint === null ? (
+                <span class="skeleton" aria-hidden="true" />
+              ) : (
+                <code title={mint}>{shortened(mint)}</code>
+              )}
             </span>
           </li>
         ))}

@@ -75,6 +75,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
   const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
   const { stale, away } = together(reserves, summary);
   const at = reserves.value?.as_of ?? null;
+  const asked = summary.value !== null || summary.failure !== null;
   const verdict = verdictOf(summary, check);
   const isOwn = check.type === 'done' && verdict.by?.at === check.at;
   const by =
@@ -83,8 +84,8 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
       : { ...verdict.by, at: at < verdict.by.at ? at : verdict.by.at };
   return (
     <>
-      <VerdictLine verdict={{ ...verdict, by }} asked={summary.value !== null || summary.failure !== null} />
-      {by === null || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
+      <VerdictLine verdict={{ ...verdict, by }} asked={asked} />
+      {(asked && by === null) || isOwn || stale || away ? <AsOf at={at} stale={stale} away={away} /> : null}
       <ul class="rights grounds" aria-label="What the verdict rests on">
         <Sources reserves={reserves} />
         <Snapshot balance={reserves.value?.bitcoin} />

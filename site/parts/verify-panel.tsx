@@ -1,18 +1,32 @@
 import type { Child } from 'hono/jsx';
-import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
+import { FIGURES_POLL_MS, type Query, useQuery } from '../api/query.ts';
 import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
 import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
 import { CoverVerdict } from './verdict.tsx';
 
+type SourceProps = {
+  /** Undefined while it is awaited: the text is then there without a link, so that the page does not shift. */
+  readonly href: string | null | undefined;
+  readonly children: Child;
+};
+
+const Source = ({ href, children }: SourceProps) =>
+  href ? <Away href={href}>{children}</Away> : href === null ? null : <span>{children}</span>;
+
+const noneOf = ({ value, failure }: Query<unknown>): null | undefined =>
+  value === null && failure === null ? undefined : null;
+
 /** Where a visitor reads the same figures with nothing of this site between. */
 function OwnSources() {
-  const address = useQuery('getReserves', {}, FIGURES_POLL_MS).value?.bitcoin.address ?? null;
-  const mint = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.absrMint ?? null;
+  const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
+  const summary = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const address = reserves.value?.bitcoin.address;
+  const mint = summary.value?.absrMint;
   return (
     <p class="own-sources fine">
       Or without this site:{' '}
-      {address === null ? null : <Away href={bitcoinAddressUrl(address)}>BTC at mempool.space</Away>}{' '}
-      {mint === null ? null : <Away href={solanaAddressUrl(mint)}>supply at Solana Explorer</Away>}{' '}
+      <Source href={address ? bitcoinAddressUrl(address) : noneOf(reserves)}>BTC at mempool.space</Source>{' '}
+      <Source href={mint ? solanaAddressUrl(mint) : noneOf(summary)}>supply at Solana Explorer</Source>{' '}
       <a href="/reserves#terminal">all checks in a terminal</a>
     </p>
   );

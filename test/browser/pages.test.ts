@@ -1,13 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LISTED_PAGES } from '../../site/listed-pages.ts';
 import {
   control,
+  DESKTOP,
   expectAccessible,
   expectNothingWrong,
+  LIVE_PAGES,
   PHONE,
   picture,
+  SERVICE,
   settled,
   sidewaysScroll,
   siteUrl,
@@ -254,6 +259,33 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
           ),
       );
     expect(small).toEqual([]);
+  });
+});
+
+describe.each(LIVE_PAGES)('%s, sent before its figures are read', (path) => {
+  it.each([
+    ['desktop', DESKTOP],
+    ['phone', PHONE],
+  ] as const)('does not shift on a %s when they arrive', async (_device, viewport) => {
+    const file = join('site/dist', `${path === '/' ? 'index' : path}.html`);
+    const visited = await visit(path, { viewport }, async (page) => {
+      await page.addInitScript(NOTE_PAINTS);
+      await page.route(new URL(path, siteUrl).href, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: readFileSync(file, 'utf8') });
+      });
+      // Not before the text is painted: two frames later.
+      await page.route(SERVICE, async (route) => {
+        await page.evaluate(
+          'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+        );
+        await route.continue();
+      });
+    });
+    await settled(visited.page);
+    const shifted = await visited.page.evaluate('window.shifted');
+    await visited.close();
+    expect(shifted).toBeLessThanOrEqual(MOST_SHIFT);
   });
 });
 
