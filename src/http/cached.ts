@@ -89,6 +89,8 @@ const SOURCE_LAG_MS = 2_000;
 const CRON_PERIOD_MS = 60_000;
 /** An older value is looked up in KV at most once in this time. */
 const LOOK_AGAIN_MS = 5_000;
+/** Clocks of isolates differ by less. */
+const MAX_SKEW_MS = 5_000;
 const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
 /**
@@ -318,6 +320,8 @@ export class Cache {
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
     const newest = this.#memory.get(key);
     if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
+    // A clock that was ahead wrote it: it would stay fresh until this clock has caught up.
+    if (found.asOf > now() + MAX_SKEW_MS) return;
     // The value of one read stays the same object, so a body made from it stays valid.
     const { value, asOf, failedAt } = {
       ...found,

@@ -93,6 +93,15 @@ eachScene(`
       work; wait 1m; read c cron; read w warmed = one 0s; read n warmed = one 0s; calls = 4
 `)('%s', (_title, steps = '') => play(steps));
 
+it('an isolate whose clock was ahead does not keep its value fresh in the others', async () => {
+  const { time, upstream, isolate } = platform();
+  time.now += 3_600_000;
+  await isolate()({ ...LONG, kv: 'write' });
+  time.now -= 3_600_000;
+  upstream.value = 'two';
+  expect(await isolate()({ ...LONG, kv: 'read' })).toEqual({ value: 'two', asOf: time.now, stale: false });
+});
+
 it("a value made from another read has that read's time, and is stale if that read is", async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });
   for (const stale of [false, true]) {

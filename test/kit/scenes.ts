@@ -54,6 +54,7 @@ export async function playSteps(
 ): Promise<void> {
   for (const step of steps.split(';').map((text) => text.trim())) {
     const [act = '', expected] = step.split(' = ');
+    if (act.endsWith(' =') || expected === '') throw new Error(`nothing is expected: ${step}`);
     const [name = '', ...words] = act.split(' ');
     const verb = verbs[name];
     if (!verb) throw new Error(`no verb: ${step}`);
