@@ -102,9 +102,6 @@ export const overview: Page = {
           <li>
             <a href="/trust#wrong">What can go wrong</a>
           </li>
-          <li>
-            <a href="/reserves#origins">Where sats came from</a>
-          </li>
         </ul>
       </div>
       <section class="flow-section">

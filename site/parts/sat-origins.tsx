@@ -164,6 +164,19 @@ const Origins = ({ origins }: { origins: readonly Origin[] }) => (
   />
 );
 
+/**
+ * Sats of the listed transactions that no known swap paid, read once.
+ * @returns null while it is awaited; undefined if it cannot be read
+ */
+export function useUnexplained(): bigint | null | undefined {
+  const swaps = useQuery('listSwaps', { limit: LIMIT });
+  const received = useQuery('listBitcoinTransactions', { limit: LIMIT });
+  if (received.failure || swaps.failure) return undefined;
+  if (received.value === null || swaps.value === null) return null;
+  const { unexplained, unknown } = sumsOf(originsOf(received.value.transactions, swaps.value));
+  return unexplained + unknown;
+}
+
 export function SatOrigins() {
   const swaps = useQuery('listSwaps', { limit: LIMIT }, POLL_MS).value;
   const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS).value;

@@ -6,6 +6,7 @@ import { absrMinter, bitcoinSources, coverageKind, coverageOf, coverageText } fr
 import { amountOf, changeSince, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
+import { useUnexplained } from './sat-origins.tsx';
 
 /** Who can mint ABSR, in one line of a phone or two. */
 const MINTERS: Readonly<Record<Minter, string>> = {
@@ -90,6 +91,7 @@ export function CoverVerdict({ check = IDLE }: { check?: CheckState }) {
         <Sources reserves={reserves} />
         <Snapshot balance={reserves.value?.bitcoin} />
         <Minting reserves={reserves} />
+        <Origins />
         <li class="warn">
           No redemption, and the operator can move the BTC. <a href="/trust#redemption">Why</a>
         </li>
@@ -144,6 +146,21 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
         balance?.as_of,
       )}
       .
+    </Ground>
+  );
+}
+
+/** How much of the BTC the record of swaps does not explain. */
+function Origins() {
+  const unexplained = useUnexplained();
+  if (unexplained === null) return <Ground>{null}</Ground>;
+  if (unexplained === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
+  return (
+    <Ground isGood={unexplained === 0n}>
+      {unexplained === 0n
+        ? 'The last sats all came from swaps. '
+        : `${amountOf(unexplained, 'sat')} came from no known swap. `}
+      <a href="/reserves#origins">Origins</a>
     </Ground>
   );
 }
