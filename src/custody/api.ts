@@ -218,7 +218,7 @@ export type NamedPayment = {
 };
 
 export type ConfirmRequest = NamedPayment & {
-  /** Longest wait in milliseconds until the work has begun. With 0 it begins in the background. */
+  /** Longest wait in milliseconds until the payment is final and its work has ended. With 0 both end in the background. */
   readonly waitMs: number;
 };
 

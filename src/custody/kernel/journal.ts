@@ -325,16 +325,22 @@ export class Journal {
   /**
    * Uses a name for one row, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
    * @param by the row: an operation's id, a request as `token:<id>`, or a claim as `asry:<signature>`
-   * @returns false when another row already uses it
+   * @throws when another row already uses it, so that the storage transaction is rolled back
    */
-  useOnce(name: string, by: string, now: number): boolean {
+  useOnce(name: string, by: string, now: number): void {
+    this.keepUsed(name, by, now);
+    const user = this.userOf(name);
+    if (user !== by) throw new Error(`${name} is used by ${user}`);
+  }
+
+  /** The same, but the first row that used the name keeps it. */
+  keepUsed(name: string, by: string, now: number): void {
     this.#exec(
       'INSERT INTO once (name, used_by, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       name,
       by,
       now,
     );
-    return this.userOf(name) === by;
   }
 
   userOf(name: string): string | undefined {

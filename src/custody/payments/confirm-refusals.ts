@@ -20,7 +20,8 @@ export const PAYMENT_FAILED: Refusal = {
 
 export const REFUND_DUE: Refusal = {
   code: 'REFUND_DUE',
-  message: 'The payment bought nothing. It is recorded for a refund to its payer.',
+  message:
+    'The payment bought nothing. An amount above 10,000 lamports is recorded for a refund by the operator.',
 };
 
 export const MAY_BE_RETURNED: Refusal = {
@@ -32,7 +33,15 @@ export const MAY_BE_RETURNED: Refusal = {
 
 const NOT_BOUND: Refusal = {
   code: 'PAYMENT_NOT_BOUND',
-  message: "This payment contains neither the request's reference nor exactly its amount.",
+  message:
+    "This payment is not for this request alone: it needs the request's reference, and no other one, or exactly its amount.",
+};
+
+/** The purchase changed during each check of the sale. */
+export const NOT_BOOKED_YET: Refusal = {
+  code: 'PAYMENT_NOT_FINAL',
+  message: 'The payment is final but is not booked yet. Repeat the call.',
+  retryAfterSeconds: 5,
 };
 
 export const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({

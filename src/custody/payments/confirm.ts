@@ -1,9 +1,14 @@
 /**
- * Confirms the payment of a request. A caller names a transaction (`confirmPayment`), or `payment-search.ts` finds it. Both
- * wait until it is final and call `bookPayment`: `decide` finds its {@link PaymentCase}, and `writeRows` writes the rows.
+ * Confirms the payment of a request. A caller names a transaction (`confirmPayment`), or `payment-search.ts` finds it. Each
+ * passes a transaction that a quorum shows as final to `bookPayment`. There `decide` finds its {@link PaymentCase}, and
+ * `writeRows` writes the rows and the operation in the same storage transaction: a crash leaves all of them or none.
  *
- * Both run in one storage transaction, so a crash of the platform leaves all rows or none. A later call or search then
- * books the payment. `endWork` delivers, or owes back, in the later transaction that ends the operation.
+ * After a crash before it, a later call or search books the payment. After it, the timer drives the operation, and
+ * `executor.ts` stores the signed bytes before it sends them. `endWork` delivers, or owes back, in the transaction that ends
+ * the operation. Refunds are only recorded here; the operator pays them.
+ *
+ * A quorum that lies is believed: then only the limits at the signature bound the loss. `lookUp` and `forCaller` bound the
+ * reads for callers.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -22,6 +27,7 @@ import {
   incomplete,
   inProgress,
   MAY_BE_RETURNED,
+  NOT_BOOKED_YET,
   NOT_FOUND,
   notFinal,
   notForRequest,
@@ -57,8 +63,8 @@ type PaymentCase =
   /** Sent by the treasury or the reserve; in a search also one that pays nothing or is older than the journal. -> PAYMENT_NOT_BOUND */
   | { readonly type: 'no_payment' }
   /**
-   * Of no request: another amount without a reference (-> PAYMENT_NOT_BOUND; the operator may return it), or used by a
-   * reward or a swap's refund (-> PAYMENT_ALREADY_USED).
+   * Of no single request, as `NoMatch` says (-> PAYMENT_NOT_BOUND; the operator may return it), or used by a reward or a
+   * swap's refund (-> PAYMENT_ALREADY_USED).
    */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /**
@@ -98,15 +104,15 @@ export async function confirmPayment(
     return refused(lostRequestRefusal(journal, asked.id, contact) ?? NOT_FOUND);
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
   const usedBy = journal.userOf(`payment:${asked.signature}`);
-  // Used by another request, a reward or a swap's refund.
+  // Used by another request, a reward, a swap's refund, or what the operator owes back.
   if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
-  // Only a final payment is booked, so the payment of a paid request needs no further read.
-  const isBooked = usedBy !== undefined && (request.state === 'paid' || request.state === 'completed');
-  const refusal = isBooked ? undefined : await bookNamed(context, request, asked);
+  // Only a final payment is used, so one that this request has used needs no further read.
+  const refusal = usedBy === undefined ? await bookNamed(context, request, asked) : undefined;
   if (refusal) return refused(refusal);
-  const booked = requests.get(asked.id);
+  const current = requests.get(asked.id);
   const leftMs = deadline - now();
-  if (leftMs > 0 && booked?.state === 'paid') await finish(workId(booked), leftMs);
+  // This wait makes no call: only the rate limit of the edge bounds how many callers wait.
+  if (leftMs > 0 && current?.state === 'paid') await finish(workId(current), leftMs);
   return answer(context, asked);
 }
 
@@ -124,8 +130,10 @@ async function answer(context: PaymentContext, { id, signature }: ConfirmRequest
       );
     case 'expired':
       return refused(REFUND_DUE);
-    default:
-      return refused(inProgress(request ? reasonOf(context, request) : null));
+    case 'paid':
+      return refused(inProgress(reasonOf(context, request)));
+    case undefined:
+      return refused(NOT_FOUND);
   }
 }
 
@@ -141,7 +149,7 @@ async function bookNamed(
 ): Promise<Refusal | undefined> {
   const { contact, journal, requests } = context;
   const { signature } = asked;
-  const found = await awaitFinal(context, request, asked);
+  const found = await lookUpPayment(context, request, asked);
   if (found.type === 'refused') return found.refusal;
   if (found.type !== 'final') return notFinal(found.type);
   const { transaction } = found;
@@ -149,15 +157,14 @@ async function bookNamed(
   if (older) return older;
   // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
   if (readPayment(context, transaction).payment.lamports > 0n) {
-    // Reads for a payment that has arrived come before all other callers' calls.
+    // The check of the sale comes before all other callers' calls: its payment has arrived.
     const undecided = await forCaller(
       asked.client,
       () => bookPayment(context, transaction),
       () => true,
     );
     if (undecided === 'may_be_returned') return MAY_BE_RETURNED;
-    // The payment is final but not booked yet, so the caller must ask again.
-    if (undecided) return notFinal('confirmed');
+    if (undecided) return NOT_BOOKED_YET;
   }
   // The transaction is final, so the request no longer shows it as reported.
   const current = requests.get(request.id);
@@ -168,10 +175,10 @@ async function bookNamed(
 }
 
 /**
- * Waits for the final transaction. Once it is confirmed, an open request shows it as reported, so that nobody pays
- * again.
+ * Waits for the final transaction. Once one node shows it as confirmed, an open request shows it as reported for three
+ * minutes, so that nobody pays again. That books nothing.
  */
-async function awaitFinal(
+async function lookUpPayment(
   context: PaymentContext,
   request: PaymentRequest,
   { signature, client, waitMs }: ConfirmRequest,
@@ -190,7 +197,7 @@ async function awaitFinal(
   return leftMs > 0 ? lookUp({ ...asked, waitMs: leftMs, until: 'final' }) : found;
 }
 
-/** `request_changed`: after the check of the sale, the payment matches another request. */
+/** `request_changed`: after each of `MAX_SALE_READS` checks of the sale, the payment matches another request. */
 export type Undecided = 'may_be_returned' | 'request_changed';
 
 /** Books one final transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
@@ -216,7 +223,7 @@ export async function bookPayment(
 }
 
 /**
- * Decision. @param match the request whose reference the transaction has or, without one, whose exact fee it pays
+ * Decision, from stored rows and the read of the sale; writes nothing. @param match the request whose reference the transaction has or, without one, whose exact fee it pays
  * @param sale the newest read of a purchase
  */
 function decide(
@@ -240,7 +247,7 @@ function decide(
   if (journal.userOf(`payment:${signature}`) !== undefined)
     return { type: 'unmatched', reason: 'no_request' };
 
-  // A payment in time for a request that has ended is late too.
+  // For an expired request, a payment in a block before it closed is late too.
   if (match.state === 'expired' || isAfter(payment, match.closesAt))
     return { type: 'owed_back', request: match, reason: 'late' };
   if (match.state !== 'open') return { type: 'owed_back', request: match, reason: 'double' };
@@ -251,23 +258,24 @@ function decide(
   if (excess < 0n) return { type: 'short', request };
 
   const { check, refusal } = products[request.kind];
-  const taken = refusal(request.subject);
-  if (taken) return { type: 'not_for_sale', request, reason: taken.code };
-  const known = sale?.requestId === request.id ? sale : undefined;
-  if (check && !known) return { type: 'sale_unread', request, check };
-  if (known?.type === 'refused') return { type: 'not_for_sale', request, reason: known.reason };
-  const subject = { ...request.subject, ...known?.subject };
+  const notForSale = refusal(request.subject);
+  if (notForSale) return { type: 'not_for_sale', request, reason: notForSale.code };
+  const saleOfRequest = sale?.requestId === request.id ? sale : undefined;
+  if (check && !saleOfRequest) return { type: 'sale_unread', request, check };
+  if (saleOfRequest?.type === 'refused')
+    return { type: 'not_for_sale', request, reason: saleOfRequest.reason };
+  const subject = { ...request.subject, ...saleOfRequest?.subject };
   return { type: 'fee_paid', request: { ...request, subject }, excess };
 }
 
 /**
  * Effect: the rows of each case, by table. `once` gives `payment:<signature>` to the request for ever. `treasury_payments`
  * replaces the row of `unread_transactions`. A row of requests, refunds, operations or tokens also puts its copy for D1 into
- * `outbox`. A refund of 10,000 lamports or less is not stored. Call inside the storage transaction of the decision.
+ * `outbox`. A refund of dust is not stored. Call inside the storage transaction of the decision.
  */
 function writeRows(context: PaymentContext, payment: TreasuryPayment, paymentCase: PaymentCase): void {
   const { treasury } = context;
-  const lastPayment = { paymentSignature: payment.signature, paidAt: context.now() };
+  const completedBy = { paymentSignature: payment.signature, paidAt: context.now() };
   switch (paymentCase.type) {
     case 'booked':
     case 'may_be_returned':
@@ -291,13 +299,13 @@ function writeRows(context: PaymentContext, payment: TreasuryPayment, paymentCas
     case 'not_for_sale': {
       const { request, reason } = paymentCase;
       usePayment(context, payment, request); // once, treasury_payments
-      const expired = saveRequest(context, { ...request, ...lastPayment, state: 'expired', reason }); // requests
+      const expired = saveRequest(context, { ...request, ...completedBy, state: 'expired', reason }); // requests
       oweParts(context, expired, 'failed'); // refunds: one for each part
       return;
     }
     case 'fee_paid': {
       usePayment(context, payment, paymentCase.request); // once, treasury_payments
-      const request = saveRequest(context, { ...paymentCase.request, ...lastPayment, state: 'paid' }); // requests
+      const request = saveRequest(context, { ...paymentCase.request, ...completedBy, state: 'paid' }); // requests
       if (paymentCase.excess > 0n) oweRefund(context, request.id, payment, paymentCase.excess, 'overpaid'); // refunds
       beginWork(context, request); // operations, agenda; without work: tokens, requests
     }

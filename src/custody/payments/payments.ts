@@ -63,7 +63,7 @@ export class Payments implements CustodyModule {
     };
     this.mirrored = mirroredPayments(context, (text) => {
       const { view } = JSON.parse(text) as { view: RequestView };
-      context.journal.useOnce(lostRequest(view.id), LOST, context.now());
+      context.journal.keepUsed(lostRequest(view.id), LOST, context.now());
     });
   }
 

@@ -141,7 +141,7 @@ export const operationSource = ({ journal, now }: Pick<ModuleTools, 'journal' | 
     const operation = decodeOperation(text);
     journal.adoptNumber(operation.seq);
     const own = [lostRequest(operation.id), lostSigner(operation.signer)];
-    for (const name of [...own, ...namesUsedBy(operation)]) journal.useOnce(name, operation.id, now());
+    for (const name of [...own, ...namesUsedBy(operation)]) journal.keepUsed(name, operation.id, now());
   },
 });
 

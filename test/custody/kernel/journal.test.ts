@@ -211,12 +211,12 @@ describe('due rows', () => {
 
 it('only the swap that consumed a Bitcoin output may consume it again, at any later time', () => {
   const { journal } = setUp();
-  expect(journal.useOnce('output:t:0', 'swap:a', NOW)).toBe(true);
-  expect(journal.useOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
-  expect(journal.useOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
+  journal.useOnce('output:t:0', 'swap:a', NOW);
+  expect(() => journal.useOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toThrow('is used by swap:a');
+  journal.useOnce('output:t:0', 'swap:a', NOW + DAY_MS);
   expect(journal.userOf('output:t:0')).toBe('swap:a');
   expect(journal.userOf('output:t:1')).toBeUndefined();
-  expect(journal.useOnce('output:t:0', 'swap:b', NOW)).toBe(false);
+  expect(() => journal.useOnce('output:t:0', 'swap:b', NOW)).toThrow('is used by swap:a');
 });
 
 describe('the outbox', () => {

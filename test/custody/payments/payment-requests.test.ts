@@ -134,10 +134,14 @@ describe('one payment, one purpose', () => {
     const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
     const bound = first === 'claim' ? (second === 'claim' ? requests.token : of(second, 1)) : of(first, 0);
     const paid = world.pay(fee(bound), [bound.reference]);
-    const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
+    const claim = (rank: number): boolean => {
+      world.journal.keepUsed(`payment:${paid}`, `asry:${rank}`, world.state.now);
+      return world.journal.userOf(`payment:${paid}`) === `asry:${rank}`;
+    };
+    const take = async (purpose: (typeof purposes)[number], rank: number): Promise<boolean> =>
       purpose === 'claim'
-        ? world.journal.useOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
-        : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
+        ? claim(rank)
+        : (await world.confirm(of(purpose, rank).id, paid)).type === 'confirmed';
     const outcomes = [await take(first, 0), await take(second, 1)];
     expect(outcomes.filter(Boolean)).toHaveLength(1);
     expect(world.created.length).toBeLessThanOrEqual(1);
