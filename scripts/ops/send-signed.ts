@@ -8,9 +8,14 @@ import {
   signedTransaction,
 } from '../../src/chain/solana/transaction.ts';
 import type { Signer } from '../../src/custody/kernel/ports.ts';
-import { settled } from '../../src/custody/nodes/quorum.ts';
+import { quorumOf, settled, valuesOf } from '../../src/custody/nodes/quorum.ts';
 import { within } from '../../src/http/within.ts';
-import { isAlreadyProcessed, RpcRefusal, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
+import {
+  isAlreadyProcessed,
+  RpcRefusal,
+  type SolanaNode,
+  type SolanaRpc,
+} from '../../src/providers/solana-rpc.ts';
 
 /** Between two rounds of reads and sends: a public node refuses a key that sends more often. */
 const POLL_MS = 2_000;
@@ -44,7 +49,7 @@ export async function sendSigned<T extends Prepared>(
   show: (transaction: T, signature: string) => void,
 ): Promise<ReadonlyMap<T, unknown>> {
   const lifetime = await rpc.first((node) => node.latestBlockhash('confirmed'));
-  const { blockHeight: signedAt } = await rpc.first((node) => node.epochInfo('confirmed'));
+  const signedAt = await heightOf(rpc);
   const failed = new Map<T, unknown>();
   const open = new Map<T, Attempt>();
   for (const transaction of transactions)
@@ -81,23 +86,62 @@ async function sign(
   return { signature, wire: base64.encode(wire), isSent: false };
 }
 
+/**
+ * What each responding node shows.
+ * @throws the failure of a node when none responds
+ */
+async function eachNode<T>(rpc: SolanaRpc, read: (node: SolanaNode) => Promise<T>): Promise<T[]> {
+  const results = await settled(rpc.nodes.map(read), quorumOf(rpc.nodes.length), within);
+  const values = valuesOf(results);
+  const failure = results.find((result) => result.status === 'rejected');
+  if (values.length === 0) throw failure?.reason ?? new Error('No Solana node is configured.');
+  return values;
+}
+
+/** The confirmed height that a majority of the responding nodes has reached. */
+async function heightOf(rpc: SolanaRpc): Promise<bigint> {
+  const seen = await eachNode(rpc, async (node) => (await node.epochInfo('confirmed')).blockHeight);
+  const sorted = seen.toSorted((one, other) => (one < other ? 1 : -1));
+  return sorted[quorumOf(sorted.length) - 1] ?? 0n;
+}
+
+type Status = Awaited<ReturnType<SolanaNode['signatureStatuses']>>['statuses'][number];
+/** What each node shows of one attempt, and the finalized height that it showed before. */
+type Seen = readonly { readonly height: bigint; readonly status: Status }[];
+
+/**
+ * A majority of the responding nodes decides. A node that has confirmed the transaction agrees with one that shows it as
+ * final: in an emergency nobody waits for slow nodes.
+ */
+function outcomeOf(signature: string, seen: Seen, expiry: bigint): Outcome {
+  const isMost = (nodes: Seen): boolean => nodes.length >= quorumOf(seen.length);
+  const landed = seen.filter(({ status }) => status !== null && status.commitment !== 'processed');
+  if (landed.some(({ status }) => status?.commitment === 'finalized')) {
+    if (isMost(landed.filter(({ status }) => status?.err === null))) return 'final';
+    if (isMost(landed.filter(({ status }) => status?.err !== null)))
+      return { error: new Error('The transaction failed on the chain.') };
+  }
+  if (!isMost(seen.filter(({ status, height }) => status === null && height > expiry))) return 'open';
+  const text = `${signature} has expired. Repeat the command: it shows what the chain has.`;
+  return { error: new Error(text) };
+}
+
 /** Reads what the chain has of the attempts. While reads fail, they stay open until `MOST_UNREAD` is reached. */
 function outcomesUntil(rpc: SolanaRpc, expiry: bigint) {
   let unread = 0;
   return async (attempts: readonly Attempt[]): Promise<Outcome[]> => {
     try {
-      // The height is read before the statuses, so that a landing in the last block is not missed.
-      const { blockHeight } = await rpc.first((node) => node.epochInfo('finalized'));
       const signatures = attempts.map(({ signature }) => signature);
-      const { statuses } = await rpc.first((node) => node.signatureStatuses(signatures));
+      const views = await eachNode(rpc, async (node) => {
+        // The height is read before the statuses, so that a landing in the last block is not missed.
+        const { blockHeight: height } = await node.epochInfo('finalized');
+        const { statuses } = await node.signatureStatuses(signatures);
+        return statuses.map((status) => ({ height, status }));
+      });
       unread = 0;
       return signatures.map((signature, at) => {
-        const status = statuses[at];
-        if (status?.commitment === 'finalized')
-          return status.err === null ? 'final' : { error: new Error('The transaction failed on the chain.') };
-        if (status || blockHeight <= expiry) return 'open';
-        const text = `${signature} has expired. Repeat the command: it shows what the chain has.`;
-        return { error: new Error(text) };
+        const seen = views.flatMap((view) => view[at] ?? []);
+        return outcomeOf(signature, seen, expiry);
       });
     } catch (error) {
       unread += 1;

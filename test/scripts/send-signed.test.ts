@@ -31,7 +31,7 @@ function dropping(
     name,
     latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
     async epochInfo(commitment: string) {
-      height += 40n;
+      height += 20n;
       if (commitment === 'finalized' && polls++ < failing.reads) throw upstreamFailed('rpc', 'http_429');
       return { slot: height, blockHeight: height };
     },
@@ -60,6 +60,42 @@ async function sending(rpc: SolanaRpc, count = 1): Promise<string[]> {
   return [...(await ended).values()].map(String);
 }
 
+/** Three nodes, the first of which lies; the honest ones show a transaction as confirmed after 6 sends, and as final after 12. */
+function withLiar(lie: Readonly<Record<string, (signatures: readonly string[]) => unknown>>) {
+  let [sends, height] = [0, 1_000n];
+  const honest = {
+    latestBlockhash: async () => ({ blockhash: BLOCKHASH, slot: 1n }),
+    epochInfo: async () => ({ slot: height, blockHeight: height++ }),
+    async signatureStatuses(signatures: readonly string[]) {
+      const status = { commitment: sends >= 12 ? 'finalized' : 'confirmed', err: null };
+      return { statuses: signatures.map(() => (sends >= 6 ? status : null)) };
+    },
+    send: async () => void sends++,
+  };
+  const nodes = [{ ...honest, ...lie }, honest, honest];
+  const first = async (read: (node: unknown) => unknown) => read(nodes[0]);
+  return { rpc: { nodes, first } as unknown as SolanaRpc, sends: () => sends };
+}
+const all = (status: object) => async (signatures: readonly string[]) => ({
+  statuses: signatures.map(() => status),
+});
+
+describe('one lying node of three', () => {
+  it.each([
+    [
+      'an end that came before the first send',
+      { signatureStatuses: all({ commitment: 'finalized', err: null }) },
+      6,
+    ],
+    ['a failure', { signatureStatuses: all({ commitment: 'finalized', err: {} }) }, 6],
+    ['a height far ahead', { epochInfo: async () => ({ slot: 10n ** 12n, blockHeight: 10n ** 12n }) }, 12],
+  ])('that shows %s decides nothing', async (_title, lie, needed) => {
+    const { rpc, sends } = withLiar(lie);
+    expect(await sending(rpc)).toEqual([]);
+    expect(sends()).toBe(needed);
+  });
+});
+
 describe('a transaction that keys on the operator machine sign', () => {
   it('a transaction that nodes drop is sent to every node again every 2 s until it is final', async () => {
     const { rpc, sent } = dropping(4);
@@ -75,7 +111,7 @@ describe('a transaction that keys on the operator machine sign', () => {
   });
 
   it('a read that fails does not end the sends', async () => {
-    const { rpc, sent } = dropping(4, { reads: 3, sends: 0 });
+    const { rpc, sent } = dropping(4, { reads: 6, sends: 0 });
     expect(await sending(rpc)).toEqual([]);
     expect(sent).toHaveLength(6);
   });
@@ -95,6 +131,6 @@ describe('a transaction that keys on the operator machine sign', () => {
   it('ten transactions share the status read of each poll', async () => {
     const { rpc, looks } = dropping(40);
     expect(await sending(rpc, 10)).toEqual([]);
-    expect(looks.map(({ length }) => length)).toEqual([10, 10, 10]);
+    expect(looks.map(({ length }) => length)).toEqual([10, 10, 10, 10, 10, 10]);
   });
 });
