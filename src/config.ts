@@ -26,7 +26,7 @@ const listOf = (part: z.ZodType<string, string>, what: string, least = 1) =>
     return z.NEVER;
   });
 const urlList = listOf(url, 'URLs');
-/** Parses a comma list of `name=value` and keeps its order. Each name must be a known one and may appear once. */
+/** Parses comma-separated `name=value` pairs, in order. Each name must be a known one and may appear once. */
 const namedList = <N extends string, V>(
   names: readonly N[],
   value: z.ZodType<V, string> | ((name: N) => z.ZodType<V, string>),

@@ -16,8 +16,8 @@ export const pools: Page = {
         <Pools />
       </Live>
       <p class="fine below">
-        When Orca’s API does not respond, the figures are read from the chain. Each pool names its source and
-        the time of its figures.
+        When Orca’s API does not respond, the figures are read from the chain. Each pool shows the source and
+        time of its figures.
       </p>
     </>
   ),

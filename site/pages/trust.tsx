@@ -48,7 +48,7 @@ const Operator = () => (
     <Live name="operator">
       <TrustOperator />
     </Live>
-    <p>Tell this contact what looks wrong, or ask about a payment.</p>
+    <p>Use this contact to report a problem or to ask about a payment.</p>
   </section>
 );
 

@@ -75,7 +75,7 @@ export const AsryCurveView = () => (
     hasAge={false}
     show={({ current }) =>
       current === null ? (
-        <p class="empty">The curve is shown while an epoch runs.</p>
+        <p class="empty">The curve is shown while an epoch is running.</p>
       ) : (
         <AsryCurveChart curve={curveOf(current)} />
       )

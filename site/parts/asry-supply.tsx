@@ -25,7 +25,7 @@ const MINTING: Readonly<Record<string, string>> = {
 };
 
 function payoutText({ current, allowanceAtomic: allowed }: AsryEpochs): string {
-  if (current === null) return 'Nothing now, because no epoch runs. It pays from a stock and mints none.';
+  if (current === null) return 'Nothing right now: no epoch is running. It pays from a stock and mints none.';
   const show = (atoms: string): string => `${units(atoms, current.asryDecimals)} ASRY`;
   const key =
     allowed === null

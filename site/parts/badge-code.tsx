@@ -16,7 +16,7 @@ export function BadgeCode() {
       <p>
         <img src={BADGE} alt="The badge: sats in the reserve and ABSR supply" height="20" />
       </p>
-      <CopyBlock label="HTML of the badge" text={badgeHtml(origin)} />
+      <CopyBlock label="Badge HTML" text={badgeHtml(origin)} />
     </div>
   );
 }

@@ -106,7 +106,7 @@ export function ChainVerdict({ result }: { result: ChainResult }) {
     <div class="notice bad">
       <p>
         <strong>The chain is broken at the proof of {instant(result.at)}.</strong> Reason: {result.why}. Do
-        not rely on the figures of this site.
+        not rely on this site's figures.
       </p>
     </div>
   );

@@ -213,7 +213,7 @@ function verdictOf(
     return [
       'bad',
       `${checks(contradicted)} of six failed: ${failedTitles(lines).join('; ')}.`,
-      'Do not rely on the figures of this site.',
+      "Do not rely on this site's figures.",
     ];
   const unchecked = count(lines, 'unchecked');
   if (unchecked > 0)

@@ -94,12 +94,12 @@ const Summary = ({ sums, older }: { sums: Sums; older: bigint | null }) => (
     </Row>
     {sums.unknown === 0n ? null : (
       <Row name="Not known" atoms={sums.unknown}>
-        whose swaps are older than the list, or cannot be read now
+        from swaps that are older than this list or cannot be read right now
       </Row>
     )}
     {sums.sent === 0n ? null : (
       <Row name="Sent away" atoms={sums.sent}>
-        spent with the Bitcoin key of the reserve, which no code of the service does
+        spent with the reserve's Bitcoin key; the service has no code that does this
       </Row>
     )}
     {older === 0n ? null : (

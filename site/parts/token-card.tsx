@@ -74,7 +74,7 @@ function AddToWallet({ mint }: { mint: string }) {
       <span class="fine" role="status">
         {isCopied === null
           ? ''
-          : `${isCopied ? 'The mint address is copied' : 'Copy the mint address below'}. Paste it into the token search of your wallet. A token that you hold appears by itself.`}
+          : `${isCopied ? 'Mint address copied' : 'Copy the mint address below'}. Paste it into the token search of your wallet. A token that you hold appears by itself.`}
       </span>
     </>
   );

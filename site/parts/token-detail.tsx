@@ -172,7 +172,7 @@ const Paid = ({ at, listing }: { at: string; listing: Listing | null }) => (
     {listing === null ? null : (
       <>
         {listing.fee_lamports === 0
-          ? ', as a part of its creation'
+          ? ', as part of its creation'
           : `: paid ${sol(String(listing.fee_lamports))} SOL`}
         {listing.payment_tx_signature === null ? null : (
           <>

@@ -75,7 +75,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
           {...entry('decimals')}
           label="Decimals"
           keys="numeric"
-          hint="0 to 9; 6 is usual, 0 has no parts"
+          hint="0 to 9; 6 is usual, 0 means whole tokens only"
         />
         <RightsKept draft={draft} setDraft={setDraft} />
         <Kind draft={draft} setDraft={setDraft} />

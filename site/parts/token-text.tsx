@@ -47,7 +47,7 @@ export function Description({ text }: { text: string }) {
           <Away href={link.href}>
             <Foreign text={`${link.host}${link.pathname === '/' ? '' : shortened(link.pathname, 12)}`} />
           </Away>{' '}
-          <span class="fine">link of its creator, which nobody checked</span>
+          <span class="fine">link from the creator; not checked</span>
         </p>
       )}
     </>

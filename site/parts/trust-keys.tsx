@@ -64,7 +64,7 @@ export function keyRows({ reserves, proof, treasury, asry }: KeyFacts): readonly
       'The operator',
       <>
         Signs proofs {proofRhythm(watchOnly)}
-        {signed}. No code of the service sends BTC
+        {signed}. The service has no code that sends BTC
       </>,
     ],
     witnessRow(solana),

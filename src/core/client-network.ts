@@ -1,7 +1,7 @@
 /**
  * Computes the key under which limits count a client, and the networks whose limits also count its calls. A client's
  * address is never logged or stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may own many
- * addresses. A limit per address alone would not bound them.
+ * addresses. A limit per address alone would stop neither.
  * @module
  */
 
@@ -20,7 +20,7 @@ const WORKERS_ADDRESS = '2a06:98c0:3600::103';
 const WORKERS = 'workers';
 
 /**
- * The key of a request's client. A Worker is known by the domain in `CF-Worker`, which the platform sets.
+ * The key of a request's client. A Worker is identified by the domain in `CF-Worker`, which Cloudflare sets.
  * All other headers are under the caller's control.
  */
 export function requestClient(headers: Pick<Headers, 'get'>): string {

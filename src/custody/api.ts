@@ -92,7 +92,7 @@ export const SwapEstimate = z.discriminatedUnion('type', [
     minimum: orNull(SwapMinimum),
     /** When the quote was requested, in Unix milliseconds. */
     asOfMs: z.number(),
-    /** True when the client has no quotes left, so that an older one is shown. */
+    /** True if the client has used up its quotes and an older one is shown. */
     stale: z.boolean(),
   }),
   z.object({

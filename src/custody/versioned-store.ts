@@ -17,7 +17,7 @@ export type OpenedStorage = {
 };
 
 /**
- * Marks a new storage with this release's version. Storage of any other version is opened read-only. Its rows may limit
+ * Marks new storage with this release's version. Storage of any other version is opened read-only. Its rows may limit
  * spending in a way that this release does not know, so signing could pay twice.
  */
 export function openStorage(storage: Storage, log: Log): OpenedStorage {

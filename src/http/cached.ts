@@ -306,7 +306,7 @@ export class Cache {
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
     const known = this.#memory.get(key);
-    // A value that the cron reads only each hour is older than `CRON_PERIOD_MS` most of the time. KV is not read each
+    // A value that the cron reads only once an hour is usually older than `CRON_PERIOD_MS`. KV is not read each
     // time.
     const lookedAgo = now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY);
     const isLooked = lookedAgo >= 0 && lookedAgo < LOOK_AGAIN_MS;

@@ -6,7 +6,7 @@
 import type { Context } from 'hono';
 import { AppError } from '../core/errors.ts';
 
-/** The widest page shows nine reads. */
+/** The page with the most reads needs nine. */
 const MOST_READS = 12;
 /** Longest bodies of one response together, in UTF-16 units. Pages of the site need a tenth of it. */
 const MOST_CHARS = 2 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /**
- * The meaning of a refusal of 1Click, read from its text. The texts seen in production are in docs/build/upstreams.md.
+ * The meaning of a refusal of 1Click, read from its text. The messages seen in production are in docs/build/upstreams.md.
  * @module
  */
 import { parseAmount, SOL_DECIMALS } from '../core/amount.ts';
@@ -7,7 +7,7 @@ import { tryJson } from '../core/json.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import type { UpstreamResponse } from './http.ts';
 
-/** An amount that a text states: atoms of the origin asset (lamports), or millionths of a dollar. */
+/** An amount parsed from a refusal: lamports, or millionths of a dollar. */
 export type StatedAmount = { readonly unit: 'lamports' | 'microUsd'; readonly value: bigint };
 
 /**

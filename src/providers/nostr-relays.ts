@@ -18,7 +18,7 @@ const MAX_RELAYS = 5;
 /** Largest size of all messages of a connection, and of one message, in UTF-16 units: measuring needs no encoding. */
 const MAX_RELAY_CHARS = 2 * 1024 * 1024;
 const MAX_EVENT_CHARS = 64 * 1024;
-/** Maximum remembered events that were already verified; a schnorr check takes half a millisecond. */
+/** Maximum number of verified events kept, to avoid a second Schnorr check (0.5 ms). */
 const MAX_VERIFIED = 5_000;
 /** Rejecting an event costs as much as accepting one, so reading stops at this number. */
 const MAX_REJECTED = 20;

@@ -22,7 +22,7 @@ import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
 /**
- * Maximum concurrent calls of one method that only reads. More are refused, so that a burst leaves the one thread free for money.
+ * Maximum concurrent calls to one read-only method. More are refused, so that a burst leaves the one thread free for money.
  */
 const MAX_READS = 32;
 

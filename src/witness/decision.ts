@@ -9,7 +9,7 @@ import { closeTogether } from '../core/close-together.ts';
 import { quorumOf, sameByKey } from '../custody/nodes/quorum.ts';
 import type { Agreement, AgreementRefusal } from '../custody/reserve/reserve-views.ts';
 
-/** The chain as one node shows it to one request, in the order of the reads. */
+/** What one node reports for one request, in read order. */
 export type MintView = {
   /** The node's `id`. */
   readonly node: string;

@@ -71,7 +71,7 @@ const SETTINGS = ['docs/run/configuration.md', '.dev.vars.example'];
 
 /** By the first column of the table in CONTRIBUTING. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
-  'a parameter of a read': {
+  'a query parameter of a GET route': {
     changes: {
       'src/features/tokens/listing-routes.ts': [
         [

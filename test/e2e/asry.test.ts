@@ -93,7 +93,7 @@ describe('a deposit is rewarded to the unit', () => {
 });
 
 describe('500 claims of one deposit at once', () => {
-  it('500 simultaneous claims of one deposit make one payout despite two restarts', {
+  it('500 simultaneous claims of one deposit result in one payout despite two restarts', {
     tags: ['deep'],
   }, async () => {
     const user = await stage.user();

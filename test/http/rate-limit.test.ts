@@ -74,7 +74,7 @@ describe.each([
   const several = (count: number, addressOf: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => addressOf(n + 1));
 
-  it('the limiters count a minute each, with separate counters', () => {
+  it('each limiter has a one-minute window and its own counter', () => {
     expect(limiters.map(({ simple }) => simple.period)).toEqual([60, 60, 60]);
     expect(new Set(limiters.map(({ namespace_id }) => namespace_id)).size).toBe(3);
     expect(limitOf.get('LIMITER')).toBe(ofClient);

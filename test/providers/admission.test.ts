@@ -233,7 +233,7 @@ describe('the budget of callers', () => {
     expect(await called('user', 'another')).toBe('ok');
   });
 
-  it('work within a scope knows whether one caller causes it', () => {
+  it('code in a scope can tell whether it runs for a single caller', () => {
     const seen = (priority: Priority) => new CallSlots().run(priority, isForCaller);
     expect([isForCaller(), seen('own'), seen('user'), seen('probe')]).toEqual([false, false, false, false]);
     const own = () => atPriority('own', isForCaller);

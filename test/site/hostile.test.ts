@@ -134,7 +134,7 @@ it.each([
   expect(linkIn(text)?.href ?? null).toBe(link);
 });
 
-it('a long description is folded, so that it cannot push a warning away', () => {
+it('a long description is folded, so that it cannot push a warning out of view', () => {
   expect(String(Description({ text: 'A short text.' }))).not.toContain('<details');
   for (const text of ['x'.repeat(181), 'a\nb']) expect(String(Description({ text }))).toContain('<details');
 });

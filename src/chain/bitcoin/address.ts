@@ -40,8 +40,7 @@ export const isBitcoinAddress = (text: string): boolean =>
 export const encodeAddress = (scriptPubKey: Uint8Array): string | null =>
   orUndefined(() => {
     const output = OutScript.decode(scriptPubKey);
-    // The library also decodes a push that is longer than needed. To the chain, that is a different script and not this
-    // address.
+    // The library also decodes a push that is longer than needed. On chain that is a different script, so it does not have this address.
     const isExact = isKnown(output.type) && equalBytes(OutScript.encode(output), scriptPubKey);
     return isExact ? MAINNET.encode(output) : null;
   }) ?? null;

@@ -7,7 +7,7 @@ import { base58 } from '@scure/base';
 import { orUndefined } from '../../core/or-undefined.ts';
 
 /**
- * The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one base58 text.
+ * Decodes base58 to exactly `length` bytes; undefined if it does not fit. Each byte string has exactly one base58 text.
  */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
   // base58 decoding is quadratic, so the length is checked first. 64 bytes need at most 88 characters.

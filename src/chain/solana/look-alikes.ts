@@ -56,7 +56,7 @@ const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const NO_LETTER = /[^\p{L}\p{N}]/gu;
 const SIGN = /^[^\p{L}\p{N}]$/u;
 
-/** The forms of a character that may look like Latin letters. Some small letters look Latin only as capitals. */
+/** The forms of a character that may look like Latin letters. Some lowercase letters look Latin only in upper case. */
 function formsOf(character: string): readonly string[] {
   if (character < '\u0080') return [character];
   const plain = character.normalize('NFKC');

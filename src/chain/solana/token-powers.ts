@@ -75,7 +75,7 @@ const PLAIN_MULTIPLIER = 1;
 const FROZEN = 2;
 const INITIALIZED = 1;
 
-/** A fee in basis points follows its epoch and its maximum, 8 bytes each. */
+/** The fee (u16, basis points) is stored after its epoch and maximum, 8 bytes each. */
 const feeOf = ({ view }: Value, at: number): number => view.getUint16(at + 16, true);
 
 type Rule = {

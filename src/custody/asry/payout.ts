@@ -43,7 +43,7 @@ const ASRY_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/** Waits for the next check: after a failed read, after a failed operation, and for any other reason. */
+/** Delays before the next check: after a failed read, after a failed operation, and otherwise. */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };

@@ -26,7 +26,7 @@ const MOST_REASONS = 100;
 /** A short reason, which the operator's report shows, and whatever else the log has. */
 type FailureFacts = { readonly reason: string } & Readonly<Record<string, unknown>>;
 
-/** The facts of a failure that was thrown: its reason and the first 200 characters of its text. */
+/** What is logged for a thrown error: its reason and the first 200 characters. */
 export const failureFacts = (error: unknown): FailureFacts => ({
   reason: failureReason(error),
   error: String(error).slice(0, 200),

@@ -14,7 +14,7 @@ import type { CustodyModule, ModuleTools, Work } from './module.ts';
 import { DELIVERIES, flushOutbox } from './outbox.ts';
 import type { Mirror } from './ports.ts';
 
-/** Operations of one run of the timer. Each makes up to four calls to each of two nodes: 40 calls in a run. */
+/** Maximum operations per timer run. Each makes up to four calls to each of two nodes: 40 calls in a run. */
 const DUE_PER_ALARM = 5;
 /** The timer is set to this delay before each run, so a run that crashes is repeated. */
 const SAFETY_MS = 30_000;
@@ -74,7 +74,7 @@ export class Background {
     });
   }
 
-  /** Runs work that may leave unfinished rows. If this instance crashes meanwhile, the timer continues them. */
+  /** Runs work that may leave unfinished rows. If the instance crashes first, the timer resumes them. */
   async working<T>(work: () => Promise<T>): Promise<T> {
     await this.#ports.gate.verify();
     await this.rearm(this.#ports.now() + SAFETY_MS);

@@ -11,7 +11,7 @@ import type { Journal } from './journal.ts';
 export type Birth = {
   /** Unix milliseconds. */
   readonly at: number;
-  /** At least the finalized slot of each honest node at that time, as decimal text. */
+  /** A slot no lower than any honest node's finalized slot at that time; a decimal string. */
   readonly slot: string;
   /** The highest revision of the lost journal: rows of D1 up to it belong to that journal. */
   readonly revision: number;

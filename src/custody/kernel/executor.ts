@@ -254,8 +254,8 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now: signing is stopped, signed operations fill a limit, or the balance
-   * less all reservations is too low.
+   * Why the operation may not be signed now: signing is stopped, signed operations have used up a limit, or the balance
+   * minus reservations is too low.
    * @param cost 0 until it is known
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {

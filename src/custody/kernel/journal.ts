@@ -225,7 +225,7 @@ export class Journal {
   }
 
   /**
-   * Entries for the limits of one kind: every open operation, and two sums of ended ones. One sum covers the last hour, the
+   * Limit entries of one kind: each open operation, and two totals for finished ones. One sum covers the last hour, the
    * other the 23 hours before it. No limit has another window. Operations of an earlier key count against the limits, but
    * reserve nothing of the balance of `reserveAddress`.
    */

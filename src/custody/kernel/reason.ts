@@ -16,7 +16,7 @@ const HELD = [
 export type Held = (typeof HELD)[number];
 
 /**
- * `stopped`: what stopped signing. `limit`: the limit without room. `upstream`: why an upstream failed. `code`: a code of
+ * `stopped`: what stopped signing. `limit`: the limit that is used up. `upstream`: why an upstream failed. `code`: a code of
  * the kernel or of the operation's kind, such as `expired` or `quote_too_expensive`.
  */
 export type Reason =

@@ -27,7 +27,7 @@ export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: nu
 const STALLED_MS = 2 * 60_000;
 
 /**
- * A finalized slot first seen longer ago than this is too old to check other slots with. The cron reads it each minute.
+ * A finalized slot first seen longer ago than this is too old to check other slots against. The cron reads it each minute.
  */
 export const FINALITY_KNOWN_MS = 10 * 60_000;
 /** Slots by which a working node may lag behind another: more than an hour. */

@@ -68,8 +68,8 @@ type PaymentCase =
    */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /**
-   * Short, with the request's reference: the request stays open for the rest. If it does not come, `payments.ts` owes each
-   * part back. -> PAYMENT_INCOMPLETE
+   * Short, with the request's reference: the request stays open for the rest. If the rest never arrives, `payments.ts`
+   * records a refund for each part. -> PAYMENT_INCOMPLETE
    */
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /**
@@ -223,7 +223,8 @@ export async function bookPayment(
 }
 
 /**
- * Decision, from stored rows and the read of the sale; writes nothing. @param match the request whose reference the transaction has or, without one, whose exact fee it pays
+ * Decision, from stored rows and the read of the sale; writes nothing.
+ * @param match the request whose reference the transaction has or, without one, whose exact fee it pays
  * @param sale the newest read of a purchase
  */
 function decide(

@@ -99,5 +99,5 @@ const tooManyOpen = (message: string): Refusal => ({
   details: { limit: 'open_requests' },
 });
 
-/** No other request gets its fee for this long after its end, so a late payment pays for nobody else. */
+/** A closed request's exact fee is not reused for this long, so a late payment cannot pay for another request. */
 const FEE_KEPT_MS = 2 * HOUR_MS;

@@ -30,7 +30,7 @@ const READS = 60;
 const MOST_KEPT = READS * PATIENT_RUNS;
 /** Agenda name of transactions that could not be read. Their id is `slot signature`. */
 const UNREAD_SPEND = 'spend';
-/** Maximum transactions that wait: a node can invent any number of them. */
+/** Maximum number of waiting transactions, because a node can invent any number. */
 const MOST_WAITING = 20;
 /** Runs after which a transaction that nobody can read no longer waits: a day. */
 const MOST_RUNS = 1_440;

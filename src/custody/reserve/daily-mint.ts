@@ -67,7 +67,7 @@ export type WitnessPorts = {
    */
   readMultisig(): Promise<MintMultisig | null>;
   /**
-   * A mint with the witness's signature, verified.
+   * Adds the witness's signature to a mint, and verifies it.
    * @param transaction base64, with the reserve's signature and a blank second one
    * @throws AppError UPSTREAM_FAILED
    */

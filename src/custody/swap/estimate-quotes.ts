@@ -50,7 +50,7 @@ export class EstimateQuotes {
     this.#ports = ports;
   }
 
-  /** A quote of the amount. A client without quotes left gets an older one if there is one. */
+  /** A quote for the amount. A client without quotes left gets an older one if there is one. */
   async read(amount: Lamports, client: string): Promise<EstimateRead> {
     const { quotes, quotas, now } = this.#ports;
     const minimum = quotes.minimum.known();

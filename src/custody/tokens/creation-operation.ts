@@ -36,7 +36,7 @@ export type TokenPorts = {
   /** Lamports that exempt an account without data from rent, according to a quorum of nodes. */
   leastBalance(): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
-  /** The mint at an address at finalized; null if nothing exists there. */
+  /** The mint at an address, at `finalized` commitment; null if there is no account. */
   findMint(address: string): Promise<FoundMint | null>;
 };
 

@@ -207,8 +207,7 @@ export type AlertDeps = SummaryDeps & {
 };
 
 /**
- * Reads the summary again, and alerts the operator if tokens are not covered. Callers of the next minute get the same
- * summary.
+ * Reads the summary again, and alerts the operator if tokens are not covered. Calls within the next minute get the same summary.
  */
 export async function alertUndercollateralized(deps: AlertDeps): Promise<void> {
   const { state, gapSatoshis, reserveSatoshis, supplyAtoms } = (await readSummary(deps, true)).coverage;

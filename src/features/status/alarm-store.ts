@@ -11,7 +11,7 @@ type Begun = Counted & {
 };
 
 export type AlarmRow = Begun & {
-  /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest number since then. */
+  /** When the log and the webhook last received it, ISO 8601; null before. `count` is the lowest count since `sentAt`. */
   readonly sentAt: string | null;
 };
 
@@ -33,7 +33,7 @@ export function createAlarmStore(db: D1Database) {
   return {
     /**
      * Adds a row for each new alarm, and lowers a stored count if the current count is smaller. Returns every row,
-     * including alarms whose end was not sent yet.
+     * including alarms whose end has not been sent yet.
      */
     async note(active: readonly Begun[]): Promise<AlarmRow[]> {
       const insert = db.prepare(

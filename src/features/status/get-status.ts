@@ -212,7 +212,7 @@ export type TextStore = {
 
 export type Heartbeat = ReturnType<typeof createHeartbeat>;
 
-/** Names of the triggers and the age in milliseconds from which one is treated as missing. */
+/** Cron triggers, and the age in milliseconds after which each is treated as missing. */
 const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 };
 
 export const Beat = z.object({

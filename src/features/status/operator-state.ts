@@ -25,7 +25,7 @@ export type OperatorStateDeps = {
 };
 
 type NodeLine = NodeProbe & {
-  /** Slots behind the node that is ahead; null if it did not respond. */
+  /** Slots behind the most advanced node; null if this node did not respond. */
   readonly lag: number | null;
 };
 
@@ -106,7 +106,7 @@ const part = (heading: string, lines: readonly string[] | null | undefined): str
     (line, index) => `${(index === 0 ? heading : '').padEnd(12)}${line}`,
   );
 
-/** The facts as one screen of text. */
+/** Formats the state as one screen of text. */
 export function stateText(state: OperatorState): string {
   const { status, view, nodes } = state;
   const nowMs = Date.parse(state.at);

@@ -26,7 +26,7 @@ describe('base58 of an exact length', () => {
     }
   });
 
-  it('every base58 text decodes to at most one length, so one key has one text', () => {
+  it('every base58 text decodes to at most one length, so each key has exactly one encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 70 }), (bytes) => {
         const text = base58.encode(bytes);

@@ -156,7 +156,7 @@ describe('a row that D1 refuses', () => {
     expect(w.journal.queue.setAside(9)).toEqual([{ entity: 'operation', id: 'swap:0', refusals: 3 }]);
   });
 
-  it('a row that changes during each delivery waits only since the last delivery began', async () => {
+  it('measures the wait of a row that changes during every delivery from the start of the last one', async () => {
     const w = setUp(1);
     const { apply } = w.mirror;
     w.mirror.apply = async (...batch) => {

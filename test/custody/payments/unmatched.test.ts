@@ -49,7 +49,7 @@ it('250 small payments hide no larger one from the list, and all are counted', a
   expect([debt?.examples.length, debt?.examples[0]]).toEqual([5, latest]);
 });
 
-it('250 larger refunds of swaps hide no payment from the list', async () => {
+it('250 larger swap refunds do not hide a payment from the list', async () => {
   const world = createPaymentWorld();
   world.open();
   const paid = world.pay(5_000_000n);

@@ -98,7 +98,7 @@ it('a restored journal is no longer frozen after unfreeze, even if others named 
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
 });
 
-it('a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 foreign transactions', async () => {
+it('a repeated unfreeze continues where the interrupted one stopped, and finds a spend after 1,500 unrelated transactions', async () => {
   const { w, custody } = await restored();
   dust(w, 1_500);
   signs(w, 'dust-0');
