@@ -128,7 +128,7 @@ function Created({ invoice }: { invoice: Invoice }) {
     <>
       <h2>Your token is created and listed.</h2>
       {mint === null ? null : (
-        <a class="button quiet start" href={tokenUrl(mint)}>
+        <a class="button start" href={tokenUrl(mint)}>
           Open its page
         </a>
       )}
@@ -158,11 +158,14 @@ const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
   <div class="stack">
     <h2 class="minor">What comes next</h2>
     <ul class="next">
-      <li>The whole supply is in your wallet.</li>
-      <li>Its page keeps these facts current: share that address.</li>
       <li>
-        <Away href={orcaUrl(mint)}>Create a pool at Orca</Away>. Nobody can buy the token before a pool has
-        some of it, and SOL or USDC from you.
+        Give some to a friend: the whole supply is in your wallet. Ask for the address of their Solana wallet,
+        and send from yours.
+      </li>
+      <li>The token's page stays up to date: share its link.</li>
+      <li>
+        To let strangers buy it, <Away href={orcaUrl(mint)}>create a pool at Orca</Away> with some of it, and
+        with SOL or USDC of your own.
       </li>
       {isFixed ? null : <li>Its picture can change: any tool that updates token metadata will do.</li>}
     </ul>

@@ -48,12 +48,13 @@ export const solPayment = (request: SolRequest): Payment => ({
   ifDifferent: (
     <>
       <p>
-        <strong>Money back:</strong> If you pay too much, too late or for nothing, the operator returns it to
-        the paying account by hand, without a fixed date: <a href="/trust#operator">contact the operator</a>.
+        <strong>Too little?</strong> Send the rest in time. <strong>Too much, too late or twice?</strong> The
+        operator returns it to the paying account by hand, without a fixed date:{' '}
+        <a href="/trust#operator">contact the operator</a>.
       </p>
       <p class="fine">
-        The last digits of the amount identify your payment: if you paid less, add the rest in time. If it
-        matches no order, send the operator its signature.
+        The last digits of the amount identify your payment. If it matches no order, send the operator its
+        signature.
       </p>
     </>
   ),

@@ -133,5 +133,5 @@ it('summarizes the check of the chain in a sentence', () => {
     }),
   );
   expect(broken).toContain('broken at the proof of 2026-11-20 12:00 UTC.');
-  expect(broken).toContain("Do not rely on this site&#39;s figures.");
+  expect(broken).toContain('Do not rely on this site&#39;s figures.');
 });

@@ -49,7 +49,7 @@ it('shows nothing to scan, open or copy once the time to pay is over', () => {
 it('says in one place what comes back, to whom, and that the operator starts it, before the payment by hand', () => {
   const html = String(PaymentTerms({ lock: 'x', payment: solPayment(exampleOf('createInvoice')), left: 60 }));
   expect(html).toMatch(
-    /Connect a wallet.*the operator\s+returns it to the paying account by hand.*contact the operator.*Pay by hand/s,
+    /Connect a wallet.*The\s+operator returns it to the paying account by hand.*contact the operator.*Pay by hand/s,
   );
 });
 
