@@ -164,17 +164,13 @@ const Origins = ({ origins }: { origins: readonly Origin[] }) => (
   />
 );
 
-/**
- * Sats of the listed transactions that no known swap paid, read once.
- * @returns null while it is awaited; undefined if it cannot be read
- */
-export function useUnexplained(): bigint | null | undefined {
+/** Sums of the listed transactions, read once: null while they are awaited; undefined if they cannot be read. */
+export function useSums(): Sums | null | undefined {
   const swaps = useQuery('listSwaps', { limit: LIMIT });
   const received = useQuery('listBitcoinTransactions', { limit: LIMIT });
   if (received.failure || swaps.failure) return undefined;
   if (received.value === null || swaps.value === null) return null;
-  const { unexplained, unknown } = sumsOf(originsOf(received.value.transactions, swaps.value));
-  return unexplained + unknown;
+  return sumsOf(originsOf(received.value.transactions, swaps.value));
 }
 
 export function SatOrigins() {

@@ -6,7 +6,7 @@ import { absrMinter, bitcoinSources, coverageKind, coverageOf, coverageText } fr
 import { amountOf, changeSince, shortened } from './format.ts';
 import { Age, AsOf, together } from './freshness.tsx';
 import { type CheckState, failedTitles } from './proof-check.tsx';
-import { useUnexplained } from './sat-origins.tsx';
+import { useSums } from './sat-origins.tsx';
 
 /** Who can mint ABSR, in one line of a phone or two. */
 const MINTERS: Readonly<Record<Minter, string>> = {
@@ -150,17 +150,21 @@ function Snapshot({ balance }: { balance: Balance | undefined }) {
   );
 }
 
-/** How much of the BTC the record of swaps does not explain. */
+/** What the record of swaps explains of the BTC. */
 function Origins() {
-  const unexplained = useUnexplained();
-  if (unexplained === null) return <Ground>{null}</Ground>;
-  if (unexplained === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
+  const sums = useSums();
+  if (sums === null) return <Ground>{null}</Ground>;
+  if (sums === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
+  const { unexplained, unknown } = sums;
+  const isWhole = unexplained === 0n && unknown === 0n;
+  const text = isWhole
+    ? 'Every sat came from a swap of this service.'
+    : unexplained > 0n
+      ? `${amountOf(unexplained, 'sat')} came from no swap.`
+      : `${amountOf(unknown, 'sat')} are older than the listed swaps.`;
   return (
-    <Ground isGood={unexplained === 0n}>
-      {unexplained === 0n
-        ? 'The last sats all came from swaps. '
-        : `${amountOf(unexplained, 'sat')} came from no known swap. `}
-      <a href="/reserves#origins">Origins</a>
+    <Ground {...(isWhole || unexplained > 0n ? { isGood: isWhole } : {})}>
+      {text} <a href="/reserves#origins">Origins</a>
     </Ground>
   );
 }

@@ -23,13 +23,15 @@ export const readSeveral =
     const isValid = urls.every((url) => url.origin === origin && isRead(url.pathname));
     if (urls.length === 0 || urls.length !== asked.length || urls.length > MOST_READS || !isValid)
       throw new AppError('INVALID_INPUT', `of must have 1 to ${MOST_READS} paths of GET routes of this API.`);
+    const read = async (url: URL): Promise<Response> =>
+      service.fetch(new Request(url, { headers: c.req.raw.headers }), c.env, c.executionCtx);
     let chars = 0;
     const parts = urls.map(async (url) => {
-      const response = await service.fetch(
-        new Request(url, { headers: c.req.raw.headers }),
-        c.env,
-        c.executionCtx,
-      );
+      const first = await read(url);
+      const target = new URL(first.headers.get('Location') ?? url, url);
+      // A page that sent this read alone would follow its redirect.
+      const isMoved = first.status === 307 && target.origin === origin && isRead(target.pathname);
+      const response = isMoved ? await read(target) : first;
       const body = await response.text();
       chars += body.length;
       if (chars > MOST_CHARS)

@@ -94,7 +94,9 @@ it('both signatures are red when one digit of the message was changed', async ()
     red: ['bitcoin_signature', 'solana_signature'],
     amber: [],
   });
-  expect(await visited?.page.locator('.verdict-card').innerText()).toContain('Do not rely on the figures');
+  expect(await visited?.page.locator('.verdict-card').innerText()).toContain(
+    "Do not rely on this site's figures",
+  );
 });
 
 const foreign = (url: URL): boolean => url.origin !== siteUrl;
