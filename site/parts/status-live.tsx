@@ -157,7 +157,7 @@ const Covered = ({ backing }: Pick<Status, 'backing'>) => (
   </Tile>
 );
 
-/** A mint ends like this on each day without new sats: nothing was signed and nothing is wrong. */
+/** A mint ends like this every day without new sats: nothing was signed and nothing is wrong. */
 const NOT_NEEDED = 'nothing_to_mint';
 
 /** The day's mint, and the sats that came after it. */

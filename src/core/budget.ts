@@ -1,5 +1,5 @@
 /**
- * A scarce thing that callers share: calls of a node, quotes of the bridge, open requests. The total binds all callers
+ * A scarce thing that callers share: calls of a node, bridge quotes, open requests. The total binds all callers
  * together. Within it each client network has a fair share, so that no network can take everything. The service's own work
  * needs no budget.
  * @module

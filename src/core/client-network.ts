@@ -20,7 +20,7 @@ const WORKERS_ADDRESS = '2a06:98c0:3600::103';
 const WORKERS = 'workers';
 
 /**
- * The key of a request's client. A Worker is identified by the domain in `CF-Worker`, which Cloudflare sets.
+ * The key of the client that sent a request. A Worker is identified by the domain in `CF-Worker`, which Cloudflare sets.
  * All other headers are under the caller's control.
  */
 export function requestClient(headers: Pick<Headers, 'get'>): string {

@@ -1,5 +1,5 @@
 /**
- * The D1 tables that mirror rows of the custodian. A new kind of payment request begins here: the compiler then asks for
+ * The D1 tables that mirror the custodian's rows. A new kind of payment request begins here: the compiler then asks for
  * its product. Its table and route are in CONTRIBUTING.md.
  * @module
  */

@@ -21,7 +21,7 @@ export type CachePolicy = {
   readonly kv?: 'read' | 'write';
 };
 
-/** A copy in KV may be a minute old in a location, and the cron writes each minute. */
+/** A copy in KV may be a minute old in a location, and the cron writes every minute. */
 const KV_AND_CRON_MS = 120_000;
 /** Time that one cron run may take. */
 const RUN_MS = 30_000;

@@ -6,6 +6,7 @@
  */
 import { base64 } from '@scure/base';
 import * as z from 'zod';
+import { isSignature } from '../chain/solana/address.ts';
 import type { ChainTransaction, TokenRow } from '../chain/solana/transaction.ts';
 import { integerOf } from '../core/json.ts';
 
@@ -54,7 +55,8 @@ const Status = z
 export const Statuses = withContext(z.array(Status.nullable()));
 export const Signatures = z.array(
   z.object({
-    signature: z.string(),
+    // Honest nodes refuse to read any other text, so one entry of it could end reads of the rest.
+    signature: z.string().refine(isSignature),
     slot: uint,
     err: failure,
     blockTime,

@@ -88,7 +88,7 @@ type RpcOptions = {
 
 const CUSTODY_NODE = 'solana-rpc';
 
-/** Whether an upstream of this name is a node of the custodian. */
+/** Whether an upstream of this name is one of the custodian's nodes. */
 export const isCustodyNode = (name: string): boolean => name.startsWith(`${CUSTODY_NODE}-`);
 
 export function createSolanaRpc({ urls, fetch, name = CUSTODY_NODE }: RpcOptions) {
@@ -280,7 +280,7 @@ const sends = (call: Call) => ({
   },
 });
 
-/** A node's failure in the form that callers of the service may see. */
+/** A node's failure in the form that callers may see. */
 export const asUpstreamFailure = (error: unknown): unknown =>
   error instanceof RpcRefusal ? upstreamFailed('solana-rpc', error.reason, error) : error;
 

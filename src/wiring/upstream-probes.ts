@@ -88,7 +88,7 @@ function relays(config: Wired): UpstreamProbe[] {
   );
 }
 
-/** Probes a node of the custodian. Only the custodian calls this. @param now Unix ms */
+/** Probes one of the custodian's nodes. Only the custodian calls this. @param now Unix ms */
 export async function probeNode(node: SolanaNode, now: () => number): Promise<NodeProbe> {
   const began = now();
   const read = atPriority('probe', () => node.epochInfo('finalized'));

@@ -5,6 +5,7 @@ import {
   createSolanaRpc,
   isUnsupportedVersion,
 } from '../../src/providers/solana-rpc.ts';
+import { signature } from '../custody/payments/payment-world.ts';
 import unsupported from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
 import { accountBody, listedBody, TRANSACTION_ERRORS, tokenAmountBody } from '../world/solana-shapes.ts';
@@ -160,16 +161,16 @@ describe('a transaction of another version', () => {
 });
 
 describe('signaturesFor', () => {
-  const shown = { signature: 's', slot: 5, err: null, memo: null, blockTime: 9 };
+  const shown = { signature: signature(1), slot: 5, err: null, memo: null, blockTime: 9 };
   const entry = listedBody(shown, 'finalized');
 
   it('signaturesFor passes the page parameters on and keeps failed transactions', async () => {
-    const failed = { ...entry, signature: 'f', err: 'x', blockTime: null };
+    const failed = { ...entry, signature: signature(2), err: 'x', blockTime: null };
     const { node, requests } = nodeWith({ getSignaturesForAddress: result([entry, failed]) });
     const rows = await node.signaturesFor('addr', { limit: 50, before: 'b', commitment: 'finalized' });
     expect(rows).toEqual([
-      { signature: 's', slot: 5n, err: null, blockTime: 9, memo: null },
-      { signature: 'f', slot: 5n, err: 'x', blockTime: null, memo: null },
+      { signature: signature(1), slot: 5n, err: null, blockTime: 9, memo: null },
+      { signature: signature(2), slot: 5n, err: 'x', blockTime: null, memo: null },
     ]);
     expect(requests[0]?.body).toMatchObject({
       params: ['addr', { limit: 50, before: 'b', commitment: 'finalized' }],
@@ -181,7 +182,7 @@ describe('signaturesFor', () => {
     ['the 4 KB of a version 1 transaction', '"'.repeat(4_000)],
     ['a cut in the middle of an escape', `${'m'.repeat(199)}${'\\'.repeat(700)}`],
   ])('reads a page of 1,000 memos of %s in one call', async (_name, memo) => {
-    const list = Array.from({ length: 1_000 }, (_, at) => ({ ...entry, signature: `s${at}`, memo }));
+    const list = Array.from({ length: 1_000 }, (_, at) => ({ ...entry, signature: signature(at), memo }));
     expect(JSON.stringify(list).length).toBeGreaterThan(1.5 * 1024 * 1024);
     const { node, requests } = nodeWith({ getSignaturesForAddress: result(list) });
     const rows = await node.signaturesFor('addr', { limit: 1_000, commitment: 'finalized' });
@@ -189,6 +190,15 @@ describe('signaturesFor', () => {
     expect(rows[999]?.memo).toBe(memo.slice(0, 200));
     expect(requests).toHaveLength(1);
   });
+
+  it.each(['x', '1'.repeat(63), 'z'.repeat(88)])(
+    'rejects a list with %s, which is no signature',
+    async (text) => {
+      const { node } = nodeWith({ getSignaturesForAddress: result([{ ...entry, signature: text }]) });
+      const page = node.signaturesFor('addr', { limit: 1, commitment: 'finalized' });
+      await expect(page).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    },
+  );
 
   it('rejects a signature entry without err, because it would be read as a success', async () => {
     const { err: _gone, ...cut } = entry;

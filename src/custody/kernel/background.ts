@@ -64,7 +64,7 @@ export class Background {
     return this.working(async () => {
       const { gate, journal, modules, chain, readBalance, now } = this.#ports;
       this.#lastRun = { atMs: now(), cause: 'cron' };
-      // These two reads, which operations need most, are sent each minute even without an operation. They show when a
+      // These two reads, which operations need most, are sent every minute even without an operation. They show when a
       // quorum is missing, and when it is back.
       const checked = Promise.allSettled([chain.checkFinality(), readBalance(journal.releasedSlot())]);
       // Rows of an unverified journal are not processed.

@@ -27,7 +27,7 @@ export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: nu
 const STALLED_MS = 2 * 60_000;
 
 /**
- * A finalized slot first seen longer ago than this is too old to check other slots against. The cron reads it each minute.
+ * A finalized slot first seen longer ago than this is too old to check other slots against. The cron reads it every minute.
  */
 export const FINALITY_KNOWN_MS = 10 * 60_000;
 /** Slots by which a working node may lag behind another: more than an hour. */
@@ -58,7 +58,7 @@ export class FinalityWatch {
   }
 
   /**
-   * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
+   * Asks each node for its newest finalized slot. The cron does so every minute, so that a missing quorum or a stalled
    * chain is noticed even without operations.
    * @returns the highest slot that a quorum has finalized, and a floor: at least the slot of each honest node that has
    * responded. One lying node can raise the floor by at most `MAX_NODE_LAG`.

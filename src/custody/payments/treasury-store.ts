@@ -76,15 +76,18 @@ export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */
   readonly source: string;
-  /** queued: never read; absent: no quorum shows it; waiting: it cannot be read or booked yet. */
-  readonly state: 'queued' | 'absent' | 'waiting';
+  /**
+   * queued: never read; absent: no quorum shows it; waiting: it cannot be read; undecided: it was read, but a swap or a sale
+   * must end before it is booked.
+   */
+  readonly state: 'queued' | 'absent' | 'waiting' | 'undecided';
   /** It was not final before this time. Unix milliseconds. */
   readonly finalAt: number;
   readonly firstAt: number;
 };
 
 /** Maximum transactions of each node in these states. Above it, the oldest are dropped. */
-export const MOST_UNREAD = { absent: 1_000, waiting: 20_000 } as const;
+export const MOST_UNREAD = { absent: 1_000, waiting: 20_000, undecided: 20_000 } as const;
 
 /** Queued transactions that were never read. Times in Unix milliseconds. */
 export type Queued = {
@@ -161,14 +164,15 @@ export class TreasuryStore {
   /** Transactions that could not be read or booked, the newest first. */
   unbooked(limit: number): readonly Pick<UnreadTransaction, 'signature' | 'firstAt'>[] {
     return this.#exec(
-      `SELECT signature, MIN(first_at) AS first_at FROM unread_transactions WHERE state = 'waiting'
-       GROUP BY signature ORDER BY first_at DESC, MIN(rowid) DESC LIMIT ?`,
+      `SELECT signature, MIN(first_at) AS first_at FROM unread_transactions
+       WHERE state IN ('waiting', 'undecided') GROUP BY signature ORDER BY first_at DESC, MIN(rowid) DESC LIMIT ?`,
       limit,
     ).map((row) => ({ signature: String(row.signature), firstAt: Number(row.first_at) }));
   }
 
   countUnbooked(): number {
-    const query = "SELECT COUNT(DISTINCT signature) AS n FROM unread_transactions WHERE state = 'waiting'";
+    const query =
+      "SELECT COUNT(DISTINCT signature) AS n FROM unread_transactions WHERE state IN ('waiting', 'undecided')";
     return numberOf(this.#exec, query) ?? 0;
   }
 
@@ -223,9 +227,9 @@ export class TreasuryStore {
     return { source: row.source, since: Math.min(since, now) };
   }
 
-  /** Earliest `final_at` of a node's transactions that are queued or whose read failed, in Unix milliseconds. */
+  /** Earliest `final_at` of a node's transactions that are queued, undecided or whose read failed, in Unix milliseconds. */
   unreadFrom(source: string): number | undefined {
-    const query = `SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND (state = 'queued'
+    const query = `SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND (state IN ('queued', 'undecided')
       OR (state = 'waiting' AND EXISTS (SELECT 1 FROM agenda WHERE name = 'unread' AND id = signature AND tries > 0)))`;
     return numberOf(this.#exec, query, source);
   }

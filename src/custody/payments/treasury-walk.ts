@@ -76,7 +76,7 @@ export class TreasuryWalk {
     }
     await this.#unread.readQueue(budget);
     for (const { name } of nodes)
-      for (const state of ['absent', 'waiting'] as const) {
+      for (const state of ['absent', 'waiting', 'undecided'] as const) {
         const limit = MOST_UNREAD[state];
         if (treasury.trimUnread(name, state, limit)) this.#alarm(name, 'payments_unread_limit', { limit });
       }

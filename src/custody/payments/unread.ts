@@ -29,7 +29,14 @@ export const READ_AGAIN = 8;
 /** Other nodes may just be behind, so a transaction is reported after this many checks: about four minutes. */
 const LOOKS_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
-const LIFE_MS = { absent: DAY_MS, waiting: 30 * DAY_MS } as const;
+const LIFE_MS = { absent: DAY_MS, waiting: 30 * DAY_MS, undecided: 30 * DAY_MS } as const;
+
+const STATES = {
+  absent: 'absent',
+  unreadable: 'waiting',
+  may_be_returned: 'undecided',
+  request_changed: 'undecided',
+} as const;
 
 type QueueContext = Pick<
   PaymentContext,
@@ -50,7 +57,7 @@ export class UnreadTransactions {
   /**
    * Reads a listed transaction and books it, or plans the next read.
    * @param source the node that listed it
-   * @returns false if the nodes fail: each further read would fail too
+   * @returns false if its read failed
    */
   async read(signature: string, source: string): Promise<boolean> {
     const { agenda } = this.#context;
@@ -92,14 +99,14 @@ export class UnreadTransactions {
     // A version stays unreadable until the code changes. In every other case a node may only lag.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
-    this.#keep(signature, source, why === 'absent' ? 'absent' : 'waiting', looks);
+    this.#keep(signature, source, STATES[why], looks);
   }
 
   /**
    * Forgets an absent transaction after its life. Any other may be a payment, which `ops unmatched` shows: it is read
    * once a day from then on.
    */
-  #keep(signature: string, source: string, state: 'absent' | 'waiting', count: number): void {
+  #keep(signature: string, source: string, state: keyof typeof LIFE_MS, count: number): void {
     const { agenda, treasury, now } = this.#context;
     const { firstAt = now(), finalAt = now() } = treasury.unread(signature) ?? {};
     // Age alone is not enough: a clock that jumps ahead by a day makes every row a day old at once.
@@ -144,22 +151,24 @@ export class UnreadTransactions {
     return true;
   }
 
-  /** Reads the newest and the oldest queued transactions of each node. Stops while the nodes fail. */
+  /** Reads the newest and the oldest queued transactions of each node, up to the first read that fails. */
   async readQueue(budget: RunBudget): Promise<void> {
     const { treasury, now } = this.#context;
     const until = now() + PART_MS;
-    const sources = treasury.queuedSources();
-    if (sources.length === 0) return;
-    const share = Math.max(Math.floor(budget.reads / (2 * sources.length)), 1);
-    // One node after the other, two transactions each: a node that invents transactions must not use up the time of the
-    // others.
+    const sources = new Set(treasury.queuedSources());
+    if (sources.size === 0) return;
+    const share = Math.max(Math.floor(budget.reads / (2 * sources.size)), 1);
+    // One node after the other, two transactions each: what a node invents must neither use up the time of the others nor,
+    // with a read that fails, end their turns.
     for (let turn = 0; turn < share; turn++)
       for (const source of sources)
         for (const signature of treasury.endsOfQueue(source)) {
           if (treasury.unread(signature)?.state !== 'queued') continue;
           if (now() > until) return;
           budget.reads--;
-          if (!(await this.read(signature, source))) return;
+          if (await this.read(signature, source)) continue;
+          sources.delete(source);
+          break;
         }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Finds the transactions of the reserve that a restored journal lacks. Each call reads a part of each node's list, and
+ * Finds the reserve's transactions that a restored journal lacks. Each call reads a part of each node's list, and
  * the journal stores how far it got. So neither a long list nor a new instance makes the search begin again.
  * @module
  */

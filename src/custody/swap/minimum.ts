@@ -50,7 +50,7 @@ export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: num
 }
 
 /**
- * A lower bound of the smallest amount, from the quote of an amount that is too small. One sat may be a large part of such
+ * A lower bound of the smallest amount, from the quote for an amount that is too small. One sat may be a large part of such
  * a quote, so each figure is rounded to lower the bound. Otherwise a caller could choose an amount whose rounding gives a
  * bound above every swap.
  */

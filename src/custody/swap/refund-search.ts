@@ -54,15 +54,24 @@ export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint):
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
 
+/**
+ * A read that fails leaves its transaction undecided: what one node lists must not end the check of the others.
+ * @throws the failure if every read fails
+ */
 async function readTransactions(ports: SettlementPorts, signatures: readonly string[]) {
   const read: { signature: string; transaction: ChainTransaction | 'unreadable' | null }[] = [];
-  for (let at = 0; at < signatures.length; at += READS_AT_ONCE) {
-    const batch = signatures.slice(at, at + READS_AT_ONCE).map(async (signature) => ({
-      signature,
-      transaction: await orUnreadable(ports.transaction(signature)),
-    }));
-    read.push(...(await Promise.all(batch)));
-  }
+  const failures: unknown[] = [];
+  const readOne = async (signature: string): Promise<(typeof read)[number]> => {
+    try {
+      return { signature, transaction: await orUnreadable(ports.transaction(signature)) };
+    } catch (error) {
+      failures.push(error);
+      return { signature, transaction: null };
+    }
+  };
+  for (let at = 0; at < signatures.length; at += READS_AT_ONCE)
+    read.push(...(await Promise.all(signatures.slice(at, at + READS_AT_ONCE).map(readOne))));
+  if (failures.length > 0 && failures.length === signatures.length) throw failures[0];
   return read;
 }
 

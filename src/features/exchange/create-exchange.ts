@@ -14,7 +14,7 @@ import { assertInRange, type CurrencyDeps, getPair, readRange, refusal } from '.
 
 export type CreateExchangeDeps = Pick<CurrencyDeps, 'cache'> & {
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'create'>;
-  /** Counts a create call of this client. @throws AppError RATE_LIMITED */
+  /** Counts one of this client's create calls. @throws AppError RATE_LIMITED */
   takeCreate: (client: string) => void;
   log: (line: Readonly<Record<string, unknown>>) => void;
 };

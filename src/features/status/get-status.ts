@@ -56,7 +56,7 @@ export type StatusReport = {
 };
 
 /**
- * The cron probes each minute and stores the result in KV, which may be a minute old. A cold isolate shows that result and
+ * The cron probes every minute and stores the result in KV, which may be a minute old. A cold isolate shows that result and
  * probes in the background.
  */
 const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 120_000, staleMs: 300_000, kv: 'read' } as const;

@@ -13,7 +13,9 @@ import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 import { nodesOver } from '../../kit/solana-node.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
+import { signature } from '../payments/payment-world.ts';
 
+const OURS = signature(1);
 const RESERVE = 'reserve';
 const FINALIZED = 1_000;
 
@@ -31,8 +33,8 @@ type Fake = {
 /** The reserve signed one transaction, in slot 950. */
 function setUp(...fakes: Fake[]) {
   const chains = fakes.map(({ hides, isDown, invents, firstBlock = 0n }) => {
-    const transactions = [...(invents ? [invents] : []), transfer('ours')].filter(
-      ({ slot, signature }) => slot >= firstBlock && !(hides && signature === 'ours'),
+    const transactions = [...(invents ? [invents] : []), transfer(OURS)].filter(
+      ({ slot, signature }) => slot >= firstBlock && !(hides && signature === OURS),
     );
     const methods = { getFirstAvailableBlock: () => Number(firstBlock) };
     return isDown ? undefined : { newest: FINALIZED, transactions, methods };
@@ -77,7 +79,7 @@ function setUp(...fakes: Fake[]) {
 const HIDES: Fake = { hides: true };
 const HONEST: Fake = {};
 const DOWN: Fake = { isDown: true };
-const INVENTS: Fake = { invents: transfer('false', 960n) };
+const INVENTS: Fake = { invents: transfer(signature(2), 960n) };
 const FAR: Fake = { invents: transfer('far', 10n ** 15n) };
 
 const EMPTY_BUT_SIGNED = [false, 'journal_empty_but_reserve_has_signed'];
@@ -110,18 +112,18 @@ describe('unexplained spends', () => {
     ['the first of two nodes does not list', [HIDES, HONEST, HONEST]],
     ['the first of three keeps no longer', [{ firstBlock: 960n }, HONEST, HONEST]],
   ])('unexplained spends include a transaction that %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).spends()).toEqual(['ours']);
+    expect(await setUp(...nodes).spends()).toEqual([OURS]);
   });
 
   it('a transaction of the reserve is not an unexplained spend if a row has its signature', async () => {
-    expect(await setUp(HONEST).spends(['ours'])).toEqual([]);
+    expect(await setUp(HONEST).spends([OURS])).toEqual([]);
   });
 
   it.each<[string, Fake[]]>([
     ['in a past slot', [INVENTS, HONEST, HONEST]],
     ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
   ])('unexplained spends omit a transaction that one of three nodes invents %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).spends()).toEqual(['ours']);
+    expect(await setUp(...nodes).spends()).toEqual([OURS]);
   });
 
   it.each<[string, Fake[]]>([

@@ -14,9 +14,10 @@ import {
   tokenAmountBody,
   transactionBody,
 } from '../../world/solana-shapes.ts';
+import { signature } from '../payments/payment-world.ts';
 
 const RESERVE = 'reserve';
-const SIGNATURE = 'signature-one';
+const SIGNATURE = signature(1);
 
 type Answer = Recorded | Error;
 const down = new TypeError('fetch failed');

@@ -303,6 +303,9 @@ it.each(
       | open a; swap 100 20000; pay a fee unnamed; run; alarms = none; runs 10; detail a = awaiting_payment; received a = 0; alarms = payment_unbooked a1 may_be_returned
     the caller of a payment that a bridge may have returned is told that it is not booked yet
       | open a; swap 100 20000; pay a fee unnamed; run; confirm a a1 = PAYMENT_NOT_FINAL; said bridge returned = true
+    a payment in time buys its token even if the swap that it may be a refund of settles after the request has closed
+      | open a; swap 100 20000; wait 1m; pay a fee unnamed; run; runs 45; detail a = awaiting_payment; settle; runs 70;
+        detail a = completed
     a payment that names the request is accepted at once, because it cannot be money that a bridge returned
       | open a; swap 100 20000; pay a fee; run; bought a = a1
     a payment of more than was sent is accepted at once, because it cannot be money that a bridge returned

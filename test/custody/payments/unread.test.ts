@@ -28,6 +28,8 @@ const transactionOf = (
 const paying = (signature: string, lamports: bigint): ChainTransaction =>
   transactionOf(signature, { payer: -lamports - FEE, treasury: lamports });
 
+const entry = (signature: string) => ({ signature, slot: 1n, err: null, blockTime: null });
+
 function setUp() {
   const storage = createSqliteStorage();
   const payments = new TreasuryStore(storage);
@@ -123,9 +125,21 @@ describe('a transaction that no quorum returns', () => {
 });
 
 describe('a listed transaction', () => {
+  it('a node whose transactions cannot be read does not end the reads of the other nodes', async () => {
+    const { unread, payments, state } = setUp();
+    state.transaction = (signature) => {
+      if (signature.startsWith('invented')) throw new Error('rpc_-32602');
+      return paying(signature, 1n);
+    };
+    unread.queue([entry('invented 1'), entry('invented 2')], 'a', NOW);
+    unread.queue([entry('honest')], 'b', NOW);
+    await unread.readQueue({ reads: 40 });
+    expect(payments.hasRecord('honest', 'treasury')).toBe(true);
+    expect(['invented 1', 'invented 2'].map((name) => payments.unread(name)?.state)).toContain('queued');
+  });
+
   it('at most 20,000 transactions of a node are queued, and a full queue takes nothing from its list', () => {
     const { unread, payments } = setUp();
-    const entry = (signature: string) => ({ signature, slot: 1n, err: null, blockTime: null });
     const entries = Array.from({ length: 20_000 }, (_, n) => entry(`s${n}`));
     expect(unread.queue(entries, 'node', NOW)).toBe(true);
     expect(unread.queue([entry('new')], 'node', NOW)).toBe(false);

@@ -366,6 +366,18 @@ it('one endless list of three delays no refund, and is read by schedule once the
   expect((await settle(op)).settlement).toMatchObject({ state: 'incomplete', arrived: true });
 });
 
+it('finds a refund beside a transaction that no node can read', async () => {
+  const { settle, ports } = settleSwap(refunded(990_000_000n));
+  const { transaction } = ports;
+  ports.transaction = async (signature) => {
+    if (signature === 'unread') throw new Error('rpc_-32602');
+    return transaction(signature);
+  };
+  credit(ports, 'refund', 990_000_000n);
+  credit(ports, 'unread', 1n);
+  expect((await settle()).settlement).toMatchObject({ state: 'incomplete', arrived: true });
+});
+
 it('finds a refund behind 100,001 transactions of others without a pause', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   credit(ports, 'refund', 990_000_000n);
