@@ -178,7 +178,7 @@ class ReferenceChecks {
       const node = this.#context.nodes[this.#turn++ % this.#context.nodes.length];
       if (!node || budget.reads <= 0 || this.#context.now() > until) return;
       this.#markChecked(request);
-      await this.#check(request, node, budget).catch((error: unknown) => {
+      await this.#check(request, node, budget, until).catch((error: unknown) => {
         this.#context.log({
           level: 'warn',
           event: 'reference_check_failed',
@@ -195,7 +195,12 @@ class ReferenceChecks {
   }
 
   /** Reads one node's list for a reference; the next check uses the next node. */
-  async #check({ reference }: PaymentRequest, node: TreasuryNode, budget: RunBudget): Promise<void> {
+  async #check(
+    { reference }: PaymentRequest,
+    node: TreasuryNode,
+    budget: RunBudget,
+    until: number,
+  ): Promise<void> {
     let reads = Math.min(READS_PER_REFERENCE, budget.reads);
     const read = (page: { limit: number; before?: string }) =>
       node.signaturesFor(reference, { ...page, commitment: 'finalized' });
@@ -207,6 +212,7 @@ class ReferenceChecks {
         budget.reads--;
         if (!(await this.#unread.read(signature, node.name))) return;
       }
+      if (this.#context.now() > until) return;
     }
   }
 

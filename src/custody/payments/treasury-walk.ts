@@ -10,7 +10,7 @@ import type { SignatureEntry } from '../../providers/solana-rpc.ts';
 import { type Cursor, isProven, pagesDown } from '../nodes/history.ts';
 import type { PaymentContext, TreasuryNode } from './context.ts';
 import { MOST_UNREAD } from './treasury-store.ts';
-import type { RunBudget, UnreadTransactions } from './unread.ts';
+import { PART_MS, type RunBudget, type UnreadTransactions } from './unread.ts';
 
 /** Maximum pages of one list that one run reads. The next run continues a longer list. */
 const PAGES_PER_RUN = 10;
@@ -88,7 +88,8 @@ export class TreasuryWalk {
 
   /** Queues the entries that a node lists above its head. Returns whether everything above it is queued. */
   async #list(node: TreasuryNode, since: number): Promise<boolean> {
-    const { treasury, treasuryAddress } = this.#context;
+    const { now, treasury, treasuryAddress } = this.#context;
+    const until = now() + PART_MS;
     const known = this.#headOf(node);
     const end: End = known ?? { since };
     let { cursor, head } = this.#listings.get(node.name) ?? {};
@@ -107,6 +108,8 @@ export class TreasuryWalk {
       if (at >= 0 || (!next && !known) || isLost) return this.#reached(node, head);
       if (!next) return false;
       cursor = next;
+      // A slow node may list anything: the timer's other work must not wait for more than one late page of it.
+      if (now() > until) break;
     }
     this.#listings.set(node.name, { cursor, head });
     return false;

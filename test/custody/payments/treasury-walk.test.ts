@@ -37,7 +37,15 @@ function stageOf(nodeCount: number) {
   const chain: ChainTransaction[] = [];
   const landed = new Map<string, ChainTransaction>();
   const [taken, said]: [string[], Record<string, unknown>[]] = [[], []];
-  const world = { now: T0 * 1_000, since: T0 * 1_000, reads: 0, readMs: 0, count: 0, share: 40 * nodeCount };
+  const world = {
+    now: T0 * 1_000,
+    since: T0 * 1_000,
+    reads: 0,
+    readMs: 0,
+    listMs: 0,
+    count: 0,
+    share: 40 * nodeCount,
+  };
   /** What is wrong with the lists: all lack the newest, the oldest or older pages; that of node 1 hides or invents entries. */
   const list = {
     lag: 0,
@@ -88,6 +96,7 @@ function stageOf(nodeCount: number) {
       name: `node-${index + 1}`,
       async signaturesFor(address, { limit, before }) {
         expect(address).toBe('treasury');
+        if (index === 0) world.now += world.listMs;
         if (list.isShallow && before !== undefined) throw upstreamFailed('solana-rpc', 'timeout');
         const honest = chain
           .slice(list.lag, list.keep)
@@ -299,6 +308,17 @@ it('payments are treated as read only up to the block time of the first queued t
   expect(stage.behind()).toBe(T0 * 1_000 + 3_600_000);
   await stage.play('all');
   expect(stage.behind()).toBeNull();
+});
+
+it('one run waits for one page of a slow node, and later runs read the rest', async () => {
+  const stage = stageOf(2);
+  await stage.play('pay 1, all, pay 3000');
+  stage.world.listMs = 7_900;
+  const began = stage.world.now;
+  await stage.play('run');
+  expect(stage.world.now - began).toBe(7_900);
+  await stage.play('all');
+  expect([stage.taken.length, stage.behind()]).toEqual([3_001, null]);
 });
 
 it('the walk records each payment once, whatever the nodes do in between', async () => {
