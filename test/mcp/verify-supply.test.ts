@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { collectEvidence } from '../../src/mcp/verify-proof.ts';
+import { signature } from '../custody/payments/payment-world.ts';
 import { nodeBody, type TestChain } from '../kit/solana-node.ts';
 import { mintAccount } from '../kit/token-accounts.ts';
 import { chainTransaction } from '../world/solana-shapes.ts';
@@ -27,7 +28,11 @@ async function supplyWith(atoms: number, transactions: readonly Sent[]) {
     accounts: { [MINT]: mintAccount({ supply: BigInt(atoms) }) },
     transactions: transactions.map(({ slot, before, after }, at) => {
       const tokenRows = { preTokens: tokens(before), postTokens: tokens(after) };
-      return chainTransaction(`s${at}`, { payer: -5_000n, [MINT]: 0n }, { slot: BigInt(slot), ...tokenRows });
+      return chainTransaction(
+        signature(at),
+        { payer: -5_000n, [MINT]: 0n },
+        { slot: BigInt(slot), ...tokenRows },
+      );
     }),
   };
   const fetch = async (_url: unknown, init?: RequestInit) => Response.json(await nodeBody(init?.body, chain));
