@@ -111,7 +111,7 @@ type Seen = readonly { readonly height: bigint; readonly status: Status }[];
 
 /**
  * A majority of the responding nodes decides. A node that has confirmed the transaction agrees with one that shows it as
- * final: in an emergency nobody waits for slow nodes.
+ * final, so that an emergency does not wait for slow nodes.
  */
 function outcomeOf(signature: string, seen: Seen, expiry: bigint): Outcome {
   const isMost = (nodes: Seen): boolean => nodes.length >= quorumOf(seen.length);

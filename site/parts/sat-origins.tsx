@@ -164,13 +164,17 @@ const Origins = ({ origins }: { origins: readonly Origin[] }) => (
   />
 );
 
+/** @property isCut whether the chain may have older transactions than the listed ones */
+type ListedSums = Sums & { readonly isCut: boolean };
+
 /** Sums of the listed transactions, read once: null while they are awaited; undefined if they cannot be read. */
-export function useSums(): Sums | null | undefined {
+export function useSums(): ListedSums | null | undefined {
   const swaps = useQuery('listSwaps', { limit: LIMIT });
   const received = useQuery('listBitcoinTransactions', { limit: LIMIT });
   if (received.failure || swaps.failure) return undefined;
   if (received.value === null || swaps.value === null) return null;
-  return sumsOf(originsOf(received.value.transactions, swaps.value));
+  const { transactions } = received.value;
+  return { ...sumsOf(originsOf(transactions, swaps.value)), isCut: transactions.length >= LIMIT };
 }
 
 export function SatOrigins() {

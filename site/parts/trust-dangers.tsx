@@ -25,7 +25,7 @@ const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known right now. It may be the operator alone. ${RED_BAR}`,
   two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. Who has the witness's key is not shown by the chain: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
-  nobody: 'Not mint any ABSR: its mint no longer has an authority.',
+  nobody: 'Mint no ABSR: its mint no longer has an authority.',
   other: `Mint more ABSR than there are sats, if the operator holds the mint authority. The service does not use it, and the chain does not show its holder. ${RED_BAR}`,
 };
 

@@ -155,18 +155,18 @@ function Origins() {
   const sums = useSums();
   if (sums === null) return <Ground>{null}</Ground>;
   if (sums === undefined) return <Ground>Where the sats came from cannot be read.</Ground>;
-  const { unexplained, unknown } = sums;
-  const isWhole = unexplained === 0n && unknown === 0n;
-  const text = isWhole
-    ? 'Every sat came from a swap of this service.'
-    : unexplained > 0n
-      ? `${amountOf(unexplained, 'sat')} came from no swap.`
-      : `${amountOf(unknown, 'sat')} are older than the listed swaps.`;
-  return (
-    <Ground {...(isWhole || unexplained > 0n ? { isGood: isWhole } : {})}>
-      {text} <a href="/reserves#origins">Origins</a>
-    </Ground>
-  );
+  const { explained, unexplained, unknown, isCut } = sums;
+  const link = <a href="/reserves#origins">Origins</a>;
+  if (unexplained > 0n)
+    return (
+      <Ground isGood={false}>
+        {amountOf(unexplained, 'sat')} came from no swap. {link}
+      </Ground>
+    );
+  // The lists end before the oldest sats, or no sat has arrived: neither supports a sentence about every sat.
+  if (unknown > 0n || isCut) return <Ground>Not every sat is in the newest lists. {link}</Ground>;
+  if (explained === 0n) return <Ground>No sat has arrived yet. {link}</Ground>;
+  return <Ground isGood>Every sat came from a swap of this service. {link}</Ground>;
 }
 
 /** Who can mint ABSR, as the chain shows it. */

@@ -43,7 +43,7 @@ it('refuses an invoice when open invoices already need the rest of the balance',
   ]);
 });
 
-it('of three concurrent invoices, sells only as many as the balance covers', async () => {
+it('the custodian sells, of three concurrent invoices, only as many as the balance covers', async () => {
   const w = selling(limits.floor + 2n * COST);
   const opened = await Promise.all([w.open(), w.open(), w.open()]);
   expect(opened.map(({ type }) => type).sort()).toEqual(['opened', 'opened', 'refused']);

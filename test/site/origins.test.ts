@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { withAnswers } from '../../site/api/query.ts';
 import { originsOf, sumsOf } from '../../site/parts/sat-origins.tsx';
+import { CoverVerdict } from '../../site/parts/verdict.tsx';
 import { exampleOf } from '../kit/example.ts';
 import { scenes } from '../kit/scenes.ts';
 
@@ -37,3 +39,36 @@ it('sats that are not confirmed are in no sum of origins, because the balance do
   });
   expect(sumsOf(origins)).toEqual({ explained: 0n, unexplained: 0n, unknown: 0n, sent: 0n });
 });
+
+it.each([
+  ['a swap paid all of it', 1, '61975', '61975', null, 'Every sat came from a swap of this service.'],
+  ['nothing has arrived', 0, '61975', '61975', null, 'No sat has arrived yet.'],
+  ['no swap paid a part', 1, '61975', '60000', null, '1,975 sats came from no swap.'],
+  ['older swaps are not listed', 1, '61975', '0', 'more', 'Not every sat is in the newest lists.'],
+  [
+    'older transactions may not be listed',
+    100,
+    '61975',
+    '61975',
+    null,
+    'Not every sat is in the newest lists.',
+  ],
+])(
+  'when %s, the verdict says so and nothing more',
+  (_title, count, netSatoshis, btcSatoshis, next_cursor, text) => {
+    const listed = Array.from({ length: count }, (_, at) => `tx ${at}`);
+    const example = exampleOf('listSwaps').transactions[0];
+    const swaps = btcSatoshis === '0' ? [] : listed.map((txId) => ({ ...example, txId, btcSatoshis }));
+    const answers = {
+      'listSwaps {"limit":100}': { transactions: swaps, next_cursor },
+      'listBitcoinTransactions {"limit":100}': {
+        transactions: listed.map((txid) => ({ txid, blockTime: 5, blockHeight: 1, netSatoshis })),
+      },
+    };
+    const html = withAnswers(answers, () => String(CoverVerdict({})));
+    const said = ['Every sat came', 'No sat has', 'came from no swap', 'Not every sat'].filter((each) =>
+      html.includes(each),
+    );
+    expect([said.length, html.includes(text)]).toEqual([1, true]);
+  },
+);

@@ -34,7 +34,7 @@ export const MAY_BE_RETURNED: Refusal = {
 const NOT_BOUND: Refusal = {
   code: 'PAYMENT_NOT_BOUND',
   message:
-    "This payment is not for this request alone: it needs the request's reference, and no other one, or exactly its amount.",
+    "This payment is not bound to this request: it needs the request's reference and no other request's, or exactly its amount.",
 };
 
 /** The purchase changed during each check of the sale. */

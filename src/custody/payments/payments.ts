@@ -103,8 +103,8 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * Ends open requests that may no longer be paid; their parts are owed back. A payment that was not read yet may be in
-   * time. A request therefore expires only when all payments to its treasury up to its end have been read. A day after
+   * Ends open requests that may no longer be paid; their parts are owed back. A payment that was not read yet, or is
+   * undecided, may be in time. A request therefore expires only when none to its treasury up to its end is left. A day after
    * its end it always expires, even if a node fails or the treasury has changed.
    */
   #expire(): void {

@@ -43,7 +43,10 @@ const SCHEMA = [
   "CREATE INDEX IF NOT EXISTS requests_checked ON requests (checked_at) WHERE state = 'open'",
 ] as const;
 
-/** open: awaits payment; paid: its work has begun; completed: done; expired: bought nothing, and what was paid above dust is owed back. */
+/**
+ * open: awaits payment; paid: its work has begun; completed: done; expired: it bought nothing, and each payment above dust
+ * is owed back.
+ */
 export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
 
 /** JSON text and numbers; amounts are decimal text. */
