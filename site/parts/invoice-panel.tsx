@@ -339,6 +339,11 @@ function InvoiceState({ invoice }: { invoice: Invoice }) {
   return (
     <div key="order" class="stack" data-invoice={invoice.detail}>
       <Ordered invoice={invoice} />
+      {invoice.stale ? (
+        <Notice kind="warn" title="This state may be old: the custodian does not respond.">
+          <p>If you have paid, do not pay again. A payment is found once the custodian responds.</p>
+        </Notice>
+      ) : null}
       {open ? <WhatToPay invoice={invoice} /> : <Progress invoice={invoice} />}
       <InvoiceNotice invoice={invoice} />
       <Refunds refunds={invoice.refunds} />

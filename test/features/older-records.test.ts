@@ -108,7 +108,7 @@ it('shows a row that a lost journal had ended', async () => {
   await store(BIRTH, swapRow(ended), requestRow('invoices', 'completed'));
   await store(BIRTH, requestRow('listings', 'completed'), claimRow('0', 'paid'));
   expect(await swap('signature-ended')).toMatchObject({ status: 'finished', detail: 'done' });
-  expect(await invoice()).toMatchObject({ status: 'completed' });
+  expect(await invoice()).toMatchObject({ request: { status: 'completed' } });
   expect(await claim()).toMatchObject({ remainingAtoms: 0n });
   expect(await listings()).toHaveLength(1);
 });

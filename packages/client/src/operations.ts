@@ -369,6 +369,7 @@ export type InvoiceCreated = Invoice & { message: string };
 
 export type Invoice = PaymentRequest & ({
   invoice_id: string;
+  /** True when the custodian does not respond: a payment may have arrived since this state */ stale: boolean;
   status: 'pending' | 'completed';
   /** awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived */
   detail: string;

@@ -10,6 +10,9 @@ export type GetInvoiceDeps = {
   readonly contact: string | undefined;
 };
 
+/** `stale` if D1's record is shown because the custodian, whose record may be newer, does not respond. */
+export type InvoiceState = { readonly request: RequestView; readonly stale: boolean };
+
 /**
  * The state of an invoice now. While it is open, the custodian's record is newer than D1's. If one of them is
  * unavailable, the other is used.
@@ -19,16 +22,18 @@ export type GetInvoiceDeps = {
 export async function getInvoice(
   { tokens, custody, contact }: GetInvoiceDeps,
   id: string,
-): Promise<RequestView> {
+): Promise<InvoiceState> {
   const mirrored = await tokens.invoice(id).catch(() => undefined);
   // A completed invoice never changes again.
-  if (mirrored?.request.status === 'completed') return mirrored.request;
+  if (mirrored?.request.status === 'completed') return { request: mirrored.request, stale: false };
   if (mirrored && mirrored.bornAt !== null) throw refusalError(olderThanRecords(mirrored.bornAt, contact));
+  let stale = false;
   const known = await custody.findRequest(id).catch((error: unknown) => {
-    if (mirrored) return null;
-    throw error;
+    if (!mirrored) throw error;
+    stale = true;
+    return null;
   });
   const request = known ?? mirrored?.request;
   if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'There is no invoice with this id.');
-  return request;
+  return { request, stale };
 }

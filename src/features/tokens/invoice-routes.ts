@@ -26,7 +26,7 @@ import {
   requestId,
 } from '../payments/paid-request.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
-import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
+import { type GetInvoiceDeps, getInvoice, type InvoiceState } from './get-invoice.ts';
 import { nameFields } from './token-request.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
@@ -39,6 +39,9 @@ export type InvoiceDeps = CreateInvoiceDeps &
 
 const Invoice = PaymentRequest.extend({
   invoice_id: z.uuid(),
+  stale: z
+    .boolean()
+    .describe('True when the custodian does not respond: a payment may have arrived since this state'),
   status: z.enum(['pending', 'completed']),
   detail: z
     .string()
@@ -87,7 +90,7 @@ const flag = z.boolean().optional();
 const DEFAULT_DECIMALS = 9;
 /** An expired invoice can still be paid late, but no payment is expected. */
 const FINAL_DETAILS = ['completed', 'expired', 'refund_due'];
-const openState = ({ detail, receivedLamports }: RequestView): string | null =>
+const openState = ({ request: { detail, receivedLamports } }: InvoiceState): string | null =>
   FINAL_DETAILS.includes(detail) ? null : `${detail} ${receivedLamports}`;
 
 const createInvoiceRoute = createRoute({
@@ -227,7 +230,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       },
       clientKey(c),
     );
-    const invoice = invoiceBody(request, treasury);
+    const invoice = invoiceBody({ request, stale: false }, treasury);
     const message = `This orders ${invoice.supply_ui} ${invoice.symbol} (${invoice.supply} smallest units, ${invoice.decimals} decimals). Pay exactly ${invoice.amount} SOL to ${invoice.treasury_address}, or open the solana_pay_url. The token is created when the payment is final; you do not have to confirm it.`;
     return c.json({ ...invoice, message }, 200);
   })
@@ -238,18 +241,18 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const { prefer } = c.req.valid('header');
     // A bookmark shows that the caller has changed something, perhaps through another isolate, so the cache is skipped.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined && !preferredWaitMs(prefer);
-    const read = async (): Promise<RequestView> => {
+    const read = async (): Promise<InvoiceState> => {
       await admitRead(c);
       return getInvoice(deps, id);
     };
-    const request = await (isOwnRead
+    const state = await (isOwnRead
       ? read()
       : deps.waiting.read(c, {
           key: `invoice:${id}`,
           read: () => read().catch(missIfUnknown),
           stateOf: openState,
         }));
-    return c.json(invoiceBody(request, treasury), 200);
+    return c.json(invoiceBody(state, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
     c.var.deps.tokens.requirePayments();
@@ -294,8 +297,9 @@ function wholeTokens(request: RequestView): string | null {
 
 const FeeParts = z.record(z.string(), z.string());
 
-const invoiceBody = (request: RequestView, treasury: string) => ({
+const invoiceBody = ({ request, stale }: InvoiceState, treasury: string) => ({
   invoice_id: request.id,
+  stale,
   status: request.status,
   detail: request.detail,
   reason: request.reason,
