@@ -54,14 +54,16 @@ try {
   await world.stop();
 }
 
-const missing = chosen.filter((name) => !recorded.has(name));
+const kept = Object.entries<Recorded>(JSON.parse(readFileSync(FILE, 'utf8')));
+const needed = kept.filter(([, { responses }]) => responses.ok !== undefined).map(([name]) => name);
+const missing = (chosen.length > 0 ? chosen : needed).filter(
+  (name) => recorded.get(name)?.responses.ok === undefined,
+);
 if (missing.length > 0) {
-  console.error(`No response of ${missing.join(', ')} was recorded. ${FILE} is unchanged.`);
+  console.error(`No success of ${missing.join(', ')} was recorded. ${FILE} is unchanged.`);
   process.exit(1);
 }
-const stored = new Map<string, unknown>(
-  chosen.length > 0 ? Object.entries(JSON.parse(readFileSync(FILE, 'utf8'))) : [],
-);
+const stored = new Map<string, unknown>(kept);
 const fresh = [...recorded].filter(([name]) => chosen.length === 0 || chosen.includes(name));
 for (const [name, example] of fresh) stored.set(name, keptValues(example, stored.get(name)));
 const sorted = [...stored].sort(([a], [b]) => (a < b ? -1 : 1));

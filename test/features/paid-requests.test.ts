@@ -105,7 +105,12 @@ describe('reading an invoice', () => {
   const ended = view({ status: 'completed', detail: 'completed' });
   it.each<[string, Parts, string, boolean?]>([
     ['open: as the custodian has it', { mirrored: view(), known: view({ detail: 'seen' }) }, 'seen'],
-    ['open, the custodian down: from D1', { mirrored: view(), custodianDown: true }, 'awaiting_payment', true],
+    [
+      'open, the custodian down: from D1',
+      { mirrored: view(), custodianDown: true },
+      'awaiting_payment',
+      true,
+    ],
     ['D1 down: as the custodian has it', { databaseDown: true, known: view() }, 'awaiting_payment'],
     ['completed: without the custodian', { mirrored: ended, custodianDown: true }, 'completed'],
   ])('reads an invoice from the right source (%s)', async (_name, parts, detail, stale = false) => {
