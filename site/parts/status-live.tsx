@@ -226,8 +226,8 @@ const Schedule = ({ cron }: Pick<Status, 'cron'>) => (
         trigger === 'minute'
           ? 'every minute: continues payments, raises alarms, reads figures'
           : 'every day: deletes old unpaid orders',
-        lastRunAt === null ? 'not since the start' : <Moment iso={lastRunAt} />,
-        lastRunAt === null ? (
+        lastRunAt === null ? 'never' : <Moment iso={lastRunAt} />,
+        ok && lastRunAt === null ? (
           <span class="mark">due at its time</span>
         ) : (
           <Well ok={ok} yes="on time" no="late" />

@@ -95,7 +95,7 @@ export function statusDeps(sources: Sources): Deps['status'] {
     signingState,
     checkReady: async () => (await memory.read('ready', READY_POLICY, ready)).value,
     database: createDatabaseStore(sources.reads),
-    heartbeat: createHeartbeat(env.KV),
+    readBeats: (nowMs) => createHeartbeat(env.KV).read(nowMs, env.VERSION?.timestamp),
     readCoverage: () => readCoverage(reservesDeps(sources)),
     probeUpstreams: async () =>
       (await probeAll(sources)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),

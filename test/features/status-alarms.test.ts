@@ -26,7 +26,7 @@ const CALM: StatusReport = {
   upstreams: [],
   cron: [
     { trigger: 'minute', lastRunAt: iso(30_000), ok: true },
-    { trigger: 'daily', lastRunAt: null, ok: false },
+    { trigger: 'daily', lastRunAt: null, ok: true },
   ],
   custody: {
     ...{ release: 'v1', lastWakeAt: iso(20_000), swapsRefused: null, unexplainedSpends: [] },
@@ -89,6 +89,7 @@ const CASES: readonly (readonly [AlarmName, AlarmFacts])[] = [
   ['sol_low', facts(CALM, { level: { ...SOL, balance: 199_999_999n } })],
   ['quote_budget_low', facts(custody({ quotes: { used: 115, maximum: 120, left: 5 } }))],
   ['cron_missing', facts({ ...CALM, cron: [LATE] })],
+  ['cron_missing', facts({ ...CALM, cron: [{ ...LATE, lastRunAt: null }] })],
   ['status_unreadable', facts({ ...CALM, database: null })],
   ['status_unreadable', facts({ ...CALM, custody: null }, { view: null })],
   ['source_down', facts({ ...CALM, upstreams: [DOWN] })],
@@ -314,16 +315,26 @@ it('reports an alarm in each run while D1 does not respond, because nothing stor
 
 it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {
   const heartbeat = createHeartbeat(createKv().kv);
-  expect(await heartbeat.read(NOW)).toEqual([
+  const deployedAt = iso(6 * 60_000);
+  expect(await heartbeat.read(NOW, deployedAt)).toEqual([
     { trigger: 'minute', lastRunAt: null, ok: false },
-    { trigger: 'daily', lastRunAt: null, ok: false },
+    { trigger: 'daily', lastRunAt: null, ok: true },
+  ]);
+  expect((await heartbeat.read(NOW + 26 * 3_600_000, deployedAt)).map(({ ok }) => ok)).toEqual([
+    false,
+    false,
   ]);
   await heartbeat.beat('minute', NOW - 4 * 60_000);
   await heartbeat.beat('daily', NOW - 27 * 3_600_000);
-  expect(await heartbeat.read(NOW)).toEqual([
+  expect(await heartbeat.read(NOW, deployedAt)).toEqual([
     { trigger: 'minute', lastRunAt: iso(240_000), ok: true },
     { trigger: 'daily', lastRunAt: iso(27 * 3_600_000), ok: false },
   ]);
+});
+
+it('a trigger that never ran is late if the time of the deployment is unknown', async () => {
+  const beats = await createHeartbeat(createKv().kv).read(NOW, undefined);
+  expect(beats.map(({ ok }) => ok)).toEqual([false, false]);
 });
 
 it('the schema fingerprint depends on every column name, and not on the order of columns', () => {

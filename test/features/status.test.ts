@@ -46,7 +46,7 @@ const HEALTHY: StatusReportDeps = {
     }),
   },
   database: { columns: async () => ['a.b'], latestOperations: async () => [] },
-  heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: ISO, ok: true }] },
+  readBeats: async () => [{ trigger: 'minute', lastRunAt: ISO, ok: true }],
   ...{ checkReady: async () => [], readCoverage: async () => COVERED, readAlarms: async () => [] },
   readRelease: async () => ({ version: '0.1.0', commit: 'c', id: 'v', deployedAt: ISO }),
   ...{ probeUpstreams: async () => [UP], openCircuits: () => [], now: () => NOW },
@@ -94,7 +94,7 @@ describe('the status', () => {
     ['a setting is missing', { checkReady: async () => [unset] }],
     ['signing is paused', custody({ paused: 'operator' })],
     ['the database does not respond', { database: { ...HEALTHY.database, columns: broken } }],
-    ['the cron cannot be read', { heartbeat: { read: broken } }],
+    ['the cron cannot be read', { readBeats: broken }],
     ['tokens are not covered', { readCoverage: async () => short }],
     ['it is not known whether tokens are covered', { readCoverage: async () => UNKNOWN_COVERAGE }],
   ])('the status is red when %s', async (_why, over) => {
@@ -121,7 +121,7 @@ describe('the status', () => {
   it('the status shows null for a part that it cannot read, and no internal reason', async () => {
     const status = await look({
       custody: { report: broken },
-      heartbeat: { read: broken },
+      readBeats: broken,
       readCoverage: async () => UNKNOWN_COVERAGE,
       readAlarms: broken,
       database: { ...HEALTHY.database, latestOperations: broken },

@@ -39,7 +39,7 @@ export type Status = {
   /** Null when it cannot be read */ cron: Array<{
     trigger: 'minute' | 'daily';
     lastRunAt: string | null;
-    /** Whether it ran in time */ ok: boolean;
+    /** False if it is late, counted from its last run or, before that, from the deployment */ ok: boolean;
   }> | null;
   custody: {
     /** Id of the Worker version that the custodian runs */ release: string | null;

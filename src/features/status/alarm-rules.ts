@@ -315,11 +315,13 @@ const RULES = {
       : undefined,
   ),
 
-  // A trigger that has never run is not late: the daily one first runs at the midnight after a deployment.
   cron_missing: ({ status: { cron } }) => {
     if (cron === null) return 'unread';
-    const late = cron.filter((beat) => !beat.ok && beat.lastRunAt !== null);
-    const said = late.map(({ trigger, lastRunAt }) => `the ${trigger} trigger last ran at ${lastRunAt}`);
+    const late = cron.filter(({ ok }) => !ok);
+    const said = late.map(
+      ({ trigger, lastRunAt }) =>
+        `the ${trigger} trigger ${lastRunAt === null ? 'has never run' : `last ran at ${lastRunAt}`}`,
+    );
     return late.length > 0
       ? { reason: `Cron triggers are late: ${said.join(', ')}.`, count: late.length }
       : undefined;

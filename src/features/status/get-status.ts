@@ -25,7 +25,7 @@ export type StatusReportDeps = {
   readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations'>;
-  readonly heartbeat: Pick<Heartbeat, 'read'>;
+  readonly readBeats: (nowMs: number) => ReturnType<Heartbeat['read']>;
   /** The checks that name the missing settings and the parts that do not respond. */
   checkReady(): Promise<readonly Check[]>;
   readCoverage(): Promise<Coverage>;
@@ -135,7 +135,7 @@ export async function readState(deps: StatusReportDeps, refresh = false): Promis
     deps.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => deps.probeUpstreams()),
     deps.cache.read('status:custody', own, () => custodyPart(deps.custody)).catch(() => null),
     deps.cache.read('status:database', own, () => databaseStatus(deps)).catch(() => null),
-    deps.heartbeat.read(deps.now()).catch(() => null),
+    deps.readBeats(deps.now()).catch(() => null),
     deps.readCoverage(),
     deps.readAlarms().then(
       (rows) => rows.filter(({ name, since }) => !isTooNew(name, since, deps.now())).map(({ name }) => name),
@@ -195,12 +195,9 @@ function sourcesReason(upstreams: Shown['upstreams']): string | null {
   return failed.length > 0 ? `do not respond: ${failed.join(', ')}` : null;
 }
 
-/** Before the first midnight of a deployment, the daily trigger has not run. */
 function cronReason(cron: Shown['cron']): string | null {
   if (cron === null) return 'the triggers cannot be read';
-  const late = cron.filter(
-    ({ ok, trigger, lastRunAt }) => !ok && !(trigger === 'daily' && lastRunAt === null),
-  );
+  const late = cron.filter(({ ok }) => !ok);
   return late.length > 0 ? `late: ${late.map(({ trigger }) => trigger).join(', ')}` : null;
 }
 
@@ -212,13 +209,15 @@ export type TextStore = {
 
 export type Heartbeat = ReturnType<typeof createHeartbeat>;
 
-/** Cron triggers, and the age in milliseconds after which each is treated as missing. */
+/** Cron triggers, and the milliseconds without a run after which each is late. */
 const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 };
 
 export const Beat = z.object({
   trigger: z.enum(['minute', 'daily']),
   lastRunAt: z.iso.datetime().nullable(),
-  ok: z.boolean().describe('Whether it ran in time'),
+  ok: z
+    .boolean()
+    .describe('False if it is late, counted from its last run or, before that, from the deployment'),
 });
 
 /** The newest call to the operator's webhook or to the monitor. */
@@ -232,7 +231,7 @@ export type Outside = (typeof OUTSIDE)[number];
 
 /**
  * When each cron trigger last ran. KV may lag by a minute, far less than the five minutes after which the minute
- * trigger is treated as missing.
+ * trigger is late.
  */
 export const createHeartbeat = (kv: TextStore) => ({
   /** @param nowMs Unix milliseconds */
@@ -257,13 +256,19 @@ export const createHeartbeat = (kv: TextStore) => ({
     return { webhook: webhook ?? null, monitor: monitor ?? null };
   },
 
-  async read(nowMs: number): Promise<z.infer<typeof Beat>[]> {
+  /**
+   * @param deployedAt when the running version was uploaded, in ISO 8601; empty or undefined if unknown, and a trigger
+   * that never ran is then late
+   */
+  async read(nowMs: number, deployedAt: string | undefined): Promise<z.infer<typeof Beat>[]> {
     return Promise.all(
       Beat.shape.trigger.options.map(async (trigger) => {
         const text = await kv.get(`cron:${trigger}`, 'text');
         const at = Number(text ?? Number.NaN);
-        if (!Number.isFinite(at)) return { trigger, lastRunAt: null, ok: false };
-        return { trigger, lastRunAt: new Date(at).toISOString(), ok: nowMs - at < PATIENCE_MS[trigger] };
+        const hasRun = Number.isFinite(at);
+        const waitedMs = nowMs - (hasRun ? at : Date.parse(deployedAt ?? ''));
+        const lastRunAt = hasRun ? new Date(at).toISOString() : null;
+        return { trigger, lastRunAt, ok: waitedMs < PATIENCE_MS[trigger] };
       }),
     );
   },
