@@ -12,7 +12,7 @@ import type { RequestStore } from './request-store.ts';
 import type { TreasuryStore } from './treasury-store.ts';
 
 /** Each node has its own queue: a node that hides or invents payments delays no other node. */
-export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
+export type TreasuryNode = Pick<SolanaNode, 'id' | 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
 /** What a refund reads before it is signed. @throws AppError UPSTREAM_FAILED */
 export type RefundReads = {

@@ -34,7 +34,7 @@ export const SEARCH = 'search';
 /** The last search's start or end. */
 const LAST_RUN = 'payment_search_at';
 /** Start of the last walk in which a node gave a complete list of a treasury. */
-const listedAt = (treasury: string, node: string): string => `treasury_listed:${treasury}:${node}`;
+const listedAt = (treasury: string, nodeId: string): string => `treasury_listed:${treasury}:${nodeId}`;
 /** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
@@ -64,8 +64,8 @@ export class PaymentSearch {
    */
   readUntil(): number {
     const { journal, nodes, treasury, treasuryAddress, now } = this.#context;
-    const reached = nodes.map(({ name }) => {
-      const listed = journal.getTime(listedAt(treasuryAddress, name));
+    const reached = nodes.map(({ id, name }) => {
+      const listed = journal.getTime(listedAt(treasuryAddress, id));
       // A time in the future was stored before the clock went back, so it does not show what has been read.
       return Math.min(treasury.unreadFrom(name) ?? now(), listed > now() ? 0 : listed);
     });
@@ -118,8 +118,8 @@ export class PaymentSearch {
     const startedAt = this.#context.now();
     const since = Math.max(oldest, this.#context.now() - FIRST_WALK_MS);
     const { journal, treasuryAddress } = this.#context;
-    for (const node of await this.#walk.run(since, budget))
-      journal.setTime(listedAt(treasuryAddress, node), startedAt);
+    for (const id of await this.#walk.run(since, budget))
+      journal.setTime(listedAt(treasuryAddress, id), startedAt);
   }
 
   #cronInterval(): number | undefined {

@@ -60,14 +60,14 @@ export class TreasuryWalk {
   /**
    * Queues the new entries of every node, and reads a part of the queue.
    * @param since Unix milliseconds; no open request can have been paid before
-   * @returns names of the nodes that gave a complete list
+   * @returns ids of the nodes that gave a complete list
    */
   async run(since: number, budget: RunBudget): Promise<readonly string[]> {
     const { nodes, treasury, now, log } = this.#context;
     const complete: string[] = [];
     for (const node of nodes) {
       try {
-        if (await this.#list(node, since)) complete.push(node.name);
+        if (await this.#list(node, since)) complete.push(node.id);
       } catch (error) {
         this.#listings.delete(node.name);
         const reason = failureReason(error);
@@ -139,8 +139,11 @@ export class TreasuryWalk {
     return text === undefined ? undefined : (JSON.parse(text) as Head);
   }
 
-  /** Each treasury has its own heads: while another one is configured, nothing is read of its list. */
-  #keyOf = ({ name }: TreasuryNode): string => `treasury_head:${this.#context.treasuryAddress}:${name}`;
+  /**
+   * Each treasury has its own heads: while another one is configured, nothing is read of its list. So has each node: what
+   * another node in its place hid is listed again.
+   */
+  #keyOf = ({ id }: TreasuryNode): string => `treasury_head:${this.#context.treasuryAddress}:${id}`;
 
   /** Alerts the operator, at most once an hour for each node and event. */
   #alarm(node: string, event: string, facts: Readonly<Record<string, unknown>> = {}): void {

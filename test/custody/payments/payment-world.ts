@@ -141,6 +141,7 @@ export function createPaymentWorld(
     heldPayers: new Set(options.heldPayers),
     nodes: [
       {
+        id: 'node',
         name: 'node',
         async signaturesFor(of, { limit, before }) {
           state.lists++;

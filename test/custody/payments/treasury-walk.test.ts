@@ -56,6 +56,7 @@ function stageOf(nodeCount: number) {
     pruned: [] as bigint[],
     isShallow: false,
     isEmpty: false,
+    replaced: 0,
   };
   /** What is wrong with one transaction: no node has it, shows it or responds, it failed, or it cannot be booked. */
   const fault: Record<string, string> = {};
@@ -93,6 +94,9 @@ function stageOf(nodeCount: number) {
   const nodes = Array.from(
     { length: nodeCount },
     (_, index): TreasuryNode => ({
+      get id() {
+        return `${index}-${list.replaced}`;
+      },
       name: `node-${index + 1}`,
       async signaturesFor(address, { limit, before }) {
         expect(address).toBe('treasury');
@@ -190,6 +194,11 @@ function stageOf(nodeCount: number) {
     restart: () => {
       walk = open();
     },
+    /** Each URL becomes that of another node. */
+    replace: () => {
+      list.replaced++;
+      walk = open();
+    },
     invent: (signature, slot) => {
       Object.assign(list, { invented: [signature], top: BigInt(slot) });
     },
@@ -271,6 +280,7 @@ const SCENES = `
   a node invents the top of a list of more than a run             | 2 | pay 1, all, pay 1, none 11000, share 9000, flood 1, calm, run 4, all | 2 of 11002
   a node invents transactions without end                         | 2 | pay 30, flood 120, calm, all | 30 of 30, payments_unread_limit node-1
   a node hides a payment                                          | 2 | pay 30, hide s7, all | 30 of 30
+  a node that hid a payment is replaced by another one            | 1 | pay 30, hide s7, all, hide none, replace, all | 30 of 30
   much is queued for ten minutes                                  | 1 | pay 300, run, tick 10m, run | 80 of 300, behind
   much is queued for longer than ten minutes                      | 1 | pay 300, run, tick 10m, tick 1ms, run, run | 120 of 300, behind, treasury_walk_behind node-1
   much is queued even if the clock was set back                   | 1 | pay 500, run, tick -1d, run, tick 10m, run, tick 1ms, run | 160 of 500, behind, treasury_walk_behind node-1
