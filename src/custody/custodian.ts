@@ -230,10 +230,15 @@ export class Custodian implements CustodianApi {
       return this.#asry?.epochs(limit) ?? [];
     });
 
-  readonly previewMint: CustodianApi['previewMint'] = async () =>
-    configured(this.#mints, 'ABSR_MINT_ADDRESS').preview();
+  readonly previewMint: CustodianApi['previewMint'] = async () => {
+    this.#shownJournal();
+    return configured(this.#mints, 'ABSR_MINT_ADDRESS').preview();
+  };
 
-  readonly listMints: CustodianApi['listMints'] = async (limit) => this.#mints?.history(limit) ?? [];
+  readonly listMints: CustodianApi['listMints'] = async (limit) => {
+    this.#shownJournal();
+    return this.#mints?.history(limit) ?? [];
+  };
 
   readonly probeNodes: CustodianApi['probeNodes'] = () => this.#deps.probeNodes();
 

@@ -71,7 +71,7 @@ it.each([
   expect(await w.start(old).report()).toMatchObject({ frozen });
 });
 
-it('a restored journal shows no swap or epoch, and tells a repeated call that its earlier one may have started a swap', async () => {
+it('a restored journal shows no swap, epoch or mint, and tells a repeated call that its earlier one may have started a swap', async () => {
   const { w, old } = await restored();
   const signature = String(w.journal.get('swap:key-first')?.signing?.signature);
   expect(await w.custody.findSwap(signature)).toMatchObject({ signature });
@@ -79,6 +79,8 @@ it('a restored journal shows no swap or epoch, and tells a repeated call that it
   await custody.alarm();
   await expect(custody.findSwap(signature)).rejects.toThrow('lost rows');
   await expect(custody.listAsryEpochs(5)).rejects.toThrow('lost rows');
+  await expect(custody.listMints(5)).rejects.toThrow('lost rows');
+  await expect(custody.previewMint()).rejects.toThrow('lost rows');
   const repeated = await custody.createSwap(keyed('second', { client: '192.0.2.2' }));
   expect(repeated).toMatchObject({
     type: 'refused',
