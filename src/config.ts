@@ -242,7 +242,7 @@ export const VARIABLES = {
     default: 'https://api.mainnet.solana.com',
     areas: ['service'],
     about:
-      'Comma-separated Solana nodes for what the API shows: figures, lists, tokens, pools. Callers can use up their rate, so name different hosts than in `SOLANA_RPC_URL`.',
+      'Comma-separated Solana nodes for what the API shows: figures, lists, tokens, pools. Callers can use up their rate, so name different hosts than in `SOLANA_RPC_URL`. One that lies shows wrong figures and can refuse sales; it moves no money.',
   },
   ESPLORA_API_URLS: {
     schema: urlList,
