@@ -1,6 +1,6 @@
 /**
- * The RPC contract between the Worker and the custodian. All values are plain, because they cross to another
- * process. Refusals are values too: an error would lose its code on the way.
+ * The RPC contract between the Worker and the custodian. All values are plain data, because they cross a process
+ * boundary. Refusals are values too: a thrown error would lose its code on the way.
  * @module
  */
 import * as z from 'zod';
@@ -23,7 +23,7 @@ import {
 export type Refusal = {
   readonly code: ErrorCode;
   readonly message: string;
-  /** HTTP status, if it is not the usual one of the code. */
+  /** HTTP status, if it differs from the code's usual status. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
@@ -34,7 +34,7 @@ export type Refused = Readonly<z.infer<typeof Refused>>;
 
 const orRefused = <T extends z.ZodObject>(result: T) => z.union([result, Refused]);
 
-/** A caller's Idempotency-Key, hashed, and the hash of the route and body that it was used with. */
+/** Hash of a caller's Idempotency-Key, and hash of the route and body that the key was used with. */
 export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
 
 export type EstimateRequest = {
@@ -70,11 +70,11 @@ export type SwapAnswer = Readonly<z.infer<typeof SwapAnswer>>;
 const SwapMinimum = z.object({
   lamports: z.custom<Lamports>(),
   /**
-   * contract: the lower bound of the API; cost: below it, the bridge's fixed cost exceeds our limit; bridge: the bridge
-   * refuses a smaller amount
+   * contract: the API's own minimum; cost: below this amount, the bridge's fixed cost exceeds our limit; bridge: the
+   * bridge refuses a smaller amount
    */
   source: z.enum(['contract', 'cost', 'bridge']),
-  /** When it was learned, in Unix milliseconds. */
+  /** When the minimum was determined, in Unix milliseconds. */
   at: z.number(),
 });
 export type SwapMinimum = Readonly<z.infer<typeof SwapMinimum>>;
@@ -84,21 +84,21 @@ export const SwapEstimate = z.discriminatedUnion('type', [
     type: z.literal('quoted'),
     expectedSats: z.bigint(),
     minimumSats: z.bigint(),
-    /** Seconds until the BTC arrives, as the bridge expects. */
+    /** The bridge's estimate of the time until the BTC arrives, in seconds. */
     etaSeconds: orNull(z.number()),
     route: z.string(),
-    /** The refusal that a create call with the amount would return now; null when it would be accepted. */
+    /** The refusal that a create call for this amount would get now; null if the call would be accepted. */
     refusal: orNull(z.custom<Refusal>()),
     minimum: orNull(SwapMinimum),
     /** When the quote was requested, in Unix milliseconds. */
     asOfMs: z.number(),
-    /** True if the client has used up its quotes and an older one is shown. */
+    /** True if the quote is an older one, because the client has used up its share of quotes. */
     stale: z.boolean(),
   }),
   z.object({
     type: z.literal('unquoted'),
     refusal: z.custom<Refusal>(),
-    /** False when the client's estimates are used up, which says nothing about a create call. */
+    /** True if a create call would get the same refusal. False if only the client's share of estimates is used up. */
     isOfCreate: z.boolean(),
   }),
 ]);
@@ -108,7 +108,7 @@ const RoomMinimum = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('known'),
     minimum: SwapMinimum,
-    /** Why an outdated bound could not be read again; null if the bound is current. */
+    /** Why an outdated minimum could not be read again; null if the minimum is current. */
     refusal: orNull(z.custom<Refusal>()),
   }),
   z.object({ type: z.literal('unknown'), refusal: z.custom<Refusal>() }),
@@ -116,9 +116,9 @@ const RoomMinimum = z.discriminatedUnion('type', [
 export type RoomMinimum = Readonly<z.infer<typeof RoomMinimum>>;
 
 export const SwapRoom = z.object({
-  /** Null when no node shows it. */
+  /** Null if the balance could not be read. */
   balanceLamports: orNull(z.bigint()),
-  /** The largest amount that one swap can take now; zero when swaps are not possible. */
+  /** The maximum amount of one swap now; zero if swaps are not possible. */
   maximumLamports: z.bigint(),
   refusal: orNull(z.custom<Refusal>()),
   minimum: RoomMinimum,
@@ -127,15 +127,15 @@ export type SwapRoom = Readonly<z.infer<typeof SwapRoom>>;
 
 const ProofSignature = z.object({ scheme: z.string(), signature: z.string() });
 
-/** An archived ownership proof, which D1 has too. */
+/** An archived ownership proof. D1 has a copy. */
 export const ProofRecord = z.object({
   message: z.string(),
-  /** The time in the message. */
+  /** The time that the message states. */
   timestamp: z.iso.datetime(),
   /** Hash of this proof; the next proof names it as its predecessor. */
   hash: z.string(),
   bitcoin: ProofSignature.extend({
-    /** The same signature in the encoding that verifiers from before 2026 expect; null if it is the same. */
+    /** The same signature in the encoding that pre-2026 verifiers expect; null if the encodings do not differ. */
     unprefixed: z.string().nullable(),
   }),
   solana: ProofSignature,
@@ -153,13 +153,13 @@ export type ProofDraft = Readonly<z.infer<typeof ProofDraft>>;
 /** Name of the only object that signs. It is the same for every key of the reserve, so a rotation keeps its storage. */
 export const CUSTODIAN_NAME = 'custodian';
 
-/** What a method may return instead of its result. */
+/** What a method can return instead of its result. */
 export type NotServed =
   /** These variables are missing or invalid. */
   | { readonly notConfigured: readonly string[] }
-  /** The object has another name, so it reads and writes nothing. */
+  /** The object is not named `custodian`, so it neither reads nor writes. */
   | { readonly notCustodian: true }
-  /** Too many calls of this read are in progress. */
+  /** Too many reads of this kind are in progress. */
   | { readonly busy: true };
 
 /** A payment request, as stored by the custodian and in D1. */
@@ -182,7 +182,7 @@ export const RequestView = z.object({
   paidAt: orNull(z.string()),
   completedAt: orNull(z.string()),
   paymentSignature: orNull(z.string()),
-  /** A payment transaction that a caller has reported and that is not final yet. */
+  /** The payment transaction that a caller has reported, while it is not final. */
   reportedSignature: orNull(z.string()),
   tokenId: orNull(z.int()),
   mintAddress: orNull(z.string()),
@@ -202,7 +202,7 @@ export type RequestView = Readonly<z.infer<typeof RequestView>>;
 export type OpenRequest = {
   readonly kind: RequestKind;
   readonly subject: Readonly<Record<string, unknown>>;
-  /** Cost of the work, without the last five digits, which make the amount unique. */
+  /** Cost of the work. The fee is this cost rounded up, plus five digits that make the fee unique. */
   readonly baseFeeLamports: bigint;
   readonly client: string;
 };
@@ -218,7 +218,10 @@ export type NamedPayment = {
 };
 
 export type ConfirmRequest = NamedPayment & {
-  /** Longest wait in milliseconds until the payment is final and its work has ended. With 0 both end in the background. */
+  /**
+   * Maximum wait in milliseconds for the payment to be final and its work to end. With 0, both continue in the
+   * background.
+   */
   readonly waitMs: number;
 };
 
@@ -233,11 +236,11 @@ export type ClaimRequest = {
   readonly expectedAtoms?: bigint;
   /** Dollar value of the requested part of the reward, in millionths of a dollar. */
   readonly rewardMicroUsd?: bigint;
-  /** True to validate only: nothing is consumed or paid. */
+  /** True to validate only: the deposit is not used, and no reward is paid. */
   readonly skipReward: boolean;
   readonly key?: RequestKey;
   readonly client: string;
-  /** Longest wait for the deposit to be final, in milliseconds; 0 if absent. */
+  /** Maximum wait for the deposit to be final, in milliseconds; 0 if absent. */
   readonly waitMs?: number;
 };
 
@@ -254,7 +257,10 @@ const ClaimPayoutView = z.object({
 });
 export type ClaimPayoutView = Readonly<z.infer<typeof ClaimPayoutView>>;
 
-/** A deposit and its reward. Amounts are in atoms of its asset; the entitlement and its rest are in atoms of ASRY. */
+/**
+ * A deposit and its reward. The deposit is in atoms of its asset; the entitlement and its remainder are in atoms of
+ * ASRY.
+ */
 const ClaimedDeposit = z.object({
   /** First signature of the deposit. */
   signature: z.string(),
@@ -299,7 +305,7 @@ export const AsryEpochView = z.object({
   depositsAtoms: z.bigint(),
   /** Total reward that these deposits have earned. */
   entitledAtoms: z.bigint(),
-  /** The part of it whose payment is final on the chain. */
+  /** The part of `entitledAtoms` whose payment is final on the chain. */
   paidAtoms: z.bigint(),
   /** Reward for the next deposit atom, in millionths of a reward atom, not rounded. */
   nextUnitMicroAtoms: z.bigint(),
@@ -320,9 +326,9 @@ export type CustodianApi = {
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
   operatorView(): Promise<OperatorView>;
-  /** Whether the custodian's nodes respond; nobody else calls them. */
+  /** Whether the custodian's nodes respond. Only the custodian calls these nodes. */
   probeNodes(): Promise<readonly NodeProbe[]>;
-  /** Called often, so it reads one row only. The first call of an instance verifies the journal. */
+  /** Called often, so it reads only one row. The first call of an instance verifies the journal. */
   signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
@@ -333,7 +339,9 @@ export type CustodianApi = {
   submitProof(signature: string): Promise<ProofAnswer>;
   previewMint(): Promise<MintPreview>;
   listMints(limit: number): Promise<MintRow[]>;
-  /** Sets the Durable Object's timer again from stored rows. The cron calls it, in case the platform lost the timer. */
+  /**
+   * Sets the Durable Object's timer again from stored rows. The cron calls it in case the platform has lost the timer.
+   */
   wake(): Promise<void>;
   claimDeposit(request: ClaimRequest): Promise<ClaimAnswer>;
   findClaim(signature: string): Promise<ClaimView | null>;
@@ -342,7 +350,7 @@ export type CustodianApi = {
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };
 
-/** `CustodianApi` over RPC. A call may return the reason why the object did not perform it, instead of its result. */
+/** `CustodianApi` over RPC. If the object did not perform a call, the call returns the reason instead of its result. */
 export type CustodianRpc = {
   [Verb in keyof CustodianApi]: (
     ...args: Parameters<CustodianApi[Verb]>

@@ -39,7 +39,7 @@ import { swapView } from './swap/swap-view.ts';
 import { Tokens } from './tokens/products.ts';
 import { openStorage } from './versioned-store.ts';
 
-/** Longest wait for D1 to accept the outbox before a finished request is returned. */
+/** Maximum wait for D1 to accept the outbox before a completed request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
 
 const KEY_SERVICE = 'key_service';
@@ -194,7 +194,7 @@ export class Custodian implements CustodianApi {
     this.#shownJournal();
     if (this.#kernel.gate.isVerified() && payments.askFor(id)) await this.#background.rearm();
     const found = payments.find(id);
-    // The caller reads the token from D1 next, so the outbox is flushed first.
+    // The caller reads the token from D1 next, so the outbox is flushed before the response.
     if (found?.status === 'completed' && this.#kernel.tools.journal.queue.undeliveredSince() !== undefined)
       await this.#deps.within(this.#background.publish(), D1_FLUSH_TIMEOUT_MS);
     return found;
@@ -225,7 +225,7 @@ export class Custodian implements CustodianApi {
   readonly listAsryEpochs: CustodianApi['listAsryEpochs'] = (limit) =>
     this.#background.working(async () => {
       this.#shownJournal();
-      // An unverified journal may lack epochs that D1 has. An epoch that a read created again would replace them.
+      // An unverified journal may lack epochs that D1 has. An epoch that this read created again would overwrite them.
       if (this.#kernel.gate.isVerified()) await this.#asry?.onCron();
       return this.#asry?.epochs(limit) ?? [];
     });
@@ -260,7 +260,7 @@ export class Custodian implements CustodianApi {
     return this.#background.alarm();
   }
 
-  /** @throws while the journal has lost rows, because D1 has newer ones: a paid request would ask for its payment again */
+  /** @throws while the journal lacks rows that D1 has: a paid request would otherwise show as unpaid */
   #shownJournal(): Journal {
     const { journal } = this.#kernel.tools;
     if (isSuspect(journal)) throw new Error('the journal has lost rows');
@@ -276,7 +276,7 @@ export class Custodian implements CustodianApi {
   }
 }
 
-/** The module that `variable` switches on. @throws AppError NOT_CONFIGURED without it */
+/** The module that `variable` enables. @throws AppError NOT_CONFIGURED if the variable is not set */
 function configured<T>(module: T | undefined, variable: string): T {
   if (module === undefined) throw notConfigured([variable]);
   return module;

@@ -27,7 +27,7 @@ export type CustodyDeps = {
   /** A finalized transaction of any version; see `SolanaView`. */
   effects(signature: string): Promise<ChainTransaction | null>;
   readonly watched: Watched;
-  /** Absent without a treasury or mint seed. Stored rows of a missing module await the operator. */
+  /** Absent without a treasury or mint seed. Stored rows of an absent module wait for the operator. */
   readonly payments?: PaymentDeps & TokenDeps;
   readonly absr?: AbsrPorts;
   readonly asry?: Omit<AsryPorts, 'lookUp'>;

@@ -20,11 +20,11 @@ import {
 export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   /** Lamports that always stay in the reserve; only the fee of the daily mint may use them. */
   readonly floor: Lamports;
-  /** Lamports above the floor for sold work: creations, payouts, refunds. Swaps cannot use them. */
+  /** Lamports above the floor that are kept for creations, payouts and refunds. Swaps cannot use them. */
   readonly operatingFloat: Lamports;
 };
 
-/** Open payment requests. No operation has reserved the cost of their work yet. */
+/** Open payment requests, whose work has no operation yet that reserves its cost. */
 export type OpenSales = {
   readonly count: bigint;
   readonly lamports: bigint;
@@ -65,9 +65,9 @@ export class CustodyBounds {
   }
 
   /**
-   * Why the work of another request cannot be sold now; undefined if it can. After the sale the reserve must still cover
-   * the floor and the cost of the open requests. Each limit must have room for these requests. Unpaid requests use at most
-   * half of the float and half of each limit, so they cannot block all sales.
+   * Why the work of another request cannot be sold now; undefined if it can be sold. After the sale the reserve must
+   * still cover the floor and the cost of the open requests. Each limit must have room for these requests. Unpaid
+   * requests use at most half of the float and half of each limit, so they cannot block all sales.
    */
   saleRefusal(
     { kind, cost: reserved, open }: Sale,
@@ -92,7 +92,9 @@ export class CustodyBounds {
   }
 }
 
-/** Retry delay while unpaid requests use up the float or a limit. They expire half an hour after they were opened. */
+/**
+ * Retry delay while unpaid requests use up the float or a limit. A request expires half an hour after it was opened.
+ */
 const UNPAID_RETRY_MS = 600_000;
 
 const FLOAT_SPENT: Refusal = {

@@ -65,7 +65,7 @@ export type Payout = {
   readonly state: PayoutState;
   readonly reason: OwedReason | null;
   readonly operationId: string | null;
-  /** Lamports set aside to open the recipient's account, at most once a day for each owner, and the time of that. */
+  /** Lamports set aside to open the recipient's account, and when. This happens at most once a day for each owner. */
   readonly rent: bigint;
   readonly rentAt: number | null;
   /** Hashes of the Idempotency-Key and of the body of the call that requested the payout. */
@@ -216,7 +216,7 @@ export class AsryStore {
   /**
    * Payouts whose payment has not begun.
    * @param awaiting reasons for which a payout awaits the operator
-   * @param before one that became owed before this time awaits the operator too, in Unix milliseconds
+   * @param before Unix milliseconds; a payout that became owed earlier awaits the operator too
    */
   payoutDebt(awaiting: readonly OwedReason[], before: number): Debt {
     return debtOf(
@@ -236,7 +236,7 @@ export class AsryStore {
     return this.#payouts.all(`WHERE state = 'begun'`);
   }
 
-  /** Whether the creation of an account of this owner began or ended after `since` (Unix milliseconds). */
+  /** Whether the creation of an account for this owner started or ended after `since` (Unix milliseconds). */
   hasOpenedAccount(owner: string, since: number): boolean {
     const opened = this.#exec(
       `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature
@@ -254,7 +254,7 @@ export class AsryStore {
     };
   }
 
-  /** The D1 tables. Claims come after their epochs, because `adopt` reads the epoch of a claim. */
+  /** The D1 tables. Epochs come before claims, because `adopt` reads the epoch of each claim. */
   mirrored(): readonly MirrorSource[] {
     return [
       {
@@ -263,7 +263,7 @@ export class AsryStore {
           this.#epochs
             .after('CAST(number AS TEXT)', id, limit)
             .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
-        // An epoch that began again at the start of its curve would pay its highest rewards twice.
+        // An epoch that restarted at the beginning of its curve would pay its highest rewards twice.
         adopt: (text) => this.#putEpoch(decodeRow<{ epoch: Epoch }>(text).epoch),
       },
       {
@@ -275,7 +275,7 @@ export class AsryStore {
         adopt: (text) => {
           const { claim } = decodeRow<{ claim: Claim }>(text);
           const epoch = this.epoch(claim.epoch);
-          // D1 may have received the claim without the change of its epoch.
+          // D1 may have the claim without the matching update of its epoch.
           if (epoch && epoch.deposits < claim.after) this.#putEpoch({ ...epoch, deposits: claim.after });
         },
       },

@@ -1,5 +1,5 @@
 /**
- * Why a claim is refused.
+ * Reasons for which a claim is refused.
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';

@@ -3,8 +3,8 @@
  * deposit's sender. Neither the caller's identity nor the number of calls changes it.
  *
  * One storage transaction stores a new claim. It writes `payment:<signature>` in `once`, the epoch's next position on
- * the curve, the claim, its first part as owed, and the part's agenda row. A later part writes only claim, part and agenda row. The
- * call then pays the part in the same way as the timer pays every owed one (`payout.ts`).
+ * the curve, the claim, its first part as owed, and the part's agenda row. A later part writes only the claim, the part
+ * and its agenda row. The call then pays the part in the same way as the timer does (`payout.ts`).
  * @module
  */
 import { checkDeposit } from '../../chain/solana/deposit.ts';
@@ -27,7 +27,7 @@ import { keepOwed, PAYOUT, payOwed } from './payout.ts';
 /** A block's time may be this many seconds ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
 const KEY_LIFE_MS = 7 * DAY_MS;
-/** A repeated claim reads the chain at most once in this time. */
+/** Minimum interval between two reads of the chain for a repeated claim. */
 const REPEAT_MS = 30_000;
 /** Maximum deposits whose repeats are remembered; the oldest are forgotten first. */
 const MAX_REPEATED = 1_000;
@@ -123,13 +123,13 @@ async function claimPart(
   request: ClaimRequest,
   deposit: Deposit,
 ): Promise<ClaimAnswer> {
-  // Another call with this key may have ended while this one waited. Nothing is awaited until the part is stored.
+  // Another call with this key may have ended while this one waited. From here on, no `await` comes before the part is
+  // stored.
   const replayed = replayOf(context, request);
   if (replayed) return replayed;
   const part = storePart(context, request, deposit);
   if ('code' in part) return withClaim(context, part, deposit.signature);
-  // A failed payout costs a fee, so only the timer retries it. The timer also continues a payout that is not done in
-  // time.
+  // A failed payout costs a fee, so only the timer retries it. If a payout takes too long, the timer continues it.
   if (part.reason !== 'payout_failed') await context.within(payOwed(context, [part], 'alarm'), MAX_WAIT_MS);
   return claimed(context, part, false);
 }
@@ -225,8 +225,8 @@ function freshClaim(context: AsryContext, deposit: Deposit): FreshClaim | Refuse
 }
 
 /**
- * When the treasury's swaps began whose money has neither arrived nor come back. The lost journal may have had such a
- * swap until the birth of this one.
+ * Start times of the treasury's swaps whose money has neither arrived nor come back. The lost journal may have had one
+ * until the birth of this journal.
  */
 function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number[] {
   const birth = birthOf(journal);
@@ -241,9 +241,9 @@ function unsettledSince({ journal, reserveAddress, terms }: AsryContext): number
 }
 
 /**
- * Why a deposit may be the reserve's own money. If the treasury is the address of a key that signs swaps, tokens that a
+ * The reason why a deposit may be the reserve's own money. If a key that signs swaps owns the treasury, tokens that a
  * bridge returns look like a deposit.
- * @param given.isOwnSender whether one of our swaps paid the sender, or it is or was the reserve
+ * @param given.isOwnSender true if one of our swaps paid the sender, or if the sender is or was the reserve
  */
 function ownMoney(
   deposit: Pick<Deposit, 'blockTime'>,
@@ -268,8 +268,8 @@ function preview(context: AsryContext, { rewardMicroUsd }: ClaimRequest, deposit
 }
 
 /**
- * The response to a claim with no part left. Owed payouts are checked again, because the caller may have removed the
- * obstacle. A failed one costs a fee, so only the timer retries it.
+ * The response to a claim whose parts are all promised. Owed payouts are checked again, because the caller may have
+ * removed the obstacle. A failed payout costs a fee, so only the timer retries it.
  */
 async function repeat(
   context: AsryContext,

@@ -28,7 +28,8 @@ export type AsryPayoutPorts = {
   /** Token account that pays, with the reserve's key as its delegate; absent for the reserve's own account. */
   readonly source?: string;
   /**
-   * Reads all recipients in one call, in the given order; at most 90. Undefined for one whose account no quorum shows alike.
+   * Reads up to 90 recipients in one call and keeps their order. An entry is undefined if no quorum agrees on its
+   * account.
    * @throws AppError UPSTREAM_FAILED
    */
   readAccounts(recipients: readonly string[]): Promise<readonly (PayoutAccounts | undefined)[]>;
@@ -47,7 +48,7 @@ export type AsryContext = ModuleTools &
   AsryPorts & {
     readonly store: AsryStore;
     readonly within: Within;
-    /** The newest check that a repeated claim of each deposit caused. `at`: Unix milliseconds. */
+    /** For each deposit, the newest check that a repeated claim caused. `at`: Unix milliseconds. */
     readonly repeats: Map<string, { readonly at: number; readonly done: Promise<void> }>;
   };
 
@@ -104,7 +105,7 @@ export function createAsryPorts(
 }
 
 /**
- * Opens the epochs that have started by now or by a later Unix time in seconds.
+ * Opens the epochs that have started by now, or by a later time in Unix seconds.
  * @throws AppError UPSTREAM_FAILED while the decimals of ASRY cannot be read
  */
 export async function openEpochs(

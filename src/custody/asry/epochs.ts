@@ -1,13 +1,13 @@
 /**
- * Reward epochs, and what a deposit earns in one. Epochs follow each other without a gap, and each keeps the parameters
- * configured at its start. The epoch that contains a deposit's block sets the reward, on a capped curve. Splitting a
- * deposit gains nothing, and the order of deposits does not change their total. An earlier claim earns more. All figures
- * are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
+ * Reward epochs, and the reward of a deposit. Epochs follow each other without a gap, and each keeps the parameters
+ * configured at its start. A deposit's block time selects its epoch, whose capped curve sets the reward. Splitting a
+ * deposit gains nothing, and the order of deposits does not change their total. An earlier claim earns more. All
+ * figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
  * @module
  */
 import type { ClaimedDeposit } from '../api.ts';
 
-/** Basis points of the received amount, rounded up: otherwise tiny deposits would pay none. */
+/** Basis points of the received amount. The fee is rounded up; otherwise tiny deposits would pay no fee. */
 export const RECEIVE_FEE_BPS = 5;
 
 /** The maximum reward of an epoch and the depth of its curve. Fixed when the epoch starts. */
@@ -25,7 +25,7 @@ export const receiveFee = (credited: bigint): bigint =>
 export const rewardsAt = ({ cap, depth }: Curve, deposits: bigint): bigint =>
   (cap * deposits) / (deposits + depth);
 
-/** Reward of the next `net` atoms, a difference of totals: rounding errors do not add up over deposits. */
+/** Reward of the next `net` atoms. It is a difference of totals, so rounding errors do not accumulate. */
 export const entitlementOf = (curve: Curve, before: bigint, net: bigint): bigint =>
   rewardsAt(curve, before + net) - rewardsAt(curve, before);
 
@@ -37,14 +37,14 @@ export const nextUnitRate = ({ cap, depth }: Curve, deposits: bigint, digits: nu
   (cap * depth * 10n ** BigInt(digits)) / ((deposits + depth) * (deposits + 1n + depth));
 
 export type AsryProgram = {
-  /** Maximum of an epoch, in whole ASRY. */
+  /** Maximum total reward of an epoch, in whole ASRY. */
   readonly cap: bigint;
-  /** Deposits that earn half of the maximum, in atoms of the dollar token. */
+  /** Total deposits that earn half of the maximum, in atoms of the dollar token. */
   readonly depth: bigint;
   /** Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the first epoch is created. */
   readonly startsAt: number | null;
   readonly epochSeconds: number;
-  /** Price of one ASRY in trillionths of a dollar; null without a price. */
+  /** Price of one ASRY in trillionths of a dollar; null if none is configured. */
   readonly price: bigint | null;
   /** Smallest deposit that earns, in atoms of the dollar token. */
   readonly minimumDeposit: bigint;
@@ -94,7 +94,7 @@ export function missingEpochs(
   return epochs;
 }
 
-/** If the configured start has passed, the first epoch is the oldest whose deposits can still be claimed. */
+/** If the configured start has passed, the first epoch is the oldest one whose deposits can still be claimed. */
 function firstEpoch(program: AsryProgram, now: number): { number: number; startsAt: number } {
   const start = program.startsAt ?? now - (now % DAY_SECONDS);
   const passed = Math.floor((now - program.maxAgeSeconds - start) / program.epochSeconds);
@@ -111,13 +111,13 @@ function openEpoch(
   return { ...span, cap: cap * 10n ** BigInt(decimals), depth, price, decimals, ...none };
 }
 
-/** After this number of parts the next part is the whole rest, regardless of the requested amount. */
+/** After this many parts, the next part pays the entire remainder, regardless of the requested amount. */
 const MAX_PARTIAL_PAYOUTS = 3;
-/** A part is at least this share of the whole, in percent. */
+/** Minimum size of a part, in percent of the entitlement. */
 const LEAST_PERCENT = 1n;
 
 /**
- * The part of a claim that one call pays; undefined for a value in dollars in an epoch without a price. Anyone may
+ * The atoms of a claim that one call pays; undefined if the call states dollars and the epoch has no price. Anyone can
  * claim for any deposit. A third party that claims small parts can only delay a reward, three times at most.
  * @param asked.parts payouts made or promised before
  */

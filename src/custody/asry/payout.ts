@@ -1,10 +1,10 @@
 /**
- * Pays the parts of claims: facts, decision, effect, and the end of the operation. A payout is one token transfer to the
- * account of the deposit's sender, whose memo names the deposit. It begins when recipient, reserve and budget allow it.
- * It has at most one live operation; another begins only after the previous one provably moved nothing.
+ * Pays the parts of claims. A payout is one token transfer to the account of the deposit's sender, and its memo names
+ * the deposit. It starts when recipient, reserve and budget allow it. It has at most one live operation. Another starts
+ * only after proof that the previous one moved nothing.
  *
- * One storage transaction begins the operation and stores the payout as begun. The transaction that ends the operation
- * stores it as paid with its epoch, or as owed. An owed payout waits in the agenda.
+ * One storage transaction starts the operation and stores the payout as begun. The transaction that ends the operation
+ * stores the payout as paid, and updates its epoch, or as owed. An owed payout waits in the agenda.
  * @module
  */
 import {
@@ -34,7 +34,7 @@ import type { AsryContext, AsryPayoutPorts, PayoutAccounts } from './context.ts'
 /** Agenda name of owed payouts. */
 export const PAYOUT = 'payout';
 
-/** After one attempt that failed, or three that expired, the payout is owed again and checked from the start. */
+/** After one failed attempt or three expired ones, the payout is owed again and checked from the start. */
 const ASRY_RULES: KindRules = {
   maxAttempts: 3,
   retriesPreparation: true,
@@ -43,7 +43,7 @@ const ASRY_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/** Delays before the next check: after a failed read, after a failed operation, and otherwise. */
+/** Delays before the next check: after a failed read, after a failed operation, and in all other cases. */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
@@ -56,7 +56,7 @@ const OPERATOR_REASONS: readonly OwedReason[] = [
   'mint_unexpected',
 ];
 
-/** Failure reasons that are stored as the payout's own reason. Any other is stored as `payout_failed`. */
+/** Failure reasons that are stored as the payout's reason. All others are stored as `payout_failed`. */
 const ENDING_REASONS: readonly OwedReason[] = [
   'recipient_account_missing',
   'recipient_account_foreign',
@@ -67,7 +67,7 @@ const ENDING_REASONS: readonly OwedReason[] = [
 export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
 
 /**
- * Begins owed payouts, or stores why they stay owed. One call reads all their recipients.
+ * Starts owed payouts, or stores why they stay owed. One call reads all their recipients.
  * @param by the cause of the check; a repeated claim does not postpone the next check by the timer
  */
 export async function payOwed(
@@ -86,7 +86,7 @@ export async function payOwed(
     try {
       await pay(context, payout, found[index], by);
     } catch (error) {
-      // The executor continues a payout that has begun meanwhile.
+      // If another check has started the payout meanwhile, the executor continues it.
       if (store.payout(payoutKey(payout))?.state === 'owed')
         agenda.failed(PAYOUT, payoutKey(payout), failureFacts(error));
     }
@@ -209,9 +209,9 @@ function saveOwed(
 }
 
 /**
- * Stores why a payout is owed, and plans its next check. Every reason postpones the check, so no payout stays first in
- * the queue. Call inside a transaction.
- * @returns checks and operations that did not pay it so far
+ * Stores why a payout is owed, and plans its next check. Each reason postpones the check, so that no payout blocks the
+ * head of the queue. Call inside a transaction.
+ * @returns number of checks and operations so far that did not pay it
  */
 export function keepOwed(context: AsryContext, claim: Claim, payout: Payout, reason: OwedReason): number {
   saveOwed(context, claim, payout, reason);
@@ -279,7 +279,7 @@ export const endPayout =
       store.saveEpoch({ ...epoch, paid: epoch.paid + payout.atoms });
       return;
     }
-    // A payout that the key can no longer sign is checked from the start, like a new one.
+    // After a change of the reserve's key, the payout is checked from the start, like a new one.
     if (isRotated(reason)) {
       keepOwed(context, claim, payout, 'unread');
       return;
