@@ -1,6 +1,6 @@
 /**
- * The agenda: one table of all work that waits, with its due times. An entry is written in the storage transaction of
- * the row that waits, so no work is forgotten. Failures are stored too, because the platform evicts an idle object
+ * The agenda: one table with all waiting work and its due times. An entry is written in the storage transaction of the
+ * row that waits, so work is never forgotten. Failures are stored too, because the platform evicts an idle object
  * within seconds. A counter in memory would never reach the number of failures that alerts the operator.
  * @module
  */
@@ -11,10 +11,10 @@ import { keepNewest } from '../../core/keep-newest.ts';
 import type { FailingWork } from '../operator-api.ts';
 import type { Log, SqlRow, Storage } from './ports.ts';
 
-/** The first and the longest wait, in milliseconds. */
+/** The first and the maximum wait, in milliseconds. */
 export type Backoff = { readonly first: number; readonly most: number };
 
-/** Milliseconds until the next try after this number of failures: the wait doubles with each one. */
+/** Milliseconds until the next try after this many failures. The wait doubles with each failure. */
 export const backoff = (failures: number, { first, most }: Backoff): number =>
   Math.min(first * 2 ** Math.min(Math.max(failures - 1, 0), 30), most);
 
@@ -23,7 +23,7 @@ const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 export const ALARM_FAILURES = 3;
 const MOST_REASONS = 100;
 
-/** A short reason, which the operator's report shows, and whatever else the log has. */
+/** A short reason for the operator's report, and further facts for the log. */
 type FailureFacts = { readonly reason: string } & Readonly<Record<string, unknown>>;
 
 /** What is logged for a thrown error: its reason and the first 200 characters. */
@@ -37,7 +37,7 @@ export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 
 /**
- * `due_at` is null while the cron or an operation continues the work, and not the timer. `set_at` is when `due_at` was
+ * `due_at` is null while the cron or an operation, not the timer, continues the work. `set_at` is when `due_at` was
  * set. `looks` is the number of an operation's checks since its state changed.
  */
 const SCHEMA = [
@@ -57,7 +57,7 @@ const SCHEMA = [
 
 export const OPERATION = 'operation';
 
-/** Agenda name of alerts that are repeated at most once in an interval. The timer is never set for them. */
+/** Agenda name of alerts that are sent at most once in an interval. The timer is never set for them. */
 const AGAIN = 'again';
 
 export function openAgenda({ exec }: Pick<Storage, 'exec'>): void {
@@ -107,14 +107,14 @@ export class Agenda {
     planWork(this.#exec, { name, id, dueAt, looks }, this.#now());
   }
 
-  /** Removes the due time but keeps the counts, while other work must end first. */
+  /** Removes the due time and keeps the counts, because other work must end first. */
   suspend(name: string, id: string): void {
     this.#exec('UPDATE agenda SET due_at = NULL WHERE name = ? AND id = ?', name, id);
   }
 
   /**
-   * Ids of due work, the longest overdue first. An entry whose `set_at` is in the future is due too, because the clock
-   * has gone back. Each half of the query reads its own index and at most `limit` rows.
+   * Ids of due work, the longest overdue first. An entry whose `set_at` is in the future is also due, because the clock
+   * was set back. Each half of the query reads its own index and at most `limit` rows.
    */
   due(name: string, limit: number): string[] {
     const due = (condition: string, order: string): string[] =>
@@ -153,8 +153,8 @@ export class Agenda {
   }
 
   /**
-   * True at most once in `everyMs` for each `what`. The time is stored, so an eviction does not repeat the work. Times that
-   * are over for a day are deleted: without one, the work is due too.
+   * True at most once in `everyMs` for each `what`. The time is stored, so an eviction does not repeat the work.
+   * Entries that were due more than a day ago are deleted. Work without an entry is due.
    */
   isDueAgain(what: string, everyMs: number): boolean {
     if ((this.dueAt(AGAIN, what) ?? 0) > this.#now()) return false;
@@ -187,7 +187,8 @@ export class Agenda {
   }
 
   /**
-   * Plans the next check of work that is not possible yet. This is not a failure; the wait grows with each check.
+   * Plans the next check of work that is not possible yet. A postponement is not a failure. The wait grows with each
+   * check.
    * @returns how often the work was postponed since it was last planned
    */
   postpone(name: string, id: string, waits: Backoff): number {

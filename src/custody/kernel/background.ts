@@ -1,7 +1,7 @@
 /**
  * Runs all background work: the object's timer (`alarm`), the cron, the delivery of changes to D1, and retries. Stored
- * rows decide what is due, so work survives the loss of an instance. A module, operation or row whose work throws waits
- * and is reported, so that it does not block the others.
+ * rows decide what is due, so work survives the loss of an instance. If the work of a module, operation or row throws,
+ * it is reported and postponed, so that it does not block the rest.
  * @module
  */
 import type { ChainPort } from '../nodes/solana-view.ts';
@@ -20,7 +20,7 @@ const DUE_PER_ALARM = 5;
 const SAFETY_MS = 30_000;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
-/** Key of `meta` that tells the next instance whether the nodes agreed and whether the chain had stalled. */
+/** Key of `meta` for the next instance: whether the nodes agreed and whether the chain had stalled. */
 export const QUORUM_MEMORY = 'quorum';
 const SOON_MS = 20;
 

@@ -1,6 +1,6 @@
 /**
  * Begins operations of every kind. One critical section contains the module's decision, the check of balance and
- * limits, the intent, and every row that belongs to it.
+ * limits, the intent, and all rows that belong to the intent.
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
@@ -69,13 +69,13 @@ export type NotBegun =
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
   | Exclude<SpendingVerdict, { readonly ok: true }>;
 
-/** Why nothing begins: the kernel's reason, or the module's. */
+/** Why no operation starts: the kernel's reason, or the module's. */
 type Stopped<Declined> =
   | { readonly type: 'refused'; readonly why: NotBegun }
   | { readonly type: 'declined'; readonly declined: Declined };
 
 export type Begun<Declined = never> =
-  /** `known`: an earlier call has stored it. */
+  /** `known`: an earlier call has stored the operation. */
   { readonly type: 'begun' | 'known'; readonly operation: Operation } | Stopped<Declined>;
 
 export type Verdict<Declined = never> =
@@ -87,7 +87,7 @@ const MAX_READS = 3;
 
 /**
  * Begins an operation once: stores its intent. The executor's `drive` then runs its steps.
- * @param id     natural key, such as `absr:2026-03-01`: the same id begins once
+ * @param id natural key, such as `absr:2026-03-01`; each id starts only once
  * @param decide runs in the critical section and only reads
  */
 export async function beginOperation<Declined = never>(
@@ -109,12 +109,12 @@ export async function beginOperation<Declined = never>(
   const begun: Begun<Declined> = known
     ? { type: 'known', operation: known }
     : await withBalance(context, kind, (balance) => storage.transaction(() => insert(balance)));
-  // The row of an earlier call may not be durable yet either.
+  // Even the row of an earlier call may not be durable yet.
   if (begun.type === 'begun' || begun.type === 'known') await storage.sync();
   return begun;
 }
 
-/** The reads and checks of `beginOperation` for a new id; nothing is stored. */
+/** Makes the reads and checks of `beginOperation` for a new id, and stores nothing. */
 export const checkOperation = <Declined = never>(
   context: BeginContext,
   kind: Kind,
@@ -162,8 +162,8 @@ function judge<Declined>(
 }
 
 /**
- * Stores an intent without a check. Use it only for a kind whose balance and limits are checked at the signature,
- * because its cost was reserved at the sale. Call inside a storage transaction.
+ * Stores an intent without checks. Only for kinds whose balance and limits are checked at the signature, because their
+ * cost was reserved at the sale. Call inside a storage transaction.
  */
 export function queueOperation(
   {

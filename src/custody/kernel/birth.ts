@@ -1,6 +1,6 @@
 /**
- * The birth of a journal that began anew after a loss. The lost journal may have used older payments and deposits, so
- * they pay for nothing.
+ * The birth of a journal that was started empty after a loss. The lost journal may have used older payments and
+ * deposits, so they no longer pay for anything.
  * @module
  */
 import { olderThanRecords } from '../../core/older-records.ts';
@@ -28,7 +28,7 @@ export function birthOf(journal: Journal): Birth | undefined {
 export const storeBirth = (journal: Journal, birth: Birth): void =>
   journal.setMeta(BIRTH, JSON.stringify(birth));
 
-/** Why a transaction is too old to pay for anything; undefined if it is not. */
+/** The reason why a transaction is too old to pay for anything; undefined if it is recent enough. */
 export function olderRefusal(
   journal: Journal,
   { slot }: Pick<ChainTransaction, 'slot'>,
@@ -38,7 +38,7 @@ export function olderRefusal(
   return birth === undefined || slot > BigInt(birth.slot) ? undefined : olderThanRecords(birth.at, contact);
 }
 
-/** Why a payment request or an operation that only the lost journal had cannot continue; undefined for any other id. */
+/** Why a payment request or operation cannot continue, if only the lost journal had it; undefined for any other id. */
 export function lostRequestRefusal(
   journal: Journal,
   id: string,

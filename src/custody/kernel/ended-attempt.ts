@@ -1,5 +1,5 @@
 /**
- * The row of an operation whose attempt moved nothing: it is planned again, or it has failed. Pure.
+ * The row of an operation after an attempt that moved nothing: planned again, or failed. Pure functions.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -8,7 +8,9 @@ import { code } from './reason.ts';
 
 const NONE = lamports(0n);
 
-/** The operation ended before anything left the reserve, so nothing stays reserved or counted. */
+/**
+ * The operation ended before any lamports left the reserve, so its reservation ends and the limits no longer count it.
+ */
 export const nothingLeft = (op: Operation): Operation => ({
   ...op,
   state: 'failed',

@@ -1,8 +1,9 @@
 /**
- * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await, the
- * stored row alone determines the next step. No other module lets the signer sign a transaction. The critical section
- * that stores the signed bytes checks the limits again, and the names that may be used only once, such as
- * `deposit:<address>`. Only stored bytes are sent. An operation of an earlier key is watched and settled, and never signed.
+ * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await,
+ * the stored row alone determines the next step. Only this module has transactions signed. The critical section that
+ * stores the signed bytes checks the limits again, and uses the names that may be used only once, such as
+ * `deposit:<address>`. Only stored bytes are sent. An operation of an earlier key is watched and settled, but never
+ * signed.
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
@@ -44,7 +45,7 @@ export type ExecutorPorts = Omit<
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  /** No row is processed before the journal is verified. The section that stores a signature calls `stop` again. */
+  /** Rows are processed only once the journal is verified. The section that stores a signature calls `stop` again. */
   readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
   /** Wire bytes of a signed message, and the reserve's signature, which is the transaction's id. */
   readonly assemble: Assemble;
@@ -54,7 +55,7 @@ export type ExecutorPorts = Omit<
 const MAX_TURNS = 8;
 const HOLD_MS = 3_600_000;
 
-/** A reason not to sign now, and the facts that the row stores about it. */
+/** The reason not to sign now, and the facts about it that the row stores. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
 export class Executor {
@@ -83,7 +84,7 @@ export class Executor {
 
   /**
    * Drives an operation whenever it is due, until it has ended or `waitMs` milliseconds have passed. The timer may
-   * drive it too; both share one run. Returns at once while rows may not be processed.
+   * drive it too; both share one run. Returns at once while the journal is unverified.
    */
   async finish(id: string, waitMs: number): Promise<void> {
     const { agenda, journal, now, within, gate } = this.#ports;
@@ -122,14 +123,14 @@ export class Executor {
     return effect === 'send' ? this.#send(op, kind, op.signing) : this.#watch(op, kind, op.signing);
   }
 
-  /** Stores the state machine's result for an observation. Undefined when the row has changed since it was read. */
+  /** Stores the state machine's result for an observation. Undefined if the row has changed since it was read. */
   #observe(op: Operation, kind: OperationKind, seen: Observation): Operation | undefined {
     const { journal, now } = this.#ports;
     const next = step(op, seen, kind.rules, now());
     return next === op ? op : journal.update(op, next, now());
   }
 
-  /** Leaves a row to the operator, because its next effect is unknown to this version. */
+  /** Holds a row for the operator, because this version does not know its next effect. */
   #leaveToOperator(op: Operation): void {
     const { journal, now, log } = this.#ports;
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
@@ -137,7 +138,7 @@ export class Executor {
   }
 
   async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    // An instance that was replaced after signing fails at this sync, so its bytes never leave it.
+    // If this instance was replaced after it signed, this sync fails, so the bytes are never sent.
     await this.#ports.storage.sync();
     if (signing.lacksSignature) return this.#complete(op, kind, signing);
     const accepted = await this.#ports.chain.send(signing.wire);
@@ -172,7 +173,7 @@ export class Executor {
     freezeByDebit(journal, { operation: id, signature, time, moved, reserved: reserved.toString() }, log);
   }
 
-  /** Asks the key outside of the service for its signature of a stored attempt, and stores the complete bytes. */
+  /** Requests the signature of a key outside the service for a stored attempt, and stores the complete bytes. */
   async #complete(op: Operation, kind: OperationKind, { wire }: Signing): Promise<void> {
     if (!kind.complete || op.signer !== this.#ports.signer.address)
       return void this.#observe(op, kind, { type: 'unreachable' });
@@ -192,7 +193,7 @@ export class Executor {
     }
   }
 
-  /** Alerts once a day when too few nodes keep the history since a signing: its outcome cannot be proven. */
+  /** Alerts once a day if too few nodes keep the history since a signing: the outcome then cannot be proven. */
   #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
     const { agenda, chain, log } = this.#ports;
     const nodes = prunedNodes(signing, views);
@@ -224,10 +225,10 @@ export class Executor {
     });
   }
 
-  /** Signs a planned operation and stores the signature, or records why it cannot be signed. Sends nothing. */
+  /** Signs a planned operation and stores the signature, or records why it cannot be signed. Does not send it. */
   async #prepare(op: Operation, kind: OperationKind): Promise<void> {
-    // No transaction of a planned operation can land: it was never signed, or a quorum has proven that its last attempt
-    // ended.
+    // A planned operation has no transaction that could land: it was never signed, or a quorum has proven that its last
+    // attempt ended.
     if (op.signer !== this.#ports.signer.address)
       return void this.#observe(op, kind, { type: 'refused', reason: KEY_ROTATED });
     let balance: Balance | undefined;
@@ -306,7 +307,7 @@ export class Executor {
       const { wire, signature } = assemble(message, own, (await cosign?.(own)) ?? []);
       return { signature, wire, ...(lacksSignature && { lacksSignature }), ...signedAt };
     } catch (error) {
-      // Bytes that were signed but not stored are never sent, so the next try prepares and signs a new message.
+      // Signed bytes that were not stored are never sent, so the next try prepares and signs a new message.
       const { reason } = this.#unread('sign_failed', op, error);
       return { seen: { type: 'unsigned', reason } };
     }

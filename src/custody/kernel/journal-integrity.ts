@@ -1,7 +1,7 @@
 /**
  * Decides whether this journal is complete, and whether signing and new operations are allowed. A journal that was
- * restored or emptied does not know its latest payments and would repeat them. So signing freezes when D1 or the chain
- * has changes that the journal lacks.
+ * restored or emptied lacks its latest payments and would repeat them. So signing freezes when D1 or the chain has
+ * changes that the journal lacks.
  * @module
  */
 
@@ -34,9 +34,12 @@ export type JournalCheckPorts = {
 const FROZEN = 'frozen';
 /** Meta key of the unexpected debits found during the current freeze. */
 const DEBITS = 'unexpected_debits';
-/** Meta key that is set once an empty journal was shown to be new, or the operator confirmed it. */
+/** Meta key that is set once an empty journal is proven to be new, or the operator has confirmed it. */
 const INITIALISED = 'begun';
-/** The mark of D1 when the loss was found. A restore of storage to a time within this freeze is a loss with a later mark. */
+/**
+ * D1's mark when the loss was found. Restoring the storage to a time within this freeze is a new loss with a later
+ * mark.
+ */
 const SUSPECT_MARK = 'doubted_mark';
 /** Confirmed block height after the loss was found; empty until a quorum of nodes has shown it. */
 const SUSPECT_HEIGHT = 'doubted_height';
@@ -71,7 +74,7 @@ export type UnexpectedDebit = {
 export const unexpectedDebits = (journal: Journal): readonly UnexpectedDebit[] =>
   JSON.parse(journal.getMeta(DEBITS) || '[]') as UnexpectedDebit[];
 
-/** The reason of an earlier freeze stays, because it decides which spends the operator is shown. */
+/** The reason of an earlier freeze is kept, because it decides which spends the operator sees. */
 export function freezeByDebit(journal: Journal, debit: UnexpectedDebit, log: Log): void {
   const earlier = unexpectedDebits(journal);
   if (earlier.some(({ signature }) => signature === debit.signature)) return;
@@ -82,7 +85,7 @@ export function freezeByDebit(journal: Journal, debit: UnexpectedDebit, log: Log
 }
 
 /**
- * Ends a freeze. It does not state that the journal is complete: the next check decides that.
+ * Ends a freeze. It does not assert that the journal is complete; the next check decides that.
  * @param earlier the reason of an earlier freeze, which continues
  */
 export function liftFreeze(journal: Journal, earlier = ''): void {
@@ -102,16 +105,16 @@ export function isSuspect(journal: Journal): boolean {
   return LOSSES.some((loss) => loss === reason);
 }
 
-/** Text that differs for each loss; empty until a quorum of nodes has shown the height of this one. */
+/** A value that differs for each loss; empty until a quorum of nodes has shown the height of this loss. */
 export const suspectHeight = (journal: Journal): string => journal.getMeta(SUSPECT_HEIGHT) ?? '';
 
 /** Keys of `meta` that survive when a lost journal is emptied, so its freeze continues. */
 export const KEPT_WHEN_EMPTIED = [FROZEN, SUSPECT_MARK, SUSPECT_HEIGHT] as const;
 
 /**
- * Why the operator must still wait before ending a loss freeze; undefined if no wait is left. A transaction that only
- * the lost journal recorded may land until its blockhash has expired. Blocks decide this, not a clock, because the
- * chain may halt.
+ * Why the operator must still wait before ending a freeze after a loss; undefined if the wait is over. A transaction
+ * that only the lost journal recorded can land until its blockhash expires. Blocks decide this, not a clock, because
+ * the chain may halt.
  * @param mark of D1 now
  * @throws AppError UPSTREAM_FAILED
  */
@@ -134,7 +137,7 @@ function noteLoss(journal: Journal, mark: number): void {
   journal.setMeta(SUSPECT_HEIGHT, '');
 }
 
-/** Stores the block height of a loss once. If a quorum returns it only later, the wait is longer. */
+/** Stores the block height of a loss once. If a quorum returns it late, the wait is longer. */
 async function noteHeight(
   journal: Journal,
   chain: { height(commitment: 'confirmed'): Promise<bigint> },
@@ -152,8 +155,8 @@ async function noteHeight(
 export async function checkJournal(ports: JournalCheckPorts): Promise<boolean> {
   if (isSuspect(ports.journal)) return noteHeight(ports.journal, ports).then(() => false);
   const mirrored = await ports.mirror.mark();
-  // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
-  // revisions, so its current one would later exceed the mirror's and hide the loss.
+  // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal assigns new
+  // revisions. Its current one would later exceed the mirror's and hide the loss.
   if (mirrored > ports.journal.queue.offered()) return frozenFor(ports, 'journal_behind_mirror', mirrored);
   if (ports.journal.getMeta(INITIALISED)) return true;
   const lost = ports.journal.isEmpty() ? await lossOf(ports) : undefined;
@@ -182,7 +185,7 @@ async function lossOf(ports: JournalCheckPorts): Promise<Loss | undefined> {
     if (shown === 'unreadable' || (!shown && (await history.isAbsent(entry)))) continue;
     if (!shown || shown.signers.includes(ports.reserveAddress)) return 'journal_empty_but_reserve_has_signed';
   }
-  // A full page of other parties' transactions may hide an older one signed by the reserve.
+  // A full page of other parties' transactions may hide an older transaction that the reserve signed.
   if (lists.some(({ list }) => list.length >= HISTORY_SEARCH)) return 'journal_empty_but_reserve_has_signed';
   const checks = await Promise.allSettled(lists.map(({ node, list }) => isWhole(ports, node, list)));
   if (valuesOf(checks).filter((isProven) => isProven).length >= quorum) return undefined;
@@ -192,7 +195,7 @@ async function lossOf(ports: JournalCheckPorts): Promise<Loss | undefined> {
 }
 
 /**
- * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before
+ * Whether a node's list starts with the reserve's first transaction: the node keeps all history, or the balance before
  * the oldest transaction was zero. An empty list of a pruned node proves nothing unless the reserve is empty too.
  */
 async function isWhole(
@@ -208,7 +211,7 @@ async function isWhole(
   return shown.preLamports[shown.accounts.indexOf(ports.reserveAddress)] === 0n;
 }
 
-/** If a change waits longer than this for D1, no new operation begins, because callers could not read it. */
+/** If a change waits longer than this for D1, new operations are refused, because callers could not read them. */
 const MIRROR_PATIENCE_MS = 60_000;
 /**
  * If D1 refuses this many rows, it is treated as unavailable, even if a probe succeeds: a full database may still
@@ -226,7 +229,7 @@ export type SigningGatePorts = JournalCheckPorts & {
   isDisabled(kind: Kind): boolean;
 };
 
-/** Whether an operation may begin or be signed. It is asked again right before a signature is stored. */
+/** Decides whether an operation may start or be signed. It is checked again right before a signature is stored. */
 export class SigningGate {
   readonly #ports: SigningGatePorts;
   /** Once true, it stays true for the life of the instance. A failed check is repeated. */
@@ -237,7 +240,7 @@ export class SigningGate {
     this.#ports = ports;
   }
 
-  /** Rows of an unverified or suspect journal are not processed, used or shown. */
+  /** False while the journal is unverified or suspect: its rows are then not processed, used or shown. */
   isVerified(): boolean {
     return this.#isVerified && !isSuspect(this.#ports.journal);
   }
@@ -261,7 +264,9 @@ export class SigningGate {
     }
   }
 
-  /** Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is allowed. */
+  /**
+   * The reason why operations of a kind cannot be signed, from this instance's state; undefined if signing is allowed.
+   */
   stop(kind: Kind): string | undefined {
     const { journal, isNewerStorage, hasLimits } = this.#ports;
     if (isNewerStorage) return 'storage_newer';
@@ -279,7 +284,7 @@ export class SigningGate {
     if (why) return why;
     if (this.#ports.isChainStalled()) return 'solana_stalled';
     const since = journal.queue.undeliveredSince();
-    // A start in the future means that the clock went back. The true wait is then unknown and may be too long.
+    // A start in the future means that the clock was set back. The true wait is then unknown and may be too long.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
     const isUnavailable = isLate || journal.queue.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
     return isUnavailable ? 'database_unavailable' : undefined;

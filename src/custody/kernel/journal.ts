@@ -1,6 +1,6 @@
 /**
- * The custodian's own tables, the source of truth about money. What may happen only once, such as the use of a payment,
- * is recorded in one storage transaction with the row that depends on it.
+ * The custodian's own tables, the source of truth about money. Each event that may happen only once, such as the use of
+ * a payment, is recorded in one storage transaction with the row that depends on it.
  * @module
  */
 
@@ -46,7 +46,7 @@ const SCHEMA = [
 /** Key of `meta`: the highest number of an operation that the lost journal had. */
 const LAST_NUMBER = 'last_number';
 
-/** An ended operation reserves nothing and has nothing unsettled. */
+/** An ended operation has neither reserved nor unsettled lamports. */
 const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
   kind,
   state: row.state as Operation['state'],
@@ -58,20 +58,20 @@ const endedEntry = (kind: Operation['kind'], row: SqlRow): Entry => ({
   unsettled: lamports(0n),
 });
 
-/** True if two rows of an operation differ only in what a check writes: its times, its number and its findings. */
+/** True if two rows of an operation differ only in what a check writes: times, number of checks, and findings. */
 function isSameState(stored: Operation, after: Operation): boolean {
   const { dueAt, looks, updatedAt, outcome } = stored;
   if ((dueAt === null) !== (after.dueAt === null)) return false;
   return encodeOperation({ ...after, dueAt, looks, updatedAt, outcome }) === encodeOperation(stored);
 }
 
-/** What the limits count: an open operation with its id, or the sums of several that ended. */
+/** What the limits count: an open operation with its id, or the sums of several ended operations. */
 type Counted = Entry & { readonly id?: string };
 
 export type JournalEvents = {
-  /** An operation began, or its state or detail changed. Must not throw. */
+  /** Called when an operation starts, or its state or detail changes. Must not throw. */
   readonly onChange?: (operation: Operation) => void;
-  /** An operation becomes terminal in the open storage transaction. A throw rolls back the change. */
+  /** Called in the storage transaction that makes an operation terminal. A throw rolls back the change. */
   readonly onEnd?: (operation: Operation) => void;
 };
 
@@ -109,7 +109,7 @@ export class Journal {
     );
   }
 
-  /** A stored time in Unix milliseconds; 0 when there is none. */
+  /** A stored time in Unix milliseconds; 0 if none is stored. */
   getTime(key: string): number {
     return Number(this.getMeta(key) ?? 0);
   }
@@ -119,7 +119,7 @@ export class Journal {
   }
 
   /**
-   * A balance at this slot or later includes the outcome of every operation whose reservation has ended; 0 at first.
+   * A balance at this slot or later includes the outcome of every operation whose reservation has ended; initially 0.
    */
   releasedSlot(): bigint {
     return BigInt(this.getMeta('released_slot') ?? 0);
@@ -134,7 +134,7 @@ export class Journal {
     return Math.max(stored, Number(this.getMeta(LAST_NUMBER) ?? 0)) + 1;
   }
 
-  /** The next operation gets a higher number than this one, which only D1 has. */
+  /** Makes the next operation's number higher than this one, which only D1 has. */
   adoptNumber(seq: number): void {
     if (seq > Number(this.getMeta(LAST_NUMBER) ?? 0)) this.setMeta(LAST_NUMBER, String(seq));
   }
@@ -168,14 +168,14 @@ export class Journal {
       counts,
       row.signedAt ?? row.createdAt,
       row.state,
-      // The column's affinity turns the text into an integer. A JavaScript number would be inexact.
+      // SQLite's column affinity converts the string to an integer. A JavaScript number would be inexact.
       row.amount.toString(),
       row.cost.toString(),
       encodeOperation(row),
     );
     planWork(this.#exec, { ...row, name: OPERATION }, now);
     if (row.releasedSlot !== null) this.adoptReleasedSlot(row.releasedSlot);
-    // The columns for D1 are read from the row when it is sent.
+    // The D1 columns are read from the row when the row is sent.
     this.queue.publish('operation', row.id, {}, now, row.revision);
     return row;
   }
@@ -188,9 +188,9 @@ export class Journal {
   }
 
   /**
-   * Replaces the row that `before` was read from. Undefined if another caller has changed the row since. A check that
-   * changes no state takes no revision; D1 gets its findings with the next state.
-   * @throws what `onEnd` throws; nothing has changed then
+   * Replaces the row that `before` was read from. Undefined if another caller has changed the row since. A check
+   * without a change of state takes no revision; D1 gets its findings with the next state.
+   * @throws what `onEnd` throws; the row is then unchanged
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
     const written = this.#storage.transaction(() => {
@@ -226,8 +226,8 @@ export class Journal {
 
   /**
    * Limit entries of one kind: each open operation, and two totals for finished ones. One sum covers the last hour, the
-   * other the 23 hours before it. No limit has another window. Operations of an earlier key count against the limits, but
-   * reserve nothing of the balance of `reserveAddress`.
+   * other the 23 hours before it. These are the only windows that limits use. Operations of an earlier key count
+   * against the limits, but do not reserve part of the balance of `reserveAddress`.
    */
   counting(reserveAddress: string, now: number, kind: Operation['kind']): Counted[] {
     const open = this.open().map((row) =>
@@ -271,7 +271,7 @@ export class Journal {
     };
   }
 
-  /** True if an operation names this address as its signer: the address is or was the reserve's. */
+  /** True if an operation has this address as its signer, so the address is or was the reserve's. */
   isSigner(address: string): boolean {
     return (
       this.#exec('SELECT 1 FROM operations WHERE signer = ? LIMIT 1', address).length > 0 ||
@@ -333,7 +333,7 @@ export class Journal {
     if (user !== by) throw new Error(`${name} is used by ${user}`);
   }
 
-  /** The same, but the first row that used the name keeps it. */
+  /** Like `useOnce`, but if another row has used the name, that row keeps it. */
   keepUsed(name: string, by: string, now: number): void {
     this.#exec(
       'INSERT INTO once (name, used_by, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

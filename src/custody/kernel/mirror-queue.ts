@@ -1,6 +1,6 @@
 /**
- * The journal's changes that D1 does not have yet, and the numbers that order them: each row's revision, and the marks of
- * batches. A change is queued in the storage transaction that makes it.
+ * The journal's changes that D1 does not have yet, and the numbers that order them: row revisions and batch marks. A
+ * change is queued in the storage transaction that makes it.
  * @module
  */
 import { numberOf } from '../row-store.ts';
@@ -29,7 +29,7 @@ export const refusedKey = ({ entity, id }: Pick<MirrorRow, 'entity' | 'id'>): st
 const REFUSAL = `LEFT JOIN agenda r ON r.name = '${REFUSED_ROW}' AND r.id = o.entity || ':' || o.id`;
 const COLUMNS = 'o.entity, o.id, o.revision, o.columns, p.row';
 const OPERATION_ROW = `LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id`;
-/** Reads only the refused rows: the parts of their keys find them in the outbox. */
+/** Reads only the refused rows, and finds them in the outbox by the parts of their keys. */
 const REFUSED = `agenda r CROSS JOIN outbox o ON r.name = '${REFUSED_ROW}'
   AND o.entity = substr(r.id, 1, instr(r.id, ':') - 1) AND o.id = substr(r.id, instr(r.id, ':') + 1)`;
 
@@ -94,7 +94,7 @@ export class MirrorQueue {
     if (mirrored > this.revision()) this.#meta.setMeta('revision', String(mirrored));
   }
 
-  /** Queues a row for the mirror. Call inside the transaction that changes it. `journal` is the row itself as JSON. */
+  /** Queues a row for the mirror. Call inside the transaction that changes the row. `journal` is the row as JSON. */
   publish(
     entity: Entity,
     id: string,
@@ -113,7 +113,7 @@ export class MirrorQueue {
     );
   }
 
-  /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
+  /** Rows that the mirror neither has nor has refused, oldest change first. */
   waiting(limit: number): MirrorRow[] {
     const query = `SELECT ${COLUMNS} FROM outbox o ${OPERATION_ROW} ${REFUSAL} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`;
     return this.#exec(query, limit).map(mirrorRowOf);
@@ -129,8 +129,8 @@ export class MirrorQueue {
   }
 
   /**
-   * Removes delivered rows from the outbox. A row that changed meanwhile stays, and its wait is counted from `beganAt`.
-   * So a row that changes during every delivery is not treated as late.
+   * Removes delivered rows from the outbox. A row that changed meanwhile stays, and its wait restarts at `beganAt`. So
+   * a row that changes during every delivery is not treated as late.
    */
   delivered(rows: readonly MirrorRow[], beganAt: number): void {
     for (const row of rows) {
@@ -151,7 +151,7 @@ export class MirrorQueue {
     }
   }
 
-  /** Unix milliseconds since when the oldest change waits for D1. Rows that were set aside are left out. */
+  /** When the oldest change that waits for D1 was made, in Unix milliseconds. Rows that were set aside are excluded. */
   undeliveredSince(): number | undefined {
     return numberOf(
       this.#exec,
@@ -160,7 +160,7 @@ export class MirrorQueue {
     );
   }
 
-  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
+  /** An upper bound on the revisions that this journal has ever sent to the mirror. */
   offered(): number {
     return Number(this.#meta.getMeta('offered') ?? this.revision());
   }
@@ -172,7 +172,7 @@ export class MirrorQueue {
     return mark;
   }
 
-  /** The highest mark that the mirror has acknowledged; 0 before the first. */
+  /** The highest mark that the mirror has acknowledged; 0 before the first acknowledgement. */
   acknowledged(): number {
     return Number(this.#meta.getMeta('acknowledged') ?? 0);
   }
@@ -181,7 +181,7 @@ export class MirrorQueue {
     this.#meta.setMeta('acknowledged', String(mark));
   }
 
-  /** The newest content of a row that the mirror refused. @param key see {@link refusedKey} */
+  /** The current content of a row that the mirror refused. @param key see {@link refusedKey} */
   refused(key: string): MirrorRow | undefined {
     const query = `SELECT ${COLUMNS} FROM ${REFUSED} ${OPERATION_ROW} WHERE r.id = ?`;
     return this.#exec(query, key).map(mirrorRowOf)[0];

@@ -10,10 +10,7 @@ import type { Columns, Entity, Log } from './ports.ts';
 
 export type ModuleTools = BeginContext & {
   readonly agenda: Agenda;
-  /**
-   * False until the journal was found to be complete. Until then its rows may be old: do not use or show
-   * them.
-   */
+  /** False until the journal is found to be complete. Until then its rows may be outdated: do not use or show them. */
   readonly isVerified: () => boolean;
   readonly drive: (id: string) => Promise<void>;
   /** Drives an operation until it has ended, or until `waitMs` milliseconds have passed. */
@@ -27,9 +24,9 @@ export type CustodyModule = {
   readonly kinds?: Readonly<Partial<Record<Kind, OperationKind>>>;
   /** Handlers of this module's planned work, by the work's name in the agenda. */
   readonly work?: Readonly<Record<string, Work>>;
-  /** Work that depends on the time and not on a stored row; called once a minute. */
+  /** Work that depends on the time, not on a stored row; called once a minute. */
   onCron?(): Promise<void>;
-  /** The D1 tables with copies of this module's rows. After a restore of D1, `ops republish` sends every row again. */
+  /** The D1 tables with copies of this module's rows. After D1 is restored, `ops republish` sends every row again. */
   readonly mirrored?: readonly MirrorSource[];
   debts?(): readonly Debt[];
   readonly commands?: Commands;
@@ -39,9 +36,9 @@ export type CustodyModule = {
 export type Commands = Readonly<Partial<Record<OpsCommand['name'], (id: string) => Promise<OpsAnswer>>>>;
 
 export type Work = {
-  /** Maximum rows that one run processes, so that no work delays other work. */
+  /** Maximum rows that one run processes, so that one kind of work does not delay another. */
   readonly limit: number;
-  /** Chooses the rows; without it, those that are the longest overdue. */
+  /** Chooses the rows. If absent, the longest overdue rows are processed. */
   due?(limit: number): readonly string[];
   /** Processes these due rows. A row that is still due afterwards is treated as failed. */
   run(ids: readonly string[]): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * What the executor sees of an operation: the only input of the state machine besides the row and the time.
+ * What the executor observes about an operation. Besides the row and the time, it is the state machine's only input.
  * @module
  */
 import type { Facts, Landing, Settlement, Signing } from './operation.ts';
@@ -19,7 +19,7 @@ export type NodeView = {
     readonly failed: boolean;
     readonly commitment: 'processed' | 'confirmed' | 'finalized';
     /**
-     * Whether a finalized failure took lamports from the reserve. Null for any other status, or if this is not read
+     * Whether a finalized failure took lamports from the reserve. Null for any other status, or if this was not read
      * yet.
      */
     readonly charged: boolean | null;
@@ -31,18 +31,18 @@ export type NodeView = {
 export type Observation =
   /** The kind declined before anything was signed. */
   | { readonly type: 'refused'; readonly reason: Reason; readonly outcome?: Facts }
-  /** The chain already shows the outcome: nothing is left to sign. */
+  /** The chain already shows the outcome, so no signature is needed. */
   | { readonly type: 'found'; readonly outcome: Facts }
   /** The operation cannot be prepared now, for example because an upstream call failed. */
   | {
       readonly type: 'unprepared';
       readonly reason: Reason;
-      /** Stored if the operation ends. */
+      /** Facts that are stored if the operation ends. */
       readonly outcome?: Facts;
-      /** Number of operations of the kind that await their preparation, including this one. */
+      /** Number of operations of this kind that await preparation, including this one. */
       readonly waiting: number;
     }
-  /** The signer failed or was late. A signature that it still makes is not stored and therefore never sent. */
+  /** The signer failed or was late. A signature that arrives later is not stored and therefore never sent. */
   | { readonly type: 'unsigned'; readonly reason: Reason }
   | {
       readonly type: 'signed';
@@ -65,7 +65,7 @@ export type Observation =
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable' };
 
-/** Nodes that cannot prove an attempt's expiry, because their history begins after its signing. */
+/** Nodes that cannot prove an attempt's expiry, because their history starts after the signing. */
 export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
   views.flatMap(({ node, firstAvailableSlot }) => {
     const since = signing.witnesses.find((witness) => witness.node === node)?.slot;
@@ -75,7 +75,7 @@ export const prunedNodes = (signing: Signing, views: readonly NodeView[]): strin
 /**
  * Adds witnesses (nodes that have seen the blockhash) after the signing, because a node may have lagged or been added
  * later. The node's finalized slot must have reached the slots of all other witnesses, so it has seen the blockhash.
- * Its height is then at least the blockhash's own, so it may prove the expiry late, never early.
+ * Its height is then at least the blockhash's own, so it can prove the expiry late, but never early.
  */
 export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
   const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);

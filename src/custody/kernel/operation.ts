@@ -1,5 +1,5 @@
 /**
- * One movement signed by the reserve key: its row in the journal and in D1, and what its kind supplies to
+ * One movement signed by the reserve's key: its row in the journal and in D1, and the functions of its kind that
  * prepare and settle it.
  * @module
  */
@@ -12,7 +12,7 @@ export type Kind = string;
 /**
  * planned   the intent is durable, nothing is signed
  * signed    the bytes are stored, and sent until the outcome is final
- * settling  final on Solana; what it pays for, such as the Bitcoin of a swap, has not arrived yet
+ * settling  final on Solana; what it pays for, such as a swap's Bitcoin, has not arrived yet
  * done, failed  ended; nothing more moves
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';
@@ -23,8 +23,8 @@ export type Signing = {
   /** Base64 of the signed transaction. Resent unchanged, never signed again. */
   readonly wire: string;
   /**
-   * Present while a key outside the service has not signed. Nothing was sent. But whoever has that key can complete and
-   * send the bytes, so this is an attempt like any other.
+   * Present while a key outside the service has not signed. The bytes were not sent. But whoever has that key can
+   * complete and send them, so this is an attempt like any other.
    */
   readonly lacksSignature?: true;
 } & SignedAt;
@@ -44,7 +44,7 @@ export type Witness = {
   readonly height: bigint;
 };
 
-/** A finalized landing as shown by the chain. */
+/** A finalized landing, as the chain shows it. */
 export type Landing = {
   readonly slot: bigint;
   /** Unix seconds. */
@@ -54,43 +54,49 @@ export type Landing = {
   readonly debit: Lamports;
 };
 
-/** JSON data of a kind; atoms are decimal text. */
+/** JSON data of a kind; atoms are decimal strings. */
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
 
 export type Operation = {
   /** Number in the journal, from 1, without gaps. */
   readonly seq: number;
-  /** Natural key, such as `swap:<request key>`. */
+  /** Natural key, for example `swap:<request key>`. */
   readonly id: string;
   readonly kind: Kind;
-  /** Address of the reserve's key when it was planned. No other key ever signs it. */
+  /** Address of the reserve's key when the operation was planned. Only this key can sign the operation. */
   readonly signer: string;
   readonly state: State;
-  /** More precise than the state, for display: sent, landed, refunded, expired ... */
+  /** A finer state for display: sent, landed, refunded, expired ... */
   readonly detail: string;
-  /** Why it waits, failed or awaits the operator. */
+  /** Why the operation waits, has failed or awaits the operator. */
   readonly reason: Reason | null;
-  /** Increased with every change of any operation; D1 keeps the highest. */
+  /** Raised by every change of any operation; D1 keeps the row with the highest. */
   readonly revision: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When its latest attempt was signed; null before. */
+  /** When the latest attempt was signed; null before the first signing. */
   readonly signedAt: number | null;
-  /** Null if nothing is left to do. Current only in the result of `Journal.get`. */
+  /** Null if the operation needs no further check. Current only in the result of `Journal.get`. */
   readonly dueAt: number | null;
-  /** Checks since the last change; the wait grows with them. As current as `dueAt`. */
+  /** Number of checks since the last change; the wait grows with it. Current only in the result of `Journal.get`. */
   readonly looks: number;
 
   /** Lamports to move. They count against the limits if they have left the reserve or may still leave it. */
   readonly amount: Lamports;
-  /** Amount, fees and rent that are set aside. Zero once a balance on the chain shows the outcome. */
+  /** Amount, fees and rent that are set aside, in lamports. Zero once a balance on the chain shows the outcome. */
   readonly reserved: Lamports;
-  /** Lamports sent for something that has not arrived, such as the Bitcoin of a swap. */
+  /** Lamports sent for something that has not arrived, such as a swap's Bitcoin. */
   readonly unsettled: Lamports;
-  /** Worst-case loss. For a swap: against the independent price. For a payout: the fee of a transaction that fails. */
+  /**
+   * Worst-case loss in lamports. For a swap: against the independent price. For a payout: the fee of a failed
+   * transaction.
+   */
   readonly cost: Lamports;
-  /** A balance at this slot or later includes the outcome; null while lamports are `reserved`, or if none ever left. */
+  /**
+   * A balance at this slot or later includes the outcome; null while lamports are `reserved`, or if none has left the
+   * reserve.
+   */
   readonly releasedSlot: bigint | null;
 
   /** 1 for the first signing. */
@@ -132,7 +138,7 @@ export const encodeOperation = (operation: Operation): string =>
 /** An operation as `encodeOperation` writes it. Its reason is text, and its amounts are text until `withAtoms`. */
 type Row = Omit<Operation, 'reason'> & { readonly reason: string | null };
 
-/** No JSON reviver is used, because it takes ten times as long and the spending limits decode many rows. */
+/** A JSON reviver would take ten times as long, and the spending limits decode many rows. */
 export function decodeOperation(text: string): Operation {
   const row = withAtoms(JSON.parse(text) as Row);
   const { signing, landing, reason } = row;
@@ -203,17 +209,17 @@ export type Settlement =
   | {
       readonly state: 'pending';
       readonly detail: string;
-      /** How far a search got; stored for the next check. */
+      /** How far a search has progressed; stored for the next check. */
       readonly progress?: Facts;
-      /** True if the bridge reports progress since the last check, so the end may be near. */
+      /** True if the bridge reports progress since the last check, so settlement may be near. */
       readonly hasMoved?: boolean;
-      /** True if only the next Bitcoin block is missing. */
+      /** True if the operation only waits for the next Bitcoin block. */
       readonly awaitsBlock?: boolean;
-      /** More is left to read, so the next check follows at once. */
+      /** More entries must be read, so the next check follows at once. */
       readonly continues?: boolean;
     }
   | { readonly state: 'complete'; readonly outcome: Facts }
-  /** Ended, but not as agreed. If `arrived` is set, nothing is owed any more. */
+  /** Ended, but not as agreed. If `arrived` is set, the debt is settled. */
   | {
       readonly state: 'incomplete';
       readonly reason: string;
@@ -224,16 +230,19 @@ export type Settlement =
     };
 
 export type KindRules = {
-  /** Maximum signings of one operation. A swap has one, because its signature is the public id and its quote expires. */
+  /**
+   * Maximum signings of one operation. A swap is signed once, because its signature is the public id and its quote
+   * expires.
+   */
   readonly maxAttempts: number;
-  /** False: a failed preparation ends the operation. True: it is retried. */
+  /** True: a failed preparation is retried. False: it ends the operation. */
   readonly retriesPreparation: boolean;
   /** Present if a failure on the chain ends the operation, because another attempt would probably fail too. */
   readonly endsWhenRejected?: true;
-  /** True when another event must follow the landing. */
+  /** True if the operation waits for another event after its landing. */
   readonly settles: boolean;
   /**
-   * When the balance must cover an operation. Sold work begins regardless of the balance, because its cost was reserved
+   * When the balance must cover an operation. Sold work starts regardless of the balance, because its cost was reserved
    * at the sale. It is signed only while the balance covers it.
    */
   readonly coveredAt: 'begin' | 'signature';
@@ -245,9 +254,10 @@ export type Prepared =
       /** The transaction message. The reserve signs it as the fee payer. */
       readonly message: Uint8Array;
       /**
-       * Signatures of the message's other signers, in their order after the fee payer; absent without other signers.
+       * Signatures of the message's other signers, in their order after the fee payer. Absent if the reserve is the
+       * only signer.
        * @param signature the reserve's
-       * @throws AppError UPSTREAM_FAILED when a signer does not respond or refuses: nothing is stored
+       * @throws AppError UPSTREAM_FAILED if a signer does not respond or refuses; the attempt is then not stored
        */
       cosign?(signature: Uint8Array): Promise<readonly Uint8Array[]>;
       /** Present if the kind's `complete` adds a signature. `cosign` returns a blank one. */
@@ -283,14 +293,16 @@ export type OperationKind = {
   complete?(operation: Operation, wire: string): Promise<string>;
   /**
    * @param isUsed whether another operation already uses this name, such as `output:<txid>:<vout>`
-   * @returns undefined for a row that this version cannot settle; it is held for the operator
+   * @returns undefined for a row that this version cannot settle; the row is then held for the operator
    */
   settle(operation: Operation, isUsed: (name: string) => boolean): Promise<Settled | undefined>;
-  /** Records the outcome in the transaction that ends the operation. A throw undoes the end, which is tried again. */
+  /**
+   * Records the outcome in the transaction that ends the operation. A throw rolls back the end, which is then retried.
+   */
   onEnd?(operation: Operation): void;
 };
 
-/** A message that is ready to be signed, costs nothing more and uses no names. */
+/** A message that is ready to be signed, without further costs or names to use. */
 export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: SignedAt): Ready => ({
   ok: true,
   message,
@@ -300,7 +312,7 @@ export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: Signed
   once: [],
 });
 
-/** The `settle` of a kind whose operations are complete once they have landed. */
+/** `settle` for a kind whose operations are complete once they have landed. */
 export const settlesByLanding: OperationKind['settle'] = async () => ({
   settlement: { state: 'complete', outcome: {} },
   once: [],

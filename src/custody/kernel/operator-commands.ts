@@ -1,5 +1,5 @@
 /**
- * The operator's view and commands. No command names a destination or an amount; each call is logged.
+ * The operator's view and commands. Commands never name a destination or an amount; each call is logged.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -23,7 +23,7 @@ const LIST = 50;
 /** In SQLite a negative limit means no limit. */
 const ALL = -1;
 
-/** Commands allowed in a suspect journal. Others would change rows that may be old. */
+/** Commands allowed in a suspect journal. Other commands would change rows that may be outdated. */
 const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'pause',
   'resume',
@@ -70,7 +70,10 @@ export const kernelCommands = (ports: KernelCommandPorts): Commands => ({
 
 const HISTORY_MS = 30 * DAY_MS;
 
-/** D1 first gets a mark that is newer than the restored journal's, so the journal freezes when it compares them. */
+/**
+ * First writes a mark to D1 that is newer than the restored journal's. The restored journal then freezes when it
+ * compares the marks.
+ */
 async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<OpsAnswer> {
   const { storage, journal, mirror, now, log } = ports;
   const at = Date.parse(time);
@@ -78,7 +81,7 @@ async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<
     return { ok: false, message: 'Name a time within the last 30 days, such as 2026-11-20T12:00:00Z.' };
   if (!storage.restore) return { ok: false, message: NO_HISTORY };
   try {
-    // A suspect journal keeps its revision, because `unfreeze` compares it with the revisions in D1.
+    // A suspect journal keeps its revision, because `unfreeze` compares that revision with those in D1.
     const mark = isSuspect(journal)
       ? (await mirror.mark()) + 1
       : storage.transaction(() => journal.queue.takeMark());
@@ -86,7 +89,7 @@ async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<
     await mirror.apply([], mark, birthOf(journal));
     const isLost = isSuspect(journal);
     const earlier = frozenReason(journal);
-    // The restore undoes all writes from now on, so nothing is signed or recorded until the restart.
+    // The restore undoes all writes from now on, so signing and recording stop until the restart.
     if (!isLost) freeze(journal, 'journal_behind_mirror', log);
     try {
       await storage.restore(at);
@@ -104,7 +107,7 @@ async function restoreStorage(ports: KernelCommandPorts, time: string): Promise<
 const NO_HISTORY =
   'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage, as on a local machine.';
 
-/** True if the operation is held, could not be signed for hours, or has failed with lamports unsettled. */
+/** True if the operation is held, has been unsigned for hours, or has failed with unsettled lamports. */
 const awaitsOperator = (operation: Operation, now: number): boolean => {
   const { state, unsettled, createdAt } = operation;
   const isLate = state === 'planned' && now - createdAt > STUCK_AFTER_MS;
@@ -122,9 +125,9 @@ function retry({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
 }
 
 /**
- * Stops waiting for what is owed to an operation, such as the Bitcoin of a swap, and treats it as lost. Its lamports
- * leave the limit on unsettled operations and become a cost on the day of its signature. The daily limit on costs then
- * counts them, so a write-off makes no room for another loss on that day.
+ * Stops waiting for what an operation is owed, such as a swap's Bitcoin, and treats it as lost. Its lamports leave the
+ * limit on unsettled operations and become a cost on the day of its signature. The daily limit on costs then counts
+ * them, so a write-off does not make room for another loss on that day.
  */
 function writeOff({ journal, now }: KernelCommandPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
@@ -178,7 +181,7 @@ const summary = (operation: Operation) => ({
 
 const MOST_OPEN = 20;
 
-/** Oldest first, but operations that await the operator come first. */
+/** Operations that await the operator come first; within each group, the oldest first. */
 export function openOperations({ journal, now }: Pick<ModuleTools, 'journal' | 'now'>): OpenOperation[] {
   const shown = journal
     .open()

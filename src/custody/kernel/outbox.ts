@@ -1,10 +1,10 @@
 /**
  * Delivers changes of the journal to D1.
  *
- * Every write is an upsert that ignores older revisions. A batch whose response was lost is therefore written again, and
- * rows may arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the highest one
- * that D1 has acknowledged. A lower mark in D1 means that it was restored to an older state. No payment depends on D1, so
- * a restored D1 changes none.
+ * Every write is an upsert that ignores older revisions. A batch whose response was lost is therefore written again,
+ * and rows may arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the highest
+ * one that D1 has acknowledged. A lower mark in D1 means that D1 was restored to an older state. Payments never depend
+ * on D1, so a restored D1 changes none.
  * @module
  */
 
@@ -24,25 +24,25 @@ const MOST_REFUSED = 1_000;
 /** Waits between deliveries while D1 accepts no writes. */
 export const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 
-/** Set from the detection of a restored D1 until every row was sent again. */
+/** Set when a restored D1 is detected, and removed once every row has been sent again. */
 export const RESTORED = 'mirror_restored';
-/** The row after which `ops republish` continues; empty before the first row. */
+/** The last row that `ops republish` has sent; empty before the first row. */
 export const REPUBLISHED_TO = 'republish';
 
 export const isMirrorRestored = (journal: Journal): boolean => (journal.getMeta(RESTORED) ?? '') !== '';
 
 /**
- * Detects by its mark that D1 was restored. Call inside a transaction.
+ * Compares D1's mark to detect that D1 was restored. Call inside a transaction.
  * @param acknowledged the highest acknowledged mark when D1 was read; a concurrent batch may have stored a higher one
  * since
  */
 export function compareMark(journal: Journal, log: Log, acknowledged: number, found: number): void {
   if (found >= acknowledged) return;
   log({ level: 'alarm', event: 'mirror_restored', acknowledged, found });
-  // Without this, each read before the next batch would find the same difference again.
+  // Otherwise each read before the next batch would report the same difference again.
   journal.queue.acknowledge(found);
   journal.setMeta(RESTORED, '1');
-  // D1 may again lack rows that an earlier `ops republish` sent, so it starts at the first row.
+  // D1 may again lack rows that an earlier `ops republish` sent, so the next one starts at the first row.
   journal.setMeta(REPUBLISHED_TO, '');
 }
 
@@ -51,14 +51,14 @@ type OutboxPorts = Pick<ModuleTools, 'agenda' | 'journal' | 'now' | 'log'> & {
   readonly mirror: Pick<Mirror, 'apply' | 'probe'>;
 };
 
-/** `down`: D1 accepts no writes at all. */
+/** `down`: D1 accepts no writes. */
 type Delivery = 'delivered' | 'refused' | 'down';
 
 /**
  * Delivers waiting rows. If D1 rejects a batch but accepts other writes, the batch is split until the refused row is
- * found. That row leaves the queue and is then tried alone, so it does not delay the others. During an outage of D1 no
- * row leaves the queue.
- * @throws in an instance that was replaced: its state must not reach D1
+ * found. That row leaves the queue and is then tried alone, so it does not delay the others. During an outage of D1,
+ * rows stay in the queue.
+ * @throws in an instance that was replaced, because its state must not reach D1
  */
 export async function flushOutbox(ports: OutboxPorts): Promise<void> {
   const { agenda, journal } = ports;
@@ -88,8 +88,7 @@ async function deliver(ports: OutboxPorts, rows: readonly MirrorRow[]): Promise<
   const { journal, log, now } = ports;
   const beganAt = now();
   const acknowledged = journal.queue.acknowledged();
-  // Sync before the write. If a crash removed a change from the journal that D1 already has, the next instance would
-  // freeze.
+  // Sync before the write. If D1 had a change that a crash removed from the journal, the next instance would freeze.
   const mark = ports.storage.transaction(() => journal.queue.takeMark());
   await ports.storage.sync();
   let before: number;
@@ -121,8 +120,8 @@ const acceptsWrites = (mirror: Pick<Mirror, 'probe'>): Promise<boolean> =>
 const PROBE_BYTES = 16_384;
 
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
-// `begin-anew` stores its birth with the newest mark of the lost journal, which D1 already has.
-// A journal that was restored to a time before its birth has no birth, or an older one: D1 keeps the newest.
+// `begin-anew` stores its birth with the newest mark of the lost journal, which D1 already has. A journal restored to a
+// time before its birth has no birth, or an older one. D1 keeps the newest.
 const isNewerBirth = 'excluded.born_after >= COALESCE(mirror_marks.born_after, -1)';
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision, born_after, born_at) VALUES ('journal', ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET revision = excluded.revision,
@@ -160,7 +159,7 @@ export function createD1Mirror(db: D1Database): Mirror {
       return (await db.prepare(READ_MARK).first<{ revision: number }>())?.revision ?? 0;
     },
     async newestRevision() {
-      // D1 accepts no more than five terms in a compound SELECT, so each table has a statement.
+      // D1 accepts at most five terms in a compound SELECT, so each table has its own statement.
       const newest = (['operation', ...RECORD_TABLES] as const).map((entity) =>
         db.prepare(`SELECT MAX(revision) AS revision FROM ${tableOf(entity)}`),
       );

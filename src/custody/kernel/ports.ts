@@ -9,27 +9,30 @@ export type SqlValue = string | number | null;
 export type SqlRow = Record<string, SqlValue>;
 
 export type Storage = {
-  /** Runs one statement and returns its rows. Throws in an instance that has been replaced. */
+  /** Runs one statement and returns its rows. @throws in an instance that was replaced. */
   exec(query: string, ...params: SqlValue[]): SqlRow[];
-  /** Commits all of `work` or nothing. Synchronous: no other event runs in between. */
+  /** Commits all writes of `work` or none. Synchronous, so other events cannot run in between. */
   transaction<T>(work: () => T): T;
-  /** Resolves once all writes so far are durable; rejects in a replaced instance. Nothing may be sent before it. */
+  /** Resolves once all writes so far are durable; rejects in a replaced instance. Await it before sending anything. */
   sync(): Promise<void>;
   /**
    * Sets the object's only timer, which calls `alarm`: a later call replaces it, null removes it. Unix milliseconds.
    */
   setAlarm(at: number | null): Promise<void>;
   /**
-   * Restores the storage as it was at a time, in Unix milliseconds, and restarts the object within seconds. Absent if
+   * Restores the storage to its state at a time in Unix milliseconds, and restarts the object within seconds. Absent if
    * the platform keeps no history.
    * @throws when the platform refuses
    */
   restore?(at: number): Promise<void>;
-  /** Bytes of the database. Absent if the platform does not say. */
+  /** Size of the database in bytes. Absent if the platform does not report it. */
   bytes?(): number;
 };
 
-/** The birth of a journal that began anew, as stored in D1. Rows with this revision or a lower one are older. */
+/**
+ * The birth of a journal that was started empty after a loss, as stored in D1. Rows up to this revision belong to the
+ * lost journal.
+ */
 export type MirrorBirth = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -38,15 +41,15 @@ export type MirrorBirth = {
 
 export type Mirror = {
   /**
-   * Writes rows, and the batch's mark, which is higher than their revisions. Each replaces only an older one. All or
-   * none.
-   * @returns the mark that D1 had before; 0 when it had none
+   * Writes all rows or none, and the batch's mark, which is higher than their revisions. A row replaces only an older
+   * row.
+   * @returns the mark that D1 had before; 0 if it had none
    */
   apply(rows: readonly MirrorRow[], mark: number, birth: MirrorBirth | undefined): Promise<number>;
-  /** The mark of the newest batch; 0 when there is none. */
+  /** The mark of the newest batch; 0 if D1 has none. */
   mark(): Promise<number>;
   newestRevision(): Promise<number>;
-  /** Writes a test row and deletes it. @throws when D1 accepts no writes */
+  /** Writes a test row and deletes it. @throws if D1 accepts no writes */
   probe(): Promise<void>;
   /** The `journal` column of the rows whose id follows `id`, ordered by id. */
   recordsAfter(entity: Entity, id: string, limit: number): Promise<{ id: string; journal: string }[]>;

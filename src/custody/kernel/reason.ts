@@ -1,16 +1,16 @@
 /**
- * Why an operation waits, failed or awaits the operator. Code compares members of a union. D1, logs and callers see a
- * text, which is stable.
+ * Why an operation waits, failed or awaits the operator. Code compares members of a union. D1, logs and callers get a
+ * stable string.
  * @module
  */
 
 /** What the operator must decide before the operation continues. */
 const HELD = [
-  /** For hours, no quorum of nodes has proven its outcome. */
+  /** For hours, a quorum of nodes has not proven the operation's outcome. */
   'unproven',
-  /** For hours, what the operation is owed has not arrived, such as the Bitcoin of a swap. */
+  /** What the operation is owed, such as a swap's Bitcoin, has not arrived for hours. */
   'unsettled',
-  /** This release does not know its kind, state or route. */
+  /** This release does not know the operation's kind, state or route. */
   'unknown_state',
 ] as const;
 export type Held = (typeof HELD)[number];
@@ -28,8 +28,8 @@ export const upstream = (by: string): Reason => ({ type: 'upstream', by });
 export const code = (by: string): Reason => ({ type: 'code', by });
 
 /**
- * Why an operation planned for an earlier key ended: no key may sign it. The debt or request behind it begins a new
- * one.
+ * An operation planned for an earlier key ends, because the present key must not sign it. Its debt or request starts a
+ * new operation.
  */
 export const KEY_ROTATED = code('key_rotated');
 
@@ -45,7 +45,7 @@ export function reasonText(reason: Reason | null): string | null {
   return reason && (reason.type === 'code' ? reason.by : `${reason.type}_${reason.by}`);
 }
 
-/** The reason that a stored text states. A hold that this release does not know becomes `unknown_state`. */
+/** Parses a stored reason. A hold that this release does not know becomes `unknown_state`. */
 export function parseReason(text: string): Reason {
   const [, type, by = ''] = /^(stopped|limit|upstream|held)_(.+)$/.exec(text) ?? [];
   if (type === 'held') return held(HELD.find((known) => known === by) ?? 'unknown_state');

@@ -1,6 +1,6 @@
 /**
- * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. The reserve's
- * secret key is kept only as a key object that cannot be exported.
+ * All signers: the reserve's key, here or in a key service, the proof's keys and the mint keys. The reserve's secret
+ * key is kept only as a key object that cannot be exported.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -22,8 +22,8 @@ const PKCS8_PREFIX = [
 ];
 
 /**
- * The 64 bytes of a Solana secret key: base58 text, or the JSON array that solana-keygen writes. Undefined
- * when malformed or when the public half belongs to another key.
+ * Decodes the 64 bytes of a Solana secret key from base58, or from the JSON array that solana-keygen writes. Undefined
+ * if malformed, or if the public half belongs to a different key.
  */
 function decodeSecret(text: string): Uint8Array | undefined {
   const list = tryJson(text);
@@ -42,7 +42,7 @@ export function addressOfSecret(text: string): string | undefined {
 
 /**
  * @param setting names the key in errors
- * @throws AppError NOT_CONFIGURED when the key is malformed; the error never contains its text
+ * @throws AppError NOT_CONFIGURED if the key is malformed; the error never contains the key
  */
 export function createSigner(text: string, setting = 'SOLANA_PRIVATE_KEY'): Signer {
   const bytes = decodeSecret(text);
@@ -55,14 +55,14 @@ export function createSigner(text: string, setting = 'SOLANA_PRIVATE_KEY'): Sign
   };
 }
 
-/** Signs proofs of the reserve and no other text, so it can never sign a transaction or a login. */
+/** Signs only proofs of the reserve, so it can never sign a transaction or a login. */
 export type ProofSigner = {
   readonly solanaAddress: string;
   /** False while the Bitcoin address is only watched. */
   readonly holdsBitcoinKey: boolean;
   /**
-   * Both signatures over the same text; Bitcoin's is null without its key.
-   * @throws RangeError unless the text is exactly a proof message of the two addresses
+   * Both signatures of the same message; the Bitcoin signature is null without the Bitcoin key.
+   * @throws RangeError unless the message is exactly a proof of the two addresses
    */
   sign(message: string): Promise<{ readonly solana: string; readonly bitcoin: SignedMessage | null }>;
 };
@@ -91,7 +91,7 @@ export function createProofSigner(keys: {
   };
 }
 
-/** One mint key for each invoice, so an invoice can only ever create the same mint. */
+/** Each invoice has one mint key, so it can only ever create the same mint. */
 export type MintKeys = {
   address(invoiceId: string): string;
   sign(invoiceId: string, message: Uint8Array): Uint8Array;
@@ -106,10 +106,10 @@ export function createMintKeys(seed: string): MintKeys {
   };
 }
 
-/** Longest wait for a signature. A later one is ignored, and the next try signs a new message. */
+/** Maximum wait for a signature. A later signature is ignored, and the next try signs a new message. */
 const SIGN_TIMEOUT_MS = 8_000;
 const UPSTREAM = 'key_service';
-/** A text that no transaction can equal: as one, its first byte would require 83 signatures. */
+/** A message that can never be a transaction: its first byte would require 83 signatures. */
 const TEST = utf8ToBytes('Sluice checks its key service.');
 
 export type RemoteSignerPorts = {
@@ -121,17 +121,17 @@ export type RemoteSignerPorts = {
 };
 
 /**
- * Signs with a key that a key service stores. The service is trusted only to keep the key: each signature is verified
- * before use. A late, missing or wrong signature is an error that changes no operation.
+ * Signs with a key in a key service. The service is trusted only to keep the key: each signature is verified before
+ * use. A late, missing or wrong signature is an error and leaves the operation unchanged.
  */
 export function createRemoteSigner({ keychain, verify, within, log }: RemoteSignerPorts): Signer {
   const { address } = keychain;
   /**
-   * The check finds the key version that signs for the address, so each instance makes it before its first signature.
+   * The check finds the key version that signs for the address, so each instance runs it before its first signature.
    */
   let isChecked = false;
 
-  /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
+  /** The result of `work`. @throws AppError UPSTREAM_FAILED if `work` fails or is late */
   async function awaited<T extends boolean | Uint8Array>(work: () => Promise<T>): Promise<T> {
     const started = work();
     // Prevents an unhandled rejection, because no caller awaits a late failure.

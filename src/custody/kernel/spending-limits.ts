@@ -1,6 +1,6 @@
 /**
  * Decides what may be spent now, from the balance, the reservations and the limits of each kind. It only adds up rows
- * of the journal. Call in a critical section, so that the rows stay unchanged.
+ * of the journal. Call it in a critical section, so that the rows do not change meanwhile.
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
@@ -8,20 +8,20 @@ import type { OperationLimit } from '../../core/operation-limits.ts';
 import type { LimitUse } from '../operator-api.ts';
 import type { Operation } from './operation.ts';
 
-/** False if a limit is not a bigint: a comparison with it would never refuse anything. */
+/** False if a limit is not a bigint: a comparison with such a value would never refuse an operation. */
 export const areLimits = (limits: object): boolean =>
   Object.values(limits).every((limit: unknown) => typeof limit === 'bigint');
 
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
-/** The members of an operation that the sums use; one entry may stand for several operations or open sales. */
+/** The members of an operation that the sums use. One entry can represent several operations or open sales. */
 export type Entry = Pick<
   Operation,
   'kind' | 'state' | 'createdAt' | 'signedAt' | 'amount' | 'reserved' | 'unsettled' | 'cost'
 > & {
-  /** Number of operations; absent for one. */
+  /** Number of operations; absent if it is one. */
   readonly rows?: number;
-  /** The operations one by one, if their times differ. A window contains all of them or none. */
+  /** The individual operations, if their times differ. A window contains all of them or none. */
   readonly each?: () => readonly Entry[];
 };
 
@@ -45,7 +45,7 @@ export type LimitReached = {
   readonly code: 'LIMIT_REACHED';
   readonly limit: Limit;
   readonly used: bigint;
-  /** Unix milliseconds from which the limit has enough room, if only time has to pass. */
+  /** When the limit will have enough room, in Unix milliseconds, if only time has to pass. */
   readonly availableAt: number;
 };
 
@@ -67,14 +67,14 @@ const sum = (values: Iterable<bigint>): Lamports => {
 export const reservedLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.reserved));
 
-/** The rest of a balance after the reservations and `keeps`; may be negative. */
+/** The balance minus the reservations and `keeps`; may be negative. */
 export const spendable = (balance: Balance, operations: readonly Entry[], keeps: bigint): Lamports =>
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 /**
  * The time from which a window counts an operation. A signed operation counts from its signature, and a planned one
- * from its creation. A limit that counts queued operations counts a planned one as if it began now. Before each
- * signature the executor checks the limit against the signed operations, so they never exceed it in any window.
+ * from its creation. A limit that counts queued operations counts a planned one as if it started now. Before each
+ * signature the executor checks the limit against the signed operations, so they never exceed the limit in any window.
  */
 const countedFrom = ({ countsQueued }: Limit, { state, signedAt, createdAt }: Entry, now: number): number =>
   countsQueued && state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);
@@ -91,8 +91,8 @@ function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }
     case 'amount':
       return amount;
     case 'unsettled':
-      // A planned operation becomes unsettled when it is signed. It counts before that too, so that the limit never
-      // misses it.
+      // A planned operation becomes unsettled when it is signed. It is counted even before that, so that the limit
+      // never misses it.
       return state === 'planned' ? amount : unsettled;
     case 'cost':
       return cost;
@@ -116,7 +116,7 @@ export function checkLimit(
 ): LimitReached | undefined {
   const used = usedOf(limit, operations, now);
   const addition = additionTo(limit, added);
-  // An operation that moves nothing passes even if a limit was lowered below its present use.
+  // An operation that moves no lamports passes even if the limit was lowered below its present use.
   const movesNothing = limit.counts === 'amount' && addition === 0n;
   if (movesNothing || used + addition <= limit.maximum) return undefined;
   const availableAt = freeAt(limit, operations, addition, now);
@@ -140,7 +140,8 @@ function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, no
 /**
  * Whether a new operation may reserve `reserved` lamports; `amount` of them counts against the limits of its kind.
  * @param balance    includes the outcome of every operation whose reservation has ended
- * @param operations all that reserve lamports, are unsettled or due, or were created or signed within the last day
+ * @param operations all operations that reserve lamports, are unsettled or due, or were created or signed within the
+ * last day
  */
 export function checkIntent(asked: {
   readonly bounds: Bounds;

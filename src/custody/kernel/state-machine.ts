@@ -1,10 +1,10 @@
 /**
- * Decides the next step of an operation: a pure function of its row and an observation. Production and the
- * seeded simulator run the same code. It reads no clock and no chain.
+ * Decides the next step of an operation: a pure function of its row and an observation. Production and the seeded
+ * simulator run the same code. It reads no clock and no chain.
  *
- * Three rules keep a payment from happening twice. An attempt is signed once, and its bytes are stored before
- * they are sent. Only a finalized status determines its outcome. Only the complete proof of `attemptVerdict`,
- * given by a quorum of the configured nodes, shows that it can never land.
+ * Three rules keep a payment from happening twice. An attempt is signed once, and its bytes are stored before they are
+ * sent. Only a finalized status determines its outcome. Only the complete proof in `attemptVerdict`, from a quorum of
+ * the configured nodes, shows that it can never land.
  * @module
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
@@ -19,7 +19,7 @@ export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 /**
  * The finalized height that a node must exceed before its response proves that an attempt expired. It is derived from
  * the node's own height after it had seen the blockhash. A node's prediction for a blockhash (`lastValidBlockHeight`)
- * is not evidence. Undefined for a node that has not been shown to have seen the blockhash.
+ * is not evidence. Undefined for a node that is not known to have seen the blockhash.
  */
 export const expiryHeight = ({ witnesses }: Signing, node: string): bigint | undefined => {
   const witness = witnesses.find((each) => each.node === node);
@@ -29,18 +29,19 @@ export const expiryHeight = ({ witnesses }: Signing, node: string): bigint | und
 /**
  * The verdict of the configured nodes on an attempt.
  *
- * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A finalized
- * failure and an expiry allow another signature, so each needs a quorum of nodes that prove it independently. The fee
- * proves a failure: without a fee it was a no-op, after which the same bytes may still land (SIMD-0290). A node proves
- * an expiry under three conditions. Its finalized height has passed its own `expiryHeight`. Its statuses are at least
- * as new as that height, and none exists in its whole history. Its history reaches back to the signing.
+ * A status on any node keeps the attempt alive. One finalized success is enough to prevent another signature. A
+ * finalized failure and an expiry allow another signature, so each needs a quorum of nodes that prove it independently.
+ * A charged fee proves a failure. A failure without a fee was a no-op, after which the same bytes can still land
+ * (SIMD-0290). A node proves an expiry under three conditions. Its finalized height has passed its own `expiryHeight`.
+ * Its statuses are at least as new as that height, and its whole history has no status for the attempt. Its history
+ * reaches back to the signing.
  */
 export function attemptVerdict(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
   const succeeded = final.some(({ failed }) => !failed);
   const rejections = final.some(({ failed }) => failed) ? rejectionSlots(views).length : 0;
-  // If nodes contradict each other about finalized data, nothing is decided. A no-op before a landing is not a
+  // If nodes contradict each other about finalized data, the attempt stays undecided. A no-op before a landing is not a
   // contradiction.
   if (rejections >= quorum && !succeeded) return 'rejected';
   if (succeeded && final.every(({ failed, charged }) => !failed || charged === false)) return 'landed';
@@ -58,7 +59,10 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
   return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';
 }
 
-/** The slots of the largest group of nodes that show the same charged failure. One node's slot is not evidence. */
+/**
+ * The slots of the largest group of nodes that show the same charged failure. The slot of a single node is not
+ * evidence.
+ */
 function rejectionSlots(views: readonly NodeView[]): readonly bigint[] {
   const slots = views.flatMap(({ status }) =>
     status?.commitment === 'finalized' && status.failed && status.charged === true ? [status.slot] : [],
@@ -69,35 +73,35 @@ function rejectionSlots(views: readonly NodeView[]): readonly bigint[] {
 
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
-/** The first and the longest interval between checks, in milliseconds, and the factor by which the interval grows. */
+/** The first and the maximum interval between checks, in milliseconds, and the growth factor. */
 type Spacing = readonly [first: number, most: number, growth?: number];
 
 const spaced = (looks: number, [first, most, growth = 1.3]: Spacing): number =>
   Math.min(first * growth ** looks, most);
 
-/** Interval between checks of an operation whose end is near: a quarter of a slot. */
+/** Interval between checks of an operation that may soon end: a quarter of a slot. */
 const NEAR_MS = 100;
 const WATCH_MS: Spacing = [NEAR_MS, 2_000];
 const SETTLE_MS: Spacing = [NEAR_MS, 60_000];
-/** Intervals while a block is missing: it may come at any time, usually within ten minutes. */
+/** Intervals while a Bitcoin block is awaited: it can arrive at any time, usually within ten minutes. */
 const BLOCK_MS: Spacing = [NEAR_MS, 10_000, 1.1];
-/** Wait for each slot that a transaction seen by a node still needs to become final: a quarter of a slot. */
+/** Wait for each slot that a transaction still needs to become final, once a node has seen it: a quarter of a slot. */
 const MISSING_SLOT_MS = 100n;
 const CONTINUE_MS = 1_000;
 const PREPARE_MS: Spacing = [2_000, 60_000];
 /**
  * A key holder outside the service, such as the witness, refuses a blockhash that its nodes have not seen. After this
- * time they usually have.
+ * wait they usually have seen it.
  */
 const OTHERS_SEE_MS = 2_000;
 /** Added to the interval for each waiting operation of the kind, so the total rate of preparations stays bounded. */
 const WAITING_SHARE_MS = 10_000;
 const RAREST_PREPARE_MS = 3_600_000;
-/** After this time an unsigned operation whose quote expires is given up. */
+/** After this time an unsigned operation with an expiring quote is abandoned. */
 const UNSIGNED_MS = 2 * 60_000;
-/** Interval between checks of a failed operation with money outstanding, which may still arrive. */
+/** Interval between checks of a failed operation whose outstanding money may still arrive. */
 const OUTSTANDING_MS = 3_600_000;
-/** Number of frequent checks of an attempt. They take about five minutes; a blockhash lives for less than two. */
+/** Number of frequent checks of an attempt. They take about five minutes; a blockhash expires in less than two. */
 const QUICK_LOOKS = 150;
 /** After this many checks without a proven outcome, about six hours, the operator is alerted. The checks continue. */
 const UNPROVEN_LOOKS = 500;
@@ -110,20 +114,21 @@ function preparedAmong(waiting: number): Spacing {
   return [first, Math.min(Math.max(most, waiting * WAITING_SHARE_MS), RAREST_PREPARE_MS)];
 }
 
-/** The effect that an operation's row requires. After a crash the row is the only input. */
+/** The effect that an operation's row requires. The row is the only input, so a crash does not change the effect. */
 export function effectOf(operation: Operation): Effect {
   switch (operation.state) {
     case 'planned':
       return isHeld(operation.reason) ? 'none' : 'prepare';
     case 'signed':
-      // Sent once, then watched even if no node confirmed the send: the confirmation may have been lost.
+      // The transaction is sent once, then watched even if no node confirmed the send: the confirmation may have been
+      // lost.
       return operation.looks === 0 ? 'send' : 'watch';
     case 'settling':
       return 'settle';
     case 'failed':
       return isOutstanding(operation) ? 'settle' : 'none';
     default:
-      // A state unknown to this version awaits the operator; it is never acted on.
+      // A state unknown to this version is left to the operator.
       return 'none';
   }
 }
@@ -270,12 +275,13 @@ function judged(
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':
-      // Nothing left the reserve, so a balance at any slot is correct.
+      // No lamports left the reserve, so a balance at any slot is correct.
       return ended(op, 'expired', null, rules, now);
     case 'seen':
       return { ...op, detail: 'landed', ...watchSeen(op, seen.views, now) };
     case 'unseen': {
-      // Not landed yet, or a fork undid the landing: the same bytes are sent again until the outcome is final.
+      // The transaction has not landed, or a fork undid its landing. The same bytes are sent again until the outcome is
+      // final.
       const witnessed = { ...op, signing: withLateWitnesses(signing, seen.views) };
       const again = watchAgain(op, now);
       return signing.lacksSignature
