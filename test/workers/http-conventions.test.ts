@@ -97,14 +97,26 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-const call = (to: App, path: string, init: RequestInit = {}) => to.request(path, init, closed);
+const call = (to: App, path: string, { headers, ...init }: Call = {}) =>
+  to.request(
+    path,
+    {
+      ...init,
+      headers: { authorization: `Bearer ${String(Reflect.get(closed, 'OPS_SECRET'))}`, ...headers },
+    },
+    closed,
+  );
+type Call = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
+
+/** No page may read the responses of the operator's route. */
+const readersOf = (path: string): string | null => (path === '/api/ops' ? null : '*');
 
 async function problem(response: Response): Promise<Record<string, unknown>> {
   expect(response.headers.get('content-type')).toBe('application/json');
   return (await response.json()) as Record<string, unknown>;
 }
 
-async function expectProblem(response: Response, code?: string): Promise<void> {
+async function expectProblem(path: string, response: Response, code?: string): Promise<void> {
   const body = await problem(response);
   const id = response.headers.get('x-request-id');
   expect(id).toBeTruthy();
@@ -122,8 +134,9 @@ async function expectProblem(response: Response, code?: string): Promise<void> {
   const wait = response.headers.get('retry-after');
   expect(body.retry_after_s ?? null).toBe(wait === null ? null : Number(wait));
   expect(response.headers.get('cache-control')).toBe('no-store');
-  expect(response.headers.get('access-control-allow-origin')).toBe('*');
-  expect(response.headers.get('access-control-expose-headers')).toMatch(/Retry-After.*X-Request-Id/);
+  expect(response.headers.get('access-control-allow-origin')).toBe(readersOf(path));
+  const exposed = response.headers.get('access-control-expose-headers');
+  expect(exposed?.includes('Retry-After,X-Request-Id') ?? null).toBe(readersOf(path) && true);
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 }
 
@@ -132,7 +145,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     const response = await call(broken, path, init);
     expect(response.status).toBe(500);
     const text = await response.clone().text();
-    await expectProblem(response, 'INTERNAL');
+    await expectProblem(path, response, 'INTERNAL');
     for (const hidden of [SECRET_DETAIL, 'hunter2', 'Error', 'src/', '.ts', 'at '])
       expect(text).not.toContain(hidden);
   });
@@ -142,9 +155,9 @@ describe.each(named)('%s', (_name, { path, init }) => {
     const text = await response.clone().text();
     expect(keyReads).toEqual([]);
     for (const hidden of [CANARY, SECRET_DETAIL, CLOSED]) expect(text).not.toContain(hidden);
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-origin')).toBe(readersOf(path));
     // A readiness probe answers 503 with its checks: that is its own body.
-    if (response.status >= 400 && !path.endsWith('/ready')) await expectProblem(response);
+    if (response.status >= 400 && !path.endsWith('/ready')) await expectProblem(path, response);
     else expect(response.headers.get('x-request-id')).toBeTruthy();
   });
 
@@ -153,7 +166,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     const text = await response.clone().text();
     expect(text).not.toContain('D1_ERROR');
     if (response.status < 400 || path.endsWith('/ready')) return;
-    await expectProblem(response);
+    await expectProblem(path, response);
     expect(JSON.parse(text)).not.toMatchObject({ error_code: 'INTERNAL' });
   });
 
@@ -184,9 +197,7 @@ describe.each(gets)('HEAD of %s', (_name, { path }) => {
   });
 });
 
-describe.each(paths)('%s', (_route, path, methods) => {
-  const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
-
+describe.each(paths.filter(([, path]) => readersOf(path) !== null))('%s', (_route, path, methods) => {
   it('a preflight returns 204 with the allowed methods and headers', async () => {
     const response = await call(app, path, {
       method: 'OPTIONS',
@@ -210,6 +221,17 @@ describe.each(paths)('%s', (_route, path, methods) => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(namesIn(response, 'access-control-expose-headers')).toEqual(expect.arrayContaining(READ_BY_PAGES));
   });
+});
+
+it('no page of another origin may call or read the route of the operator', async () => {
+  const headers = { origin: 'https://elsewhere.test', 'access-control-request-method': 'POST' };
+  const response = await call(app, '/api/ops', { method: 'OPTIONS', headers });
+  expect(response.status).toBe(405);
+  expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+describe.each(paths)('%s', (_route, path, methods) => {
+  const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
 
   it('a method that the path does not have returns 405 with the allowed methods', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
@@ -217,7 +239,7 @@ describe.each(paths)('%s', (_route, path, methods) => {
       const response = await call(app, path, { method });
       expect(response.status).toBe(405);
       expect((response.headers.get('allow') ?? '').split(', ').sort()).toEqual(allowed);
-      await expectProblem(response, 'METHOD_NOT_ALLOWED');
+      await expectProblem(path, response, 'METHOD_NOT_ALLOWED');
     }
   });
 });
@@ -236,11 +258,11 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     });
 
   it('refuses a body over 16 KiB with 413, whether its length is announced, missing or false', async () => {
-    await expectProblem(await post(large), 'BODY_TOO_LARGE');
+    await expectProblem(path, await post(large), 'BODY_TOO_LARGE');
     expect((await post(large)).status).toBe(413);
     const streamed = await post(chunks(large));
     expect(streamed.status).toBe(413);
-    await expectProblem(streamed, 'BODY_TOO_LARGE');
+    await expectProblem(path, streamed, 'BODY_TOO_LARGE');
     const understated = await post(chunks(large), { 'content-length': '10' });
     expect(understated.status).toBe(413);
     const overstated = await post('{}', { 'content-length': String(LIMIT_BYTES + 1) });
@@ -259,7 +281,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     ] as const) {
       const response = await post(body);
       expect([body, response.status]).toEqual([body, 400]);
-      await expectProblem(response, code);
+      await expectProblem(path, response, code);
     }
   });
 
@@ -267,7 +289,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     const statuses = async (type: string) => (await post('{"a":', { 'content-type': type })).status;
     expect(await statuses('text/plain;charset=UTF-8')).toBe(await statuses('application/json'));
     const response = await post('{"a":', { 'content-type': 'text/plain;charset=UTF-8' });
-    await expectProblem(response, 'INVALID_JSON');
+    await expectProblem(path, response, 'INVALID_JSON');
   });
 
   it.each(['gzip', 'br', 'x-unknown', 'gzip, identity'])(
@@ -277,7 +299,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
       for (const body of ['{}', await new Response(zipped).arrayBuffer()]) {
         const response = await post(body, { 'content-encoding': encoding });
         expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'identity']);
-        await expectProblem(response, 'UNSUPPORTED_CONTENT_ENCODING');
+        await expectProblem(path, response, 'UNSUPPORTED_CONTENT_ENCODING');
       }
     },
   );
@@ -292,7 +314,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     ]) {
       const response = await post('{}', { 'content-type': type });
       expect(response.status).toBe(400);
-      await expectProblem(response, 'UNSUPPORTED_CONTENT_TYPE');
+      await expectProblem(path, response, 'UNSUPPORTED_CONTENT_TYPE');
     }
   });
 });
@@ -324,9 +346,10 @@ it('treats a statement that SQLite refuses as an internal error, not as an outag
     },
   });
   const mistaken = appOf({ ...closed, DB });
-  const response = await call(mistaken, '/api/exchanges/transactions');
+  const path = '/api/exchanges/transactions';
+  const response = await call(mistaken, path);
   expect(response.status).toBe(500);
-  await expectProblem(response, 'INTERNAL');
+  await expectProblem(path, response, 'INTERNAL');
 });
 
 it('returns 404 with the error body for an unknown path and every method', async () => {
@@ -342,7 +365,7 @@ it('returns 404 with the error body for an unknown path and every method', async
     for (const method of ['GET', 'POST', 'DELETE']) {
       const response = await call(app, path, { method });
       expect([path, response.status]).toEqual([path, 404]);
-      await expectProblem(response, 'ROUTE_NOT_FOUND');
+      await expectProblem(path, response, 'ROUTE_NOT_FOUND');
     }
     const head = await call(app, path, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([404, '']);

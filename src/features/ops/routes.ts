@@ -155,13 +155,8 @@ const isSecret = (given: string, secret: string): boolean =>
   equalBytes(sha256(utf8ToBytes(given)), sha256(utf8ToBytes(secret)));
 
 export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
-  .use(async function onlyTheOperator(c, next) {
-    const secret = c.var.deps.ops.opsSecret;
-    if (secret === undefined) throw new AppError('ROUTE_NOT_FOUND', 'No such path.');
-    if (c.req.method !== 'POST') {
-      c.header('Allow', 'POST');
-      throw new AppError('METHOD_NOT_ALLOWED', 'Use POST.');
-    }
+  .use(async function existsIfConfigured(c, next) {
+    if (c.var.deps.ops.opsSecret === undefined) throw new AppError('ROUTE_NOT_FOUND', 'No such path.');
     await next();
   })
   .use(rateLimit('ops'))
@@ -173,7 +168,7 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
     }
     await next();
   })
-  .all('/', jsonBody, async (c) => {
+  .post('/', jsonBody, async (c) => {
     const command = Command.safeParse(await c.req.json());
     if (!command.success) throw new AppError('INVALID_INPUT', 'No such operator command.');
     return c.json(await runCommand(c.var.deps.ops, command.data));
