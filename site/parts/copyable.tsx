@@ -40,7 +40,7 @@ export function CopyButton({
     <span class="copy">
       <button
         type="button"
-        class={name === undefined ? 'quiet small icon-button' : 'quiet small'}
+        class={name === undefined ? 'quiet icon-button' : 'quiet'}
         aria-label={`Copy ${label}`}
         title={`Copy ${label}`}
         onClick={copy}
