@@ -32,77 +32,74 @@ export function givenPicture({ picked, picture }: Pick<PictureProps, 'picked' | 
 }
 
 /**
- * The link to a picture, beside what wallets would show. The service stores no pictures, so it also tells how to get a
- * link.
+ * The picture of this device, or the link to one on the web, beside what wallets would show. Only the link is part of the
+ * order: the service stores no pictures.
  */
 export const PictureStep = ({ link, symbol, ...props }: PictureStepProps) => (
-  <div class="stack">
+  <fieldset class="picture-step">
+    <legend>
+      Picture <span class="fine">(optional)</span>
+    </legend>
     <div class="picture-link">
       <TokenPicture symbol={symbol} seed={symbol} src={givenPicture(props)} />
-      <div class="stacked">
-        <Field
-          {...link}
-          label="Link to a picture"
-          keys="url"
-          hint="Without one, wallets show a letter or a blank."
-          optional
-          paste
-        />
-        <PictureRemark picture={props.picture} />
-      </div>
+      <ChooseFile {...props} />
     </div>
-    <details>
-      <summary>No link yet? Make one from your file</summary>
-      <ol class="numbered">
-        <li>
-          <ShrinkHere {...props} />
-        </li>
-        <li>
-          <UploadThere />
-        </li>
-        <li>
-          <strong>Paste its link above</strong>
-        </li>
-      </ol>
-    </details>
-  </div>
+    <ToTheWeb picked={props.picked} isLinked={link.value.trim() !== ''} />
+    <div class="stacked">
+      <Field
+        {...link}
+        label="Link to a picture"
+        keys="url"
+        hint="Of a picture that is on the web. Without one, wallets show a letter or a blank."
+        paste
+      />
+      <PictureRemark picture={props.picture} />
+    </div>
+  </fieldset>
 );
 
-const ShrinkHere = ({ picked, pick: set }: Omit<PictureProps, 'picture'>) => (
+const ChooseFile = ({ picked, pick: set }: Omit<PictureProps, 'picture'>) => (
   <div class="field">
-    <label for="token-file">Choose it and save it small</label>
-    <input
-      id="token-file"
-      type="file"
-      accept="image/*"
-      aria-describedby="token-file-hint"
-      onChange={async ({ target }: Event) => {
-        if (target instanceof HTMLInputElement) set(await pick(target.files?.[0]));
-      }}
-    />
+    <label class="button quiet file">
+      Choose a picture
+      <input
+        id="token-file"
+        type="file"
+        accept="image/*"
+        aria-describedby="token-file-hint"
+        onChange={async ({ target }: Event) => {
+          if (target instanceof HTMLInputElement) set(await pick(target.files?.[0]));
+        }}
+      />
+    </label>
     <span class="hint" id="token-file-hint">
-      Made square and small in this browser. Nothing is sent.
+      From this device. Made square and small in this browser; nothing is sent.
     </span>
     {picked === 'unreadable' ? (
       <span class="wrong" role="alert">
         This browser cannot read the file as a picture. Choose a PNG, JPEG or WebP file.
       </span>
     ) : null}
-    {typeof picked === 'string' ? null : picked.about}
   </div>
 );
 
 /** Sites that give a direct link to a picture. */
-export const PICTURE_HOSTS = ['https://postimages.org', 'https://github.com/new'] as const;
+const PICTURE_HOSTS = ['https://postimages.org', 'https://github.com/new'] as const;
 
-const UploadThere = () => (
-  <div class="field">
-    <strong>Put it on the web</strong>
-    <span class="hint">
-      Sluice stores no pictures, so wallets load yours from elsewhere: leave it there. The quick way is{' '}
-      <Away href={PICTURE_HOSTS[0]}>Postimages</Away>: upload the small picture and copy “Direct link”. In a
-      public <Away href={PICTURE_HOSTS[1]}>GitHub</Away> repository, open the file, press “Raw” and copy the
-      address. Your own web site will do as well.
-    </span>
-  </div>
-);
+/** How a picture of this device gets the link that the order needs. */
+const ToTheWeb = ({ picked, isLinked }: { picked: Picked; isLinked: boolean }) =>
+  typeof picked === 'string' ? null : (
+    <ol class="numbered">
+      <li>{picked.about}</li>
+      <li>
+        <strong>Put it on the web.</strong> Sluice stores no pictures, and wallets load yours from where you
+        put it. The quick way is <Away href={PICTURE_HOSTS[0]}>Postimages</Away>: upload the small picture and
+        copy “Direct link”. Your own web site or a public <Away href={PICTURE_HOSTS[1]}>GitHub</Away>{' '}
+        repository (button “Raw”) will do as well.
+      </li>
+      <li>
+        <strong>Paste its link below.</strong>
+        {isLinked ? '' : ' Until then the token has no picture.'}
+      </li>
+    </ol>
+  );

@@ -12,7 +12,7 @@ const QUALITIES = [0.9, 0.75, 0.6, 0.4];
 export type SmallPicture = {
   /** The picture itself, as a `data:` URL. */
   readonly url: string;
-  /** The small picture, its size and its file. */
+  /** Its file and its size. */
   readonly about: Child;
 };
 
@@ -50,8 +50,7 @@ export async function shrinkPicture(file: Blob): Promise<SmallPicture> {
 }
 
 const SmallFile = ({ url, name, sidePx, bytes }: Facts) => (
-  <p class="row hosting">
-    <img src={url} alt="" width="56" height="56" />
+  <p class="row">
     <a class="button quiet" href={url} download={name}>
       Save the small picture
     </a>

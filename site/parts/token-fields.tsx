@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { Away } from './explorer-links.tsx';
 import { Check, Choice, Field } from './field.tsx';
 import { type PictureProps, PictureStep } from './picture-step.tsx';
 import {
@@ -49,12 +50,7 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
         <Field {...entry('supply')} label="Supply" keys="decimal" hint="Tokens, all to your wallet" />
         <Parts draft={draft} setDraft={setDraft} />
       </div>
-      <Field
-        {...entry('creator')}
-        label="Your wallet"
-        hint="Its address gets all tokens. Paste it, or let your wallet fill it in:"
-        paste
-      />
+      <Field {...entry('creator')} label="Your wallet" hint={<WalletHint />} paste />
       <ConnectWallet
         label="Fill in from my wallet"
         apps={TO_FILL_IN}
@@ -84,6 +80,17 @@ export function TokenFields({ draft, setDraft, faults, tried, ...picture }: Toke
   );
 }
 
+/** Where a visitor without a wallet gets one. */
+export const WALLET_SITES = ['https://phantom.com', 'https://solflare.com'] as const;
+
+const WalletHint = () => (
+  <>
+    Its address gets all tokens. Paste it, or let your wallet fill it in. No wallet yet? Install{' '}
+    <Away href={WALLET_SITES[0]}>Phantom</Away> or <Away href={WALLET_SITES[1]}>Solflare</Away>, and buy there
+    a little more SOL than the price.
+  </>
+);
+
 type DraftProps = Pick<TokenFieldsProps, 'draft' | 'setDraft'>;
 
 /** The usual number of decimals, or none. "Advanced" offers every other number. */
@@ -94,8 +101,8 @@ const Parts = ({ draft, setDraft }: DraftProps) => (
     value={isSplit(draft) ? 'split' : 'whole'}
     set={(chosen) => setDraft(withSplit(draft, chosen === 'split'))}
     options={[
-      ['split', 'Can be split'],
-      ['whole', 'Whole tokens only'],
+      ['split', 'Can be split, like money'],
+      ['whole', 'Whole only, like tickets'],
     ]}
   />
 );
@@ -113,17 +120,23 @@ const Kind = ({ draft, setDraft }: DraftProps) => (
   />
 );
 
-function lockHint(draft: TokenDraft): string {
-  if (draft.keepEditing) return 'Off: your wallet can change them, and the page of the token warns holders.';
-  const rest = isFacelessForEver(draft) ? ' This token has no picture and never gets one.' : '';
-  return `Nobody can change them, not even you.${rest}`;
-}
+const LockHint = ({ draft }: Pick<DraftProps, 'draft'>) =>
+  draft.keepEditing ? (
+    <>Off: your wallet can change them, and the page of the token warns holders.</>
+  ) : (
+    <>
+      Nobody can change them, not even you.{' '}
+      {isFacelessForEver(draft) ? (
+        <span class="caution">This token has no picture and never gets one.</span>
+      ) : null}
+    </>
+  );
 
 const Lock = ({ draft, setDraft }: DraftProps) => (
   <Check
     id="token-lock"
     label="Lock name and picture for ever"
-    hint={lockHint(draft)}
+    hint={<LockHint draft={draft} />}
     on={!draft.keepEditing}
     set={(on) => setDraft({ ...draft, keepEditing: !on })}
   />

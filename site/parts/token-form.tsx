@@ -123,7 +123,7 @@ function useOrder(draft: TokenDraft, open: (id: string) => void) {
   };
   const addPicture = (): void => {
     setQuestion('answered');
-    focusSoon('token-image');
+    focusSoon('token-file');
   };
   const isAsked = question === 'asked' && isFacelessForEver(draft);
   return { tried, faults, isBusy: busy !== null, failure, submit, addPicture, isAsked };
@@ -224,7 +224,7 @@ const Submit = ({ isBusy, failure }: { isBusy: boolean; failure: Failure | null 
     <button type="submit" form="token-form" disabled={isBusy}>
       Continue to payment
     </button>
-    {isBusy ? <Waiting what="Checking the token on the chain before you pay." /> : null}
+    {isBusy ? <Waiting what="Trying the creation on the chain, without sending it." /> : null}
     <Failed failure={failure} />
   </>
 );

@@ -182,7 +182,7 @@ it('a draft of a token survives a reload and its order, which needs no picture b
   await page.getByText('No picture: it can never get one.').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Add one' }).click();
-  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-image');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token-file');
   expect(await page.locator('[data-invoice]').count()).toBe(0);
   await order.click();
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
@@ -209,7 +209,7 @@ it.each([
     const { page } = visited;
     expect(visited.foreign).toEqual([]);
     await page.getByLabel('Link to a picture').fill(PICTURE);
-    await page.locator('.picture-link').getByText(text).waitFor();
+    await page.locator('.picture-step').getByText(text).waitFor();
     expect(new Set(visited.foreign)).toEqual(new Set([PICTURE]));
   },
 );
@@ -217,9 +217,8 @@ it.each([
 it('shrinks a picture file for the preview and for saving, and says where to host it', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
-  await page.getByText('No link yet?').click();
   await page
-    .getByLabel('Choose it and save it small')
+    .getByLabel('Choose a picture')
     .setInputFiles(join(import.meta.dirname, '../../site/public/card.png'));
   await page.getByText('512 × 512 pixels').waitFor();
   const shown = page.getByRole('region', { name: 'Preview' }).locator('img');
@@ -230,11 +229,11 @@ it('shrinks a picture file for the preview and for saving, and says where to hos
   ]);
   expect(saved.suggestedFilename()).toBe('token.webp');
   expect(statSync(await saved.path()).size).toBeLessThanOrEqual(100_000);
-  await page.getByText('Sluice stores no pictures').waitFor();
+  // The file alone is not part of the order.
+  await page.getByText('Until then the token has no picture.').waitFor();
+  await page.getByText('This token has no picture and never gets one.').waitFor();
   await expectAccessible(page);
-  await page
-    .getByLabel('Choose it and save it small')
-    .setInputFiles(join(import.meta.dirname, '../../package.json'));
+  await page.getByLabel('Choose a picture').setInputFiles(join(import.meta.dirname, '../../package.json'));
   await page.getByText('This browser cannot read the file as a picture.').waitFor();
   expect(await shown.count()).toBe(0);
   expectNothingWrong(visited);

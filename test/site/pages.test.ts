@@ -12,7 +12,7 @@ import { changesPage } from '../../site/pages/changes.tsx';
 import { docsPage } from '../../site/pages/docs.tsx';
 import { runbookPage } from '../../site/pages/runbook.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
-import { PICTURE_HOSTS } from '../../site/parts/picture-step.tsx';
+import { WALLET_SITES } from '../../site/parts/token-fields.tsx';
 import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
 
 const API = documentOf('');
@@ -27,10 +27,10 @@ const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
 /** Paths that the Worker serves on the same origin. */
 const SERVED = /^\/(api\/|llms\.txt$|status\.atom$|\.well-known\/security\.txt$)/;
-/** The repository and hosts of pictures: the only other sites that pages link to before they are live. */
+/** The repository and the sites of wallets: the only other sites that pages link to before they are live. */
 const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const SOURCE = repository.url.slice('git+'.length, -'.git'.length);
-const AWAY = [SOURCE, ...PICTURE_HOSTS];
+const AWAY = [SOURCE, ...WALLET_SITES];
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
   it('each page states its purpose in one title and one sentence', () => {
