@@ -37,8 +37,12 @@ export const AfterThat = () => (
     <h2 class="minor">What happens then</h2>
     <ol class="next">
       <li>
-        The next step shows the exact price. You have {REQUEST_LIFE_MS / MINUTE_MS} minutes to pay it, with a
-        wallet, a QR code or by hand. An order that you do not pay costs nothing.
+        The service tries the creation on the chain without sending it: name, supply, rights and wallet. Then
+        you see the exact price.
+      </li>
+      <li>
+        You have {REQUEST_LIFE_MS / MINUTE_MS} minutes to pay it, with a wallet, a QR code or by hand. An
+        order that you do not pay costs nothing.
       </li>
       <li>
         The payment is final after some 15 seconds. Usually the token exists within two minutes, and is listed
@@ -46,7 +50,8 @@ export const AfterThat = () => (
       </li>
       <li>
         What is too much, late, paid twice, or paid for a token that cannot be created goes back to the
-        account that paid. The operator starts each refund by hand, at no fixed time.
+        account that paid. The operator starts each refund by hand, at no fixed time. The page of your order
+        shows what is owed to you.
       </li>
       <li>Wallets and explorers show a new token as unverified. A listing here does not change that.</li>
     </ol>
@@ -55,7 +60,7 @@ export const AfterThat = () => (
 
 /** @param children the button that orders, below the price */
 export const TokenPrice = ({ quote, children }: { quote: Query<TokenQuote>; children?: Child }) => (
-  <section class="card stack" aria-label="Price">
+  <section class="card stack pricing" aria-label="Price">
     <Loaded
       query={quote}
       waiting="Reading the price."
