@@ -23,10 +23,9 @@ export const Supply = ({ amount }: { amount: string }) => (
   <span title={grouped(amount)}>{inWords(amount)}</span>
 );
 
-/** Says nothing good or bad about a token, because anyone can buy a listing. */
-export const ListedMark = ({ at }: { at: string | null }) => (
-  <span class="mark">{at === null ? 'not listed' : 'listed'}</span>
-);
+/** A listing says nothing good or bad about a token, because anyone can buy one: only its absence has a mark. */
+export const ListedMark = ({ at }: { at: string | null }) =>
+  at === null ? <span class="mark">not listed</span> : null;
 
 /** The only solid mark, with a seal: it follows from the mint address, which the service configures, and from no name. */
 export const OfficialMark = ({ asset }: { asset: string }) => (
@@ -44,7 +43,7 @@ export const kindOf = ({ token_program: program }: Pick<Token, 'token_program'>)
 type Rated = Pick<Token, 'powers' | 'warning'>;
 
 /** @param standing badge that shows who vouches for the token */
-export const TokenBadges = ({ token, standing }: { token: Rated; standing: Child }) => (
+export const TokenBadges = ({ token, standing }: { token: Rated; standing?: Child }) => (
   <span class="badges">
     {standing}
     <PowerMarks powers={token.powers} />

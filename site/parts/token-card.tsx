@@ -131,7 +131,7 @@ type TokenCardProps = {
   readonly token: TokenRecord;
   readonly trade: Trade;
   readonly isPart?: boolean;
-  /** What follows the figures and buttons. */
+  /** What follows the figures. */
   readonly children?: Child;
 };
 
@@ -148,12 +148,12 @@ export const TokenCard = ({ token, trade, isPart = false, children }: TokenCardP
         <OfficialPicture asset={token.official.asset} />
       )
     }
+    actions={<TokenActions token={token} />}
   >
     <div class="tiles two">
-      <SupplyTile supply={token.supply_ui} decimals={token.decimals} />
+      <SupplyTile supply={token.supply_ui} />
       <SecondTile token={token} trade={trade} />
     </div>
-    <TokenActions token={token} />
     {children}
   </TokenView>
 );

@@ -1,11 +1,11 @@
-import { useState } from 'hono/jsx';
+import { type Child, useState } from 'hono/jsx';
 import type { Listing, TokenRecord } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { Identifier } from './copyable.tsx';
 import { minterText } from './coverage.tsx';
 import { Away, SolanaTransaction } from './explorer-links.tsx';
-import { sol } from './format.ts';
+import { counted, sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
 import { Loaded } from './loaded.tsx';
@@ -51,26 +51,14 @@ const Rights = ({ token }: { token: TokenRecord }) => {
   );
 };
 
-/** No request created an official token, and it needs no listing. */
-const Times = ({ token: { created_at: created, listed_at: listed } }: { token: TokenRecord }) =>
-  created === null ? null : (
-    <>
-      <dt>Created</dt>
-      <dd>
-        <Moment iso={created} />
-      </dd>
-      <dt>Listed</dt>
-      <dd>{listed === null ? 'not yet' : <Moment iso={listed} />}</dd>
-    </>
-  );
-
 const Picture = ({ image }: Pick<TokenRecord, 'image'>) => {
   if (image === null) return <span>none</span>;
   const path = ownPath(image);
   return path === null ? <Away href={image}>Open it at its own site</Away> : <a href={path}>Open it</a>;
 };
 
-const Creation = ({ token }: { token: TokenRecord }) => (
+/** @param isPriced whether the page shows a price in place of the time of creation */
+const Creation = ({ token, isPriced }: { token: TokenRecord; isPriced: boolean }) => (
   <>
     <dt>Creator</dt>
     <dd>
@@ -84,8 +72,17 @@ const Creation = ({ token }: { token: TokenRecord }) => (
       )}
     </dd>
     <dt>Kind</dt>
-    <dd>{kindOf(token)}</dd>
-    <Times token={token} />
+    <dd>
+      {kindOf(token)}, {counted(token.decimals, 'decimal')}
+    </dd>
+    {isPriced && token.created_at !== null ? (
+      <>
+        <dt>Created</dt>
+        <dd>
+          <Moment iso={token.created_at} />
+        </dd>
+      </>
+    ) : null}
     <dt>Metadata</dt>
     <dd>{token.uri === null ? 'none' : <Away href={token.uri}>JSON that wallets read</Away>}</dd>
     <dt>Picture</dt>
@@ -95,7 +92,13 @@ const Creation = ({ token }: { token: TokenRecord }) => (
   </>
 );
 
-export function TokenFacts({ token }: { token: TokenRecord }) {
+type TokenFactsProps = {
+  readonly token: TokenRecord;
+  /** What is known of its listing. */
+  readonly children?: Child;
+};
+
+export function TokenFacts({ token, children }: TokenFactsProps) {
   const trade = useTrade(token.mint_address);
   return (
     <div class="split">
@@ -104,17 +107,18 @@ export function TokenFacts({ token }: { token: TokenRecord }) {
           <HowToGet token={token} trade={trade} />
         </TokenCard>
       </div>
-      <div class="stack">
+      <div class="stack facts-beside">
         <TokenAddress token={token} />
         <Rights token={token} />
-        <AsOf at={token.as_of} stale={token.stale} />
         {token.official === null ? (
-          <Folded summary="Creator, kind, dates and links">
+          <Folded summary="Creator, kind and links">
             <dl class="facts">
-              <Creation token={token} />
+              <Creation token={token} isPriced={trade.type === 'pool'} />
             </dl>
           </Folded>
         ) : null}
+        <AsOf at={token.as_of} stale={token.stale} />
+        {children}
       </div>
     </div>
   );
@@ -147,12 +151,11 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
       waiting="Reading the token."
       hasAge={false}
       show={(value) => (
-        <>
-          <TokenFacts token={value} />
+        <TokenFacts token={value}>
           {value.id === null ? null : (
             <Standing tokenId={value.id} listedAt={value.listed_at} listing={listing ?? null} />
           )}
-        </>
+        </TokenFacts>
       )}
     />
   );
@@ -188,7 +191,7 @@ const Paid = ({ at, listing }: { at: string; listing: Listing | null }) => (
 
 const Standing = ({ tokenId, listedAt, listing }: StandingProps) => (
   <section>
-    <h2>Listing</h2>
+    <h2 class="minor">Listing</h2>
     {listedAt === null ? (
       <>
         <p>Not listed: the search of this site does not find it. A listing is no recommendation.</p>

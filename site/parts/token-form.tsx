@@ -70,13 +70,13 @@ const DraftPicture = ({ draft: { symbol }, src }: PreviewProps) => (
 /** The finished page, as far as the form is filled in. */
 export const TokenPreview = ({ draft, src }: PreviewProps) => {
   const creator = draft.creator.trim();
-  const [atoms, decimals] = [supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0];
+  const supply = formatAmount(supplyAtoms(draft) ?? 0n, decimalsOf(draft) ?? 0);
   return (
     <section class="card stack preview" aria-label="Preview of the token's page">
       <p class="fine">Preview of its page, as you type</p>
       <TokenView token={drafted(draft)} isPart picture={<DraftPicture draft={draft} src={src} />}>
         <div class="tiles two">
-          <SupplyTile supply={formatAmount(atoms, decimals)} decimals={decimals} />
+          <SupplyTile supply={supply} />
           <Tile name="All of it goes to" value={creator === '' ? 'your wallet' : shortened(creator, 4)} />
         </div>
       </TokenView>

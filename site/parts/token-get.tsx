@@ -33,9 +33,7 @@ const Market = ({ mint, trade }: { mint: string; trade: Trade }) => {
       return <p class="fine">Market price not known: a pool of this site cannot be read.</p>;
     case 'none':
       return (
-        <p class="fine">
-          No market price: none of the {counted(trade.pools, 'pool')} that this site reads has it. Others may.
-        </p>
+        <p class="fine">Not traded anywhere we look: the {counted(trade.pools, 'pool')} of this site.</p>
       );
     case 'pool':
       return (

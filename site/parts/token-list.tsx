@@ -7,7 +7,7 @@ import { shortened } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { Failed } from './notice.tsx';
 import { OwnPicture } from './own-picture.tsx';
-import { ListedMark, OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
+import { OfficialMark, Supply, TokenBadges } from './token-badges.tsx';
 import { Foreign, OfficialPicture, tintOf } from './token-text.tsx';
 import { tokenUrl } from './token-url.ts';
 
@@ -30,7 +30,7 @@ export const TokenTile = ({ token }: { token: Token }) => (
         <Foreign text={token.description} />
       </span>
     )}
-    <TokenBadges token={token} standing={<ListedMark at={token.listed_at} />} />
+    <TokenBadges token={token} />
     <span class="fine number">
       Supply <Supply amount={token.supply_ui} />
       <br />

@@ -70,10 +70,8 @@ const Standing = ({ token: { official, listed_at: listedAt } }: { token: Viewed 
   official === null ? <ListedMark at={listedAt} /> : <OfficialMark asset={official.asset} />;
 
 /** How much of a token exists, in whole tokens. */
-export const SupplyTile = ({ supply, decimals }: { supply: string; decimals: number }) => (
-  <Tile name="Supply" value={<Supply amount={supply} />}>
-    {counted(decimals, 'decimal')}
-  </Tile>
+export const SupplyTile = ({ supply }: { supply: string }) => (
+  <Tile name="Supply" value={<Supply amount={supply} />} />
 );
 
 const Name = ({ name, isPart }: { name: string; isPart: boolean }) => {
@@ -88,38 +86,45 @@ type TokenViewProps = {
   readonly picture: Child;
   /** What an official token is for, above what its rights mean. */
   readonly purpose?: Child;
-  /** Figures and buttons below what the rights mean. */
+  /** Buttons below the name. */
+  readonly actions?: Child;
+  /** What follows the meaning of the rights, such as figures. */
   readonly children?: Child;
 };
 
-export const TokenView = ({ token, isPart = false, picture, purpose, children }: TokenViewProps) => (
-  <>
-    <div class={`token-head ${tintOf(token.symbol)}`}>
-      {picture}
-      <div>
-        <Name name={token.name} isPart={isPart} />
-        <span class="row">
-          {token.symbol === token.name ? null : (
-            <span class="soft">
-              <Foreign text={token.symbol} />
-            </span>
-          )}
-          <TokenBadges token={token} standing={<Standing token={token} />} />
-        </span>
-      </div>
-      {token.description === '' ? null : (
-        <div class="token-says">
-          <Description text={token.description} />
+export const TokenView = ({ token, isPart = false, picture, purpose, actions, children }: TokenViewProps) => (
+  <div class="token-view">
+    <div class="group">
+      <div class={`token-head ${tintOf(token.symbol)}`}>
+        {picture}
+        <div>
+          <Name name={token.name} isPart={isPart} />
+          <span class="row">
+            {token.symbol === token.name ? null : (
+              <span class="soft">
+                <Foreign text={token.symbol} />
+              </span>
+            )}
+            <TokenBadges token={token} standing={<Standing token={token} />} />
+          </span>
         </div>
-      )}
+        {token.description === '' ? null : (
+          <div class="token-says">
+            <Description text={token.description} />
+          </div>
+        )}
+      </div>
+      {actions}
     </div>
-    {token.warning === null ? null : (
-      <Notice kind="warn" title="The name or symbol resembles a well-known token.">
-        <p>A creator may choose any name. Compare the mint address before you trust it.</p>
-      </Notice>
-    )}
-    {purpose}
-    <HolderList token={token} />
+    <div class="group">
+      {token.warning === null ? null : (
+        <Notice kind="warn" title="The name or symbol resembles a well-known token.">
+          <p>A creator may choose any name. Compare the mint address before you trust it.</p>
+        </Notice>
+      )}
+      {purpose}
+      <HolderList token={token} />
+    </div>
     {children}
-  </>
+  </div>
 );

@@ -30,7 +30,7 @@ afterEach(() => vi.unstubAllGlobals());
 const OTHERS = { getSaethSausdPool: poolOf('a'), getSausdUsdcPool: poolOf('b') };
 
 it('the page of a token says that no pool has it only when every pool of the service was read', () => {
-  const none = 'No market price: none of the 3 pools that this site reads has it.';
+  const none = 'Not traded anywhere we look: the 3 pools of this site.';
   const untraded = pageWith({ getDefaultPool: poolOf('c'), ...OTHERS });
   expect(untraded).toContain(none);
   expect(untraded).not.toMatch(/orca\.so|jup\.ag/);
@@ -51,10 +51,14 @@ it.each([
   expect(html).toContain(`holder-facts ${kind}`);
 });
 
-it('the page of a token shows when it was created until one of the pools shows a price', () => {
+it('the page of a token says once when it was created, among its facts if a pool shows its price', () => {
   const created = { ...token, created_at: '2026-11-20T17:44:00.000Z' };
-  expect(pageWith({}, created)).toMatch(/Created<.*2026-11-20<.*17:44 UTC/s);
-  expect(pageWith({ getDefaultPool: poolOf(MINT) }, created)).toMatch(/Price<.*0\.25/s);
+  const untraded = pageWith({}, created);
+  expect(untraded).toMatch(/Created<.*2026-11-20<.*17:44 UTC/s);
+  expect(untraded.split('>Created<')).toHaveLength(2);
+  const traded = pageWith({ getDefaultPool: poolOf(MINT) }, created);
+  expect(traded).toMatch(/Price<.*0\.25.*Creator<.*Created</s);
+  expect(traded.split('>Created<')).toHaveLength(2);
 });
 
 it('the page of a token names the holders of rights, and repeats no right that nobody holds', () => {
