@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { Invoice, TokenRecord } from '../../packages/client/src/index.ts';
+import type { Invoice } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
-import { Away, orcaUrl, SolanaTransaction } from './explorer-links.tsx';
+import { CreatedToken } from './created-token.tsx';
+import { SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
 import { grouped, shortened, sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
@@ -15,11 +16,8 @@ import { PriceParts } from './order-price.tsx';
 import { forgetOrder, forgetPayment } from './own-payment.ts';
 import { OwnPicture } from './own-picture.tsx';
 import { type SolRequest, solPayment } from './payment-card.tsx';
-import { useTrade } from './pool-price.tsx';
 import { type Step, Steps } from './steps.tsx';
-import { TokenAddress, TokenCard } from './token-card.tsx';
 import { TokenLine } from './token-line.tsx';
-import { tokenUrl } from './token-url.ts';
 
 const POLL_MS = 2000;
 /** `seen`: a payment was reported and is not final, or less than the price has arrived. */
@@ -104,7 +102,7 @@ const isSettled = ({ detail, refunds }: Invoice): boolean =>
 
 /** The outcome, once there is one. */
 export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
-  if (invoice.status === 'completed') return <Created invoice={invoice} />;
+  if (invoice.status === 'completed') return <CreatedToken invoice={invoice} />;
   if (invoice.detail === 'expired')
     return (
       <Notice kind="warn" title="The invoice has expired.">
@@ -119,58 +117,6 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
     </Notice>
   );
 }
-
-/** The finished token to share, and the next steps of its creator. */
-function Created({ invoice }: { invoice: Invoice }) {
-  const { mint_address: mint } = invoice;
-  const token = useQuery('getToken', mint === null ? null : { id: mint });
-  return (
-    <>
-      <h2>Your token is created and listed.</h2>
-      {mint === null ? null : (
-        <a class="button start" href={tokenUrl(mint)}>
-          Open its page
-        </a>
-      )}
-      <div class="split">
-        <div class="stack">
-          <Loaded
-            query={token}
-            waiting="Reading the token from the chain."
-            hasAge={false}
-            show={(value) => <CreatedToken token={value} />}
-          />
-        </div>
-        {mint === null ? null : <NextSteps mint={mint} isFixed={invoice.revoke_update_authority} />}
-      </div>
-    </>
-  );
-}
-
-const CreatedToken = ({ token }: { token: TokenRecord }) => (
-  <TokenCard token={token} trade={useTrade(token.mint_address)} isPart>
-    <TokenAddress token={token} />
-  </TokenCard>
-);
-
-/** @param isFixed whether nobody may change name and picture */
-const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
-  <div class="stack">
-    <h2 class="minor">What comes next</h2>
-    <ul class="next">
-      <li>
-        Give some to a friend: the whole supply is in your wallet. Ask for the address of their Solana wallet,
-        and send from yours.
-      </li>
-      <li>The token's page stays up to date: share its link.</li>
-      <li>
-        To let strangers buy it, <Away href={orcaUrl(mint)}>create a pool at Orca</Away> with some of it, and
-        with SOL or USDC of your own.
-      </li>
-      {isFixed ? null : <li>Its picture can change: any tool that updates token metadata will do.</li>}
-    </ul>
-  </div>
-);
 
 const REFUND_REASONS: Readonly<Record<string, string>> = {
   double: 'a second payment for the same order',
