@@ -7,7 +7,7 @@
 import type { z } from '@hono/zod-openapi';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
-import { type PageHead, tokenHead } from './features/tokens/page-head.ts';
+import { type PageHead, tokenHead } from './chain/solana/token-head.ts';
 import type { TokenRecord } from './features/tokens/token-view.ts';
 import type { RouterEnv } from './http/router.ts';
 import { within } from './http/within.ts';

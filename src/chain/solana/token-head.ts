@@ -1,7 +1,5 @@
-import type { z } from '@hono/zod-openapi';
-import { powerWords } from '../../chain/solana/token-powers.ts';
 import { grouped } from '../../core/amount.ts';
-import type { TokenRecord } from './token-view.ts';
+import { powerWords, type TokenPower } from './token-powers.ts';
 
 /** Title, description and canonical URL of a page. */
 export type PageHead = {
@@ -10,14 +8,26 @@ export type PageHead = {
   readonly url: string;
 };
 
-type TokenBody = z.infer<typeof TokenRecord>;
+/** What the head says of a token, as the API returns it. */
+type HeadToken = {
+  readonly name: string;
+  readonly symbol: string;
+  readonly description: string;
+  readonly mint_address: string;
+  /** Whole tokens, as decimal text. */
+  readonly supply_ui: string;
+  readonly powers: readonly TokenPower[] | null;
+  readonly warning: string | null;
+  readonly official: { readonly asset: string } | null;
+  readonly listed_at: string | null;
+};
 
 const MAX_DESCRIPTION_CHARS = 300;
 
 /** The text without characters that are invisible or change the writing direction. */
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
 
-function powerBadges({ powers }: TokenBody): string[] {
+function powerBadges({ powers }: HeadToken): string[] {
   if (powers === null) return ['rights not known'];
   return powers.length === 0 ? ['supply fixed'] : powers.map((power) => powerWords(power)[0]);
 }
@@ -25,20 +35,20 @@ function powerBadges({ powers }: TokenBody): string[] {
 /** The chain has no name for this token that may be shown. */
 const NAMELESS = 'Token without a name';
 
-function standing({ official, listed_at: listedAt }: TokenBody): string {
+function standing({ official, listed_at: listedAt }: HeadToken): string {
   if (official !== null) return `Official ${official.asset} of this reserve`;
   return listedAt === null ? 'Not listed' : 'Listed';
 }
 
 /** Facts that a reader should see before the name of a token. */
-const badges = (token: TokenBody): string[] => [
+const badges = (token: HeadToken): string[] => [
   ...(token.warning === null ? [] : ['Its name or symbol resembles a well-known token']),
   standing(token),
   ...powerBadges(token),
 ];
 
 /** The head of a token's page, from which previews of links are made. */
-export function tokenHead(token: TokenBody, origin: string): PageHead {
+export function tokenHead(token: HeadToken, origin: string): PageHead {
   const [name, symbol] = [visible(token.name) || NAMELESS, visible(token.symbol)];
   const facts = `${badges(token).join(', ')}. Supply ${grouped(token.supply_ui)} ${symbol}. Mint ${token.mint_address}.`;
   return {
