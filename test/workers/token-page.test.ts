@@ -73,7 +73,7 @@ it('the token page shows name and state without scripts, and contains data for i
   expect(text.match(/rel="canonical" href="[^"]*"/g)).toEqual([
     `rel="canonical" href="${ORIGIN}/token/${MINT}"`,
   ]);
-  expect(text).toContain(`content="Listed, rights not known. Supply 1,234,567.89 OTT. Mint ${MINT}. swims"`);
+  expect(text).toContain(`content="Rights not known. swims · Supply 1,234,567.89 OTT. Mint ${MINT}."`);
   expect(text).toMatch(
     /data-island="token" class="live" data-filled="">.*<div class="token-head[^>]*>.*<h1><bdi [^>]*>Otter<\/bdi><\/h1>/s,
   );

@@ -35,25 +35,30 @@ function powerBadges({ powers }: HeadToken): string[] {
 /** The chain has no name for this token that may be shown. */
 const NAMELESS = 'Token without a name';
 
-function standing({ official, listed_at: listedAt }: HeadToken): string {
-  if (official !== null) return `Official ${official.asset} of this reserve`;
-  return listedAt === null ? 'Not listed' : 'Listed';
+/** A listing says nothing about a token, because anyone can buy one: only its absence is named. */
+function standing({ official, listed_at: listedAt }: HeadToken): string[] {
+  if (official !== null) return [`Official ${official.asset} of this reserve`];
+  return listedAt === null ? ['not listed'] : [];
 }
+
+const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** Facts that a reader should see before the name of a token. */
 const badges = (token: HeadToken): string[] => [
   ...(token.warning === null ? [] : ['Its name or symbol resembles a well-known token']),
-  standing(token),
+  ...standing(token),
   ...powerBadges(token),
 ];
 
 /** The head of a token's page, from which previews of links are made. */
 export function tokenHead(token: HeadToken, origin: string): PageHead {
   const [name, symbol] = [visible(token.name) || NAMELESS, visible(token.symbol)];
-  const facts = `${badges(token).join(', ')}. Supply ${grouped(token.supply_ui)} ${symbol}. Mint ${token.mint_address}.`;
+  const facts = `${capitalized(badges(token).join(', '))}.`;
+  const figures = `Supply ${grouped(token.supply_ui)} ${symbol}. Mint ${token.mint_address}.`;
+  const words = visible(token.description);
   return {
     title: `${symbol === '' || symbol === name ? name : `${name} (${symbol})`} · Sluice`,
-    description: `${facts} ${visible(token.description)}`.trim().slice(0, MAX_DESCRIPTION_CHARS),
+    description: `${facts} ${words === '' ? '' : `${words} · `}${figures}`.slice(0, MAX_DESCRIPTION_CHARS),
     url: `${origin}/token/${token.mint_address}`,
   };
 }
