@@ -45,7 +45,7 @@ export function invoiceSteps(invoice: Invoice): Step[] {
     {
       name: 'Final on the chain',
       state: isPaid ? 'done' : over ? 'failed' : 'open',
-      detail: 'a few seconds after you pay',
+      detail: 'some 15 seconds after you pay',
     },
     {
       name: 'Token created',
@@ -245,11 +245,14 @@ const Price = ({ invoice }: { invoice: Invoice }) => (
   </details>
 );
 
+const isOpen = ({ detail }: Invoice): boolean => detail === 'awaiting_payment' || detail === 'seen';
+
 /** What the order buys. */
 export const Ordered = ({ invoice }: { invoice: Invoice }) => {
   const { name, symbol, image, supply_ui: supply, creator_address: creator } = invoice;
   return (
     <TokenLine
+      does={isOpen(invoice) ? 'Pay for' : undefined}
       name={name ?? ''}
       symbol={symbol ?? ''}
       picture={<OwnPicture symbol={symbol ?? ''} seed={symbol ?? ''} image={image} />}
@@ -269,7 +272,7 @@ export const Ordered = ({ invoice }: { invoice: Invoice }) => {
 };
 
 function InvoiceState({ invoice }: { invoice: Invoice }) {
-  const open = invoice.detail === 'awaiting_payment' || invoice.detail === 'seen';
+  const open = isOpen(invoice);
   if (invoice.status === 'completed')
     return (
       <div key="completed" class="stack" data-invoice={invoice.detail}>

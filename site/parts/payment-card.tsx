@@ -48,13 +48,13 @@ export const solPayment = (request: SolRequest): Payment => ({
   ifDifferent: (
     <>
       <p>
-        <strong>Too little?</strong> Send the rest in time. <strong>Too much, too late or twice?</strong> The
-        operator returns it to the paying account by hand, without a fixed date:{' '}
-        <a href="/trust#operator">contact the operator</a>.
+        <strong>Too little?</strong> Send the rest before the time is over.{' '}
+        <strong>Too much, too late or twice?</strong> The operator returns it to the paying account by hand,
+        without a fixed date. This page shows what is owed to you.
       </p>
-      <p class="fine">
-        The last digits of the amount identify your payment. If it matches no order, send the operator its
-        signature.
+      <p>
+        The last digits of the amount identify your payment, so do not round it. If no order is found for it,{' '}
+        <a href="/trust#operator">contact the operator</a> with its signature.
       </p>
     </>
   ),
@@ -203,7 +203,7 @@ export function PaymentTerms({
       </p>
       {payment.expiresAt === null ? null : <TimeLeft at={payment.expiresAt} left={left} />}
       <p>
-        <strong>Pay once, exactly this amount.</strong>
+        <strong>Pay once, exactly this amount.</strong> A wallet fills it in.
       </p>
       {isWalletPayment(payment) ? (
         <WalletPayment
@@ -213,7 +213,7 @@ export function PaymentTerms({
         />
       ) : null}
       <PayLinks url={payment.url} />
-      <div class="stack">{payment.ifDifferent}</div>
+      <div class="stack fine">{payment.ifDifferent}</div>
       <PayByHand payment={payment} byHand={byHand} />
       {children}
     </>

@@ -2,6 +2,8 @@ import type { Child } from 'hono/jsx';
 import { Foreign } from './token-text.tsx';
 
 type TokenLineProps = {
+  /** What the visitor does for the token, before its name. */
+  readonly does?: string | undefined;
   readonly name: string;
   readonly symbol: string;
   readonly picture: Child;
@@ -9,12 +11,12 @@ type TokenLineProps = {
 };
 
 /** The token that an order buys, beside its price. */
-export const TokenLine = ({ name, symbol, picture, children }: TokenLineProps) => (
+export const TokenLine = ({ does, name, symbol, picture, children }: TokenLineProps) => (
   <div class="token-line">
     {picture}
     <div class="stacked">
       <h2 class="minor">
-        <Foreign text={name} />{' '}
+        {does} <Foreign text={name} />{' '}
         <span class="fine">
           <Foreign text={symbol} />
         </span>
