@@ -1,10 +1,12 @@
 import type { Invoice, TokenRecord } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { Away, orcaUrl } from './explorer-links.tsx';
+import { LinkPreview } from './link-preview.tsx';
 import { Loaded } from './loaded.tsx';
-import { useTrade } from './pool-price.tsx';
-import { TokenAddress, TokenCard } from './token-card.tsx';
+import { TokenActions, TokenAddress } from './token-card.tsx';
+import { ForeignPicture } from './token-picture.tsx';
 import { tokenUrl } from './token-url.ts';
+import { TokenHead } from './token-view.tsx';
 
 /** The finished token to share, and the next steps of its creator. */
 export function CreatedToken({ invoice }: { invoice: Invoice }) {
@@ -13,11 +15,6 @@ export function CreatedToken({ invoice }: { invoice: Invoice }) {
   return (
     <>
       <h2>Your token is created and listed.</h2>
-      {mint === null ? null : (
-        <a class="button start" href={tokenUrl(mint)}>
-          Open its page
-        </a>
-      )}
       <div class="split">
         <div class="stack">
           <Loaded
@@ -27,33 +24,61 @@ export function CreatedToken({ invoice }: { invoice: Invoice }) {
             show={(value) => <Shown token={value} />}
           />
         </div>
-        {mint === null ? null : <NextSteps mint={mint} isFixed={invoice.revoke_update_authority} />}
+        {mint === null ? null : (
+          <NextSteps mint={mint} token={token.value} isFixed={invoice.revoke_update_authority} />
+        )}
       </div>
     </>
   );
 }
 
 const Shown = ({ token }: { token: TokenRecord }) => (
-  <TokenCard token={token} trade={useTrade(token.mint_address)} isPart>
+  <div class="token-view">
+    <div class="group">
+      <TokenHead
+        token={token}
+        isPart
+        picture={<ForeignPicture symbol={token.symbol} seed={token.mint_address} image={token.image} />}
+      />
+      <TokenActions token={token} isElsewhere />
+    </div>
     <TokenAddress token={token} />
-  </TokenCard>
+  </div>
 );
 
-/** @param isFixed whether nobody may change name and picture */
-const NextSteps = ({ mint, isFixed }: { mint: string; isFixed: boolean }) => (
+type NextStepsProps = {
+  readonly mint: string;
+  /** Null until it is read from the chain. */
+  readonly token: TokenRecord | null;
+  /** Whether nobody may change name and picture. */
+  readonly isFixed: boolean;
+};
+
+const NextSteps = ({ mint, token, isFixed }: NextStepsProps) => (
   <div class="stack">
     <h2 class="minor">What comes next</h2>
-    <ul class="next">
+    <ol class="next">
       <li>
-        Give some to a friend: the whole supply is in your wallet. Ask for the address of their Solana wallet,
-        and send from yours.
+        <strong>Give some to a friend.</strong> The whole supply is in your wallet. Ask for the address of
+        their Solana wallet, and send from yours.
       </li>
-      <li>The token's page stays up to date: share its link.</li>
       <li>
-        To let strangers buy it, <Away href={orcaUrl(mint)}>create a pool at Orca</Away> with some of it, and
-        with SOL or USDC of your own.
+        <strong>
+          Share <a href={tokenUrl(mint)}>its page</a>.
+        </strong>
+        {token === null ? null : (
+          <>
+            {' '}
+            A chat shows the link about like this:
+            <LinkPreview token={token} />
+          </>
+        )}
+      </li>
+      <li>
+        <strong>Let strangers buy it.</strong> <Away href={orcaUrl(mint)}>Create a pool at Orca</Away> with
+        some of it, and with SOL or USDC of your own.
       </li>
       {isFixed ? null : <li>Its picture can change: any tool that updates token metadata will do.</li>}
-    </ul>
+    </ol>
   </div>
 );

@@ -2,8 +2,15 @@ import { useState } from 'hono/jsx';
 
 const SHOWN_MS = 2000;
 
+type ShareButtonProps = {
+  readonly path: string;
+  readonly title: string;
+  /** Whether another button of its row is the main one. */
+  readonly isQuiet: boolean;
+};
+
 /** Shares a page of this site with the system's own dialog, or copies its address. */
-export function ShareButton({ path, title }: { path: string; title: string }) {
+export function ShareButton({ path, title, isQuiet }: ShareButtonProps) {
   const [said, setSaid] = useState('');
   const share = async (): Promise<void> => {
     const url = new URL(path, location.href).href;
@@ -21,7 +28,7 @@ export function ShareButton({ path, title }: { path: string; title: string }) {
     setTimeout(() => setSaid(''), SHOWN_MS);
   };
   return (
-    <button type="button" onClick={share}>
+    <button type="button" class={isQuiet ? 'quiet' : ''} onClick={share}>
       {said === '' ? 'Share' : said}
     </button>
   );

@@ -80,13 +80,19 @@ function AddToWallet({ mint }: { mint: string }) {
   );
 }
 
-/** What a visitor can do with a token at once. */
-function TokenActions({ token: { mint_address: mint, name } }: { token: TokenRecord }) {
+/** What a visitor can do with a token at once. @param isElsewhere whether its page is another one than this */
+export function TokenActions({ token, isElsewhere = false }: { token: TokenRecord; isElsewhere?: boolean }) {
+  const { mint_address: mint, name } = token;
   const [isCodeShown, showCode] = useState(false);
   return (
     <>
       <p class="row">
-        <ShareButton path={tokenUrl(mint)} title={name} />
+        {isElsewhere ? (
+          <a class="button" href={tokenUrl(mint)}>
+            Open its page
+          </a>
+        ) : null}
+        <ShareButton path={tokenUrl(mint)} title={name} isQuiet={isElsewhere} />
         <button
           type="button"
           class="quiet"
@@ -130,16 +136,14 @@ const SecondTile = ({ token, trade }: { token: TokenRecord; trade: Trade }) => {
 type TokenCardProps = {
   readonly token: TokenRecord;
   readonly trade: Trade;
-  readonly isPart?: boolean;
   /** What follows the figures. */
   readonly children?: Child;
 };
 
-/** What a visitor sees first: on the token's page, and when it has just been created. */
-export const TokenCard = ({ token, trade, isPart = false, children }: TokenCardProps) => (
+/** What a visitor of the token's page sees first. */
+export const TokenCard = ({ token, trade, children }: TokenCardProps) => (
   <TokenView
     token={token}
-    isPart={isPart}
     purpose={<Purpose official={token.official} />}
     picture={
       token.official === null ? (

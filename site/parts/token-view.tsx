@@ -79,11 +79,37 @@ const Name = ({ name, isPart }: { name: string; isPart: boolean }) => {
   return isPart ? <h2>{text}</h2> : <h1>{text}</h1>;
 };
 
-type TokenViewProps = {
+type TokenHeadProps = {
   readonly token: Viewed;
   /** Whether the page is about more than this token: its name is not the page's heading then. */
   readonly isPart?: boolean;
   readonly picture: Child;
+};
+
+/** Who a token is: its picture, its name, and what its creator says of it. */
+export const TokenHead = ({ token, isPart = false, picture }: TokenHeadProps) => (
+  <div class={`token-head ${tintOf(token.symbol)}`}>
+    {picture}
+    <div>
+      <Name name={token.name} isPart={isPart} />
+      <span class="row">
+        {token.symbol === token.name ? null : (
+          <span class="soft">
+            <Foreign text={token.symbol} />
+          </span>
+        )}
+        <TokenBadges token={token} standing={<Standing token={token} />} />
+      </span>
+    </div>
+    {token.description === '' ? null : (
+      <div class="token-says">
+        <Description text={token.description} />
+      </div>
+    )}
+  </div>
+);
+
+type TokenViewProps = TokenHeadProps & {
   /** What an official token is for, above what its rights mean. */
   readonly purpose?: Child;
   /** Buttons below the name. */
@@ -92,38 +118,20 @@ type TokenViewProps = {
   readonly children?: Child;
 };
 
-export const TokenView = ({ token, isPart = false, picture, purpose, actions, children }: TokenViewProps) => (
+export const TokenView = ({ purpose, actions, children, ...head }: TokenViewProps) => (
   <div class="token-view">
     <div class="group">
-      <div class={`token-head ${tintOf(token.symbol)}`}>
-        {picture}
-        <div>
-          <Name name={token.name} isPart={isPart} />
-          <span class="row">
-            {token.symbol === token.name ? null : (
-              <span class="soft">
-                <Foreign text={token.symbol} />
-              </span>
-            )}
-            <TokenBadges token={token} standing={<Standing token={token} />} />
-          </span>
-        </div>
-        {token.description === '' ? null : (
-          <div class="token-says">
-            <Description text={token.description} />
-          </div>
-        )}
-      </div>
+      <TokenHead {...head} />
       {actions}
     </div>
     <div class="group">
-      {token.warning === null ? null : (
+      {head.token.warning === null ? null : (
         <Notice kind="warn" title="The name or symbol resembles a well-known token.">
           <p>A creator may choose any name. Compare the mint address before you trust it.</p>
         </Notice>
       )}
       {purpose}
-      <HolderList token={token} />
+      <HolderList token={head.token} />
     </div>
     {children}
   </div>

@@ -89,11 +89,19 @@ it('a creator fills in a form, pays with the QR code and gets a listed token wit
     references: [url.searchParams.get('reference')],
   });
   await page.getByText('Your token is created and listed.').waitFor();
+  const inChat = await page
+    .getByRole('figure', { name: 'The link in a chat' })
+    .locator('bdi')
+    .allInnerTexts();
   await page.getByRole('link', { name: 'Open its page' }).click();
   const head = page.locator('.token-head');
   await head.getByRole('heading', { name }).waitFor();
   await head.getByText('supply fixed', { exact: true }).waitFor();
   expect(await page.locator('main').innerText()).toContain('2,500.5');
+  const [title, description] = await Promise.all(
+    ['title', 'description'].map((name) => page.getAttribute(`meta[property="og:${name}"]`, 'content')),
+  );
+  expect(inChat).toEqual([title, description]);
   await settled(page);
   await expectAccessible(page);
   await picture(page, 'token');
