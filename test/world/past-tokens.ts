@@ -7,6 +7,7 @@ const PAUSE_MS = 250;
 type PastToken = {
   readonly name: string;
   readonly symbol: string;
+  /** Whole tokens, which cannot be split. */
   readonly supply: string;
   readonly description: string;
   /** Path of its picture on the site's host. */
@@ -15,26 +16,26 @@ type PastToken = {
   readonly grows?: boolean;
 };
 
-/** Tokens that users have created, by the day of the world's past. */
+/** Tokens that users have created, by the day of the world's past; the newest is shown first. */
 export const PAST_TOKENS: Readonly<Record<number, PastToken>> = {
   1: {
-    name: 'Alpine Hut Nights',
-    symbol: 'HUT',
-    supply: '1200000000',
-    description: 'One token is one night in the huts of our club. The club burns it at the door.',
-    picture: '/pictures/hut.svg',
+    name: 'Night Bus Poems',
+    symbol: 'POEM',
+    supply: '365',
+    description: 'A poem on each night of the year. Who holds one token chooses the next poem.',
+    picture: '/pictures/poem.svg',
   },
   2: {
     name: 'Corner Bakery',
     symbol: 'LOAF',
-    supply: '8000000000',
+    supply: '8000',
     description: 'Ten tokens buy a loaf on Saturdays. Regulars get one with each coffee.',
     picture: '/pictures/loaf.svg',
   },
   3: {
     name: 'Second Harvest',
     symbol: 'CROP',
-    supply: '50000000000',
+    supply: '50000',
     description:
       'Points of the neighbourhood garden: one for an hour of work, and ten for a box of vegetables.',
     picture: '/pictures/crop.svg',
@@ -43,16 +44,16 @@ export const PAST_TOKENS: Readonly<Record<number, PastToken>> = {
   4: {
     name: 'Harbour Regatta',
     symbol: 'SAIL',
-    supply: '2400000000',
+    supply: '2400',
     description: 'A place on a boat in the summer races, which its holder may pass on.',
     picture: '/pictures/boat.svg',
   },
   5: {
-    name: 'Night Bus Poems',
-    symbol: 'POEM',
-    supply: '365000000',
-    description: 'A poem on each night of the year. Who holds one token chooses the next poem.',
-    picture: '/pictures/poem.svg',
+    name: 'Alpine Hut Nights',
+    symbol: 'HUT',
+    supply: '1200',
+    description: 'One token is one night in the huts of our club. The club burns it at the door.',
+    picture: '/pictures/hut.svg',
   },
 };
 
@@ -77,7 +78,7 @@ export async function createPastToken(
     body: JSON.stringify({
       ...token,
       ...(picture === undefined ? {} : { image: `https://${new URL(world.url).host}${picture}` }),
-      decimals: 6,
+      decimals: 0,
       creator_address: creator.address,
       revoke_mint_authority: !grows,
       revoke_freeze_authority: true,
