@@ -7,7 +7,7 @@ mount({
   browser: TokenBrowser,
   price: CreationPrice,
   listing: () => (
-    <div class="card narrow">
+    <div class="card narrow half">
       <ListingRequest />
     </div>
   ),

@@ -27,11 +27,7 @@ export const tokens: Page = {
       <p class="live" data-island="price">
         <CreationPrice />
       </p>
-      <section class="stack">
-        <p class="fine">
-          Anyone can create or list a token, and choose its name. A listing is no recommendation: only the
-          mint address identifies a token.
-        </p>
+      <section>
         <Live name="browser" json="/api/tokens">
           <TokenBrowser />
         </Live>
@@ -43,7 +39,7 @@ export const tokens: Page = {
           next step.
         </p>
         <Live name="listing">
-          <div class="card narrow">
+          <div class="card narrow half">
             <ListingRequest />
           </div>
         </Live>

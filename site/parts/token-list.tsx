@@ -140,7 +140,7 @@ export function TokenBrowser() {
   useEffect(() => setCreator(fromAddressBar('creator')), []);
   return (
     <>
-      <div class="field search">
+      <div class="field half">
         <label for="token-search">Search by name, symbol or address</label>
         <input
           id="token-search"
@@ -149,8 +149,13 @@ export function TokenBrowser() {
           spellcheck={false}
           maxlength={MAX_QUERY}
           value={text}
+          aria-describedby="token-search-hint"
           onInput={(event: Event) => type(event.target instanceof HTMLInputElement ? event.target.value : '')}
         />
+        <span class="hint" id="token-search-hint">
+          Anyone can create or list a token, and choose its name. A listing is no recommendation: only the
+          mint address identifies a token.
+        </span>
       </div>
       {creator === null || asked !== '' ? null : (
         <p class="row">

@@ -54,12 +54,11 @@ export function PriceOrder() {
   const { value } = useTokenQuote();
   const creation = value?.fee_breakdown.margin;
   if (value === null || creation === undefined) return null;
-  const listing = BigInt(value.listing_max_lamports);
+  const listing = formatAmount(BigInt(value.listing_max_lamports), SOL_DECIMALS);
   return (
     <p class="fine">
       The operator sets both prices. A creation costs {sol(creation)} SOL with its listing, above what Solana
-      charges. A listing alone costs at most {roundedUp(formatAmount(listing, SOL_DECIMALS), DIGITS)} SOL
-      {listing > BigInt(creation) ? ', which is more: the operator prices it so' : ''}.
+      charges. A listing alone costs at most {roundedUp(listing, DIGITS)} SOL.
     </p>
   );
 }
