@@ -1,84 +1,33 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { Token } from '../../packages/client/src/index.ts';
-import { HOSTILE_TEXTS } from '../site/hostile-texts.ts';
+import { exampleOf } from '../kit/example.ts';
+import { HOSTILE_TEXTS, postOf, tokenOf } from '../site/hostile-texts.ts';
 import { settled, useBrowser, visit } from './visit.ts';
 
 useBrowser();
 
 type Json = Record<string, unknown>;
 
-const token = (text: string, id: number): Token => ({
-  id,
-  name: text,
-  symbol: text,
-  decimals: 6,
-  supply: '1',
-  supply_ui: '0.000001',
-  mint_address: text,
-  creator_address: text,
-  token_program: 'token',
-  mint_authority: text,
-  freeze_authority: text,
-  update_authority: text,
-  powers: [],
-  as_of: '2026-11-20T10:00:00.000Z',
-  stale: false,
-  description: text,
-  image: text,
-  uri: text,
-  created_at: '2026-11-20T10:00:00.000Z',
-  listed_at: null,
-  warning: null,
-});
-const post = (text: string, index: number): Json => ({
-  id: String(index),
-  pubkey: text,
-  created_at: 1_795_195_475 - index,
-  content: text,
-  kind: 1111,
-  labels: [text],
-  content_warning: index % 2 === 0 ? null : text,
-  root: { tag: 'I', value: text, kind: 'web', url: text },
-  nevent: text,
-});
+const named = (...members: readonly string[]) =>
+  HOSTILE_TEXTS.map((text) => Object.fromEntries(members.map((member) => [member, text])));
+const [relay] = exampleOf('getNostrFeed').relay_status;
 const feed = {
-  ok: true,
-  error: null,
-  relays: [],
-  limit: 50,
-  until: null,
-  ai_only: true,
-  topic_labels: null,
-  posts: HOSTILE_TEXTS.map(post),
-  next_until: null,
+  ...exampleOf('getNostrFeed'),
+  posts: HOSTILE_TEXTS.map((text, id) => ({
+    ...{ ...postOf(text), id: String(id) },
+    content_warning: id % 2 === 0 ? null : text,
+  })),
   next_cursor: null,
-  relay_status: HOSTILE_TEXTS.map((relay) => ({
-    relay,
-    ok: false,
-    state: relay,
-    events: 0,
-    partial: false,
-    rejected: 0,
-  })),
-  as_of: '2026-11-20T10:00:00.000Z',
-  stale: false,
+  relay_status: named('relay', 'state').map((texts) => ({ ...relay, ok: false, ...texts })),
 };
+const visits = exampleOf('getAnalyticsStats');
 const stats = {
-  ok: true,
-  totals: { pageviews: 1, last_24h: 1, last_7d: 1, visitors_24h: 1, filtered_bots: 0 },
-  by_path: HOSTILE_TEXTS.map((path) => ({ path, count: 1 })),
-  by_referrer: HOSTILE_TEXTS.map((host) => ({ host, count: 1 })),
-  recent: HOSTILE_TEXTS.map((text) => ({
-    t: '2026-11-20T10:00:00.000Z',
-    path: text,
-    referrer: text,
-    ip: text,
-  })),
-  series: [],
-  series_hourly: [],
-  as_of: '2026-11-20T10:00:00.000Z',
+  ...visits,
+  by_path: named('path').map((texts) => ({ ...texts, count: 1 })),
+  by_referrer: named('host').map((texts) => ({ ...texts, count: 1 })),
+  recent: named('path', 'referrer', 'ip').map((texts) => ({ ...visits.recent[0], ...texts })),
 };
+const tokens = HOSTILE_TEXTS.map((text, id) => ({ ...tokenOf(text), id }));
 
 /** Answers one operation with `json`, whether the page reads it alone or together with others. */
 async function answer(page: Page, path: string, json: unknown): Promise<void> {
@@ -125,7 +74,7 @@ describe.each([
     '[data-island="visitors"] tbody tr',
     24,
   ],
-  ['token names', '/tokens', '/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-tile', 50],
+  ['token names', '/tokens', '/api/tokens', { tokens }, '.token-tile', 50],
 ] as const)('%s of unknown authors', (_name, path, route, json, rows, count) => {
   it('hostile names stay text in the browser and run, load or insert nothing', async () => {
     const visited = await visit(path, { viewport: { width: 390, height: 844 } }, (page) =>

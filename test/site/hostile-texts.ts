@@ -1,3 +1,6 @@
+import type { Post } from '../../site/parts/nostr-post.tsx';
+import { exampleOf } from '../kit/example.ts';
+
 /**
  * Fifty different attacks in a name, a post or a referrer: markup, escapes from attributes, executable URLs,
  * and characters that reorder or hide text.
@@ -55,3 +58,21 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'Z\u0351\u036B\u0343\u036A\u0302\u036B\u033D\u034F\u0334\u0319\u0324\u031Ea\u0353l\u0347g\u0322o<i>',
   `<b>${'A'.repeat(400)}</b>`,
 ];
+
+/** A real response with every text replaced. */
+export function withText<T>(value: T, text: string): T {
+  if (typeof value === 'string') return text as T;
+  if (Array.isArray(value)) return value.map((entry) => withText(entry, text)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withText(entry, text)])) as T;
+}
+
+export const postOf = (text: string): Post =>
+  withText({ ...exampleOf('getNostrFeed').posts[0], content_warning: 'x' }, text);
+
+export const tokenOf = (text: string) => ({
+  ...withText(exampleOf('getToken'), text),
+  ...{ token_program: 'token' as const, powers: ['permanent_delegate' as const, 'unknown' as const] },
+  ...{ mint_authority: text, freeze_authority: text, image: text, stale: true, official: null },
+  warning: 'well_known_name' as const,
+});

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf } from '../../site/api/call.ts';
 import { Identifier } from '../../site/parts/copyable.tsx';
 import { Away, BitcoinTransaction, SolanaTransaction } from '../../site/parts/explorer-links.tsx';
-import { NostrPost, type Post } from '../../site/parts/nostr-post.tsx';
+import { NostrPost } from '../../site/parts/nostr-post.tsx';
 import { Failed } from '../../site/parts/notice.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
@@ -13,24 +13,8 @@ import { TokenTile } from '../../site/parts/token-list.tsx';
 import { Description, Foreign, Initial, linkIn } from '../../site/parts/token-text.tsx';
 import { VisitorReport } from '../../site/parts/visitors-live.tsx';
 import { exampleOf } from '../kit/example.ts';
-import { HOSTILE_TEXTS } from './hostile-texts.ts';
+import { HOSTILE_TEXTS, postOf, tokenOf, withText } from './hostile-texts.ts';
 
-/** A real response with every text replaced. */
-function withText<T>(value: T, text: string): T {
-  if (typeof value === 'string') return text as T;
-  if (Array.isArray(value)) return value.map((entry) => withText(entry, text)) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withText(entry, text)])) as T;
-}
-
-const post = (text: string): Post =>
-  withText({ ...exampleOf('getNostrFeed').posts[0], content_warning: 'x' }, text);
-const token = (text: string) => ({
-  ...withText(exampleOf('getToken'), text),
-  ...{ token_program: 'token' as const, powers: ['permanent_delegate' as const, 'unknown' as const] },
-  ...{ mint_authority: text, freeze_authority: text, image: text, stale: true, official: null },
-  warning: 'well_known_name' as const,
-});
 /** Pools come from another service, whose numbers may be texts. */
 const pool = (text: string) => {
   const { data } = exampleOf('getPool');
@@ -55,9 +39,9 @@ const failure = (text: string) =>
 
 /** Every part of the site that shows texts of unknown authors. */
 const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
-  ['a post', (text) => NostrPost({ post: post(text), isOwn: false })],
-  ['a token in a list', (text) => TokenTile({ token: token(text) })],
-  ['a token on its page', (text) => TokenFacts({ token: { ...token(text), description: 'x' } })],
+  ['a post', (text) => NostrPost({ post: postOf(text), isOwn: false })],
+  ['a token in a list', (text) => TokenTile({ token: tokenOf(text) })],
+  ['a token on its page', (text) => TokenFacts({ token: { ...tokenOf(text), description: 'x' } })],
   [
     'a token that is being made',
     (text) => TokenPreview({ draft: { ...EMPTY_DRAFT, name: text, symbol: text }, src: null }),
