@@ -69,14 +69,6 @@ describe('an estimate', () => {
     expect(await read('/api/swap/estimate?amountSol=1')).toMatchObject({ status: 503 });
   });
 
-  it.each([
-    ['5e-1', 500_000_000n],
-    ['0.30000000000000004', 300_000_000n],
-  ])('the amount %s is read from its digits', async (text, amountLamports) => {
-    await read(`/api/swap/estimate?amountSol=${text}`);
-    expect(service.estimated).toMatchObject([{ amountLamports }]);
-  });
-
   const invalid = ['', '=', '=0', '=-1', '=0.0009', '=1e-9', '=abc', '=1,5', '=%201', `=${'9'.repeat(999)}`];
   it.each(invalid.map((text) => (text === '' ? '' : `?amountSol${text}`)))(
     'an estimate with the query %.40j returns 400',

@@ -41,7 +41,11 @@ export type Service = {
   answer: SwapAnswer;
   estimate: SwapEstimate;
   room: () => Promise<SwapRoom>;
-  rows: SwapRow[];
+  /** The rows of D1. */
+  rows: () => readonly SwapRow[];
+  /** What the custodian finds, and how often it was asked. */
+  known: SwapView | null;
+  finds: number;
   configured: boolean;
 };
 
@@ -68,7 +72,8 @@ export const newService = (): Service => ({
     ...{ refusal: null, minimum: null, asOfMs: 1_790_000_000_000, stale: false },
   },
   room: async () => openRoom,
-  rows: [row],
+  rows: () => [row],
+  ...{ known: null, finds: 0 },
   configured: true,
 });
 
@@ -79,7 +84,10 @@ function depsOf(service: Service): Deps['swap'] {
     contact: undefined,
     custody: {
       swapRoom: () => service.room(),
-      findSwap: async () => null,
+      async findSwap() {
+        service.finds++;
+        return service.known;
+      },
       async createSwap(request) {
         service.asked.push(request);
         return service.answer;
@@ -90,8 +98,8 @@ function depsOf(service: Service): Deps['swap'] {
       },
     },
     swaps: {
-      bySignature: async (signature) => service.rows.find((one) => one.signature === signature),
-      landed: async (limit) => service.rows.slice(0, limit),
+      bySignature: async (signature) => service.rows().find((one) => one.signature === signature),
+      landed: async (limit) => service.rows().slice(0, limit),
     },
     publicBaseUrl: 'https://sluice.test',
     requireSwaps() {
