@@ -5,6 +5,7 @@
 
 import { base58 } from '@scure/base';
 import { AppError } from '../../src/core/errors.ts';
+import { stringifyJson } from '../../src/core/json.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
@@ -28,6 +29,12 @@ export const view: ClaimView = {
       ...{ createdAtMs: NOW - 5_000, paidAtMs: null },
     },
   ],
+};
+
+/** This claim with one payout, as D1 holds it. */
+export const claimJournal = (payout: object, change: Partial<ClaimView> = {}): string => {
+  const started = { part: 1, atoms: '8', reason: null, operationId: null, createdAt: NOW, paidAt: null };
+  return stringifyJson({ claim: { ...view, ...change }, payouts: [{ ...started, ...payout }] });
 };
 
 export const epoch: AsryEpochView = {

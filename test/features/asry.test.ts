@@ -3,9 +3,10 @@ import { canonicalSignature } from '../../src/chain/solana/address.ts';
 import { type ErrorCode, upstreamFailed } from '../../src/core/errors.ts';
 import { stringifyJson } from '../../src/core/json.ts';
 import type { ClaimAnswer } from '../../src/custody/api.ts';
-import { eachRow } from '../kit/scenes.ts';
+import { eachRow, eachScene } from '../kit/scenes.ts';
 import {
   asryApp,
+  claimJournal,
   epoch,
   MINT,
   NOW,
@@ -206,71 +207,46 @@ it.each([
 );
 
 describe('GET /api/asry/claims/{signature}', () => {
-  const stored = (state: string, operationId: string | null, reason: string | null = null) =>
-    JSON.stringify({
-      claim: {
-        ...{
-          ...{ signature: SIGNATURE, seq: 1, asset: 'USDC', sender: SENDER, slot: '123' },
-          blockTime: 1_799_999_000,
-        },
-        ...{ creditedAtoms: '100000000', feeBps: 5, feeAtoms: '50000', netAtoms: '99950000' },
-        ...{ epoch: 3, before: '0', after: '99950000', entitlementAtoms: '1109323590079' },
-        ...{ remainingAtoms: '0', operations: 1, claimedAtMs: NOW - 5_000, changes: 2 },
-      },
-      payouts: [
-        {
-          ...{ signature: SIGNATURE, part: 1, atoms: '1109323590079', state, reason, operationId },
-          ...{ rent: '0', rentAt: null, tries: 0, dueAt: null, keyHash: null, bodyHash: null },
-          ...{ createdAt: NOW - 5_000, paidAt: null },
-        },
-      ],
-    });
-  const mirror = (journal: string): void => {
+  const PATH = `/api/asry/claims/${SIGNATURE}`;
+  eachScene(`
+    owed rent_budget_spent | none            | owed rent_budget_spent
+    owed unread            | none            | pending
+    begun                  | waiting         | pending
+    begun                  | waiting signed  | sent signed
+    begun                  | finished signed | sent signed paid
+    paid                   | finished signed | sent signed paid
+  `)('a claim in D1 whose payout is %s with the operation %s is shown as %s', async (...scene) => {
+    const [payout = '', operation = '', shown] = scene;
+    const [at, operationId] = [new Date(NOW).toISOString(), operation === 'none' ? null : 'asry:x:1'];
+    const [state, reason = null] = payout.split(' ');
     service.db
       .prepare('INSERT INTO asry_claims (id, revision, epoch, created_at, journal) VALUES (?, 1, 3, ?, ?)')
-      .run(SIGNATURE, new Date(NOW).toISOString(), journal);
-  };
-  const operation = (status: string, signature: string | null): void => {
-    service.db
-      .prepare(
-        `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, created_at, updated_at, journal)
-         VALUES ('asry:x:1', 1, 1, 'asry', ?, '', ?, ?, ?, '{}')`,
-      )
-      .run(status, signature, new Date(NOW).toISOString(), new Date(NOW).toISOString());
-  };
+      .run(SIGNATURE, at, claimJournal({ state, reason, operationId }));
+    const [status, signed] = operation.split(' ');
+    if (operationId)
+      service.db
+        .prepare(
+          `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, created_at, updated_at, journal)
+           VALUES (?1, 1, 1, 'asry', ?2, '', ?3, ?4, ?4, '{}')`,
+        )
+        .run(operationId, status ?? '', signed ? PAYOUT : null, at);
+    const { body } = await get(PATH);
+    expect(body).toMatchObject({ asset: 'USDC', senderPubkey: SENDER });
+    const [read] = body.payouts as Record<string, string | null>[];
+    const marks = [read?.signature === PAYOUT && 'signed', read?.paid_at === at && 'paid'];
+    expect([read?.status, read?.reason, ...marks].filter(Boolean).join(' ')).toBe(shown);
+  });
 
-  const paid = { status: 'sent', paid_at: new Date(NOW).toISOString() };
-  const refused = { status: 'owed', reason: 'rent_budget_spent', signature: null };
-  it.each([
-    ['owed', null, 'rent_budget_spent', undefined, null, refused],
-    ['owed', null, 'unread', undefined, null, { status: 'pending', reason: null, signature: null }],
-    ['begun', 'asry:x:1', null, 'waiting', null, { status: 'pending', signature: null }],
-    ['begun', 'asry:x:1', null, 'waiting', PAYOUT, { status: 'sent', signature: PAYOUT, paid_at: null }],
-    ['begun', 'asry:x:1', null, 'finished', PAYOUT, paid],
-    ['paid', 'asry:x:1', null, 'finished', PAYOUT, paid],
-  ] as const)(
-    'GET /api/asry/claims/{signature} reads a claim from D1: %s, %s, %s, %s',
-    async (state, id, reason, status, signature, expected) => {
-      mirror(stored(state, id, reason));
-      if (status) operation(status, signature);
-      const { body } = await get(`/api/asry/claims/${SIGNATURE}`);
-      expect(body).toMatchObject({ asset: 'USDC', senderPubkey: SENDER, payouts: [expected] });
-    },
-  );
-
-  it('GET /api/asry/claims/{signature} asks the custodian for a claim that D1 does not have yet', async () => {
+  it('asks the custodian for a claim that D1 does not have yet', async () => {
     service.found = view;
     const { status, body } = await get(`/api/asry/claims/%20${SIGNATURE}%0A`);
     expect([status, body.claimed_at]).toEqual([200, new Date(NOW - 5_000).toISOString()]);
   });
 
-  it.each(['nothing', SIGNATURE])(
-    'GET /api/asry/claims/{signature} returns 404 for the text "%s" when no claim exists',
-    async (signature) => {
-      const { status, body } = await get(`/api/asry/claims/${signature}`);
-      expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
-    },
-  );
+  it.each(['nothing', SIGNATURE])('returns 404 for the text "%s" when no claim exists', async (signature) => {
+    const { status, body } = await get(`/api/asry/claims/${signature}`);
+    expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
+  });
 });
 
 describe('GET /api/asry/epoch', () => {

@@ -10,15 +10,14 @@ import { readSwap } from '../../src/features/swap/record-routes.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { getInvoice } from '../../src/features/tokens/get-invoice.ts';
 import { createTokenStore } from '../../src/features/tokens/token-store.ts';
-import { depositSignature, wallet } from '../kit/addresses.ts';
 import { openD1 } from '../kit/d1.ts';
 import { done, settling, signingOf } from '../kit/sample-operations.ts';
+import { claimJournal, SIGNATURE } from './asry-service.ts';
 import { viewOf } from './token-service.ts';
 
 const BIRTH: MirrorBirth = { at: Date.UTC(2026, 10, 20), revision: 100 };
 const contact = 'mailto:operator@sluice.example';
 const OLDER = { code: 'OLDER_THAN_RECORDS', details: { recordsSince: '2026-11-20T00:00:00.000Z', contact } };
-const DEPOSIT = depositSignature(1);
 const request = viewOf({ kind: 'token', subject: { tokenId: 1 }, baseFeeLamports: 9n, client: '' });
 
 let d1: D1Database;
@@ -50,21 +49,11 @@ const requestRow = (entity: 'invoices' | 'listings', status: string): Row => ({
   },
 });
 
-function claimRow(left: string, state: string): Row {
-  const claim = {
-    ...{ signature: DEPOSIT, asset: 'USDC', sender: wallet(1), slot: '1', blockTime: 1, creditedAtoms: '9' },
-    ...{ feeBps: 5, feeAtoms: '1', netAtoms: '8', epoch: 0, entitlementAtoms: '8' },
-    ...{ remainingAtoms: left, claimedAtMs: 1 },
-  };
-  const paidAt = state === 'paid' ? 2 : null;
-  const payout = { part: 1, atoms: '8', state, reason: null, operationId: null, createdAt: 1, paidAt };
-  const journal = JSON.stringify({ claim, payouts: [payout] });
-  return {
-    entity: 'asry_claims',
-    id: DEPOSIT,
-    columns: { epoch: 0, created_at: request.createdAt, journal },
-  };
-}
+const claimRow = (remainingAtoms: bigint, payout: object): Row => ({
+  ...{ entity: 'asry_claims', id: SIGNATURE },
+  columns: { epoch: 0, created_at: request.createdAt, journal: claimJournal(payout, { remainingAtoms }) },
+});
+const PAID = { state: 'paid', paidAt: 2 };
 
 const swap = (signature: string) =>
   readSwap({ swaps: createSwapStore(d1), custody: { findSwap: async () => null }, contact }, signature);
@@ -72,7 +61,7 @@ const findRequest = async () => null;
 const invoice = () =>
   getInvoice({ tokens: createTokenStore(d1, d1), custody: { findRequest }, contact }, request.id);
 const findClaim = async () => null;
-const claim = () => getClaim({ claims: createAsryMirror(d1), custody: { findClaim }, contact }, DEPOSIT);
+const claim = () => getClaim({ claims: createAsryMirror(d1), custody: { findClaim }, contact }, SIGNATURE);
 const listings = () => createTokenStore(d1, d1).listings(undefined, 9);
 
 const open = settling({ id: 'swap:open', seq: 1, signing: signingOf('open') });
@@ -82,8 +71,8 @@ describe('a row that a lost journal left open', () => {
   it.each([
     ['a swap', [swapRow(open)], () => swap('signature-open')],
     ['an invoice', [requestRow('invoices', 'pending')], invoice],
-    ['a claim with an owed reward', [claimRow('0', 'owed')], claim],
-    ['a claim with a part that nobody has asked for', [claimRow('5', 'paid')], claim],
+    ['a claim with an owed reward', [claimRow(0n, { state: 'owed' })], claim],
+    ['a claim with a part that nobody has asked for', [claimRow(5n, PAID)], claim],
   ] as const)(
     'a row that a lost journal left open is refused with the birth of the records and the contact: %s',
     async (_name, rows, read) => {
@@ -106,7 +95,7 @@ describe('a row that a lost journal left open', () => {
 
 it('shows a row that a lost journal had ended', async () => {
   await store(BIRTH, swapRow(ended), requestRow('invoices', 'completed'));
-  await store(BIRTH, requestRow('listings', 'completed'), claimRow('0', 'paid'));
+  await store(BIRTH, requestRow('listings', 'completed'), claimRow(0n, PAID));
   expect(await swap('signature-ended')).toMatchObject({ status: 'finished', detail: 'done' });
   expect(await invoice()).toMatchObject({ request: { status: 'completed' } });
   expect(await claim()).toMatchObject({ remainingAtoms: 0n });
