@@ -38,22 +38,19 @@ export function note(fields: {
   return JSON.parse(JSON.stringify(finalizeEvent({ created_at, content, tags, kind }, secret))) as NostrEvent;
 }
 
-/** No test waits this long; only relays that are late on purpose exceed their deadline. */
+/** No test waits this long. */
 const PATIENCE_MS = 20_000;
 
 /** A service with an empty cache. */
-export function nostrService(
-  urls: readonly string[],
-  over: { identity?: string; deadlineMs?: number; now?: () => number; feeds?: undefined } = {},
-) {
-  const { identity, deadlineMs = PATIENCE_MS, now = Date.now } = over;
+export function nostrService(urls: readonly string[], over: { identity?: string; feeds?: undefined } = {}) {
+  const { identity } = over;
   const feeds =
     'feeds' in over
       ? undefined
       : createFeedReader({
-          relays: createNostrRelays({ urls, connect: (url) => new WebSocket(url), deadlineMs }),
-          memory: new Cache({ now, defer: (work) => void work }),
-          now,
+          relays: createNostrRelays({ urls, connect: (url) => new WebSocket(url), deadlineMs: PATIENCE_MS }),
+          memory: new Cache({ now: Date.now, defer: (work) => void work }),
+          now: Date.now,
         });
   const request = routerOver(
     () => ({ nostr: { feeds, identity } }),
@@ -68,19 +65,22 @@ export function nostrService(
 }
 
 /** A relay that answers every query with the same messages. `$` is replaced by the subscription. */
-export async function startScriptedRelay(messages: () => readonly string[]) {
+export async function startScriptedRelay(messages: readonly string[]) {
+  let connections = 0;
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   server.on('connection', (client) => {
+    connections++;
     client.on('error', () => client.terminate());
     client.on('message', (data: Buffer) => {
       const [type, subscription] = JSON.parse(data.toString('utf8')) as [string, string];
       if (type !== 'REQ') return;
-      for (const message of messages()) client.send(message.replace('"$"', JSON.stringify(subscription)));
+      for (const message of messages) client.send(message.replace('"$"', JSON.stringify(subscription)));
     });
   });
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => connections,
     async stop() {
       for (const client of server.clients) client.terminate();
       await new Promise((resolve) => server.close(resolve));
