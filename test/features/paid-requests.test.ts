@@ -10,7 +10,7 @@ import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import { wallet } from '../kit/addresses.ts';
 import { routerOver } from '../kit/router.ts';
-import { eachRow } from '../kit/scenes.ts';
+import { eachResult, eachRow, eachScene } from '../kit/scenes.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 
 const view = (over: Partial<RequestView> = {}): RequestView => ({
@@ -19,14 +19,11 @@ const view = (over: Partial<RequestView> = {}): RequestView => ({
 });
 
 type Parts = {
-  mirrored?: RequestView;
-  databaseDown?: boolean;
-  known?: RequestView | null;
-  /** Details of the known request, in order; the last one repeats. */
-  details?: readonly string[];
-  custodianDown?: boolean;
-  /** Of the custodian, in order; the last one repeats. */
-  answers?: readonly PaymentConfirmed[];
+  d1?: RequestView | 'down' | undefined;
+  /** What the custodian finds, in order; the last one repeats. */
+  custodian?: readonly (RequestView | null)[] | 'down';
+  /** What it responds to a confirm call. */
+  confirmed?: PaymentConfirmed;
   asked?: ConfirmRequest[];
   clock?: { ms: number };
   /** Times at which the custodian and the chain were read. */
@@ -34,12 +31,9 @@ type Parts = {
   chainReads?: number[];
 };
 
-const next = <T>(items: T[]): T | undefined => (items.length > 1 ? items.shift() : items[0]);
-
 function service(parts: Parts) {
-  const { clock = { ms: 0 } } = parts;
-  const answers = [...(parts.answers ?? [])];
-  const details = [...(parts.details ?? [])];
+  const { d1, custodian = [], clock = { ms: 0 } } = parts;
+  const found = custodian === 'down' ? [] : [...custodian];
   const base = invoiceDeps(newTokenService());
   const now = () => clock.ms;
   const sleep = async (ms: number) => {
@@ -47,9 +41,8 @@ function service(parts: Parts) {
   };
   const tokens = {
     invoice: async () => {
-      if (parts.databaseDown) throw new Error('D1_ERROR: down');
-      const request = await parts.mirrored;
-      return request && { request, bornAt: null };
+      if (d1 === 'down') throw new Error('D1_ERROR: down');
+      return d1 && { request: d1, bornAt: null };
     },
     ...{ byId: async () => undefined, byMint: async () => undefined, list: async () => [] },
     ...{ listedMints: async () => [], ofCreator: async () => [], listings: async () => [] },
@@ -59,13 +52,13 @@ function service(parts: Parts) {
     ...base.custody,
     findRequest: async () => {
       parts.custodianReads?.push(now());
-      if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not respond.');
-      const detail = next(details);
-      return detail ? view({ detail }) : (parts.known ?? null);
+      if (custodian === 'down')
+        throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not respond.');
+      return (found.length > 1 ? found.shift() : found[0]) ?? null;
     },
     confirmPayment: async (request) => {
       parts.asked?.push(request);
-      return next(answers) ?? { type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } };
+      return parts.confirmed ?? { type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } };
     },
   };
   const deps: InvoiceDeps & ListingDeps = {
@@ -101,30 +94,28 @@ function service(parts: Parts) {
 
 const PATH = `/api/invoices/${view().id}`;
 
-describe('reading an invoice', () => {
-  const ended = view({ status: 'completed', detail: 'completed' });
-  it.each<[string, Parts, string, boolean?]>([
-    ['open: as the custodian has it', { mirrored: view(), known: view({ detail: 'seen' }) }, 'seen'],
-    [
-      'open, the custodian down: from D1',
-      { mirrored: view(), custodianDown: true },
-      'awaiting_payment',
-      true,
-    ],
-    ['D1 down: as the custodian has it', { databaseDown: true, known: view() }, 'awaiting_payment'],
-    ['completed: without the custodian', { mirrored: ended, custodianDown: true }, 'completed'],
-  ])('reads an invoice from the right source (%s)', async (_name, parts, detail, stale = false) => {
-    expect(await service(parts)(PATH)).toMatchObject({ status: 200, body: { detail, stale } });
-  });
-
-  it.each<[string, Parts, number, string]>([
-    ['unknown', {}, 404, 'NOT_FOUND'],
-    ['a listing request', { known: view({ kind: 'listing' }) }, 404, 'NOT_FOUND'],
-    ['not mirrored, the custodian down', { custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
-    ['both down', { databaseDown: true, custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
-  ])('reading an invoice returns the right error: %s', async (_name, parts, status, error_code) => {
-    expect(await service(parts)(PATH)).toMatchObject({ status, body: { error_code } });
-  });
+const STATES: Readonly<Record<string, RequestView | 'down'>> = {
+  open: view(),
+  seen: view({ detail: 'seen' }),
+  completed: view({ status: 'completed', detail: 'completed' }),
+  'a listing request': view({ kind: 'listing' }),
+  down: 'down',
+};
+eachScene(`
+  open      | seen              | seen
+  open      | down              | awaiting_payment stale
+  down      | open              | awaiting_payment
+  completed | down              | completed
+  unknown   | unknown           | 404 NOT_FOUND
+  unknown   | a listing request | 404 NOT_FOUND
+  unknown   | down              | 503 CUSTODIAN_UNAVAILABLE
+  down      | down              | 503 CUSTODIAN_UNAVAILABLE
+`)('an invoice is read from D1 (%s) and the custodian (%s) as %s', async (d1 = '', custodian = '', shown) => {
+  const known = STATES[custodian];
+  const parts = { d1: STATES[d1], custodian: known === 'down' ? known : known ? [known] : [] } as const;
+  const { status, body } = await service(parts)(PATH);
+  const state = status === 200 ? [body.detail, body.stale && 'stale'] : [status, body.error_code];
+  expect(state.filter(Boolean).join(' ')).toBe(shown);
 });
 
 it('asks the custodian once a minute for an unknown invoice, and the chain for an unknown mint', async () => {
@@ -144,15 +135,14 @@ it('asks the custodian once a minute for an unknown invoice, and the chain for a
   expect(chainReads).toEqual([0, 60_000]);
 });
 
-const details = ['awaiting_payment', 'seen'];
-const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
+const inOrder = (details: readonly string[]) => details.map((detail) => view({ detail }));
 
 it.each([undefined, 'wait=0', 'respond-async'])(
   'a repeated read with the bookmark of a change returns the newest state with the preference %s',
   async (prefer) => {
-    const ask = service({ details });
+    const ask = service({ custodian: inOrder(['awaiting_payment', 'seen']) });
     await ask(PATH);
-    expect(await detailOf(ask(PATH, undefined, prefer, '00000001-a'))).toBe('seen');
+    expect(await ask(PATH, undefined, prefer, '00000001-a')).toMatchObject({ body: { detail: 'seen' } });
   },
 );
 
@@ -164,64 +154,41 @@ eachRow<[details: string[], shown: string, ms: number]>(`
   ["refund_due"]                                                               | refund_due       | 0
 `)('a wait of 20 s for an invoice in the states %j shows %s after %i ms', async (states, detail, ms) => {
   const clock = { ms: 0 };
-  const answer = await service({ details: states, clock })(PATH, undefined, 'wait=20');
+  const answer = await service({ custodian: inOrder(states), clock })(PATH, undefined, 'wait=20');
   expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail } });
   expect(clock.ms).toBe(ms);
 });
 
 describe('confirming a payment', () => {
-  const subject = { decimals: 9, tokenId: 7 };
-  const done = { status: 'completed', tokenId: 7, mintAddress: 'mint', subject } as const;
-
   it.each([
-    ['/api/invoices/confirm', { invoice_id: 'a', tx_signature: 'b' }, 'token'],
-    ['/api/invoices/confirm', { invoiceId: 'a', txSignature: 'b' }, 'token'],
-    ['/api/listings/confirm', { listing_request_id: 'a', tx_signature: 'b' }, 'listing'],
-    ['/api/listings/confirm', { listingRequestId: 'a', txSignature: 'b' }, 'listing'],
-  ] as const)('%s accepts %j and passes it on as the payment of a %s request', async (path, body, kind) => {
+    ['/api/invoices/confirm', { invoice_id: 'a', tx_signature: 'b' }, 'token', { token_id: 7 }],
+    ['/api/invoices/confirm', { invoiceId: 'a', txSignature: 'b' }, 'token', { status: 'completed' }],
+    ['/api/listings/confirm', { listing_request_id: 'a', tx_signature: 'b' }, 'listing', {}],
+    ['/api/listings/confirm', { listingRequestId: 'a', txSignature: 'b' }, 'listing', {}],
+  ] as const)('%s lets the custodian wait 25 s for %j, the payment of a %s request', async (...row) => {
+    const [path, body, kind, shown] = row;
     const asked: ConfirmRequest[] = [];
-    const answers = [{ type: 'confirmed', request: view({ ...done, kind }) } as const];
-    expect(await service({ asked, answers })(path, body)).toMatchObject({ status: 200, body: { ok: true } });
-    expect(asked).toMatchObject([{ id: 'a', signature: 'b', kind }]);
+    const done = { status: 'completed', tokenId: 7, mintAddress: 'mint' } as const;
+    const request = view({ ...done, kind, subject: { decimals: 9, tokenId: 7 } });
+    const answer = await service({ asked, confirmed: { type: 'confirmed', request } })(path, body);
+    expect(answer).toMatchObject({ status: 200, body: { ok: true, ...shown } });
+    expect(asked).toMatchObject([{ id: 'a', signature: 'b', kind, waitMs: 25_000 }]);
     expect(await service({})(path, {})).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
 
-  const refused = (code: ErrorCode): PaymentConfirmed => ({
-    type: 'refused',
-    refusal: { code, message: '' },
-  });
-  const completed: PaymentConfirmed = { type: 'confirmed', request: view({ ...done }) };
-  const BODY = { invoice_id: 'a', tx_signature: 'b' };
-
-  it('a confirm call returns the token, and lets the custodian wait for 25 seconds', async () => {
-    const asked: ConfirmRequest[] = [];
-    expect(await service({ answers: [completed], asked })('/api/invoices/confirm', BODY)).toMatchObject({
-      status: 200,
-      body: { status: 'completed', token_id: 7 },
-    });
-    expect(asked.map(({ waitMs }) => waitMs)).toEqual([25_000]);
-  });
-
-  it('a confirm call ignores a preference to wait', async () => {
-    const call = service({ answers: [refused('INVOICE_IN_PROGRESS')] });
-    const answer = await call('/api/invoices/confirm', BODY, 'wait=9');
-    expect(answer).toMatchObject({ status: 409, applied: null });
-  });
-
-  const codes = [
-    ...(['PAYMENT_ALREADY_USED', 'PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE'] as const),
-    ...(['NOT_FOUND', 'PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const),
-  ];
-  it.each(codes)(
-    'a confirm call asks the custodian once, and returns its refusal %s with its status',
-    async (code) => {
+  eachResult(`
+    404 | NOT_FOUND
+    409 | PAYMENT_ALREADY_USED | PAYMENT_NOT_BOUND | PAYMENT_INCOMPLETE | REFUND_DUE | PAYMENT_NOT_FINAL | INVOICE_IN_PROGRESS
+  `)(
+    'a confirm call asks once, whatever wait is preferred, and returns the refusal %s with %s',
+    async (...row) => {
+      const [code, status] = row;
       const asked: ConfirmRequest[] = [];
-      const { status, body } = await service({ answers: [refused(code)], asked })(
-        '/api/invoices/confirm',
-        BODY,
-      );
-      const expected = [code === 'NOT_FOUND' ? 404 : 409, code, 1];
-      expect([status, body.error_code, asked.length]).toEqual(expected);
+      const confirmed = { type: 'refused', refusal: { code: code as ErrorCode, message: '' } } as const;
+      const body = { invoice_id: 'a', tx_signature: 'b' };
+      const answer = await service({ confirmed, asked })('/api/invoices/confirm', body, 'wait=9');
+      expect(answer).toMatchObject({ status: Number(status), applied: null, body: { error_code: code } });
+      expect(asked).toHaveLength(1);
     },
   );
 });
