@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
 import { control, expectNothingWrong, settled, useBrowser, type Visit, visit } from './visit.ts';
-import { addWallet, type Info } from './wallet.ts';
+import { addWallet, foreignBut, type Info } from './wallet.ts';
 
 useBrowser();
 
@@ -39,10 +39,8 @@ async function tick(page: Page, target: Locator): Promise<void> {
   await page.keyboard.press('Space');
 }
 
-const open = async (path: string, withWallet = false): Promise<Page> => {
-  visited = await visit(path, {}, async (page) => {
-    if (withWallet) await addWallet(page);
-  });
+const open = async (path: string, prepare?: (page: Page) => Promise<unknown>): Promise<Page> => {
+  visited = await visit(path, {}, prepare);
   await settled(visited.page);
   return visited.page;
 };
@@ -62,12 +60,14 @@ it('the menu opens with Enter, closes with Escape, and leads to a page', async (
   await page.waitForURL('**/swap');
 });
 
-it('a creator fills in a token, pays by wallet and opens its page by keyboard', async () => {
-  const page = await open('/tokens/new', true);
+it('a creator fills in a token, pays with a wallet that can only sign, and opens its page by keyboard', async () => {
+  const page = await open('/tokens/new', (opened) => addWallet(opened, { behaviour: 'sign' }));
   await write(page, page.getByLabel('Name', { exact: true }), 'Keyboard Otter');
   await write(page, page.getByLabel('Symbol'), 'KEYS');
   await press(page, button(page, 'Fill in from my wallet'));
-  await expect.poll(() => page.getByLabel('Your wallet').inputValue()).not.toBe('');
+  await page.getByText('Otter Wallet').waitFor();
+  const { users } = await control<Info>('GET /info');
+  await expect.poll(() => page.getByLabel('Your wallet').inputValue()).toBe(users[0]?.address);
   await press(page, button(page, 'Continue to payment'));
   await press(page, button(page, 'Continue without'));
   await press(page, button(page, /^Pay [\d.]+ SOL$/));
@@ -76,6 +76,8 @@ it('a creator fills in a token, pays by wallet and opens its page by keyboard', 
   await tabTo(page, link);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Keyboard Otter' }).waitFor();
+  expect(await foreignBut(visited.foreign)).toEqual([]);
+  expect(visited.complaints).toEqual([]);
 });
 
 it('a visitor sees the warnings, estimates and creates an exchange by keyboard', async () => {

@@ -5,14 +5,13 @@ import {
   expectAccessible,
   expectNothingWrong,
   holdFinality,
-  orderWithoutPicture,
   picture,
   settled,
   useBrowser,
   type Visit,
   visit,
 } from './visit.ts';
-import { addWallet, foreignBut, type WalletOptions } from './wallet.ts';
+import { addWallet, foreignBut } from './wallet.ts';
 
 useBrowser();
 
@@ -22,38 +21,13 @@ afterEach(async () => {
   await holdFinality(false);
 });
 
-const withWallet = async (path: string, options: WalletOptions = {}): Promise<string> => {
+const withWallet = async (path: string): Promise<string> => {
   let address = '';
   visited = await visit(path, {}, async (page) => {
-    address = await addWallet(page, options);
+    address = await addWallet(page);
   });
   return address;
 };
-
-async function openInvoice(name: string): Promise<void> {
-  const { page } = visited;
-  await page.getByLabel('Name', { exact: true }).fill(name);
-  await page.getByLabel('Symbol').fill('GATE');
-  await orderWithoutPicture(page);
-  await page.locator('[data-invoice="awaiting_payment"]').waitFor();
-}
-
-it('a wallet that can only sign creates and pays for a token without leaving the page', async () => {
-  const address = await withWallet('/tokens/new', { behaviour: 'sign' });
-  const { page } = visited;
-  expect(visited.foreign).toEqual([]);
-  await page.getByRole('button', { name: 'Fill in from my wallet' }).click();
-  await page.getByText('Otter Wallet').waitFor();
-  await expect.poll(() => page.getByLabel('Your wallet').inputValue()).toBe(address);
-  await openInvoice(`Gate ${Date.now() % 100_000}`);
-  await expectAccessible(page);
-  await picture(page, 'pay-by-wallet');
-  await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
-  await page.getByText('Your token is created and listed.').waitFor();
-  await expectAccessible(page);
-  expect(await foreignBut(visited.foreign)).toEqual([]);
-  expect(visited.complaints).toEqual([]);
-});
 
 it('a visitor deposits USDC and claims the reward in one flow, which continues after a reload', async () => {
   await withWallet('/asry');
