@@ -1,6 +1,7 @@
+/** A scene is steps: what the nodes list, how time passes, and what the custodian then shows. */
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Watched } from '../../../src/custody/recovery/unexplained-spends.ts';
 import type { ChainTransaction, TokenRow } from '../../../src/providers/solana-rpc.ts';
@@ -9,31 +10,10 @@ import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/cust
 import { land } from '../../kit/fake-chain.ts';
 import { shownCode } from '../../kit/operator.ts';
 import { reserveTransfer, SOL } from '../../kit/sample-operations.ts';
+import { eachScene, msOf, playSteps } from '../../kit/scenes.ts';
 
 const THIEF = 'thief';
-const NEW_RESERVE = 'new reserve';
 const [AUTHORITY, SOURCE] = ['multisig of absr', 'source of asry'];
-
-/** A custodian whose nodes list these transactions, checked up to slot 100 before the first is listed. */
-async function watched(tokens: Watched = { accounts: [AUTHORITY, SOURCE], mint: 'absr' }) {
-  let slot = 100n;
-  const w = createCustodianWorld({ watched: tokens });
-  w.chain.checkFinality = async () => ({ slot, floor: slot });
-  await w.custody.wake();
-  return {
-    w,
-    /** The nodes list it; a quorum shows it unless told otherwise. */
-    lands(transaction: ChainTransaction, isShown = true) {
-      slot = transaction.slot + 1n;
-      const { signature, blockTime } = transaction;
-      w.swap.listed.unshift({ signature, slot: transaction.slot, err: null, blockTime });
-      if (isShown) w.swap.transactions.set(signature, transaction);
-    },
-    later: (slots: bigint) => {
-      slot += slots;
-    },
-  };
-}
 
 const theft = (over: Partial<ChainTransaction> = {}): ChainTransaction => ({
   ...reserveTransfer('stolen', { slot: 110n }),
@@ -43,16 +23,11 @@ const theft = (over: Partial<ChainTransaction> = {}): ChainTransaction => ({
   postLamports: [SOL, 9n * SOL - 5_000n],
   ...over,
 });
-
 const row = (account: string, owner: string, atoms: bigint, mint = 'asry'): TokenRow => ({
-  account,
-  mint,
-  owner,
+  ...{ account, mint, owner, atoms },
   program: null,
-  atoms,
   decimals: 6,
 });
-
 /** Without the reserve's key. */
 const unsigned = (over: Partial<ChainTransaction>): ChainTransaction =>
   theft({
@@ -62,313 +37,229 @@ const unsigned = (over: Partial<ChainTransaction>): ChainTransaction =>
     postLamports: [SOL, 0n],
     ...over,
   });
-
 const solStays = { postLamports: [10n * SOL, 0n] };
 const minted = (mint?: string) => ({ preTokens: [], postTokens: [row('other', THIEF, 7n, mint)] });
-const mintedAbsr = unsigned(minted('absr'));
-const fromSource = unsigned({
-  preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
-  postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
-});
-const ownFee = theft({
-  accounts: [THIEF, RESERVE],
-  signers: [THIEF, RESERVE],
-  preLamports: [SOL, SOL],
-  postLamports: [2n * SOL, 0n],
-});
-const fromReserve = theft({
-  ...solStays,
-  preTokens: [row('own', RESERVE, 50n)],
-  postTokens: [row('own', RESERVE, 20n), row('other', THIEF, 30n)],
-});
-const asFee = theft({ failed: true, fee: lamports(9n * SOL), postLamports: [SOL, 0n] });
+const payerIsThief = { accounts: [THIEF, RESERVE], preLamports: [SOL, SOL], postLamports: [2n * SOL, 0n] };
+const noTokens = { preTokens: null, postTokens: null };
 
-it.each<[string, ChainTransaction, string | null, bigint, string?]>([
-  ['SOL leaves', theft(), null, 9n * SOL],
-  ['SOL leaves while the thief pays the fee', ownFee, null, SOL],
-  ['ASRY leaves', fromReserve, 'asry', 30n],
-  ['SOL leaves as the fee of a failure', asFee, null, 9n * SOL, 'nobody'],
-  ['tokens are minted', theft({ ...solStays, ...minted() }), 'asry', 7n],
-  ['ABSR is minted by other signers of its authority', mintedAbsr, 'absr', 7n],
-  ['the owner or a delegate of the account that pays ASRY takes some', fromSource, 'asry', 30n],
-])(
-  'signing freezes in the first wake after %s without a row, with amount and receiver',
-  async (_case, transaction, mint, atoms, receiver = THIEF) => {
-    const { w, lands } = await watched();
-    lands(transaction);
-    await w.custody.wake();
-    const moved = [{ mint, atoms: atoms.toString(), receiver: receiver === 'nobody' ? null : receiver }];
-    expect(await w.custody.report()).toMatchObject({
-      frozen: 'unexplained_spend',
-      unexplainedSpends: [{ signature: 'stolen', moved }],
-    });
-  },
-);
+const SPENDS: Readonly<Record<string, ChainTransaction>> = {
+  sol: theft(),
+  'sol-of-their-fee': theft({ ...payerIsThief, signers: [THIEF, RESERVE] }),
+  asry: theft({
+    ...solStays,
+    preTokens: [row('own', RESERVE, 50n)],
+    postTokens: [row('own', RESERVE, 20n), row('other', THIEF, 30n)],
+  }),
+  'fee-of-failure': theft({ failed: true, fee: lamports(9n * SOL), postLamports: [SOL, 0n] }),
+  mint: theft({ ...solStays, ...minted() }),
+  'absr-of-others': unsigned(minted('absr')),
+  'asry-of-source': unsigned({
+    preTokens: [row(SOURCE, 'cold', 50n), row('other', THIEF, 0n)],
+    postTokens: [row(SOURCE, 'cold', 20n), row('other', THIEF, 30n)],
+  }),
+};
+const HARMLESS: Readonly<Record<string, ChainTransaction>> = {
+  dust: theft({ signers: [THIEF] }),
+  'sol-of-others': theft({ accounts: [THIEF, RESERVE], signers: [THIEF] }),
+  'absr-between-others': unsigned({
+    preTokens: [row('a', 'b', 7n, 'absr')],
+    postTokens: [row('c', 'd', 7n, 'absr')],
+  }),
+  'asry-to-source': unsigned({ preTokens: [], postTokens: [row(SOURCE, 'cold', 5n)] }),
+  'own-fee': theft({ failed: true, fee: lamports(14_000n) }),
+};
+const FOUND: Readonly<Record<string, ChainTransaction>> = {
+  ...SPENDS,
+  ...HARMLESS,
+  'absr-without-balances': { ...unsigned(minted('absr')), ...noTokens },
+  'nothing-without-balances': unsigned(noTokens),
+};
 
-it.each<[string, ChainTransaction, boolean]>([
-  ['that no quorum shows', theft(), false],
-  ['that the reserve did not sign', theft({ accounts: [THIEF, RESERVE], signers: [THIEF] }), true],
-  [
-    'that moves ABSR of others',
-    unsigned({ preTokens: [row('a', 'b', 7n, 'absr')], postTokens: [row('c', 'd', 7n, 'absr')] }),
-    true,
-  ],
-  ['that adds ASRY', unsigned({ preTokens: [], postTokens: [row(SOURCE, 'cold', 5n)] }), true],
-  ['that failed for a fee like ours', theft({ failed: true, fee: lamports(14_000n) }), true],
-])('a listed transaction %s freezes nothing', async (_case, transaction, isShown) => {
-  const { w, lands, later } = await watched();
-  lands(transaction, isShown);
+const orNone = (texts: readonly unknown[]): string => texts.join(', ') || 'none';
+
+/** A custodian that is checked up to slot 100, before its nodes list the first transaction. */
+async function createStage(watched: Watched) {
+  const first = createCustodianWorld({ watched });
+  let [w, slot, count, code]: [CustodianWorld, bigint, number, string] = [first, 100n, 0, ''];
+  w.chain.checkFinality = async () => ({ slot, floor: slot });
   await w.custody.wake();
-  later(5_000n);
-  await w.custody.wake();
-  expect((await w.custody.report()).frozen).toBeNull();
-});
-
-it.each(['that no quorum shows', 'whose form this release does not read'])(
-  'a transaction %s is failing work after three minutes, and freezes signing when it is read at last',
-  async (what) => {
-    const { w, lands, later } = await watched();
-    lands(theft(), false);
-    const { transaction } = w.swap;
-    if (what.includes('form')) w.swap.transaction = () => Promise.reject(upstreamFailed('rpc', 'rpc_-32015'));
-    for (let minute = 0; minute < 12; minute++) {
+  const { transaction } = w.swap;
+  async function minutes(number: string, slots = '0', dust = '0') {
+    for (let minute = 0; minute < Number(number); minute++) {
+      for (let sent = 0; sent < Number(dust); sent++)
+        list('dust', `dust-${++count}`, 110n + BigInt(2 * count));
+      slot += BigInt(slots);
+      w.clock.now += 60_000;
       await w.custody.wake();
-      later(300n);
     }
-    const { failing } = await w.custody.operatorView();
-    expect(failing).toMatchObject([{ work: 'spend', id: '110 stolen', failures: 12 }]);
-    w.swap.transaction = transaction;
-    w.swap.transactions.set('stolen', theft());
-    await w.custody.wake();
-    expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-    expect((await w.custody.operatorView()).failing).toEqual([]);
-  },
-);
-
-/** A wake each minute, while dust of others names the reserve. @returns the minute in which signing freezes */
-async function minuteOfFreeze(
-  dust: number,
-): Promise<{ readonly minute: number | undefined; readonly w: CustodianWorld }> {
-  const { w, lands, later } = await watched();
-  for (let at = 0; at < dust; at++) lands(theft({ signature: `dust-${at}`, signers: [THIEF] }));
-  lands(theft({ slot: 111n }));
-  for (let minute = 0; minute < 12; minute++) {
-    await w.custody.wake();
-    if ((await w.custody.report()).frozen) return { minute, w };
-    w.clock.now += 60_000;
-    later(150n);
   }
-  return { minute: undefined, w };
-}
-
-it('a spend behind 500 dust transactions of one slot freezes signing within ten minutes', async () => {
-  const { minute, w } = await minuteOfFreeze(500);
-  expect(minute).toBeLessThan(10);
-  expect(w.logged).not.toContain('spends_unread');
-});
-
-it('a theft freezes signing within ten minutes while two lists are flooded with as many entries', async () => {
-  const { w, lands, later } = await watched();
-  const dust = Array.from({ length: 480 }, (_, at) => theft({ signature: `dust-${at}`, signers: [THIEF] }));
-  for (const transaction of dust.slice(0, 300)) lands(transaction);
-  lands(theft({ slot: 110n }));
-  for (const transaction of dust.slice(300)) lands(transaction);
-  for (let minute = 0; minute < 10 && !(await w.custody.report()).frozen; minute++) {
-    await w.custody.wake();
-    w.clock.now += 60_000;
-    later(150n);
+  function list(what: string, signature: string, at: bigint): ChainTransaction {
+    const found = FOUND[what];
+    if (!found) throw new Error(`no transaction ${what}`);
+    w.swap.listed.unshift({ signature, slot: at, err: null, blockTime: found.blockTime });
+    const landed = { ...found, signature, slot: at };
+    w.swap.transactions.set(signature, landed);
+    return landed;
   }
-  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-});
-
-it('a transaction whose token balances no quorum shows is read until one shows them', async () => {
-  const { w, lands, later } = await watched();
-  lands({ ...mintedAbsr, preTokens: null, postTokens: null });
-  for (let minute = 0; minute < 12; minute++) {
-    await w.custody.wake();
-    later(300n);
+  async function unfreeze(id: string) {
+    const { ok, message, rows = [] } = await w.custody.ops({ name: 'unfreeze', ...(id && { id }) });
+    code = id || shownCode(message);
+    const shown = rows.map(({ signature, moved }) =>
+      String(moved).includes('5000000000 lamports') ? 'debit' : signature,
+    );
+    return [ok ? 'ok' : 'refused', ...shown].join(' ');
   }
-  expect((await w.custody.operatorView()).failing).toMatchObject([{ work: 'spend', id: '110 stolen' }]);
-  w.swap.transactions.set('stolen', mintedAbsr);
-  await w.custody.wake();
-  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-});
-
-it('a transaction without token balances does not wait if no tokens are watched', async () => {
-  const { w, lands } = await watched({ accounts: [] });
-  lands(unsigned({ preTokens: null, postTokens: null }));
-  for (let minute = 0; minute < 4; minute++) await w.custody.wake();
-  expect((await w.custody.operatorView()).failing).toEqual([]);
-});
-
-it('a theft freezes signing when a quorum shows it after more invented transactions than can wait', async () => {
-  const { w, lands, later } = await watched();
-  for (let at = 0; at < 30; at++) lands(theft({ signature: `invented-${at}` }), false);
-  lands(theft({ slot: 111n }), false);
-  for (let minute = 0; minute < 4; minute++) {
-    await w.custody.wake();
-    later(150n);
-  }
-  w.swap.transactions.set('stolen', theft({ slot: 111n }));
-  await w.custody.wake();
-  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-});
-
-it.each([600, 20_000])(
-  '%i dust transactions raise an alarm, because a spend may hide among them, and the check goes on',
-  async (dust) => {
-    const { w } = await minuteOfFreeze(dust);
-    expect(w.logged).not.toContain('work_failed');
-    const { recent } = await w.custody.operatorView();
-    expect(recent).toEqual([{ event: 'spends_unread', about: '' }]);
-    w.clock.now += 2 * HOUR_MS;
-    expect((await w.custody.operatorView()).recent).toEqual([]);
-  },
-);
-
-it.each([
-  ['freezes signing if the finalized slot advances', 40n, 'unexplained_spend', false],
-  ['raises an alarm if the nodes of a quorum show one slot for an hour', 0n, null, true],
-])('a theft after 900 transactions of strangers in 45 minutes %s', async (_title, slots, frozen, isAlarm) => {
-  let finalized = 100n;
-  const { w, lands } = await watched({ accounts: [], mint: 'absr' });
-  w.chain.checkFinality = async () => ({ slot: finalized, floor: finalized });
-  const dust = { accounts: ['stranger', RESERVE], signers: ['stranger'], preLamports: [SOL, 0n] };
-  let slot = 100n;
-  const minute = async () => {
-    finalized += slots;
-    w.clock.now += 60_000;
-    await w.custody.wake();
+  const report = () => w.custody.report();
+  return {
+    /** It is listed, a quorum shows it, and its slot is final. @param words `as NAME`, `at SLOT`, `ahead` of what is final, `xCOUNT`, `unshown` */
+    lands(what: string, ...words: string[]) {
+      const after = (word: string) => (words.includes(word) ? words[words.indexOf(word) + 1] : undefined);
+      const copies = Number(words.find((word) => /^x\d+$/.test(word))?.slice(1) ?? 1);
+      for (let copy = 0; copy < copies; copy++) {
+        const name = copies > 1 ? `${what}-${++count}` : (after('as') ?? 'stolen');
+        const landed = list(what, name, BigInt(after('at') ?? 110));
+        if (!words.includes('ahead')) slot = landed.slot + 1n;
+        if (words.includes('unshown')) w.swap.transactions.delete(name);
+      }
+    },
+    /** A quorum shows it from now on. */
+    show: (what: string) => void w.swap.transactions.set('stolen', FOUND[what] ?? theft()),
+    form(known: string) {
+      const unknown = () => Promise.reject(upstreamFailed('rpc', 'rpc_-32015'));
+      w.swap.transaction = known === 'known' ? transaction : unknown;
+    },
+    wake: () => w.custody.wake(),
+    /** A wake after each minute, in which this many slots become final and others land this many transactions. */
+    minutes,
+    wait: (length: string) => Object.assign(w.clock, { now: w.clock.now + msOf(length) }),
+    pass: (length: string) => w.pass(msOf(length)),
+    swap: (name: string) => w.custody.createSwap(keyed(name)),
+    /** The transaction of the newest swap takes 5 SOL, more than the swap reserves. */
+    debit() {
+      land(w.chain, { debit: lamports(5n * SOL) });
+      slot += 1_000n;
+    },
+    /** Another instance, with the same key or a new one. */
+    restart() {
+      w = { ...w, custody: w.start() };
+    },
+    rotate() {
+      const signer = { address: 'new reserve', sign: async () => new Uint8Array(64) };
+      w = createCustodianWorld({ signer }, w.storage);
+    },
+    /** Types the command without a code, then with the code that it showed last. */
+    ask: () => unfreeze(''),
+    confirm: () => unfreeze(code),
+    resume: () => w.custody.ops({ name: 'resume' }),
+    frozen: async () => (await report()).frozen,
+    paused: async () => (await report()).paused,
+    spends: async () => orNone((await report()).unexplainedSpends.map(({ signature }) => signature)),
+    signed: async () =>
+      orNone((await report()).unexplainedSpends.map(({ signedByReserve }) => signedByReserve)),
+    moved: async () =>
+      orNone(
+        (await report()).unexplainedSpends.flatMap(({ moved }) =>
+          moved.map(({ mint, atoms, receiver }) => `${atoms} ${mint ?? 'lamports'} to ${receiver}`),
+        ),
+      ),
+    failing: async () =>
+      orNone(
+        (await w.custody.operatorView()).failing.map(
+          ({ work, id, failures }) => `${work} ${id} x${failures}`,
+        ),
+      ),
+    recent: async () => orNone((await w.custody.operatorView()).recent.map(({ event }) => event)),
+    logged: (event: string) => first.logged.includes(event),
   };
-  for (let sent = 0; sent < 900; sent++) {
-    slot += 2n;
-    lands(theft({ ...dust, signature: `dust-${sent}`, slot, postLamports: [SOL - 5_001n, 1n] }));
-    if (sent % 20 === 19) await minute();
-  }
-  lands(theft({ slot: slot + 1n }));
-  for (let minutes = 0; minutes < 60; minutes++) await minute();
-  expect((await w.custody.report()).frozen).toBe(frozen);
-  expect(w.logged.includes('spends_unread')).toBe(isAlarm);
-});
-
-/** Types the command unfreeze, and again with the code that it shows. */
-async function confirmed({ custody }: CustodianWorld) {
-  const { message } = await custody.ops({ name: 'unfreeze' });
-  return custody.ops({ name: 'unfreeze', id: shownCode(message) });
 }
 
-it('unfreeze shows what it would acknowledge, and its code confirms no spend that is found later', async () => {
-  const { w, lands } = await watched();
-  lands(theft());
-  await w.custody.wake();
-  const seen = await w.custody.ops({ name: 'unfreeze' });
-  expect(seen).toMatchObject({ ok: true, rows: [{ signature: 'stolen' }] });
-  lands(theft({ signature: 'second', slot: 120n }));
-  await w.custody.wake();
-  expect(await w.custody.ops({ name: 'unfreeze', id: shownCode(seen.message) })).toMatchObject({
-    ok: false,
-    rows: [{ signature: 'stolen' }, { signature: 'second' }],
-  });
-  expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-  expect(await confirmed(w)).toMatchObject({ ok: true });
-  expect((await w.custody.report()).frozen).toBeNull();
-});
-
-it('an acknowledged spend does not freeze signing again, but the next unexplained one does', async () => {
-  const { w, lands } = await watched();
-  lands(theft());
-  await w.custody.wake();
-  await confirmed(w);
-  await w.custody.wake();
-  expect(await w.custody.report()).toMatchObject({ frozen: null, paused: 'operator', unexplainedSpends: [] });
-  lands(theft({ signature: 'second', slot: 120n }));
-  await w.custody.wake();
-  expect((await w.custody.report()).unexplainedSpends.map(({ signature }) => signature)).toEqual(['second']);
-});
-
-/** Signs a swap of this name, whose transaction takes more than the swap reserves. */
-async function overspend({ w, later }: Awaited<ReturnType<typeof watched>>, name: string): Promise<void> {
-  await w.custody.createSwap(keyed(name));
-  land(w.chain, { debit: lamports(5n * SOL) });
-  later(1_000n);
+async function play(steps: string, watched: Watched = { accounts: [AUTHORITY, SOURCE], mint: 'absr' }) {
+  await playSteps(steps, (await createStage(watched)) as never, (actual, expected, step) =>
+    expect(actual, step).toBe(expected),
+  );
 }
 
-it('the code of an unexpected debit does not confirm a later debit', async () => {
-  const scene = await watched();
-  const { w } = scene;
-  await overspend(scene, 'first');
-  await w.pass(2 * 60_000);
-  const seen = await w.custody.ops({ name: 'unfreeze' });
-  expect(seen.rows).toMatchObject([{ moved: expect.stringContaining('5000000000 lamports') }]);
-  const code = shownCode(seen.message);
-  expect(await w.custody.ops({ name: 'unfreeze', id: code })).toMatchObject({ ok: true });
-  await w.custody.ops({ name: 'resume' });
-  await overspend(scene, 'second');
-  await w.pass(2 * 60_000);
-  const later = await w.custody.ops({ name: 'unfreeze', id: code });
-  expect(later).toMatchObject({ ok: false, rows: [{}] });
-  expect(later.rows).not.toEqual(seen.rows);
-  expect((await w.custody.report()).frozen).toBe('unexpected_debit');
-});
+eachScene(`
+  signing freezes in the first wake after SOL leaves without a row
+    | lands sol; wake; frozen = unexplained_spend; spends = stolen; moved = 9000000000 lamports to thief
+  signing freezes after SOL leaves without a row while the thief pays the fee
+    | lands sol-of-their-fee; wake; frozen = unexplained_spend; moved = 1000000000 lamports to thief
+  signing freezes after ASRY leaves without a row
+    | lands asry; wake; frozen = unexplained_spend; moved = 30 asry to thief
+  signing freezes after SOL leaves as the fee of a failure without a row
+    | lands fee-of-failure; wake; frozen = unexplained_spend; moved = 9000000000 lamports to null
+  signing freezes after the reserve has minted tokens without a row
+    | lands mint; wake; frozen = unexplained_spend; moved = 7 asry to thief
+  signing freezes after other signers of the mint authority have minted ABSR
+    | lands absr-of-others; wake; frozen = unexplained_spend; moved = 7 absr to thief
+  signing freezes after the owner or a delegate of the account that pays ASRY takes some
+    | lands asry-of-source; wake; frozen = unexplained_spend; moved = 30 asry to thief
+  a listed transaction that no quorum shows freezes nothing
+    | lands sol unshown; wake; minutes 1 5000; frozen = null
+  a listed transaction that the reserve did not sign freezes nothing
+    | lands sol-of-others; wake; minutes 1 5000; frozen = null
+  a listed transaction that moves ABSR of others freezes nothing
+    | lands absr-between-others; wake; minutes 1 5000; frozen = null
+  a listed transaction that adds ASRY freezes nothing
+    | lands asry-to-source; wake; minutes 1 5000; frozen = null
+  a listed transaction that failed for a fee like ours freezes nothing
+    | lands own-fee; wake; minutes 1 5000; frozen = null
+  a transaction that no quorum shows is failing work, and freezes signing when a quorum shows it at last
+    | lands sol unshown; wake; minutes 11 300; failing = spend 110 stolen x12; show sol; wake; frozen = unexplained_spend; failing = none
+  a transaction whose form this release does not read is failing work, and freezes signing when it is read at last
+    | lands sol; form unknown; wake; minutes 11 300; failing = spend 110 stolen x12; form known; wake; frozen = unexplained_spend; failing = none
+  a transaction whose token balances no quorum shows is read until one shows them
+    | lands absr-without-balances; wake; minutes 11 300; failing = spend 110 stolen x12; show absr-of-others; wake; frozen = unexplained_spend
+  a theft freezes signing when a quorum shows it after more invented transactions than can wait
+    | lands dust x30 unshown; lands sol at 111 unshown; wake; minutes 4 150; show sol; wake; frozen = unexplained_spend
+  a spend behind 500 dust transactions of one slot freezes signing within ten minutes
+    | lands dust x500; lands sol at 111; wake; minutes 9 150; frozen = unexplained_spend; logged spends_unread = false
+  a theft freezes signing within ten minutes while two lists are flooded with as many entries
+    | lands dust x300; lands sol; lands dust x180; wake; minutes 9 150; frozen = unexplained_spend
+  600 dust transactions raise an alarm for two hours, because a spend may hide among them, and the check goes on
+    | lands dust x600; lands sol at 111; wake; minutes 11 150; logged work_failed = false; recent = spends_unread; wait 2h; recent = none
+  20,000 dust transactions raise an alarm for two hours, because a spend may hide among them, and the check goes on
+    | lands dust x20000; lands sol at 111; wake; minutes 11 150; logged work_failed = false; recent = spends_unread; wait 2h; recent = none
+  the command unfreeze shows the spends that it acknowledges, and its code confirms none that is found later
+    | lands sol; wake; ask = ok stolen; lands sol as second at 120; wake; confirm = refused stolen second; frozen = unexplained_spend; ask; confirm = ok; frozen = null
+  an acknowledged spend does not freeze signing again, but the next unexplained one does
+    | lands sol; wake; ask; confirm; wake; frozen = null; paused = operator; spends = none; lands sol as second at 120; wake; spends = second
+  the code of an unexpected debit does not confirm a later debit
+    | swap a; debit; pass 2m; ask = ok debit; confirm = ok; resume; swap b; debit; pass 2m; confirm = refused debit; frozen = unexpected_debit
+  an unexpected debit during a freeze hides no found spend, and a change of the key does not end it
+    | swap a; lands sol; wake; ask; debit; pass 2m; frozen = unexplained_spend; spends = stolen; confirm = refused debit stolen; rotate; wake; frozen = unexplained_spend; ask; confirm; frozen = null
+  a freeze by a spend of a delegate stays after a change of the reserve's key, until the operator ends it
+    | lands sol; lands asry-of-source as other at 111; wake; rotate; wake; wake; frozen = unexplained_spend; signed = true, false; ask; confirm; frozen = null
+  a freeze by a mint of other signers stays after a change of the reserve's key, until the operator ends it
+    | lands sol; lands absr-of-others as other at 111; wake; rotate; wake; wake; frozen = unexplained_spend; signed = true, false; ask; confirm; frozen = null
+  a freeze by spends of an earlier key ends when the key changes, and signing waits for the operator
+    | lands sol; wake; restart; frozen = unexplained_spend; rotate; frozen = null; paused = operator; spends = none
+`)('%s', (_title, steps = '') => play(steps));
 
-it('an unexpected debit during a freeze hides no found spend, and a change of the key does not end it', async () => {
-  const scene = await watched();
-  const { w, lands } = scene;
-  await w.custody.createSwap(keyed('first'));
-  lands(theft());
-  await w.custody.wake();
-  const seen = await w.custody.ops({ name: 'unfreeze' });
-  land(w.chain, { debit: lamports(5n * SOL) });
-  await w.pass(2 * 60_000);
-  expect(await w.custody.report()).toMatchObject({
-    frozen: 'unexplained_spend',
-    unexplainedSpends: [{ signature: 'stolen' }],
-  });
-  const next = await w.custody.ops({ name: 'unfreeze', id: shownCode(seen.message) });
-  const moved = expect.stringContaining('5000000000');
-  expect(next).toMatchObject({ ok: false, rows: [{ moved }, { signature: 'stolen' }] });
-  const rotated = rotate(w);
-  await rotated.custody.wake();
-  expect((await rotated.custody.report()).frozen).toBe('unexplained_spend');
-  await confirmed(rotated);
-  expect((await rotated.custody.report()).frozen).toBeNull();
-});
+eachScene(`
+  a transaction without token balances does not wait if no tokens are watched
+    | lands nothing-without-balances; wake; minutes 3; failing = none
+  a theft after 900 transactions of strangers in 45 minutes freezes signing if the finalized slot advances
+    | minutes 45 40 20; lands sol at 1911 ahead; minutes 60 40; frozen = unexplained_spend; logged spends_unread = false
+  a theft after 900 transactions of strangers raises an alarm if the nodes of a quorum show one slot for an hour
+    | minutes 45 0 20; lands sol at 1911 ahead; minutes 60; frozen = null; logged spends_unread = true
+`)('%s', (_title, steps = '') => play(steps, { accounts: [] }));
 
-/** The same storage with another key of the reserve. */
-const rotate = ({ storage }: CustodianWorld) =>
-  createCustodianWorld({ signer: { address: NEW_RESERVE, sign: async () => new Uint8Array(64) } }, storage);
-
-it.each<[string, ChainTransaction]>([
-  ['the delegate of the account that pays ASRY', fromSource],
-  ['other signers of the mint authority', mintedAbsr],
-])(
-  "a freeze by a spend of %s stays after a change of the reserve's key, until the operator ends it",
-  async (_whose, transaction) => {
-    const { w, lands } = await watched();
-    lands(theft());
-    lands({ ...transaction, signature: 'of another key', slot: 111n });
-    await w.custody.wake();
-    const rotated = rotate(w);
-    for (let minute = 0; minute < 2; minute++) await rotated.custody.wake();
-    const { frozen, unexplainedSpends } = await rotated.custody.report();
-    expect([frozen, unexplainedSpends.map(({ signedByReserve }) => signedByReserve)]).toEqual([
-      'unexplained_spend',
-      [true, false],
-    ]);
-    await confirmed(rotated);
-    expect((await rotated.custody.report()).frozen).toBeNull();
-  },
-);
-
-it('a freeze by spends of an earlier key ends when the key changes, and signing waits for the operator', async () => {
-  const { w, lands } = await watched();
-  lands(theft());
-  await w.custody.wake();
-  expect(await w.start().report()).toMatchObject({ frozen: 'unexplained_spend' });
-  const rotated = rotate(w);
-  expect(await rotated.custody.report()).toMatchObject({
-    frozen: null,
-    paused: 'operator',
-    unexplainedSpends: [],
-  });
+it('harmless transactions freeze nothing in any order, and a spend among them always freezes signing', async () => {
+  const names = fc.subarray(Object.keys(HARMLESS));
+  await fc.assert(
+    fc.asyncProperty(
+      names,
+      names,
+      fc.option(fc.constantFrom(...Object.keys(SPENDS)), { nil: undefined }),
+      async (before, after, spend) => {
+        const lands = [...before, ...(spend ? [spend] : []), ...after].map(
+          (what, at) => `lands ${what} as n${at}`,
+        );
+        const end = spend ? `unexplained_spend; spends = n${before.length}` : 'null; spends = none';
+        await play([...lands, 'wake', 'minutes 1 150', `frozen = ${end}`].join('; '));
+      },
+    ),
+    { numRuns: 40 },
+  );
 });
