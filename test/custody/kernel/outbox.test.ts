@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+/** A scene is steps: what the journal queues, what D1 does, and what is delivered. */
+import { expect, it } from 'vitest';
 import { Agenda } from '../../../src/custody/kernel/agenda.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { REFUSED_ROW } from '../../../src/custody/kernel/mirror-queue.ts';
@@ -6,258 +7,172 @@ import { createD1Mirror, flushOutbox } from '../../../src/custody/kernel/outbox.
 import { openD1 } from '../../kit/d1.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
+import { eachScene, msOf, playSteps } from '../../kit/scenes.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
-function setUp(rows: number) {
+const orNone = (texts: readonly unknown[]): string => texts.join(', ') || 'none';
+
+function createStage() {
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
+  const { queue } = journal;
   const mirror = createFakeMirror();
-  const logged: unknown[] = [];
-  for (let at = 0; at < rows; at++) storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
   const clock = { now: NOW };
-  const log = (line: unknown) => void logged.push(line);
+  const logged: Readonly<Record<string, unknown>>[] = [];
+  const log = (line: Readonly<Record<string, unknown>>) => void logged.push(line);
   const agenda = new Agenda(storage, () => clock.now, log);
-  const flush = () => flushOutbox({ agenda, journal, storage, mirror, now: () => clock.now, log });
-  return { storage, agenda, journal, mirror, logged, flush, clock };
-}
-
-/** D1 refuses every batch that has one of these rows, as for a broken constraint. */
-function refusing(w: ReturnType<typeof setUp>, ...ids: readonly string[]) {
-  const refused = new Set(ids);
-  const { apply } = w.mirror;
-  const tries: string[] = [];
-  w.mirror.apply = async (rows, mark, birth) => {
-    const found = rows.find(({ id }) => refused.has(id));
-    if (!found) return apply(rows, mark, birth);
-    if (rows.length === 1) tries.push(found.id);
-    throw new Error('D1_ERROR: string or blob too big');
+  const refused = new Set<string>();
+  /** Times of the batches that had only a refused row, in milliseconds since the start. */
+  const tries: number[] = [];
+  const order: string[] = [];
+  let duringDelivery = (): void => undefined;
+  const { sync } = storage;
+  storage.sync = async () => {
+    order.push(`sync, offered ${queue.offered()}`);
+    return sync();
   };
-  return { refused, tries };
+  const { apply } = mirror;
+  mirror.apply = async (rows, mark, birth) => {
+    order.push('apply');
+    if (rows.some(({ id }) => refused.has(id))) {
+      if (rows.length === 1) tries.push(clock.now - NOW);
+      throw new Error('D1_ERROR: string or blob too big');
+    }
+    const before = await apply(rows, mark, birth);
+    duringDelivery();
+    return before;
+  };
+  function change(detail: string): void {
+    const row = journal.get('swap:0');
+    if (row) journal.update(row, { ...row, detail }, clock.now);
+  }
+  const flush = () =>
+    flushOutbox({ agenda, journal, storage, mirror, now: () => clock.now, log }).then(
+      () => 'ok',
+      ({ message }) => message,
+    );
+  return {
+    tries,
+    logged,
+    verbs: {
+      rows(count: string) {
+        for (let at = 0; at < Number(count); at++)
+          storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
+      },
+      invoice(status: string) {
+        const columns = { status, created_at: '', journal: '{}' };
+        storage.transaction(() => queue.publish('invoices', 'i1', columns, clock.now));
+      },
+      change,
+      /** D1 refuses every batch with one of the first rows, as for a broken constraint. */
+      refuse(count: string) {
+        for (let at = 0; at < Number(count); at++) refused.add(`swap:${at}`);
+      },
+      accept: () => refused.clear(),
+      d1: (...state: string[]) => Object.assign(mirror, { state: state.join(' ') }),
+      /** Another instance has taken over. */
+      replaced: () => Object.assign(storage, { sync: () => Promise.reject(new Error('replaced')) }),
+      /** Row 0 changes during a delivery: `once`, or `always`, each time five seconds after it began. */
+      changes(how: string) {
+        duringDelivery = () => {
+          if (how === 'once') duringDelivery = () => undefined;
+          else clock.now += 5_000;
+          change(`${how} at ${clock.now}`);
+        };
+        if (how === 'never') duringDelivery = () => undefined;
+      },
+      wait: (length: string) => Object.assign(clock, { now: clock.now + msOf(length) }),
+      flush,
+      async flushes(count: string, pause = '0s', detail = '') {
+        for (let at = 0; at < Number(count); at++) {
+          if (detail) change(`${detail} ${at}`);
+          clock.now += msOf(pause);
+          await flush();
+        }
+      },
+      /** The next retry of row 0 is due. */
+      due: () => Object.assign(clock, { now: agenda.dueAt(REFUSED_ROW, 'operation:swap:0') ?? 0 }),
+      /** The operator asks for a retry of row 0. */
+      retry: () => agenda.plan(REFUSED_ROW, 'operation:swap:0', clock.now),
+      delivered: () => mirror.rows.size,
+      batches: () => mirror.applied,
+      order: () => orNone(order),
+      calls: () => order.filter((step) => step === 'apply').length,
+      tries: () => tries.length,
+      queue: () => orNone(queue.waiting(99).map(({ entity, id, revision }) => `${entity} ${id} ${revision}`)),
+      waiting: () => queue.waiting(99).length,
+      /** Milliseconds from the start until the oldest undelivered change. */
+      since: () => (queue.undeliveredSince() ?? Number.NaN) - NOW,
+      aside: () => orNone(queue.setAside(9).map(({ entity, id, refusals }) => `${entity} ${id} ${refusals}`)),
+      planned: () => orNone(agenda.ids(REFUSED_ROW)),
+      detail: () => mirror.operation('swap:0')?.detail,
+      invoiced: () => {
+        const { revision, columns } = mirror.rows.get('invoices i1') ?? {};
+        return `${revision} ${columns?.status}`;
+      },
+      failures: () =>
+        logged.filter(({ event, waiting }) => event === 'mirror_failed' && waiting === 3).length,
+    },
+  };
 }
 
-const waiting = (w: ReturnType<typeof setUp>) => w.journal.queue.waiting(99).map(({ id }) => id);
+eachScene(`
+  the outbox delivers all rows in batches of forty, then is empty
+    | rows 95; flush; delivered = 95; batches = 3; flush; batches = 3
+  delivers 40 rows that fill one batch, then stops
+    | rows 40; flush; delivered = 40; waiting = 0; batches = 1
+  delivers 80 rows that fill two batches, then stops
+    | rows 80; flush; delivered = 80; waiting = 0; batches = 2
+  makes rows durable before D1 receives them, and records the highest revision sent
+    | rows 2; flush; order = sync, offered 3, apply
+  the outbox of a replaced instance sends nothing to D1
+    | rows 2; replaced; flush = replaced; batches = 0
+  a row that changes during its delivery is delivered again
+    | rows 1; changes once; flush; waiting = 1; flush; detail = once at ${NOW}; waiting = 0
+  rows of other tables are delivered with their columns, in the order of their changes
+    | rows 1; invoice pending; invoice completed; queue = operation swap:0 1, invoices i1 3; flush; invoiced = 3 completed
+  a row that D1 refuses leaves the queue at once, and all other rows are delivered in the same flush
+    | rows 95; refuse 1; flush; delivered = 94; waiting = 0; tries = 1
+  all other rows are delivered while D1 refuses the 50 oldest, more than a batch
+    | rows 120; refuse 50; flushes 60; delivered = 70; waiting = 0
+  a row is reported as waiting for D1 until its third refusal, and is listed as refused from then on
+    | rows 1; refuse 1; since = 0; flush; since = 0; wait 2s; flush; since = 0; aside = none; wait 4s; flush; since = NaN; aside = operation swap:0 3
+  measures the wait of a row that changes during every delivery from the start of the last one
+    | rows 1; changes always; flush; since = 0; flush; since = 5000; flushes 17; flush; since = 95000; changes never; flush; since = NaN
+  a row that D1 refuses waits for its next time, and is delivered at once at the operator's request
+    | rows 1; refuse 1; flush; due; flush; due; flush; due; wait -1s; accept; flush; delivered = 0; aside = operation swap:0 3; retry; flush; delivered = 1; aside = none; planned = none
+  a row that D1 refuses is retried with its newest content, and a change does not cause more retries
+    | rows 2; refuse 1; flushes 20 0s change; tries = 1; accept; wait 5s; flush; detail = change 19; since = NaN
+  a row that D1 refuses is retried after the clock has gone back by a day
+    | rows 1; refuse 1; flush; accept; wait -1d; flush; delivered = 1
+  an outage of D1 removes no row, calls D1 once per flush, and is followed by a delivery of all rows
+    | rows 3; d1 down; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
+  an outage of D1 that only loses its answers removes no row, and is followed by a delivery of all rows
+    | rows 3; d1 loses answers; flushes 20 1m; calls = 20; waiting = 3; aside = none; failures = 20; d1 up; flush; delivered = 3; waiting = 0
+  an outage of D1 is not treated as another refusal of a row that D1 refused before
+    | rows 1; refuse 1; flush; d1 down; flushes 9 1h; aside = none
+`)('%s', (_title, steps = '') =>
+  playSteps(steps, createStage().verbs as never, (actual, expected, step) =>
+    expect(actual, step).toBe(expected),
+  ),
+);
 
-describe('the outbox', () => {
-  it('the outbox delivers all rows in batches, then is empty', async () => {
-    const w = setUp(95);
-    await w.flush();
-    expect([w.mirror.rows.size, w.mirror.applied]).toEqual([95, 3]);
-    await w.flush();
-    expect(w.mirror.applied).toBe(3);
-  });
-
-  it.each([40, 80])('delivers %i rows that fill whole batches, then stops', async (rows) => {
-    const w = setUp(rows);
-    await w.flush();
-    expect([w.mirror.rows.size, w.journal.queue.waiting(1)]).toEqual([rows, []]);
-  });
-
-  it('makes rows durable before D1 receives them, and records the highest revision sent', async () => {
-    const w = setUp(2);
-    const order: string[] = [];
-    const { sync } = w.storage;
-    w.storage.sync = async () => {
-      order.push(`sync, offered ${w.journal.queue.offered()}`);
-      return sync();
-    };
-    const { apply } = w.mirror;
-    w.mirror.apply = async (...batch) => {
-      order.push('apply');
-      return apply(...batch);
-    };
-    await w.flush();
-    expect(order).toEqual(['sync, offered 3', 'apply']);
-  });
-
-  it('the outbox of a replaced instance sends nothing to D1', async () => {
-    const w = setUp(2);
-    w.storage.sync = () => Promise.reject(new Error('replaced'));
-    await expect(w.flush()).rejects.toThrow('replaced');
-    expect(w.mirror.applied).toBe(0);
-  });
-
-  it('a row that changes during its delivery is delivered again', async () => {
-    const w = setUp(1);
-    const { apply } = w.mirror;
-    w.mirror.apply = async (...batch) => {
-      const row = w.journal.get('swap:0');
-      if (row && row.detail !== 'newer') w.journal.update(row, { ...row, detail: 'newer' }, NOW);
-      return apply(...batch);
-    };
-    await w.flush();
-    expect(w.journal.queue.waiting(9)).toHaveLength(1);
-    await w.flush();
-    expect(w.mirror.operation('swap:0')).toMatchObject({ detail: 'newer' });
-    expect(w.journal.queue.waiting(9)).toEqual([]);
-  });
-
-  it('rows of other tables are delivered with their columns, in the order of their changes', async () => {
-    const w = setUp(1);
-    for (const status of ['pending', 'completed']) {
-      const columns = { status, created_at: '', journal: '{}' };
-      w.storage.transaction(() => w.journal.queue.publish('invoices', 'i1', columns, NOW));
-    }
-    expect(w.journal.queue.waiting(9).map(({ entity, id, revision }) => [entity, id, revision])).toEqual([
-      ['operation', 'swap:0', 1],
-      ['invoices', 'i1', 3],
-    ]);
-    await w.flush();
-    expect(w.mirror.rows.get('invoices i1')).toMatchObject({ revision: 3, columns: { status: 'completed' } });
-  });
-});
-
-describe('a row that D1 refuses', () => {
-  it('a row that D1 refuses leaves the queue at once, and all other rows are delivered in the same flush', async () => {
-    const w = setUp(95);
-    const { tries } = refusing(w, 'swap:0');
-    await w.flush();
-    expect([w.mirror.rows.size, waiting(w), tries]).toEqual([94, [], ['swap:0']]);
-  });
-
-  it('all other rows are delivered while D1 refuses the 50 oldest, more than a batch', async () => {
-    const w = setUp(120);
-    refusing(w, ...Array.from({ length: 50 }, (_, at) => `swap:${at}`));
-    for (let tries = 0; tries < 60; tries++) await w.flush();
-    expect([w.mirror.rows.size, waiting(w)]).toEqual([70, []]);
-  });
-
-  it('a row that D1 refuses is retried with growing delays of at most six minutes, and raises one alarm', async () => {
-    const w = setUp(1);
-    const { tries } = refusing(w, 'swap:0');
-    const times: number[] = [];
-    for (const end = NOW + 2 * 3_600_000; w.clock.now < end; w.clock.now += 1_000) {
-      const before = tries.length;
-      await w.flush();
-      if (tries.length > before) times.push((w.clock.now - NOW) / 1_000);
-    }
-    expect(times.slice(0, 5)).toEqual([0, 2, 6, 14, 30]);
-    const waits = times.map((at, n) => at - (times[n - 1] ?? 0));
-    expect(Math.max(...waits)).toBe(360);
-    const alarms = w.logged.filter((line) => (line as { level: string }).level === 'alarm');
-    expect(alarms).toEqual([
-      expect.objectContaining({
-        event: 'work_failed',
-        work: 'mirror_row',
-        id: 'operation:swap:0',
-        error: 'Error: D1_ERROR: string or blob too big',
-      }),
-    ]);
-  });
-
-  it('a row is reported as waiting for D1 until its third refusal, and is listed as refused from then on', async () => {
-    const w = setUp(1);
-    refusing(w, 'swap:0');
-    for (const wait of [0, 2_000, 4_000]) {
-      expect([w.journal.queue.undeliveredSince(), w.journal.queue.setAside(9)]).toEqual([NOW, []]);
-      w.clock.now += wait;
-      await w.flush();
-    }
-    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
-    expect(w.journal.queue.setAside(9)).toEqual([{ entity: 'operation', id: 'swap:0', refusals: 3 }]);
-  });
-
-  it('measures the wait of a row that changes during every delivery from the start of the last one', async () => {
-    const w = setUp(1);
-    const { apply } = w.mirror;
-    w.mirror.apply = async (...batch) => {
-      const before = await apply(...batch);
-      w.clock.now += 5_000;
-      const row = w.journal.get('swap:0');
-      if (row) w.journal.update(row, { ...row, detail: `change ${w.clock.now}` }, w.clock.now);
-      return before;
-    };
-    for (let change = 0; change < 20; change++) {
-      const beganAt = w.clock.now;
-      await w.flush();
-      expect(w.journal.queue.undeliveredSince()).toBe(beganAt);
-    }
-    w.mirror.apply = apply;
-    await w.flush();
-    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
-  });
-
-  it("a row that D1 refuses waits for its next time, and is delivered at once at the operator's request", async () => {
-    const w = setUp(1);
-    const { refused } = refusing(w, 'swap:0');
-    for (let tries = 0; tries < 8; tries++) {
-      await w.flush();
-      w.clock.now = w.agenda.dueAt(REFUSED_ROW, 'operation:swap:0') ?? 0;
-    }
-    w.clock.now -= 1_000;
-    refused.clear();
-    await w.flush();
-    expect(w.mirror.rows.size).toBe(0);
-    w.agenda.plan(REFUSED_ROW, 'operation:swap:0', w.clock.now);
-    await w.flush();
-    expect(w.mirror.operation('swap:0')).toBeDefined();
-    expect([w.journal.queue.setAside(9), w.agenda.ids(REFUSED_ROW)]).toEqual([[], []]);
-  });
-
-  it('a row that D1 refuses is retried with its newest content, and a change does not cause more retries', async () => {
-    const w = setUp(2);
-    const { refused, tries } = refusing(w, 'swap:0');
-    for (let change = 0; change < 20; change++) {
-      const row = w.journal.get('swap:0');
-      if (row) w.journal.update(row, { ...row, detail: `change ${change}` }, NOW);
-      await w.flush();
-    }
-    expect(tries).toHaveLength(1);
-    refused.clear();
-    w.clock.now += 5_000;
-    await w.flush();
-    expect(w.mirror.operation('swap:0')).toMatchObject({ detail: 'change 19' });
-    expect(w.journal.queue.undeliveredSince()).toBeUndefined();
-  });
-
-  it('a row that D1 refuses is retried after the clock has gone back by a day', async () => {
-    const w = setUp(1);
-    const { refused } = refusing(w, 'swap:0');
-    await w.flush();
-    refused.clear();
-    w.clock.now -= 86_400_000;
-    await w.flush();
-    expect(w.mirror.rows.size).toBe(1);
-  });
-});
-
-describe('an outage of D1', () => {
-  it.each(['down', 'loses answers'] as const)(
-    'an outage of D1 removes no row, calls D1 once per flush, and is followed by a delivery of all rows: %s',
-    async (state) => {
-      const w = setUp(3);
-      const { apply } = w.mirror;
-      let calls = 0;
-      w.mirror.apply = (...batch) => {
-        calls++;
-        return apply(...batch);
-      };
-      w.mirror.state = state;
-      for (let tries = 1; tries <= 20; tries++) {
-        w.clock.now += 60_000;
-        await w.flush();
-        expect(calls).toBe(tries);
-      }
-      expect([waiting(w).length, w.journal.queue.setAside(9)]).toEqual([3, []]);
-      expect(w.logged).toEqual(
-        Array(20).fill(expect.objectContaining({ event: 'mirror_failed', waiting: 3 })),
-      );
-      w.mirror.state = 'up';
-      await w.flush();
-      expect([w.mirror.rows.size, waiting(w)]).toEqual([3, []]);
-    },
-  );
-
-  it('an outage of D1 is not treated as another refusal of a row that D1 refused before', async () => {
-    const w = setUp(1);
-    refusing(w, 'swap:0');
-    await w.flush();
-    w.mirror.state = 'down';
-    for (let tries = 0; tries < 9; tries++) {
-      w.clock.now += 3_600_000;
-      await w.flush();
-    }
-    expect(w.journal.queue.setAside(9)).toEqual([]);
-  });
+it('a row that D1 refuses is retried with growing delays of at most six minutes, and raises one alarm', async () => {
+  const { verbs, tries, logged } = createStage();
+  verbs.rows('1');
+  verbs.refuse('1');
+  await verbs.flushes('7200', '1s');
+  expect(tries.slice(0, 5)).toEqual([1, 3, 7, 15, 31].map((second) => second * 1_000));
+  const waits = tries.map((at, n) => at - (tries[n - 1] ?? 0));
+  expect(Math.max(...waits)).toBe(360_000);
+  expect(logged.filter(({ level }) => level === 'alarm')).toEqual([
+    expect.objectContaining({
+      event: 'work_failed',
+      work: 'mirror_row',
+      id: 'operation:swap:0',
+      error: 'Error: D1_ERROR: string or blob too big',
+    }),
+  ]);
 });
 
 it.each<[string, { at: number; revision: number } | undefined]>([
