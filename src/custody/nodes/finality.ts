@@ -1,5 +1,5 @@
 /**
- * Notices when Solana finalizes no slots: a halt of the chain, or nodes that follow another cluster.
+ * Detects when Solana stops finalizing slots: the chain has halted, or the nodes follow another cluster.
  * @module
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
@@ -20,23 +20,28 @@ export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt
 
 type FinalizedSlot = { readonly slot: bigint; readonly floor: bigint };
 
-/** Slot -1 means that no slot was read yet. A chain begins with slot 0. */
+/** Slot -1 means that no slot was read yet. Slot 0 is the first slot of a chain. */
 export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
-/** A longer time without a new finalized slot is a stall. Alpenglow finalizes within a second; nodes lag by seconds. */
+/**
+ * If no new slot is finalized for this long, the chain has stalled. Alpenglow finalizes within a second; nodes lag by
+ * seconds.
+ */
 const STALLED_MS = 2 * 60_000;
 
 /**
- * A finalized slot first seen longer ago than this is too old to check other slots against. The cron reads it every minute.
+ * A finalized slot first seen longer ago than this is too old to check other slots against. The cron reads the
+ * finalized slot every minute.
  */
 export const FINALITY_KNOWN_MS = 10 * 60_000;
-/** Slots by which a working node may lag behind another: more than an hour. */
+/** Maximum slots by which a working node may lag behind another: more than an hour. */
 export const MAX_NODE_LAG = 10_000n;
 
 export function noteSlot(memory: FinalityMemory, slot: string, now: number): FinalityMemory {
-  // A lower slot comes from another cluster or from lagging nodes. The time without a new slot then starts at zero.
+  // A lower slot comes from another cluster or from lagging nodes. The time without a new slot is then counted from
+  // zero.
   const known = slot === memory.slot ? memory : { ...NO_SLOT, slot, seenAt: now };
-  // The clock may have gone back since `memory` was stored.
+  // The clock may have been set back since `memory` was stored.
   const seenAt = Math.min(known.seenAt, now);
   return { ...known, seenAt, stalledSince: now - seenAt > STALLED_MS ? seenAt : null };
 }
@@ -58,8 +63,8 @@ export class FinalityWatch {
   }
 
   /**
-   * Asks each node for its newest finalized slot. The cron does so every minute, so that a missing quorum or a stalled
-   * chain is noticed even without operations.
+   * Reads the newest finalized slot of each node. The cron does this every minute, so that a missing quorum or a
+   * stalled chain is detected even without operations.
    * @returns the highest slot that a quorum has finalized, and a floor: at least the slot of each honest node that has
    * responded. One lying node can raise the floor by at most `MAX_NODE_LAG`.
    * @throws AppError UPSTREAM_FAILED
@@ -76,8 +81,8 @@ export class FinalityWatch {
   }
 
   /**
-   * `confirmed`: at least the height of each honest node that has responded, a floor for what may have been signed.
-   * `finalized`: at most the height of any of them, which proves that this height has passed.
+   * `confirmed`: at least the height of each honest node that has responded, so at least the height of any signing so
+   * far. `finalized`: at most the height of any of these nodes, which proves that this height has passed.
    * @throws AppError UPSTREAM_FAILED
    */
   async height(commitment: 'confirmed' | 'finalized'): Promise<bigint> {
@@ -86,7 +91,10 @@ export class FinalityWatch {
     return commitment === 'confirmed' ? highest : lowest;
   }
 
-  /** The figures of a quorum whose nodes lag by at most `spread`; `covered` is the highest that a quorum has reached. */
+  /**
+   * The figures of a quorum whose nodes differ by at most `spread`; `covered` is the highest figure that a quorum has
+   * reached.
+   */
   async #agreed(question: string, read: (node: SolanaNode) => Promise<bigint>, spread: bigint) {
     const answer = await this.#questions.ask(question, read, (given, isComplete) => {
       const values = given.map(({ value }) => value);

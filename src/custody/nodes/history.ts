@@ -19,7 +19,7 @@ export type HistoryNode = {
   readonly name: string;
   /** Finalized signatures of the reserve, newest first. @throws AppError UPSTREAM_FAILED */
   signatures(page: Page): Promise<SignatureEntry[]>;
-  /** The oldest slot of its history; 0 if it keeps all history. @throws AppError UPSTREAM_FAILED */
+  /** The oldest slot of the node's history; 0 if it keeps all history. @throws AppError UPSTREAM_FAILED */
   firstAvailableBlock(): Promise<bigint>;
 };
 
@@ -40,8 +40,9 @@ export const historyOf = (nodes: readonly SolanaNode[], address: string): Histor
 });
 
 /**
- * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized
- * history that spans its slot and lacks it. A slot far above a node's finalized slot does not exist either.
+ * Whether a quorum proves that a listed transaction does not exist. Each node of the quorum has a finalized history
+ * that spans the transaction's slot but lacks the transaction. A slot far above a node's finalized slot does not exist
+ * either.
  */
 async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: Listed): Promise<boolean> {
   return isProven(
@@ -55,8 +56,8 @@ async function isAbsentFrom(nodes: readonly SolanaNode[], { signature, slot }: L
 }
 
 /**
- * Whether a quorum of nodes proves a fact. A node that hangs is not waited for once the others have decided.
- * @param checks one for each node; a failed one proves nothing
+ * Whether a quorum of nodes proves a fact. Once the other nodes have decided, a hanging node is not awaited.
+ * @param checks one for each node; a failed check proves nothing
  */
 export function isProven(checks: readonly Promise<boolean>[]): Promise<boolean> {
   const quorum = quorumOf(checks.length);
@@ -78,8 +79,8 @@ export function isProven(checks: readonly Promise<boolean>[]): Promise<boolean> 
 }
 
 /**
- * The value, or `unreadable` for a transaction of an unsupported version. Anyone can send one to our addresses, but we
- * never sign one. A search then continues with the next transaction.
+ * The value, or `unreadable` for a transaction of an unsupported version, so that a search continues with the next one.
+ * Anyone can send such transactions to our addresses, but we never sign them.
  */
 export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {
@@ -112,14 +113,14 @@ const PAGE = 1_000;
 /** Failure reason: the node no longer lists the entry at which the list continues. */
 export const LIST_CHANGED = 'list_changed';
 
-/** Where a list continues. The next page is read below `before`, and must begin with `first`, the last entry read. */
+/** Where a list continues. The next page is read below `before`, and must start with `first`, the last entry read. */
 export type Cursor = { readonly before: string; readonly first: string };
 
 type ReadPage = (page: Page) => Promise<readonly SignatureEntry[]>;
 
 /**
- * One page of a list of transactions, newest first. It repeats the last entry of the page before it. So an empty page
- * from a machine that lacks this entry never looks like the end of the list.
+ * One page of a list of transactions, newest first. It repeats the last entry of the previous page. So an empty page
+ * from a machine that lacks this entry is never taken for the end of the list.
  * @param cursor continues an earlier page
  * @returns new entries, and where the list continues; undefined at its end
  * @throws AppError UPSTREAM_FAILED

@@ -1,6 +1,6 @@
 /**
- * Reads each node's list of transactions down from a stored place, a part in each call. Anyone can make a list longer,
- * and a node can invent any number of entries. Neither keeps the other entries from being read.
+ * Reads each node's list of transactions down from a stored place, one part per call. Anyone can make a list longer,
+ * and a node can invent any number of entries. Neither prevents the other entries from being read.
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
@@ -10,7 +10,7 @@ import { type Cursor, type HistoryNode, LIST_CHANGED, type Listed, pageDown } fr
 /** An entry of a node's list, as it is stored. */
 type Mark = { readonly signature: string; readonly slot: string };
 
-/** How far one node's list has been read. It is stored as JSON, and belongs to this node only. */
+/** How far one node's list has been read. It is stored as JSON for this node only. */
 export type Place = {
   /** Where the pass continues; absent before its first entry. */
   readonly cursor?: Cursor;
@@ -27,19 +27,19 @@ export type Part = {
   readonly entries: readonly SignatureEntry[];
   /** Whether the pass ends with these entries. */
   readonly isLast: boolean;
-  /** Whether the list itself ends, above the head and above the bound. */
+  /** True if the list itself ends before it reaches the head or the bound. */
   readonly isListEnd: boolean;
-  /** Number of entries, from the newest, that the caller takes. */
+  /** Number of entries that the caller takes, counted from the newest. */
   taken: number;
 };
 
-/** A signature alone is no mark: the bytes of a no-op may land later in another slot (SIMD-0290). */
+/** A signature alone does not identify a place: the bytes of a no-op may land later in another slot (SIMD-0290). */
 const isAtOrBelow = ({ signature, slot }: Listed, mark: Mark): boolean =>
   slot < BigInt(mark.slot) || (slot === BigInt(mark.slot) && signature === mark.signature);
 
 /**
  * The next page below a place, down to the head or the bound.
- * @param isBelow whether an entry is older than everything that the caller needs
+ * @param isBelow true if an entry is older than all entries that the caller needs
  * @throws AppError UPSTREAM_FAILED
  */
 export async function partBelow(
@@ -66,7 +66,7 @@ export async function partBelow(
   }
 }
 
-/** The place from which a whole pass is read again. */
+/** The place from which the whole pass is read again. */
 export const againFrom = ({ head }: Place): Place => (head ? { head } : {});
 
 export const isPassed = ({ entries, isLast, taken }: Part): boolean => isLast && taken === entries.length;
@@ -89,8 +89,8 @@ export function placeAfter(part: Part, shown: ReadonlyMap<string, bigint>): Plac
 }
 
 /**
- * Takes entries of each part in turn, until `most` are chosen. If an entry was already chosen, the turn takes the
- * part's next one. Honest lists are equal, so a list of invented entries uses only its own turns.
+ * Takes entries of each part in turn, until `most` are chosen. If an entry was already chosen, the turn uses the part's
+ * next entry. Honest lists are equal, so a list of invented entries uses only its own turns.
  * @param needsRead false for an entry that is passed without using a turn
  */
 export function takeInTurn(

@@ -24,13 +24,13 @@ export type Decide<T, R> = (
   complete: boolean,
 ) => { readonly agreed: R } | undefined;
 
-/** Values of several questions that one call reads, and one figure. */
+/** The answers to several questions from one call, and one figure. */
 export type List<T> = { readonly values: readonly T[]; readonly figure: bigint };
 
 export type NodeAgreement = {
   readonly nodes: number;
   readonly quorum: number;
-  /** A difference within the last hour. Finalized data is the same on all nodes, so one node is wrong. */
+  /** A disagreement within the last hour. Finalized data is the same on all nodes, so at least one node is wrong. */
   readonly disagreement: {
     /** Unix milliseconds. */
     readonly at: number;
@@ -38,24 +38,25 @@ export type NodeAgreement = {
     readonly nodes: readonly string[];
   } | null;
   /**
-   * When the nodes stopped reaching a quorum on a question, in Unix milliseconds; null during the first ten minutes.
+   * Since when the nodes have not reached a quorum on a question, in Unix milliseconds; null during the first ten
+   * minutes.
    */
   readonly quorumMissingSince: number | null;
-  /** That question, and the nodes that did not respond when it was last repeated. */
+  /** This question, and the nodes that did not respond when it was last repeated. */
   readonly quorumMissing: { readonly question: string; readonly nodes: readonly string[] } | null;
 };
 
 const DISAGREEMENT_SHOWN_MS = 3_600_000;
 /** Nodes lag by seconds. If a quorum is missing for longer than this, the operator is alerted. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
-/** A question that is not repeated is forgotten after this time. */
+/** A question that is not repeated for this long is forgotten. */
 const FORGET_MS = 30 * 60_000;
 const MAX_WAITING = 100;
 
 /** A question without a quorum. Unix milliseconds. */
 type Waiting = { since: number; askedAt: number; alarmed: boolean; failed?: readonly string[] };
 
-/** What the next instance must know: the platform evicts an idle object before these times have passed. */
+/** State for the next instance: the platform evicts an idle object before these times have passed. */
 export type QuorumMemory = {
   readonly disagreement: NodeAgreement['disagreement'];
   readonly waiting: readonly (readonly [question: string, Waiting])[];
@@ -81,12 +82,12 @@ export class Quorum<N extends { readonly name: string }> {
 
   /**
    * The response of a quorum, returned as soon as enough nodes agree. If a later response contradicts it, the operator
-   * is still alerted.
+   * is alerted.
    * @param differ compares responses that can never differ between honest nodes; absent if nodes at different slots may
    * differ
-   * @returns undefined if all nodes have responded without a quorum, but more of them may agree later
-   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few responded, `nodes_disagree` when they contradict
-   * each other; a failure that a quorum shares; the first node's failure when none responds
+   * @returns undefined if all nodes have responded without a quorum, but a quorum is possible later
+   * @throws AppError UPSTREAM_FAILED `quorum_missing` if too few responded; `nodes_disagree` if they contradict each
+   * other; a failure that a quorum shares; the first node's failure if all nodes fail
    */
   async ask<T, R>(
     question: string,
@@ -123,7 +124,7 @@ export class Quorum<N extends { readonly name: string }> {
     const shared = sharedFailure(failures, this.size);
     // A quorum's refusal is a valid response, so the question does not lack a quorum.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
-    // A caller may ask about something that only one node knows, so its question alerts nobody.
+    // A caller's question may concern data that only one node has, so it does not alert the operator.
     if (!isForCaller())
       this.#waits(
         question,
@@ -137,8 +138,8 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   /**
-   * The highest figure that a quorum has reached; undefined while a missing response may still raise it. Of three nodes,
-   * one can neither raise it nor lower it, however fast it responds.
+   * The highest figure that a quorum has reached; undefined while a missing response may still raise it. A single node
+   * of three can neither raise nor lower it, however fast it responds.
    * @param complete whether every node has responded or failed
    */
   covered(figures: readonly bigint[], complete: boolean): bigint | undefined {
@@ -148,7 +149,10 @@ export class Quorum<N extends { readonly name: string }> {
     return sorted[this.size - 1 - missing] === least ? least : undefined;
   }
 
-  /** Decides each value on its own, so that one which changes at each slot hides no other; undefined without a quorum. */
+  /**
+   * Decides each value separately, so that a value which changes with each slot does not hide the others. Undefined
+   * without a quorum.
+   */
   each<T>(given: readonly Given<List<T>>[], isComplete: boolean) {
     const keyAt = (list: List<T>, at: number) => stringifyJson(list.values[at]) ?? '';
     const shown = (given[0]?.value.values ?? []).map(
@@ -192,7 +196,7 @@ export class Quorum<N extends { readonly name: string }> {
     const at = now();
     const entry = this.#waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
     entry.askedAt = at;
-    // A start in the future was stored before the clock went back.
+    // A start in the future was stored before the clock was set back.
     entry.since = Math.min(entry.since, at);
     entry.failed = nodes.map(({ name }) => name).filter((name) => !answered.includes(name));
     if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
@@ -242,7 +246,7 @@ export const decideSame =
     return first === undefined ? undefined : { agreed: first };
   };
 
-/** Members of a finalized transaction that every node stores. */
+/** The members of a finalized transaction that every node stores. */
 function essence(transaction: ChainTransaction): string {
   const { signature, slot, failed, fee, accounts, signers, preLamports, postLamports } = transaction;
   return stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
@@ -286,7 +290,7 @@ export const decideTransaction =
       );
     const timed = vouched(({ blockTime }) => (blockTime === null ? null : String(blockTime)));
     const tokened = vouched(tokenKey);
-    // Nodes differ in block time or token balances, and no quorum agrees on both: nothing is decided.
+    // Nodes differ in block time or token balances, and no quorum agrees on both, so there is no decision.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
     // A node that has not responded yet may have the missing block time or token balances.
@@ -301,11 +305,11 @@ export const decideTransaction =
     };
   };
 
-/** Extra time for the other nodes once enough have responded, so that no call waits long for a node that hangs. */
+/** Extra time for the other nodes once enough have responded, so that a hanging node delays a call only briefly. */
 const LATE_MS = 1_000;
 
 /**
- * The results so far once every call has ended, or a moment after enough calls have succeeded.
+ * The results so far, once every call has ended, or `LATE_MS` after enough calls have succeeded.
  * @param enough number of calls that must succeed
  */
 export async function settled<T>(
@@ -330,7 +334,7 @@ export async function settled<T>(
   const all = Promise.all(calls.map(take));
   await Promise.race([all, isEnough.promise]);
   if (ended < calls.length) await within(all, LATE_MS);
-  // A copy without gaps, which later results do not change.
+  // A copy without gaps, which later results cannot change.
   return results.filter(() => true);
 }
 

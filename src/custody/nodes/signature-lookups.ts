@@ -1,7 +1,7 @@
 /**
- * Looks up signatures that callers name. Any caller may name any signature, so all of them share one poll of the nodes.
- * Each client network may use a share of the waiting places and of the calls to nodes. The lookups of an unknown
- * signature become rarer with time.
+ * Looks up signatures that callers name. Any caller can name any signature, so all callers share one poll of the nodes.
+ * Each client network can use a share of the waiting places and of the calls to nodes. An unknown signature is looked
+ * up less often as time passes.
  * @module
  */
 import { Budget } from '../../core/budget.ts';
@@ -17,18 +17,18 @@ import type { SignatureState, SolanaView } from './solana-view.ts';
 export type Lookup = {
   readonly signature: string;
   readonly client: string;
-  /** Longest wait in milliseconds; 0 returns the current state. */
+  /** Maximum wait in milliseconds; 0 returns the current state. */
   readonly waitMs: number;
-  /** Longest wait while no node shows the signature. */
+  /** Maximum wait while no node shows the signature, in milliseconds. */
   readonly unknownMs: number;
-  /** `confirmed`: a confirmed transaction of one node is enough. It may still be dropped, so it moves no money. */
+  /** `confirmed`: one node's confirmed transaction is enough. It may still be dropped, so it never moves money. */
   readonly until: 'confirmed' | 'final';
 };
 
 export type LookedUp =
   /** Shown by a quorum of nodes. */
   | { readonly type: 'final'; readonly transaction: ChainTransaction }
-  /** `transaction` as one node returned it; null if none did in time, or if the caller waits for `final`. */
+  /** `transaction` as one node returned it; null if no node returned it in time, or if the caller waits for `final`. */
   | { readonly type: 'confirmed'; readonly transaction: ChainTransaction | null }
   | { readonly type: 'pending' | 'unknown' }
   | { readonly type: 'refused'; readonly refusal: Refusal };
@@ -45,25 +45,28 @@ export type LookupPorts = {
 
 /** Maximum signatures in one call of `getSignatureStatuses`. */
 const MAX_SIGNATURES = 256;
-/** Interval between two polls of the nodes, for any number of waiting callers. */
+/** Interval between two polls of the nodes, regardless of the number of waiting callers. */
 const POLL_MS = 800;
-/** If fewer than two polls began within this time, the next one begins at once. */
+/** If fewer than two polls started within this time, the next one starts at once. */
 const TWO_POLLS_MS = 2 * POLL_MS;
-/** Shortest interval of polls while a node shows one of the signatures, which may soon be final. */
+/** Minimum interval between polls while a node shows one of the signatures, because it may soon be final. */
 const NEAR_POLL_MS = 100;
 /** The wait before the next poll of a signature is this fraction of the time since its state changed. */
 const POLLED_PART = 1 / 4;
-/** A wait ends when the nodes have failed for this long. */
+/** A wait ends once the nodes have failed for this long. */
 const FAILING_MS = 5_000;
 /** Waits between lookups of a signature that no node has, and between reads of a transaction without a quorum. */
 const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
-/** While more reads than this wait, reads of payments go first, so that strangers' transactions do not delay them. */
+/**
+ * While more reads than this are waiting, reads of payments go first, so that strangers' transactions do not delay
+ * them.
+ */
 const CROWD = 4;
 const LIST_MS = 1_000;
-/** Maximum clients whose budgets a shared read may use. A client without units left then does not delay it. */
+/** Maximum clients whose budgets a shared read can use. So a client whose budget is used up does not delay the read. */
 const MAX_PAYERS = 4;
 const MAX_KNOWN = 1_000;
-/** Maximum remembered transactions. A decoded one can have 90 KB, and the object has 128 MB of memory. */
+/** Maximum remembered transactions. A decoded transaction can take 90 KB, and the object has 128 MB of memory. */
 const MAX_TRANSACTIONS = 400;
 
 /** The known state of a signature. Times in Unix milliseconds. */
@@ -72,20 +75,20 @@ type Known = {
   since: number;
   nextAt: number;
   misses: number;
-  /** Number of reads in this state, and when the next one may begin. */
+  /** Number of reads in this state, and when the next one may start. */
   reads: number;
   readAt: number;
   /** The read that is running, the clients that may pay for it, and the failure of the last one. */
   reading?: {
     readonly payers: Set<string>;
     readonly found: Promise<ChainTransaction | null>;
-    /** True if a quorum is asked. A read of one node may still run when the state becomes final. */
+    /** True if a quorum is asked. A read from one node may still be running when the state becomes final. */
     readonly isFinal: boolean;
   };
   failure?: unknown;
 };
 
-/** A transaction as one node returned it, and as a quorum did. The second one never changes. */
+/** A transaction as one node returned it, and as a quorum returned it. The quorum's never changes. */
 type Read = { readonly confirmed?: ChainTransaction; readonly final?: ChainTransaction };
 
 const isRateLimited = (error: unknown): error is AppError =>
@@ -97,7 +100,7 @@ export class SignatureLookups {
   readonly #ports: LookupPorts;
   readonly #waits = new Budget(BUDGETS.lookup_waits);
   readonly #waiting = new Budget(BUDGETS.signature_lookups);
-  /** Number of callers that wait for each signature. Together they are counted as one wait of the first caller. */
+  /** Number of callers that wait for each signature. Together they use one waiting place, that of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   readonly #transactions = new Map<string, Read>();
@@ -105,9 +108,9 @@ export class SignatureLookups {
   #poll: Promise<void> | undefined;
   #polledAt = 0;
   #polledBefore = 0;
-  /** Reads of transactions that run or wait. */
+  /** Number of reads of transactions that are running or waiting. */
   #reads = 0;
-  /** Signatures that a node lists for the payees. It may be wrong, so they only set the order of reads. */
+  /** Signatures that a node lists for the payees. The node may be wrong, so they only set the order of reads. */
   readonly #payments = new Map<string, true>();
   #listing: Promise<void> | undefined;
 
@@ -115,7 +118,7 @@ export class SignatureLookups {
     this.#ports = ports;
   }
 
-  /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
+  /** Waits until a signature has reached the requested state or the time is up. @throws AppError UPSTREAM_FAILED */
   async find(lookup: Lookup): Promise<LookedUp> {
     const full = this.#enter(lookup);
     if (full) return refused(full, 5);
@@ -151,7 +154,7 @@ export class SignatureLookups {
     }
   }
 
-  /** @returns the name of the limit that refuses this lookup; undefined if none does */
+  /** @returns the name of the limit that refuses this lookup; undefined if the lookup is admitted */
   #enter({ client, signature }: Lookup): keyof typeof BUDGETS | undefined {
     const now = this.#ports.now();
     if (!this.#waits.take(client, now).ok) return 'lookup_waits';
@@ -223,7 +226,7 @@ export class SignatureLookups {
       ? chain.transaction(signature)
       : chain.confirmedTransaction(signature)
     ).catch((error: unknown) => {
-      // Only this caller's share is used up. A caller with units left must be able to read at once.
+      // Only this caller's share is used up. A caller whose share is not must be able to read at once.
       if (isRateLimited(error)) known.readAt = 0;
       else known.failure = error;
       throw error;
@@ -253,7 +256,7 @@ export class SignatureLookups {
     const known = this.#known.get(signature);
     if (known && isAhead(known.nextAt, this.#ports.now())) return known;
     this.#unpolled.add(signature);
-    // A signature that does not fit into the next poll is in a later one.
+    // A signature that does not fit into the next poll is included in a later one.
     while (this.#unpolled.has(signature)) {
       // The poll serves many clients, so no client's share pays for it.
       this.#poll ??= forCaller(null, () => this.#next()).finally(() => {
@@ -297,7 +300,10 @@ export class SignatureLookups {
   }
 }
 
-/** Milliseconds between two polls for a signature; one that no node shows waits for the next poll. */
+/**
+ * Milliseconds between two polls for a signature that a node shows. An unknown signature waits for the next regular
+ * poll.
+ */
 const intervalOf = (known: Known | undefined, now: number): number =>
   known === undefined || known.state === 'unknown'
     ? POLL_MS

@@ -1,6 +1,6 @@
 /**
- * The Solana chain as read by the custodian, from several nodes. A read that moves money is used only when a quorum of
- * the nodes agrees.
+ * The custodian's view of the Solana chain, from several nodes. A read that moves money is used only if a quorum of the
+ * nodes agrees.
  * @module
  */
 import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
@@ -60,7 +60,7 @@ export type SignatureState = 'unknown' | 'pending' | 'confirmed' | 'final';
 export type Blockhash = SignedAt & Lifetime;
 
 export type SolanaViewPorts = {
-  /** Blockhashes in order of preference. A duplicate is used only once. */
+  /** The configured nodes. If several have the same id, only the first is used. */
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;
@@ -164,7 +164,10 @@ export class SolanaView {
     return this.transaction(signature, ANY_VERSION);
   }
 
-  /** A response on whose `keyOf` a quorum agrees. Nodes at other slots may differ in the rest. @throws AppError UPSTREAM_FAILED */
+  /**
+   * A response whose `keyOf` a quorum shares. Nodes at other slots may differ in the other members. @throws AppError
+   * UPSTREAM_FAILED
+   */
   async agreed<T>(
     question: string,
     read: (node: SolanaNode) => Promise<T>,
@@ -173,7 +176,10 @@ export class SolanaView {
     return this.#decided(question, read, decideSame(this.quorum, keyOf));
   }
 
-  /** Each value of a list on its own, and the highest figure that a quorum has reached. @throws AppError UPSTREAM_FAILED */
+  /**
+   * Each value of a list, decided separately, and the highest figure that a quorum has reached. @throws AppError
+   * UPSTREAM_FAILED
+   */
   async agreedEach<T>(question: string, read: (node: SolanaNode) => Promise<List<T>>) {
     return this.#decided(question, read, (given, isComplete) => this.#questions.each(given, isComplete));
   }
@@ -184,12 +190,12 @@ export class SolanaView {
     return answer.agreed;
   }
 
-  /** The transaction as confirmed by the next node in turn. It may still be dropped, so it must move no money. */
+  /** The transaction as the next node in turn has confirmed it. It may still be dropped, so it must not move money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
     return this.#fromNext((node) => node.transaction(signature, 'confirmed'));
   }
 
-  /** The 200 newest signatures of an address, as listed by the node whose turn it is. They only set the order of reads. */
+  /** The 200 newest signatures of an address, from the node whose turn it is. They only set the order of reads. */
   async newestOf(address: string): Promise<readonly string[]> {
     const page = { limit: 200, commitment: 'confirmed' } as const;
     const listed = await this.#fromNext((node) => node.signaturesFor(address, page));
@@ -201,7 +207,9 @@ export class SolanaView {
     return node ? read(node).catch(() => null) : null;
   }
 
-  /** The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED when no node responds */
+  /**
+   * The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED if every node fails
+   */
   async signatureStates(signatures: readonly string[]): Promise<SignatureState[]> {
     const reads = await this.#fromMost((node) => node.signatureStatuses(signatures));
     const seen = valuesOf(reads);
@@ -217,8 +225,8 @@ export class SolanaView {
   }
 
   /**
-   * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot
-   * prove later that it has expired, so with fewer nodes an attempt could stay undecided.
+   * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot prove later that
+   * it has expired. With fewer than a quorum, an attempt could stay undecided.
    * @throws AppError UPSTREAM_FAILED
    */
   async latestBlockhash(): Promise<Blockhash> {
@@ -230,7 +238,7 @@ export class SolanaView {
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
     const { slot: final, seenAt } = this.#finality.known;
     const isBounded = this.#ports.now() - seenAt < FINALITY_KNOWN_MS;
-    // A slot below the finalized one is possible too: the node lags, or a newer check of the finalized slot ended
+    // A slot below the finalized one is also possible: the node lags, or a newer check of the finalized slot ended
     // first.
     const isPossible = ({ slot }: Witness) =>
       !isBounded || (slot + MAX_NODE_LAG >= BigInt(final) && slot <= BigInt(final) + MAX_NODE_LAG);
@@ -250,9 +258,9 @@ export class SolanaView {
   }
 
   /**
-   * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest. One
-   * node cannot raise its slot, nor lower it below those of all others. A node may show a blockhash that expires in seconds
-   * as its newest.
+   * Blockhashes in the order in which they are tried. First comes one that most nodes show, then the quorum-th newest.
+   * One node cannot raise the second one's slot, nor lower it below those of all other nodes. A node may show a
+   * blockhash that expires in seconds as its newest.
    */
   #byTrust(tips: readonly { readonly blockhash: string; readonly slot: bigint }[]): ReadonlySet<string> {
     const newest = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1));
@@ -263,13 +271,13 @@ export class SolanaView {
     return new Set(tried.toSorted((a, b) => shown(b) - shown(a)));
   }
 
-  /** Sends to every node; true when at least one accepted it. */
+  /** Sends to every node; true if at least one node accepts the transaction. */
   async send(wire: string): Promise<boolean> {
     const answers = await this.#fromMost((node) => node.send(wire));
     return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
   }
 
-  /** Each node's view of an attempt of this signer. Nodes that fail are left out. */
+  /** Each node's view of an attempt of this signer. Nodes that fail are excluded. */
   async views(signing: Signing, signer: string): Promise<NodeView[]> {
     return valuesOf(await this.#fromMost((node) => viewOf(node, signing, signer)));
   }
@@ -290,12 +298,16 @@ export class SolanaView {
   }
 }
 
-/** One URL may be two machines: the height may be this many slots older than the blockhash. An expiry's margin is twice this. */
+/**
+ * One URL may be two machines: the height may be this many slots older than the blockhash. The margin of an expiry is
+ * twice this.
+ */
 const MAX_WITNESS_LAG = 16n;
 
 /**
- * The node's height after it has seen the blockhash; undefined if it has not, or gives the height of an older view.
- * @param shownAt slot at which the node itself returned it as its newest; much later it may have expired
+ * The node's height after it has seen the blockhash. Undefined if it has not seen it, or returns the height of an older
+ * view.
+ * @param shownAt slot at which the node itself returned the blockhash as its newest; much later it may have expired
  */
 async function witnessOf(
   node: SolanaNode,
@@ -315,7 +327,7 @@ async function validAt(node: SolanaNode, blockhash: string): Promise<bigint | un
   return valid ? slot : undefined;
 }
 
-/** The order matters: the status is read after the heights, so that it cannot be older than they are. */
+/** The order matters: the status is read after the heights, so that it is at least as new as they are. */
 async function viewOf(node: SolanaNode, signing: Signing, signer: string): Promise<NodeView> {
   const { slot, blockHeight } = await node.epochInfo('finalized');
   const { slot: statusSlot, statuses } = await node.signatureStatuses([signing.signature]);
@@ -340,7 +352,7 @@ async function viewOf(node: SolanaNode, signing: Signing, signer: string): Promi
   };
 }
 
-/** Whether a failed transaction took lamports from its signer, or null while the node does not show it as failed. */
+/** Whether a failed transaction took lamports from its signer; null while the node does not show it as failed. */
 async function wasCharged(node: SolanaNode, signature: string, signer: string): Promise<boolean | null> {
   const found = await node.transaction(signature, 'finalized');
   if (!found?.failed || found.signature !== signature) return null;

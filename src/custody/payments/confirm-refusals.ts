@@ -1,5 +1,5 @@
 /**
- * The responses to a confirm call that completes no request.
+ * The responses to a confirm call that does not complete a request.
  * @module
  */
 import type { Refusal } from '../api.ts';
@@ -37,7 +37,7 @@ const NOT_BOUND: Refusal = {
     "This payment is not bound to this request: it needs the request's reference and no other request's, or exactly its amount.",
 };
 
-/** The purchase changed during each check of the sale. */
+/** The purchase changed during every check of the sale. */
 export const NOT_BOOKED_YET: Refusal = {
   code: 'PAYMENT_NOT_FINAL',
   message: 'The payment is final but is not booked yet. Repeat the call.',
@@ -79,8 +79,8 @@ export function notForRequest(
 }
 
 /**
- * @param usedBy what uses the transaction. A transaction that no caller pays with, such as a bridge's refund, is not a
- * payment
+ * @param usedBy the row that uses the transaction. A transaction that is not a caller's payment, such as a bridge's
+ * refund, has no purpose to name
  */
 export function usedElsewhere({ products }: PaymentContext, usedBy: string | undefined): Refusal {
   const [purpose = ''] = usedBy?.split(':') ?? [];

@@ -1,14 +1,15 @@
 /**
- * Confirms the payment of a request. A caller names a transaction (`confirmPayment`), or `payment-search.ts` finds it. Each
- * passes a transaction that a quorum shows as final to `bookPayment`. There `decide` finds its {@link PaymentCase}, and
- * `writeRows` writes the rows and the operation in the same storage transaction: a crash leaves all of them or none.
+ * Confirms the payment of a request. A caller names a transaction (`confirmPayment`), or `payment-search.ts` finds it.
+ * Both pass a transaction that a quorum shows as final to `bookPayment`. There `decide` finds its {@link PaymentCase},
+ * and `writeRows` writes the rows and the operation in the same storage transaction. A crash leaves all of them or
+ * none.
  *
- * After a crash before it, a later call or search books the payment. After it, the timer drives the operation, and
- * `executor.ts` stores the signed bytes before it sends them. `endWork` delivers, or owes back, in the transaction that ends
- * the operation. Refunds are only recorded here; the operator pays them.
+ * If a crash comes before this transaction, a later call or search records the payment. After it, the timer drives the
+ * operation, and `executor.ts` stores the signed bytes before it sends them. `endWork` delivers or records a refund, in
+ * the transaction that ends the operation. Refunds are only recorded here; the operator pays them.
  *
- * A quorum that lies is believed: then only the limits at the signature bound the loss. `lookUp` and `forCaller` bound the
- * reads for callers.
+ * A lying quorum cannot be detected here. In that case only the limits checked at the signature bound the loss.
+ * `lookUp` and `forCaller` bound the reads for callers.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -42,39 +43,46 @@ import { costOf, nameOf, type PaymentRequest, withPart, workId } from './request
 import { awaitedReturns, isAfter, mayBeReturned, type NoMatch, readPayment } from './treasury-payment.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-/** Longest wait for a payment that no node shows. Nodes show one within two seconds after it was sent. */
+/** Maximum wait for a payment that no node shows. Nodes show a payment within two seconds after it was sent. */
 const UNKNOWN_MS = 15_000;
-/** Maximum checks, for one booking, whether the purchase is still for sale. */
+/** Maximum checks of the sale while one payment is recorded. */
 const MAX_SALE_READS = 3;
-/** A request with this many parts accepts only a part that completes its fee, so that its row stays small. */
+/** After this many parts, a request accepts only a part that completes its fee, so that its row stays small. */
 const MAX_PARTS = 50;
 
 /**
- * What a final transaction does. `writeRows` has the rows of each case; the arrow shows what the caller gets. A payment of
- * another request than the caller's is booked for that other one, and the caller gets PAYMENT_ALREADY_USED.
+ * What a final transaction does. `writeRows` lists the rows of each case; the arrow shows what the caller gets. A
+ * payment of a different request than the caller's is recorded for that request, and the caller gets
+ * PAYMENT_ALREADY_USED.
  */
 type PaymentCase =
-  /** An earlier call or search wrote its rows. -> what its case returned */
+  /** An earlier call or search has written the rows. -> what that case returned */
   | { readonly type: 'booked' }
-  /** Has a request's exact fee, no reference, and may be a bridge's refund of an open swap: tried again. -> PAYMENT_NOT_FINAL */
+  /**
+   * Has a request's exact fee, no reference, and may be a bridge's refund of an open swap; retried. ->
+   * PAYMENT_NOT_FINAL
+   */
   | { readonly type: 'may_be_returned' }
-  /** Completes the fee, but the chain must show that the purchase is still for sale. -> decided again after that read */
+  /** Completes the fee, but the sale must be checked on the chain first. -> decided again after that read */
   | { readonly type: 'sale_unread'; readonly request: PaymentRequest; readonly check: SaleCheck }
-  /** Sent by the treasury or the reserve; in a search also one that pays nothing or is older than the journal. -> PAYMENT_NOT_BOUND */
+  /**
+   * Sent by the treasury or the reserve; in a search also a transaction that pays nothing or predates the journal. ->
+   * PAYMENT_NOT_BOUND
+   */
   | { readonly type: 'no_payment' }
   /**
-   * Of no single request, as `NoMatch` says (-> PAYMENT_NOT_BOUND; the operator may return it), or used by a reward or a
-   * swap's refund (-> PAYMENT_ALREADY_USED).
+   * Matches no single request, for the reason in `NoMatch` (-> PAYMENT_NOT_BOUND; the operator may return it), or is
+   * used by a reward or a swap's refund (-> PAYMENT_ALREADY_USED).
    */
   | { readonly type: 'unmatched'; readonly reason: NoMatch }
   /**
-   * Short, with the request's reference: the request stays open for the rest. If the rest never arrives, `payments.ts`
+   * Short, with the request's reference: the request stays open for the remainder. If that never arrives, `payments.ts`
    * records a refund for each part. -> PAYMENT_INCOMPLETE
    */
   | { readonly type: 'short'; readonly request: PaymentRequest }
   /**
-   * Late, double, or one part too many: the whole payment is owed back, and the request does not change. -> by the
-   * request's state: open or expired REFUND_DUE, paid INVOICE_IN_PROGRESS, completed confirmed with the refund
+   * Late, double, or one part too many: the whole payment is owed back, and the request does not change. -> depends on
+   * the request's state. Open or expired: REFUND_DUE; paid: INVOICE_IN_PROGRESS; completed: confirmed, with the refund
    */
   | { readonly type: 'owed_back'; readonly request: PaymentRequest; readonly reason: OwedBack }
   /**
@@ -86,8 +94,8 @@ type PaymentCase =
   | { readonly type: 'fee_paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
 /**
- * `late`: in a block after the request closed, or booked after it expired. `double`: in time, but booked after the request was
- * paid. `underpaid`: short, after `MAX_PARTS` parts.
+ * `late`: in a block after the request closed, or recorded after it expired. `double`: in time, but recorded after the
+ * request was paid. `underpaid`: short, after `MAX_PARTS` parts.
  */
 type OwedBack = 'late' | 'double' | 'underpaid';
 /** The state of a request's purchase on the chain, read before its payment is booked. */
@@ -104,24 +112,27 @@ export async function confirmPayment(
     return refused(lostRequestRefusal(journal, asked.id, contact) ?? NOT_FOUND);
   if (!isSignature(asked.signature)) return refused(INVALID_SIGNATURE);
   const usedBy = journal.userOf(`payment:${asked.signature}`);
-  // Used by another request, a reward, a swap's refund, or what the operator owes back.
+  // Used by another request, a reward, a swap's refund, or a refund that the operator owes.
   if (usedBy !== undefined && usedBy !== nameOf(request)) return refused(usedElsewhere(context, usedBy));
-  // Only a final payment is used, so one that this request has used needs no further read.
+  // Only final payments are used, so a payment that this request has used needs no further read.
   const refusal = usedBy === undefined ? await bookNamed(context, request, asked) : undefined;
   if (refusal) return refused(refusal);
   const current = requests.get(asked.id);
   const leftMs = deadline - now();
-  // This wait makes no call: only the rate limit of the edge bounds how many callers wait.
+  // This wait makes no calls, so only the edge's rate limit bounds the number of waiting callers.
   if (leftMs > 0 && current?.state === 'paid') await finish(workId(current), leftMs);
   return answer(context, asked);
 }
 
-/** The response to a payment of its request. A double payment of a completed request confirms it too, and shows its refund. */
+/**
+ * The response to a payment of the caller's request. A double payment of a completed request also confirms it, and
+ * shows the refund.
+ */
 async function answer(context: PaymentContext, { id, signature }: ConfirmRequest): Promise<PaymentConfirmed> {
   const request = context.requests.get(id);
   switch (request?.state) {
     case 'completed':
-      // Nobody is told of a delivery that a crash of the platform could still undo.
+      // A delivery is reported only once a crash of the platform cannot undo it.
       await context.storage.sync();
       return { type: 'confirmed', request: viewOf(context, request) };
     case 'open':
@@ -138,7 +149,8 @@ async function answer(context: PaymentContext, { id, signature }: ConfirmRequest
 }
 
 /**
- * Waits until the named transaction is final, and books it for the request that it pays, which may be a different request.
+ * Waits until the named transaction is final, and records it for the request that it pays, which may be a different
+ * one.
  * @returns a refusal unless the caller's request has used it
  * @throws AppError UPSTREAM_FAILED
  */
@@ -155,9 +167,9 @@ async function bookNamed(
   const { transaction } = found;
   const older = olderRefusal(journal, transaction, contact);
   if (older) return older;
-  // Callers may name any transaction of the chain, so a transaction that pays nothing leaves no row.
+  // Callers can name any transaction on the chain, so a transaction that pays nothing does not get a row.
   if (readPayment(context, transaction).payment.lamports > 0n) {
-    // The check of the sale comes before all other callers' calls: its payment has arrived.
+    // This payment has arrived, so its check of the sale comes before all other callers' calls.
     const undecided = await forCaller(
       asked.client,
       () => bookPayment(context, transaction),
@@ -176,7 +188,7 @@ async function bookNamed(
 
 /**
  * Waits for the final transaction. Once one node shows it as confirmed, an open request shows it as reported for three
- * minutes, so that nobody pays again. That books nothing.
+ * minutes, so that the customer does not pay twice. It is not recorded as a payment yet.
  */
 async function lookUpPayment(
   context: PaymentContext,
@@ -197,17 +209,17 @@ async function lookUpPayment(
   return leftMs > 0 ? lookUp({ ...asked, waitMs: leftMs, until: 'final' }) : found;
 }
 
-/** `request_changed`: after each of `MAX_SALE_READS` checks of the sale, the payment matches another request. */
+/** `request_changed`: after each of `MAX_SALE_READS` checks of the sale, the payment matched a different request. */
 export type Undecided = 'may_be_returned' | 'request_changed';
 
-/** Books one final transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
+/** Records one final transaction; a second call has no effect. @throws AppError UPSTREAM_FAILED */
 export async function bookPayment(
   context: PaymentContext,
   transaction: ChainTransaction,
 ): Promise<Undecided | undefined> {
   if (transaction.failed) return undefined;
   let sale: SaleRead | undefined;
-  // The storage transaction is synchronous, so a read of the chain comes between two of them.
+  // A storage transaction is synchronous, so the chain is read between two of them.
   for (let reads = 0; ; reads++) {
     const paymentCase = context.storage.transaction(() => {
       const { payment, match } = readPayment(context, transaction);
@@ -223,9 +235,9 @@ export async function bookPayment(
 }
 
 /**
- * Decision, from stored rows and the read of the sale; writes nothing.
+ * Decides from stored rows and the read of the sale; does not write.
  * @param match the request whose reference the transaction has or, without one, whose exact fee it pays
- * @param sale the newest read of a purchase
+ * @param sale the newest read of the purchase
  */
 function decide(
   context: PaymentContext,
@@ -241,10 +253,10 @@ function decide(
     return { type: 'no_payment' };
 
   if (typeof match === 'string') return { type: 'unmatched', reason: match };
-  // A bridge adds no reference to money that it returns to the treasury.
+  // Bridges do not add a reference to money that they return to the treasury.
   if (!accounts.includes(match.reference) && mayBeReturned(payment, awaitedReturns(journal.open())))
     return { type: 'may_be_returned' };
-  // A reward or a swap's refund has used it.
+  // A reward or a swap's refund has used this payment.
   if (journal.userOf(`payment:${signature}`) !== undefined)
     return { type: 'unmatched', reason: 'no_request' };
 
@@ -270,9 +282,10 @@ function decide(
 }
 
 /**
- * Effect: the rows of each case, by table. `once` gives `payment:<signature>` to the request for ever. `treasury_payments`
- * replaces the row of `unread_transactions`. A row of requests, refunds, operations or tokens also puts its copy for D1 into
- * `outbox`. A refund of dust is not stored. Call inside the storage transaction of the decision.
+ * Writes the rows of each case, by table. `once` gives `payment:<signature>` to the request permanently. A row of
+ * `treasury_payments` replaces the row of `unread_transactions`. Each row of requests, refunds, operations or tokens
+ * also adds its D1 copy to `outbox`. Refunds of dust are not stored. Call inside the storage transaction of the
+ * decision.
  */
 function writeRows(context: PaymentContext, payment: TreasuryPayment, paymentCase: PaymentCase): void {
   const { treasury } = context;
@@ -318,7 +331,9 @@ function usePayment(context: PaymentContext, payment: TreasuryPayment, request: 
   context.treasury.record(payment, nameOf(request));
 }
 
-/** Queues the operation of a paid request, which reserves its cost. A product without work is delivered at once. */
+/**
+ * Queues the operation of a paid request and thereby reserves its cost. A product without work is delivered at once.
+ */
 function beginWork(context: PaymentContext, request: PaymentRequest): void {
   const { work } = context.products[request.kind];
   if (!work) deliver(context, request);
@@ -338,8 +353,8 @@ function deliver(context: PaymentContext, request: PaymentRequest): void {
 }
 
 /**
- * Ends the request of an operation. Rows: those of `deliver`; or requests and a new operation; or requests and refunds. Call
- * inside the storage transaction that ends the operation.
+ * Ends the request of an operation. It writes the rows of `deliver`, or requests and a new operation, or requests and
+ * refunds. Call inside the storage transaction that ends the operation.
  */
 export const endWork =
   (context: PaymentContext) =>
@@ -347,12 +362,12 @@ export const endWork =
     const request = context.requests.get(String(plan.invoiceId));
     if (request?.state !== 'paid' || workId(request) !== id) return;
     if (state === 'done') deliver(context, request);
-    // The reserve's key has changed, which is not a failure: the work starts again as a new operation.
+    // A change of the reserve's key is not a failure: the work starts again as a new operation.
     else if (isRotated(reason))
       beginWork(context, saveRequest(context, { ...request, creations: request.creations + 1 }));
     else {
       const failed = saveRequest(context, { ...request, state: 'expired', reason: reasonText(reason) });
-      // `oweParts` subtracts what is owed already, as `overpaid`.
+      // `oweParts` subtracts the amount that is already owed as `overpaid`.
       oweParts(context, failed, 'failed');
     }
   };

@@ -11,10 +11,10 @@ import type { Products } from '../product.ts';
 import type { RequestStore } from './request-store.ts';
 import type { TreasuryStore } from './treasury-store.ts';
 
-/** Each node has its own queue: a node that hides or invents payments delays no other node. */
+/** Each node has its own queue, so a node that hides or invents payments does not delay the others. */
 export type TreasuryNode = Pick<SolanaNode, 'id' | 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
-/** What a refund reads before it is signed. @throws AppError UPSTREAM_FAILED */
+/** The reads of a refund before it is signed. @throws AppError UPSTREAM_FAILED */
 export type RefundReads = {
   balanceOf(address: string): Promise<bigint>;
   leastBalance(): Promise<bigint>;
@@ -23,7 +23,7 @@ export type RefundReads = {
 
 export type PaymentDeps = RefundReads & {
   readonly treasuryAddress: string;
-  /** Payers whose wallet belongs to an exchange and not to the customer. */
+  /** Payers whose wallet belongs to an exchange, not to the customer. */
   readonly heldPayers: ReadonlySet<string>;
   readonly nodes: readonly TreasuryNode[];
   /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */

@@ -1,5 +1,6 @@
 /**
- * Opens a payment request. No other request that is open or was closed recently has the same fee.
+ * Opens a payment request. Its fee differs from the fees of all requests that are open or were closed in the last two
+ * hours.
  * @module
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
@@ -15,11 +16,13 @@ import type { PaymentContext } from './context.ts';
 import { requestView, saveRequest } from './request-records.ts';
 import { costOf, type PaymentRequest } from './request-store.ts';
 
-/** Concurrent calls share the read of the balance, so nothing is awaited between the decision and the stored request. */
+/**
+ * Concurrent calls share one read of the balance, so there is no `await` between the decision and storing the request.
+ */
 export async function openRequest(context: PaymentContext, asked: OpenRequest): Promise<RequestOpened> {
   const { journal, products, readBalance } = context;
   const { work } = products[asked.kind];
-  // A request without work costs the reserve nothing.
+  // A request without work does not cost the reserve lamports.
   if (work) {
     const reads = [readBalance(journal.releasedSlot()), work.costOf(asked.subject)] as const;
     const facts = await Promise.all(reads).catch(upstreamFailure);
@@ -76,7 +79,7 @@ function newRequest(
     client,
     createdAt,
     expiresAt: createdAt + REQUEST_LIFE_MS,
-    // A payment is accepted after the shown expiry too, because wallets and finality take time.
+    // Payments are accepted even after the shown expiry, because wallets and finality take time.
     closesAt: createdAt + BUDGETS.open_requests.windowMs,
     received: '0',
     parts: [],

@@ -1,6 +1,7 @@
 /**
- * Payments that bought nothing. A refund is recorded in the storage transaction that finds that a payment of a request, or
- * a part of it, bought nothing. A payment that matched no request becomes a refund only by the operator's command.
+ * Payments that bought nothing. If a request's payment or a part of it bought nothing, a refund is recorded in the
+ * storage transaction that finds this. A payment that matched no request becomes a refund only through the operator's
+ * command.
  * @module
  */
 import { birthOf } from '../kernel/birth.ts';
@@ -26,12 +27,12 @@ export function saveRefund(context: PaymentContext, refund: RefundDue): void {
   if (request) mirrorRequest(context, request);
 }
 
-/** Lamports of a payment that are recorded as owed back, paid or not. */
+/** Lamports of a payment that are recorded as owed back, including refunds already paid. */
 export const owedOf = ({ requests }: PaymentContext, signature: string): bigint =>
   requests.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
 
 /**
- * Records the part of a payment that is owed back, unless it is dust. Call inside a transaction.
+ * Records the part of a payment that is owed back, unless the part is dust. Call inside a transaction.
  * @param requestId the request of the payment; the payment's signature if it matched none
  */
 export function oweRefund(
@@ -44,7 +45,7 @@ export function oweRefund(
   if (amount <= DUST) return;
   const { requests, now, log } = context;
   const earlier = requests.refundsOfPayment(signature);
-  // One transaction refunds everything that is owed of one payment, except a part that is already under way.
+  // One transaction refunds all that is owed of one payment, except a part whose refund has already started.
   const open = earlier.find(({ state, operations }) => state === 'due' && operations === 0);
   const refund: RefundDue = open ?? {
     id: earlier.length === 0 ? signature : `${signature}.${earlier.length + 1}`,
@@ -65,7 +66,10 @@ export function oweRefund(
   log({ level: 'alarm', event: 'refund_due', request: requestId, lamports: amount.toString(), reason });
 }
 
-/** Owes each part to its payer, less what is owed of it already. Call inside a storage transaction. */
+/**
+ * Records each part as owed to its payer, minus the amount that is already owed of it. Call inside a storage
+ * transaction.
+ */
 export function oweParts(
   context: PaymentContext,
   request: PaymentRequest,
@@ -78,7 +82,7 @@ export function oweParts(
 const SHOWN = 200;
 
 /**
- * Excludes payments that are our own, that a bridge may have returned, or that the lost journal may have used or
+ * Excludes our own payments, money that a bridge may have returned, and payments that the lost journal may have used or
  * returned.
  */
 const notReturned = ({ journal, reserveAddress }: PaymentContext): NotReturned => [
@@ -87,11 +91,11 @@ const notReturned = ({ journal, reserveAddress }: PaymentContext): NotReturned =
   JSON.stringify(awaitedReturns(journal.open())),
 ];
 
-/** A payment above dust that nothing has used and that the operator may return to its payer. */
+/** An unused payment above dust that the operator may return to its payer. */
 export const findUnmatched = (context: PaymentContext, signature: string): UnmatchedPayment | undefined =>
   context.treasury.unmatched(notReturned(context), signature);
 
-/** Makes a payment a debt to its payer. Nothing else can use the payment from then on. */
+/** Turns a payment into a debt to its payer. From then on the payment cannot be used otherwise. */
 export function oweUnmatched(context: PaymentContext, signature: string): void {
   const { journal, storage, treasury, now } = context;
   storage.transaction(() => {
@@ -107,7 +111,7 @@ export function oweUnmatched(context: PaymentContext, signature: string): void {
 export const unmatchedDebt = (context: PaymentContext): Debt =>
   context.treasury.unmatchedDebt(notReturned(context));
 
-/** The largest payments that matched no request, and the newest transactions of the treasury that could not be booked. */
+/** The largest payments that matched no request, and the newest treasury transactions that could not be recorded. */
 export function listUnmatched(context: PaymentContext): OpsAnswer {
   const { treasury } = context;
   const { count } = unmatchedDebt(context);

@@ -1,6 +1,5 @@
 /**
- * Searches the chain for payments: first by reference, then by the walk over the treasury, within one budget
- * of calls.
+ * Searches the chain for payments within one budget of calls: first by reference, then by the treasury walk.
  * @module
  */
 import { isTimeOver } from '../../core/due-time.ts';
@@ -16,9 +15,9 @@ import type { PaymentRequest } from './request-store.ts';
 import { TreasuryWalk } from './treasury-walk.ts';
 import { PART_MS, READ_AGAIN, type RunBudget, UnreadTransactions } from './unread.ts';
 
-/** Maximum transactions that one run reads for references and walk together. Each costs one call per node. */
+/** Maximum transactions that one run reads, for references and the walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
-/** Intervals of cron searches: while a request is open, for a day after, while any is stored. */
+/** Intervals of cron searches: while a request is open, for a day after that, and while any request is stored. */
 const OPEN_RUN_MS = 5_000;
 const LATE_RUN_MS = 10 * 60_000;
 const KEPT_RUN_MS = HOUR_MS;
@@ -26,16 +25,16 @@ const LATE_FOR_MS = DAY_MS;
 /** Intervals between timer runs: for a request that a caller reads, and while the walk is behind. */
 const READ_RUN_MS = 2_000;
 const BEHIND_RUN_MS = 10_000;
-/** If no search ran for this long, because no cron came, the object's timer runs one. */
+/** If the cron has not run a search for this long, the object's timer runs one. */
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
 export const SEARCH = 'search';
-/** The last search's start or end. */
+/** Start or end of the last search. */
 const LAST_RUN = 'payment_search_at';
-/** Start of the last walk in which a node gave a complete list of a treasury. */
+/** Start of the last walk in which a node returned a complete list of a treasury. */
 const listedAt = (treasury: string, nodeId: string): string => `treasury_listed:${treasury}:${nodeId}`;
-/** The first walk of a journal goes back at most this far: older requests have expired. */
+/** The first walk of a journal goes back at most this far, because older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
 export class PaymentSearch {
@@ -59,8 +58,8 @@ export class PaymentSearch {
   };
 
   /**
-   * Unix milliseconds up to which a quorum of nodes has listed every payment to the treasury, and all that these nodes list
-   * has been read. A node that invents transactions therefore keeps no request open.
+   * The time in Unix milliseconds up to which a quorum of nodes has listed every payment to the treasury, and every
+   * payment listed by these nodes has been read. So a node that invents transactions cannot keep requests open.
    */
   readUntil(): number {
     const { journal, nodes, treasury, treasuryAddress, now } = this.#context;
@@ -72,7 +71,9 @@ export class PaymentSearch {
     return (reached.toSorted((one, other) => other - one)[quorumOf(nodes.length) - 1] ?? 0) - FINALITY_MS;
   }
 
-  /** Whether the cron runs the search. The object is evicted between two runs, so its time is stored. */
+  /**
+   * Whether the cron runs the search. The object is evicted between two runs, so the time of the last run is stored.
+   */
   isDue(): boolean {
     const interval = this.#cronInterval();
     return (
@@ -99,14 +100,14 @@ export class PaymentSearch {
     return true;
   }
 
-  /** Strangers can lengthen a search by open requests and by small payments, so its calls use the callers' budget. */
+  /** Strangers can lengthen a search with open requests and small payments, so its calls use the callers' budget. */
   async run(by: 'alarm' | 'cron'): Promise<void> {
     const { journal, now } = this.#context;
     journal.setTime(LAST_RUN, now());
     try {
       await forCaller(null, () => this.#search(by));
     } finally {
-      // A search may wait for its share of the calls until the next one would already be due.
+      // A search may wait so long for its share of the calls that the next one would already be due.
       journal.setTime(LAST_RUN, now());
     }
   }
@@ -144,16 +145,18 @@ const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
 /** Maximum pages that are read of one reference's list. A longer list was flooded on purpose. */
 const MAX_PAGES = 5;
-/** Maximum transactions of one reference that one run reads, so a flooded reference does not delay other requests. */
+/**
+ * Maximum transactions that one run reads for a reference, so that a flooded reference does not delay other requests.
+ */
 const READS_PER_REFERENCE = 5;
 const ASKED_CHECK_MS = 4_000;
 const MAX_ASKED = 500;
-/** Finds payments by the references of open requests: other transfers to the treasury cannot hide them. */
+/** Finds payments by the references of open requests, so other transfers to the treasury cannot hide them. */
 class ReferenceChecks {
   readonly #context: PaymentContext;
   readonly #unread: UnreadTransactions;
   #turn = 0;
-  /** Requests that a caller has read since their last check, in the order of the reads. */
+  /** Requests that callers have read since their last check, in the order of these reads. */
   readonly #asked = new Set<string>();
 
   constructor(context: PaymentContext, unread: UnreadTransactions) {

@@ -22,7 +22,7 @@ import { type PaymentRequest, RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 import { UNREAD } from './unread.ts';
 
-/** The owner of the ids of requests that only the lost journal had. */
+/** Owner of the ids of requests that only the lost journal had. */
 const LOST = 'lost';
 
 /** Agenda name of requests whose expiry has failed. */
@@ -30,7 +30,7 @@ const EXPIRY = 'expiry';
 
 const KEPT_MS = 7 * DAY_MS;
 const MAX_EXPIRED = 20_000;
-/** Requests that one run may expire, and that it may delete. */
+/** Maximum requests that one run expires, and maximum requests that it deletes. */
 const RUN_BATCH = 200;
 
 export class Payments implements CustodyModule {
@@ -71,7 +71,7 @@ export class Payments implements CustodyModule {
     return [this.context.requests.refundDebt(), unmatchedDebt(this.context)];
   }
 
-  /** The cron searches for payments, so a request that is never paid causes no other work. */
+  /** The cron searches for payments, so a request that is never paid does not cause other work. */
   async onCron(): Promise<void> {
     if (this.#search.isDue()) await this.#run('cron');
     else this.#expire();
@@ -95,7 +95,7 @@ export class Payments implements CustodyModule {
     return this.context.requests.get(id)?.state === 'open' && this.#search.askFor(id);
   }
 
-  /** Searches for payments first, and only then ends requests that nobody has paid in time. */
+  /** Searches for payments first, and only then ends requests that were not paid in time. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
     await this.#search.run(by);
     this.#search.plan();
@@ -103,9 +103,9 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * Ends open requests that may no longer be paid; their parts are owed back. A payment that was not read yet, or is
-   * undecided, may be in time. A request therefore expires only when none to its treasury up to its end is left. A day after
-   * its end it always expires, even if a node fails or the treasury has changed.
+   * Ends open requests that can no longer be paid; their parts are owed back. A payment that is unread or undecided may
+   * still be in time. So a request expires only when its treasury has no such payment from before the request's end. A
+   * day after its end it always expires, even if a node fails or the treasury has changed.
    */
   #expire(): void {
     const { agenda, requests, storage, treasuryAddress: treasury, now } = this.context;

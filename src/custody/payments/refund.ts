@@ -27,7 +27,7 @@ const LISTED = 100;
 
 type Row = NonNullable<OpsAnswer['rows']>[number];
 
-/** Pays the refunds of a request or of one payment. A payment that matched nothing becomes a debt first. */
+/** Pays the refunds of a request or of one payment. A payment that matched no request is first recorded as a debt. */
 export async function refundPayments(context: PaymentContext, id: string): Promise<OpsAnswer> {
   const { requests, journal } = context;
   oweUnmatched(context, id);
@@ -119,7 +119,7 @@ const REFUND_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/** @param number from 1: another operation begins only after the previous one provably moved nothing */
+/** @param number from 1; another operation starts only after proof that the previous one moved nothing */
 const refundId = (refund: string, number: number): string => `refund:${refund}:${number}`;
 
 /** Prepares a refund's operation from its plan, which fixes all parameters. */
@@ -129,7 +129,7 @@ export const createRefundKind = (reads: RefundReads): OperationKind => ({
   async prepare({ plan, amount, signer, id }): Promise<Prepared> {
     const payer = String(plan.payer);
     const [balance, least] = await Promise.all([reads.balanceOf(payer), reads.leastBalance()]);
-    // The chain rejects a transfer that leaves an account below the minimum.
+    // The chain rejects a transfer that leaves an account below the rent-exempt minimum.
     if (balance + amount < least) return { ok: false, reason: 'payer_account_closed' };
     const lifetime = await reads.latestBlockhash();
     const transfer = { from: signer, to: payer, amount: lamports(amount), memo: id, lifetime };

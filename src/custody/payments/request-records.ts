@@ -10,10 +10,10 @@ import { reasonText } from '../kernel/reason.ts';
 import type { PaymentContext } from './context.ts';
 import { type PaymentRequest, type RefundDue, workId } from './request-store.ts';
 
-/** Maximum refunds shown with a request: repeated payments can create any number of them. */
+/** Maximum refunds shown with a request, because repeated payments can create any number of them. */
 const SHOWN_REFUNDS = 20;
 
-/** A transaction lands within 150 blocks, about a minute, or never; a reported one is shown for this long. */
+/** A reported transaction is shown for this long. A transaction lands within 150 blocks, about a minute, or never. */
 const REPORTED_MS = 3 * 60_000;
 
 const reportedOf = ({ state, reported }: PaymentRequest, now: number): string | null =>
@@ -88,7 +88,7 @@ export function saveRequest(context: PaymentContext, request: PaymentRequest): P
   return request;
 }
 
-/** The rows of a request in D1: its own and, once it is completed, its product's second one. */
+/** The D1 rows of a request: its own and, once it is completed, its product's second row. */
 function recordsOf({ products, requests }: PaymentContext, request: PaymentRequest) {
   const row = { ...request, client: null, reported: null };
   const { columns, completedRecord } = products[request.kind];

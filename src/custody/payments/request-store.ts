@@ -30,7 +30,7 @@ const SCHEMA = [
   'CREATE INDEX IF NOT EXISTS requests_by_fee ON requests (fee, state)',
   'CREATE INDEX IF NOT EXISTS requests_closing ON requests (closes_at)',
   'CREATE INDEX IF NOT EXISTS requests_created ON requests (created_at)',
-  // Sums of costs read this index alone, however long the texts of the requests are.
+  // Sums of costs read only this index, however long the rows of the requests are.
   `CREATE INDEX IF NOT EXISTS requests_sales ON requests (state, kind, closes_at, json_extract(row, '$.subject.costLamports'))`,
   `CREATE TABLE IF NOT EXISTS refunds (
     signature TEXT PRIMARY KEY,
@@ -44,14 +44,14 @@ const SCHEMA = [
 ] as const;
 
 /**
- * open: awaits payment; paid: its work has begun; completed: done; expired: it bought nothing, and each payment above dust
- * is owed back.
+ * open: awaits payment; paid: its work has started; completed: delivered; expired: bought nothing, and each payment
+ * above dust is owed back.
  */
 export type RequestState = 'open' | 'paid' | 'completed' | 'expired';
 
-/** JSON text and numbers; amounts are decimal text. */
+/** JSON strings and numbers; amounts are decimal strings. */
 export type PaymentRequest = {
-  /** UUID: public. */
+  /** Public UUID. */
   readonly id: string;
   readonly kind: RequestKind;
   readonly state: RequestState;
@@ -62,23 +62,25 @@ export type PaymentRequest = {
   readonly fee: string;
   /** The Solana Pay reference: an address among the accounts of the payment. */
   readonly reference: string;
-  /** The client that opened the request, for its share of the open ones. Null once the request is not open. */
+  /**
+   * The client that opened the request, for its share of the open requests. Null once the request is no longer open.
+   */
   readonly client: string | null;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** A payment that comes after `expiresAt` is accepted until then. */
+  /** A payment after `expiresAt` is still accepted until this time. */
   readonly closesAt: number;
-  /** Lamports received so far, and the payments that brought them. */
+  /** Lamports received so far, and the payments that contributed them. */
   readonly received: string;
   readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
-  /** A transaction that a caller named and that is not final yet, and since when. Not mirrored in D1. */
+  /** A transaction that a caller has named, while it is not final, and when it was named. Not mirrored in D1. */
   readonly reported: { readonly signature: string; readonly at: number } | null;
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
-  /** Number of the newest creation, from 1. Only a change of the key begins another one. */
+  /** Number of the newest creation, from 1. Only a change of the key starts another one. */
   readonly creations: number;
   /** Reason why the request's work waits, or null. */
   readonly reason: string | null;
@@ -99,7 +101,8 @@ export type PaymentPart = {
 };
 
 /**
- * All payments to a treasury up to `readUntil` have been read. A request that closed before `latest` waits for none.
+ * All payments to a treasury up to `readUntil` have been read. A request that closed before `latest` no longer waits
+ * for unread payments.
  */
 export type TreasuryRead = {
   readonly treasury: string;
@@ -128,7 +131,7 @@ export type RefundDue = {
   readonly lamports: string;
   readonly payer: string | null;
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed' | 'unmatched';
-  /** begun: an operation pays it. */
+  /** begun: an operation is paying it. */
   readonly state: 'due' | 'begun' | 'paid';
   readonly operations: number;
   readonly operationId: string | null;
@@ -151,10 +154,11 @@ export class RequestStore {
   readonly #refunds: RowStore<RefundDue>;
   /**
    * The budget that all requests that can still be paid use, cached until a request changes. A refused call is free, so
-   * it must not read thousands of rows. Do not use it inside a transaction: a rollback would leave a wrong cache.
+   * it must not read thousands of rows. Do not use it inside a transaction, because a rollback would leave a wrong
+   * cache.
    */
   #openBudget: Budget | undefined;
-  /** `until`: when the first of these requests closes, in Unix milliseconds. */
+  /** `until`: when the first of the counted requests closes, in Unix milliseconds. */
   readonly #openSales = new Map<RequestKind, { readonly sales: OpenSales; readonly until: number }>();
 
   constructor({ exec, transaction }: Storage) {
@@ -175,7 +179,7 @@ export class RequestStore {
     this.#requests.put({ id }, columns, request);
   }
 
-  /** Stores which transaction a caller has named, or null. D1 does not show it. */
+  /** Stores which transaction a caller has named, or null. It is not mirrored in D1. */
   putReported(request: PaymentRequest, reported: PaymentRequest['reported']): void {
     this.put({ ...request, reported });
   }
@@ -217,7 +221,7 @@ export class RequestStore {
     return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
 
-  /** Requests after `id`, by id: all of `kinds`, and the completed ones of `completed`. */
+  /** Requests after `id`, ordered by id: all requests of `kinds`, and the completed requests of `completed`. */
   after(
     id: string,
     limit: number,
@@ -250,7 +254,10 @@ export class RequestStore {
     return sales;
   }
 
-  /** While the chain cannot be read, closed requests stay open for up to a day. They do not count, since nobody pays them. */
+  /**
+   * While the chain cannot be read, closed requests stay open for up to a day. They do not count, because they can no
+   * longer be paid.
+   */
   openBudget(now: number): Budget {
     const query =
       "SELECT client, created_at FROM requests WHERE state = 'open' AND closes_at > ? ORDER BY created_at";
@@ -261,7 +268,7 @@ export class RequestStore {
     return this.#openBudget;
   }
 
-  /** Open requests whose reference was not checked for the longest time. */
+  /** Open requests, starting with the one whose reference was checked longest ago. */
   leastChecked(limit: number): PaymentRequest[] {
     return this.#requests.all("WHERE state = 'open' ORDER BY checked_at, created_at LIMIT ?", limit);
   }
@@ -281,7 +288,7 @@ export class RequestStore {
 
   /**
    * Deletes expired requests without a payment that closed before a time, the oldest first, at most `limit` of them.
-   * @param most number of expired requests that stay, because callers open them for free
+   * @param most maximum number of expired requests that are kept, because callers open them for free
    */
   purge(before: number, most: number, limit: number): void {
     this.#exec(
@@ -321,7 +328,7 @@ export class RequestStore {
     return this.#refunds.all("WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?", requestId, limit);
   }
 
-  /** Refunds that are owed and not under way. */
+  /** Refunds that are owed and whose payment has not started. */
   refundDebt(): Debt {
     return debtOf(
       this.#exec,

@@ -8,7 +8,7 @@ import type { PaymentContext } from './context.ts';
 import type { PaymentRequest } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-/** In lamports. Amounts up to it are not refunded: the refund's transaction alone costs 5,400. */
+/** In lamports. Amounts up to this are not refunded: the refund's transaction alone costs 5,400. */
 export const DUST = 10_000n;
 
 /** What a transaction pays to a treasury: zero if it failed. */
@@ -21,8 +21,7 @@ function treasuryPayment(transaction: ChainTransaction, payee: string): Treasury
 
 /**
  * The only account that lost more lamports than the fee, if it signed and lost at least what the treasury gained.
- * Otherwise null: in a wallet with several members, a program owns the money, and a member only executes the
- * transaction.
+ * Otherwise null: in a multisig wallet, a program owns the money, and a member only executes the transaction.
  */
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
   const { accounts, signers, fee } = transaction;
@@ -39,9 +38,9 @@ export function payerOf(transaction: ChainTransaction, treasury: string): string
 type Block = Pick<TreasuryPayment, 'blockTime'>;
 
 /**
- * Whether a block is known to be later than a time in Unix milliseconds. Without a block time from a quorum, it is known
- * neither to be later nor to be earlier. Such a payment is in time while its request is open: our clock shows only when
- * it was read.
+ * True if a block is known to be later than a time in Unix milliseconds. Without a block time from a quorum, its order
+ * is unknown. Such a payment is treated as in time while its request is open, because our clock shows only when it was
+ * read.
  */
 export const isAfter = ({ blockTime }: Block, time: number): boolean =>
   blockTime !== null && blockTime * 1_000 > time;
@@ -49,13 +48,13 @@ export const isAfter = ({ blockTime }: Block, time: number): boolean =>
 const isBefore = ({ blockTime }: Block, time: number): boolean =>
   blockTime !== null && blockTime * 1_000 < time;
 
-/** A bridge deducts at most this part of a sum that it returns, in percent. */
+/** Maximum part of a returned sum that a bridge deducts, in percent. */
 const MOST_RETURN_FEE = 10n;
 /** A block's time may be earlier than our clock showed at the swap. */
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Money that a bridge may return to the signer of an unsettled swap: about the sum that the swap sent, and after it.
+ * Money that a bridge may return to the signer of an unsettled swap: about the sum that the swap sent, at a later time.
  */
 export type AwaitedReturn = {
   readonly payee: string;
@@ -93,17 +92,18 @@ export const mayBeReturned = (
       !isBefore(payment, since),
   );
 
-/** Why a payment is for no request. `several_requests`: it contains the references of two. */
+/** Why a payment matches no request. `several_requests`: it contains the references of two requests. */
 export type NoMatch = 'no_request' | 'several_requests';
 
-/** A block's time may be earlier than its request by this much. */
+/** A block's time may be this much earlier than the request that its payment is for. */
 const CLOCK_SKEW_MS = 30_000;
 
 /** The request that a transaction is for, and the treasury that it should pay. */
 type Match = { readonly match: PaymentRequest | NoMatch; readonly payee: string };
 
 /**
- * What a transaction pays, and for which request. The treasury is that of the request, and may no longer be configured.
+ * What a transaction pays, and for which request. The treasury is the request's, which may no longer be the configured
+ * one.
  */
 export function readPayment(
   context: PaymentContext,
@@ -114,8 +114,8 @@ export function readPayment(
 }
 
 /**
- * The request whose reference a transaction contains. Without a reference: the only open request that was open at that time
- * and whose treasury gained exactly its fee. Such a payment is never short, late or double.
+ * The request whose reference a transaction contains. Without a reference: the only open request that already existed
+ * at that time and whose treasury gained exactly its fee. Such a payment is never short, late or double.
  */
 function matchRequest({ requests, treasuryAddress }: PaymentContext, transaction: ChainTransaction): Match {
   const { accounts } = transaction;

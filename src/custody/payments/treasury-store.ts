@@ -11,8 +11,9 @@ import { debtOf, numberOf } from '../row-store.ts';
 const UNMATCHED = 'used_by IS NULL AND payer IS NOT NULL AND CAST(lamports AS INTEGER) > 10000';
 
 /**
- * Those of them that the operator may return to their payers. Each gave the treasury more than 10,000 lamports, so their
- * number costs its sender. A swap's refund is marked as used only in `once`. The parameters are {@link NotReturned}.
+ * Unmatched payments that the operator may return to their payers. Each paid the treasury more than 10,000 lamports, so
+ * sending many of them is expensive. A swap's refund is marked as used only in `once`. The parameters are {@link
+ * NotReturned}.
  */
 const RETURNABLE = `FROM treasury_payments AS paid WHERE ${UNMATCHED} AND payer <> payee AND slot > ?1
   AND payer NOT IN (SELECT value FROM json_each(?2))
@@ -21,7 +22,10 @@ const RETURNABLE = `FROM treasury_payments AS paid WHERE ${UNMATCHED} AND payer 
     AND CAST(lamports AS INTEGER) BETWEEN json_extract(swap.value, '$.least') AND json_extract(swap.value, '$.most')
     AND COALESCE(block_time * 1000 >= json_extract(swap.value, '$.since'), TRUE))`;
 
-/** The newest slot whose payments a lost journal may have used; our own addresses and {@link AwaitedReturn}s, as JSON. */
+/**
+ * The newest slot whose payments a lost journal may have used; our own addresses, as JSON; {@link AwaitedReturn}s, as
+ * JSON.
+ */
 export type NotReturned = readonly [birthSlot: number, own: string, awaited: string];
 
 const SCHEMA = [
@@ -52,11 +56,11 @@ export type TreasuryPayment = {
   readonly slot: bigint;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** Lamports that the payee gained; zero if the transaction pays it nothing. */
+  /** Lamports that the payee gained; zero if the transaction does not pay it. */
   readonly lamports: bigint;
   /** The treasury that was paid: that of the request or, without one, the configured one. */
   readonly payee: string;
-  /** The only signer that paid; null if several did. */
+  /** The only signer that paid; null if several signers paid. */
   readonly payer: string | null;
 };
 
@@ -71,22 +75,22 @@ const unmatchedOf = (row: SqlRow): UnmatchedPayment => ({
   payer: String(row.payer),
 });
 
-/** A listed transaction that was not read yet. Each node that lists it has its own row. */
+/** A listed transaction that was not read yet. It has one row for each node that lists it. */
 export type UnreadTransaction = {
   readonly signature: string;
   /** The node that listed it. */
   readonly source: string;
   /**
-   * queued: never read; absent: no quorum shows it; waiting: it cannot be read; undecided: it was read, but a swap or a sale
-   * must end before it is booked.
+   * queued: never read; absent: no quorum shows it; waiting: cannot be read; undecided: read, but recorded only after a
+   * swap or a sale has ended.
    */
   readonly state: 'queued' | 'absent' | 'waiting' | 'undecided';
-  /** It was not final before this time. Unix milliseconds. */
+  /** Earliest time at which the transaction can have become final, in Unix milliseconds. */
   readonly finalAt: number;
   readonly firstAt: number;
 };
 
-/** Maximum transactions of each node in these states. Above it, the oldest are dropped. */
+/** Maximum transactions of each node in these states. Above the maximum, the oldest are dropped. */
 export const MOST_UNREAD = { absent: 1_000, waiting: 20_000, undecided: 20_000 } as const;
 
 /** Queued transactions that were never read. Times in Unix milliseconds. */
@@ -115,8 +119,8 @@ export class TreasuryStore {
   }
 
   /**
-   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid nothing to one
-   * treasury does not count for another one.
+   * Whether a transaction was read and recorded, whatever it pays for. A record that it paid nothing to one treasury
+   * does not apply to another treasury.
    */
   hasRecord(signature: string, payee: string): boolean {
     const query = "SELECT 1 FROM treasury_payments WHERE signature = ? AND (lamports <> '0' OR payee = ?)";
@@ -149,7 +153,7 @@ export class TreasuryStore {
     return this.#exec(`SELECT * ${RETURNABLE} AND signature = ?4`, ...not, signature).map(unmatchedOf)[0];
   }
 
-  /** Payments that pay for nothing, largest first, so that strangers' small ones do not hide a customer's. */
+  /** Unmatched payments, largest first, so that strangers' small payments do not hide a customer's. */
   largestUnmatched(not: NotReturned, limit: number): UnmatchedPayment[] {
     const query = `SELECT * ${RETURNABLE} ORDER BY CAST(lamports AS INTEGER) DESC LIMIT ?4`;
     return this.#exec(query, ...not, limit).map(unmatchedOf);
@@ -161,7 +165,7 @@ export class TreasuryStore {
     return debtOf(this.#exec, 'payment_unmatched', owed, ...not);
   }
 
-  /** Transactions that could not be read or booked, the newest first. */
+  /** Transactions that could not be read or recorded, newest first. */
   unbooked(limit: number): readonly Pick<UnreadTransaction, 'signature' | 'firstAt'>[] {
     return this.#exec(
       `SELECT signature, MIN(first_at) AS first_at FROM unread_transactions
@@ -197,7 +201,7 @@ export class TreasuryStore {
     );
   }
 
-  /** The newest and the oldest of a node's transactions that were never read. */
+  /** The newest and the oldest of a node's queued transactions. */
   endsOfQueue(source: string): readonly string[] {
     return ['DESC', 'ASC'].flatMap((direction) =>
       this.#exec(
@@ -227,7 +231,10 @@ export class TreasuryStore {
     return { source: row.source, since: Math.min(since, now) };
   }
 
-  /** Earliest `final_at` of a node's transactions that are queued, undecided or whose read failed, in Unix milliseconds. */
+  /**
+   * Earliest `final_at` among a node's transactions that are queued, are undecided or could not be read, in Unix
+   * milliseconds.
+   */
   unreadFrom(source: string): number | undefined {
     const query = `SELECT MIN(final_at) AS n FROM unread_transactions WHERE source = ? AND (state IN ('queued', 'undecided')
       OR (state = 'waiting' AND EXISTS (SELECT 1 FROM agenda WHERE name = 'unread' AND id = signature AND tries > 0)))`;
@@ -249,9 +256,9 @@ export class TreasuryStore {
   }
 
   /**
-   * Due entries of the agenda: of each node in turn, the one with the fewest checks. So a node that invents transactions, or
-   * a stranger who sends ones of an unreadable version, delays no payment that one check missed. An entry whose transaction
-   * was confirmed or dropped belongs to no node.
+   * Due entries of the agenda: from each node in turn, the entry with the fewest checks. Invented transactions, or ones
+   * of an unreadable version, then do not delay a payment that a single check missed. An entry whose transaction was
+   * confirmed or dropped has no node.
    */
   dueUnread(now: number, limit: number): string[] {
     const found = this.#exec(
@@ -274,7 +281,7 @@ export class TreasuryStore {
   }
 
   /**
-   * Deletes a node's rows of transactions in this state, the oldest first, until `most` are left.
+   * Deletes a node's rows in this state, the oldest first, until `most` are left.
    * @returns whether it deleted any
    */
   trimUnread(source: string, state: keyof typeof MOST_UNREAD, most: number): boolean {

@@ -1,7 +1,7 @@
 /**
  * Finds every transaction of the treasury. Each node's list is read from its top down to the newest entry that a quorum
- * of nodes has shown. New entries are queued to be read, so no payment is skipped, regardless of the number of other
- * transactions. The walk never ends at an entry that a node invents, so such an entry hides nothing.
+ * of nodes has shown. New entries are queued to be read, so payments are never skipped, however many other transactions
+ * there are. The walk never ends at an entry that a node invents, so invented entries cannot hide payments.
  * @module
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
@@ -14,9 +14,9 @@ import { PART_MS, type RunBudget, type UnreadTransactions } from './unread.ts';
 
 /** Maximum pages of one list that one run reads. The next run continues a longer list. */
 const PAGES_PER_RUN = 10;
-/** A list is read this much further back: the clock may have been a day ahead when a request was opened. */
+/** A list is read this much further back, because the clock may have been a day ahead when a request was opened. */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
-/** If a transaction is unread for this long, the operator is alerted, again every hour. */
+/** If a transaction is unread for this long, the operator is alerted, and then again every hour. */
 const BEHIND_ALARM_MS = 10 * 60_000;
 
 /** A transaction that a quorum has shown. Everything below it in the node's list has been queued. */
@@ -49,7 +49,7 @@ type WalkContext = Pick<
 export class TreasuryWalk {
   readonly #context: WalkContext;
   readonly #unread: UnreadTransactions;
-  /** Unfinished lists by node. A new instance starts again at the top and skips what is queued or read. */
+  /** Unfinished lists by node. A new instance starts again at the top and skips entries that are queued or read. */
   readonly #listings = new Map<string, Listing>();
 
   constructor(context: WalkContext, unread: UnreadTransactions) {
@@ -58,9 +58,9 @@ export class TreasuryWalk {
   }
 
   /**
-   * Queues the new entries of every node, and reads a part of the queue.
-   * @param since Unix milliseconds; no open request can have been paid before
-   * @returns ids of the nodes that gave a complete list
+   * Queues every node's new entries, and reads a part of the queue.
+   * @param since Unix milliseconds; open requests cannot have been paid earlier
+   * @returns ids of the nodes that returned a complete list
    */
   async run(since: number, budget: RunBudget): Promise<readonly string[]> {
     const { nodes, treasury, now, log } = this.#context;
@@ -108,7 +108,7 @@ export class TreasuryWalk {
       if (at >= 0 || (!next && !known) || isLost) return this.#reached(node, head);
       if (!next) return false;
       cursor = next;
-      // A slow node may list anything: the timer's other work must not wait for more than one late page of it.
+      // A slow node may return a list of any length. The timer's other work must not wait for more than one late page.
       if (now() > until) break;
     }
     this.#listings.set(node.name, { cursor, head });
@@ -140,8 +140,8 @@ export class TreasuryWalk {
   }
 
   /**
-   * Each treasury has its own heads: while another one is configured, nothing is read of its list. So has each node: what
-   * another node in its place hid is listed again.
+   * Each treasury has its own heads, because its list is not read while another treasury is configured. Each node also
+   * has its own: entries that another node in its place has hidden are listed again.
    */
   #keyOf = ({ id }: TreasuryNode): string => `treasury_head:${this.#context.treasuryAddress}:${id}`;
 

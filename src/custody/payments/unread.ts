@@ -1,5 +1,5 @@
 /**
- * Transactions that nodes list and that were not read yet. Each is queued, read, and booked once. A transaction that
+ * Transactions that nodes list and that were not read yet. Each is queued, read and recorded once. A transaction that
  * cannot be read is retried and does not block others.
  * @module
  */
@@ -13,18 +13,21 @@ import type { PaymentContext } from './context.ts';
 /** Number of transactions that one run of the search may still read. */
 export type RunBudget = { reads: number };
 
-/** Milliseconds after which a part of a run begins no more reads, because other work of the timer waits. */
+/** Milliseconds after which a part of a run starts no more reads, because the timer's other work is waiting. */
 export const PART_MS = 2_000;
 
-/** Maximum queued transactions for each node. At this limit nothing more is queued of its list until some were read. */
+/**
+ * Maximum queued transactions for each node. At this limit, further entries of its list are queued only after some have
+ * been read.
+ */
 const MAX_QUEUED = 20_000;
 /** Agenda name of transactions whose first read failed. */
 export const UNREAD = 'unread';
 /** Waits between checks of a transaction that cannot be read or decided yet. */
 const LOOKS: Backoff = { first: 2_000, most: HOUR_MS };
-/** The same after `LIFE_MS`: a later release may read it, or book it. */
+/** The same after `LIFE_MS`, because a later release may be able to read or record the transaction. */
 const LATE_LOOKS: Backoff = { first: DAY_MS, most: DAY_MS };
-/** Number of reads that begin at once in one run of the timer. */
+/** Number of reads that one run of the timer starts at once. */
 export const READ_AGAIN = 8;
 /** Other nodes may just be behind, so a transaction is reported after this many checks: about four minutes. */
 const LOOKS_BEFORE_ALARM = 7;
@@ -55,9 +58,9 @@ export class UnreadTransactions {
   }
 
   /**
-   * Reads a listed transaction and books it, or plans the next read.
+   * Reads a listed transaction and records it, or plans the next read.
    * @param source the node that listed it
-   * @returns false if its read failed
+   * @returns false if the read failed
    */
   async read(signature: string, source: string): Promise<boolean> {
     const { agenda } = this.#context;
@@ -76,14 +79,15 @@ export class UnreadTransactions {
         this.#context.treasury.deleteUnread(signature);
       }
     } catch (error) {
-      // A mint may change so often that no quorum of nodes shows the same state. Other payments must not wait for it.
+      // A mint may change so often that a quorum of nodes never shows the same state. Other payments must not wait for
+      // it.
       this.#failed(signature, source, error);
     }
     return true;
   }
 
   async #bookShown(transaction: ChainTransaction | null): Promise<'absent' | Undecided | undefined> {
-    // For the same bytes, a node may show an earlier no-op (SIMD-0290) instead of the listed success.
+    // For the same signature, a node may show an earlier no-op (SIMD-0290) instead of the listed success.
     return transaction === null || transaction.failed ? 'absent' : this.#book(transaction);
   }
 
@@ -92,19 +96,22 @@ export class UnreadTransactions {
     this.#keep(signature, source, 'waiting', failures);
   }
 
-  /** Anyone can send an unreadable version, and a node can invent entries. So neither is treated as a failure. */
+  /**
+   * Anyone can send a transaction of an unreadable version, and a node can invent entries. So neither is treated as a
+   * failure.
+   */
   #lookAgain(signature: string, source: string, why: 'unreadable' | 'absent' | Undecided): void {
     const { agenda, log } = this.#context;
     const looks = agenda.postpone(UNREAD, signature, LOOKS);
-    // A version stays unreadable until the code changes. In every other case a node may only lag.
+    // A version stays unreadable until the code changes. In the other cases, a node may only lag.
     if (looks === (why === 'unreadable' ? 1 : LOOKS_BEFORE_ALARM))
       log({ level: 'alarm', event: 'payment_unbooked', signature, error: why });
     this.#keep(signature, source, STATES[why], looks);
   }
 
   /**
-   * Forgets an absent transaction after its life. Any other may be a payment, which `ops unmatched` shows: it is read
-   * once a day from then on.
+   * After its life, an absent transaction is forgotten. Any other may be a payment, which `ops unmatched` shows, so it
+   * is read once a day from then on.
    */
   #keep(signature: string, source: string, state: keyof typeof LIFE_MS, count: number): void {
     const { agenda, treasury, now } = this.#context;
@@ -120,7 +127,7 @@ export class UnreadTransactions {
     treasury.putUnread({ signature, source, state, finalAt, firstAt });
   }
 
-  /** True if it was read, or its read failed and will be repeated. False while it only waits in the queue. */
+  /** True if the transaction was read, or if a failed read will be repeated. False while it only waits in the queue. */
   isKnown(signature: string): boolean {
     const { treasury, treasuryAddress } = this.#context;
     return (
@@ -131,7 +138,7 @@ export class UnreadTransactions {
 
   /**
    * Queues the transactions of a node's list that were not read yet.
-   * @param since Unix milliseconds; without a block time, a transaction is treated as final from then on
+   * @param since Unix milliseconds; a transaction without a block time is treated as final since then
    * @returns false, and queues nothing, while the queue of this node is full
    */
   queue(entries: readonly SignatureEntry[], source: string, since: number): boolean {
@@ -158,8 +165,8 @@ export class UnreadTransactions {
     const sources = new Set(treasury.queuedSources());
     if (sources.size === 0) return;
     const share = Math.max(Math.floor(budget.reads / (2 * sources.size)), 1);
-    // One node after the other, two transactions each: what a node invents must neither use up the time of the others nor,
-    // with a read that fails, end their turns.
+    // The nodes take turns, two transactions each. A node's invented entries must not use up the time of the other
+    // nodes, and a failed read must not end their turns.
     for (let turn = 0; turn < share; turn++)
       for (const source of sources)
         for (const signature of treasury.endsOfQueue(source)) {
@@ -178,7 +185,7 @@ export class UnreadTransactions {
       signatures.map(async (signature) => {
         const known = treasury.unread(signature);
         if (known) await this.read(signature, known.source);
-        // The transaction was confirmed or dropped meanwhile.
+        // The transaction was confirmed or dropped in the meantime.
         else agenda.plan(UNREAD, signature, null);
       }),
     );
