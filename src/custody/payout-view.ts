@@ -1,5 +1,5 @@
 /**
- * The state of a payout, as callers see it. The custodian computes it from its rows, and the API from those of D1.
+ * The state of a payout, as callers see it. The custodian computes it from its own rows, and the API from the D1 rows.
  * @module
  */
 import type { ClaimPayoutView } from './api.ts';
@@ -16,7 +16,7 @@ type PayoutRow = {
 
 /**
  * owed   promised; no transaction is signed for it
- * begun  an operation pays it
+ * begun  an operation is paying it
  * paid   the recipient has it
  */
 export type PayoutState = 'owed' | 'begun' | 'paid';
@@ -39,8 +39,8 @@ const WAITS: Readonly<Record<Reason['type'], string | undefined>> = {
 };
 
 /**
- * The state of a payout, from its row and its operation. Either of them may be newer than the other.
- * @param operation undefined before one begins
+ * The state of a payout, from its row and its operation. Either can be newer than the other.
+ * @param operation undefined before an operation starts
  */
 export function payoutView(
   { part, atoms, reason, createdAt, state, paidAt }: PayoutRow,

@@ -1,6 +1,6 @@
 /**
- * What a payment can buy. A domain supplies one product for each kind of payment request. The payments know nothing
- * else about it.
+ * What a payment can buy. A domain supplies one product for each kind of payment request. The payments module uses only
+ * this interface.
  * @module
  */
 import type { RecordTable, RequestKind } from '../core/record-tables.ts';
@@ -13,7 +13,7 @@ export type Subject = RequestView['subject'];
 
 export type Order = { readonly id: string; readonly subject: Subject };
 
-/** What the chain showed about the purchase, right before a payment buys it. */
+/** What the chain shows about the purchase, right before a payment buys it. */
 export type Checked =
   /** `subject`: members that are stored with the request. */
   | { readonly type: 'possible'; readonly subject: Subject }
@@ -22,7 +22,7 @@ export type Checked =
 /** Reads whether an order is still for sale. @throws AppError UPSTREAM_FAILED */
 export type SaleCheck = (order: Order) => Promise<Checked>;
 
-/** An operation that a payment begins. */
+/** An operation that a payment starts. */
 export type Work = {
   readonly kind: OperationKind;
   /** Lamports that it costs now, according to a quorum of nodes. @throws AppError UPSTREAM_FAILED */
@@ -31,22 +31,22 @@ export type Work = {
   planOf(order: Order): Facts;
 };
 
-/** Every decision about a kind of request. None has a default, so that a new kind makes each of them. */
+/** Every decision about a kind of request. There are no defaults, so a new kind must make each decision. */
 export type Product = {
   /** Columns of a request's D1 row besides `id`, `revision`, `created_at` and `journal`. */
   columns(view: RequestView): Columns;
-  /** A second row of a completed request, which shows another view of it. */
+  /** A second D1 row for a completed request, with a different view of it. */
   readonly completedRecord: {
     readonly table: RecordTable;
     viewOf(view: RequestView): RequestView;
     /** @param view of `viewOf` */
     columns(view: RequestView): Columns;
   } | null;
-  /** Why nobody can buy this now; undefined if it is for sale. */
+  /** Why this cannot be bought now; undefined if it is for sale. */
   refusal(subject: Subject): Refusal | undefined;
   /** The subject of a new request. Call inside a storage transaction. */
   open(order: Order, now: number): Subject;
-  /** Null if nothing has to be read before a payment is booked. */
+  /** Null if a payment can be recorded without a further read. */
   readonly check: SaleCheck | null;
   /** Null if the payment alone completes the request. */
   readonly work: Work | null;

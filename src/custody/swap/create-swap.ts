@@ -1,8 +1,8 @@
 /**
- * Accepts swap requests. A create call returns the stored result of a repeated key, and then decides the refusals that
- * need no quote. It begins the operation in one storage transaction, and drives it until its result is known. Before
- * the signature, the executor reads the quote and checks the limits again. An estimate makes the same decisions and
- * begins no swap.
+ * Accepts swap requests. If the key is repeated, a create call returns the stored result. Otherwise it checks
+ * everything that needs no quote, starts the operation in one storage transaction, and drives it until its result is
+ * known. Before the signature, the executor reads the quote and checks the limits again. An estimate makes the same
+ * checks but starts no swap.
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
@@ -77,14 +77,13 @@ export class Swaps {
     this.#ports = ports;
   }
 
-  /** The swap that began now or earlier with the same key, or a refusal. */
+  /** The swap that this call or an earlier one with the same key has started, or a refusal. */
   async create(request: SwapRequest): Promise<SwapAnswer> {
     const lost = isSuspect(this.#tools.journal) && (await this.#tools.stopBeginning('swap'));
     if (lost) return refused(recordsLost(lost));
     const replayed = await this.#replay(request.key);
     if (replayed) return replayed;
-    // `beginOperation` decides balance and limits. Below the minimum nothing may begin, so balance and limits are only
-    // checked.
+    // `beginOperation` checks balance and limits. Below the minimum a swap must not start, so they are only checked.
     const refusal = await (this.#minimumAbove(request)
       ? this.#refusalBeforeQuote(request)
       : this.#earlyRefusal(request));
@@ -102,8 +101,8 @@ export class Swaps {
   }
 
   /**
-   * The refusal before the quote. The minimum is checked last: estimates can change it, and the other refusals must not
-   * depend on that.
+   * The refusal that needs no quote. The minimum is checked last, because estimates can change it, and the other
+   * refusals must not depend on that.
    */
   async #refusalBeforeQuote(request: SwapRequest): Promise<Refusal | undefined> {
     const early = await this.#earlyRefusal(request);
@@ -115,7 +114,7 @@ export class Swaps {
     return minimum && tooSmallRefusal(minimum);
   }
 
-  /** A refusal that needs no read of the balance: a stop, a failing key service or a used-up quota. */
+  /** A refusal that needs no read of the balance: signing is stopped, the key service fails, or a quota is used up. */
   async #earlyRefusal(request: SwapRequest): Promise<Refusal | undefined> {
     const stopped = await this.#tools.stopBeginning('swap');
     if (stopped !== undefined) return swapsStopped(stopped);
@@ -139,7 +138,7 @@ export class Swaps {
     return { ok: true, intent: { amount, reserved: swapDebit(amount), plan, store } };
   }
 
-  /** The stored result of a key, once it exists. The row contains the key, so a restored journal still knows it. */
+  /** The stored result of a key, if there is one. The row contains the key, so a restored journal still has it. */
   async #replay(key: RequestKey | undefined): Promise<SwapAnswer | undefined> {
     if (!key) return undefined;
     const { journal, contact } = this.#tools;
@@ -164,7 +163,7 @@ export class Swaps {
     return decided;
   }
 
-  /** What a swap of this amount would bring, and the refusal that a create call would return now. */
+  /** The expected output of a swap of this amount, and the refusal that a create call would return now. */
   async estimate(request: EstimateRequest): Promise<SwapEstimate> {
     const amount = lamports(request.amountLamports);
     const [beforeQuote, read] = await Promise.all([
@@ -172,7 +171,7 @@ export class Swaps {
       this.#ports.estimates.read(amount, request.client),
     ]);
     if (read.type !== 'quoted') {
-      // Create calls have their own quotes, so a used-up quota of estimates says nothing about them.
+      // Create calls have their own quotes, so a used-up quota of estimates does not affect them.
       const isOfCreate = beforeQuote !== undefined || read.type === 'failed';
       return { type: 'unquoted', refusal: beforeQuote ?? read.refusal, isOfCreate };
     }
@@ -185,7 +184,10 @@ export class Swaps {
     return { type: 'quoted', expectedSats, minimumSats, etaSeconds, route, refusal, minimum, asOfMs, stale };
   }
 
-  /** The refusal that a create call would return after its quote, as the executor decides it before the signature. */
+  /**
+   * The refusal that a create call would return after its quote. The executor makes the same check before the
+   * signature.
+   */
   async #quotedRefusal(amount: Lamports, quoted: QuotedSwap): Promise<Refusal | undefined> {
     if (!quoted.ok) return refusalOfQuote(quoted);
     const lifetime = await this.#ports.recentBlockhash().catch(upstreamFailure);

@@ -1,6 +1,6 @@
 /**
  * Dry quotes for estimates and for the smallest swap. Equal amounts share a quote for seconds. Their number is limited
- * in total and for each client's networks, and no payment uses them.
+ * in total and for each client's networks. Payments never use them.
  * @module
  */
 
@@ -15,16 +15,16 @@ import type { SwapQuotas } from './quota-store.ts';
 import type { QuotedSwap, SwapQuotes } from './swap-quotes.ts';
 import { refusalOfQuote, tooSmallRefusal } from './swap-view.ts';
 
-/** For this long, equal amounts share a quote. */
+/** Equal amounts share a quote for this long. */
 const SHARED_MS = 15_000;
-/** Maximum age of the quote that a client gets after its share is used up. */
+/** Maximum age of a quote that a client gets after its share is used up. */
 const KEPT_MS = HOUR_MS;
 /** Maximum amounts whose quotes are kept; the oldest is dropped first. */
 const MAX_KEPT = 500;
-/** After a failed read of the smallest swap, the bridge is not asked again for this time: each read costs a quote. */
+/** After a failed read of the smallest swap, the next read waits this long, because each read costs a quote. */
 const FAILURE_PAUSE_MS = 300_000;
 
-/** Larger than any reserve; a quote of a larger amount would only use up the quota. */
+/** Larger than any reserve. A quote for more would only use up the quota. */
 const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
 type Kept = { readonly at: number; readonly quoted: Promise<QuotedSwap> };
@@ -50,7 +50,7 @@ export class EstimateQuotes {
     this.#ports = ports;
   }
 
-  /** A quote for the amount. A client without quotes left gets an older one if there is one. */
+  /** A quote for the amount. A client that has used up its share gets an older quote, if one is kept. */
   async read(amount: Lamports, client: string): Promise<EstimateRead> {
     const { quotes, quotas, now } = this.#ports;
     const minimum = quotes.minimum.known();
@@ -71,7 +71,7 @@ export class EstimateQuotes {
   #request(amount: Lamports): Kept {
     const kept = { at: this.#ports.now(), quoted: this.#ports.quotes.quote(amount, true) };
     keepNewest(this.#kept, amount, kept, MAX_KEPT);
-    // Only a quote that passes is kept: a refusal or a failure may be outdated a second later.
+    // Only a quote that passes is kept, because a refusal or failure may be outdated a second later.
     const drop = () => this.#kept.get(amount) === kept && this.#kept.delete(amount);
     kept.quoted.then(({ ok }) => ok || drop(), drop);
     return kept;
@@ -85,13 +85,13 @@ export class EstimateQuotes {
     }
   }
 
-  /** The smallest swap. If it is outdated, one dry quote, which no client pays for, reads it again. */
+  /** The smallest swap. If it is outdated, one dry quote reads it again; that quote is not charged to a client. */
   async readMinimum(): Promise<RoomMinimum> {
     const known = this.#ports.quotes.minimum.known();
     return known ? { type: 'known', minimum: known, refusal: null } : this.#ask();
   }
 
-  /** Why bridge or prices serve no swap; null if they do. */
+  /** Why the bridge or the prices prevent every swap; null if they do not. */
   async failure(): Promise<Refusal | null> {
     return this.#ports.quotes.hasPassed() ? null : (await this.#ask()).refusal;
   }

@@ -1,6 +1,6 @@
 /**
- * The smallest swap: one bound for `swap/min`, estimates and create calls. It is learned from quotes and from the bridge's
- * refusals, stored, and forgotten for all of them at the same time.
+ * The smallest swap: one bound for `swap/min`, estimates and create calls. It is learned from quotes and from the
+ * bridge's refusals. All three use the same stored bound, which expires for all of them at once.
  * @module
  */
 import type { SwapQuote } from '../../bridges/route.ts';
@@ -18,10 +18,10 @@ type MinimumSource = SwapMinimum['source'];
 export const CONTRACT_MINIMUM = lamports(1_000_000n);
 /** Margin for price changes between this figure and the quote for a create call, in basis points. */
 const DRIFT_BPS = 20;
-/** Payouts are whole sats, so the expected and the guaranteed output may each lose one. */
+/** Payouts are in whole sats, so rounding can lower the expected and the guaranteed output by one sat each. */
 const ROUNDING_SATS = 2n;
 
-/** For this long a bound refuses without a quote. A limit of the bridge may be temporary. */
+/** How long a bound is used for refusals without a quote. A limit of the bridge may be temporary. */
 const KNOWN_MS: Readonly<Record<MinimumSource, number>> = {
   contract: 600_000,
   cost: 600_000,
@@ -36,11 +36,11 @@ export type Terms = {
 };
 
 /**
- * The smallest amount whose total cost (fixed fee, spread and slippage) stays below `maxCostBps` of a fair
- * price; null when there is none.
+ * The smallest amount whose total cost (fixed fee, spread and slippage) stays below `maxCostBps` of a fair price; null
+ * if there is no such amount.
  *
- * For a lamports, g guaranteed sats per lamport, the fixed fee f in sats, and r fair sats per lamport:
- * a * g - f >= a * r * (1 - cost).
+ * For a lamports, g guaranteed sats per lamport, the fixed fee f in sats, and r fair sats per lamport: a * g - f >= a *
+ * r * (1 - cost).
  */
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount, expectedSats, minimumSats } = terms;
@@ -50,9 +50,9 @@ export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: num
 }
 
 /**
- * A lower bound of the smallest amount, from the quote for an amount that is too small. One sat may be a large part of such
- * a quote, so each figure is rounded to lower the bound. Otherwise a caller could choose an amount whose rounding gives a
- * bound above every swap.
+ * A lower bound of the smallest amount, from a quote for an amount that is too small. One sat can be a large part of
+ * this quote, so each figure is rounded to lower the bound. Otherwise a caller could choose an amount whose rounding
+ * makes the bound higher than every swap.
  */
 function leastAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount, expectedSats, minimumSats } = terms;
@@ -62,7 +62,10 @@ function leastAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamp
   return solved(amount, fixed, minimum + fixed, needed);
 }
 
-/** The fixed fee is deducted from the output before the slippage allowance, so it lowers the guaranteed output by less. */
+/**
+ * The fixed fee is deducted from the output before the slippage allowance, so it lowers the guaranteed output by less
+ * than the full fee.
+ */
 const fixedOf = ({ fixedFeeSats }: Terms, minimumSats: bigint, expectedSats: bigint): bigint =>
   (fixedFeeSats * minimumSats + expectedSats - 1n) / expectedSats;
 
@@ -91,7 +94,7 @@ export class MinimumStore {
     this.#now = now;
   }
 
-  /** The bound that refuses smaller amounts now; undefined if the bridge must be asked again. */
+  /** The bound below which amounts are refused now; undefined if a new quote is needed. */
   known(): SwapMinimum | undefined {
     const stored = this.latest();
     if (!stored) return undefined;
@@ -106,7 +109,7 @@ export class MinimumStore {
     return { lamports: lamports(BigInt(amount)), source, at: Number(at) };
   }
 
-  /** The bridge refused `amount` as too small. @param least the amount that it names */
+  /** Learns that the bridge refused `amount` as too small. @param least the minimum that the bridge names */
   learnRefusal(
     amount: Lamports,
     least: StatedAmount | undefined,
@@ -118,7 +121,7 @@ export class MinimumStore {
 
   /**
    * Learns from a quote whose fixed fee was too large a part of it. If the smallest amount is far above the lower
-   * bound, rounding has caused that, and the lower bound is stored.
+   * bound, rounding is the cause, so the lower bound is stored.
    */
   learnCost(quote: SwapQuote, price: PriceReport, maxCostBps: number): SwapMinimum {
     const least = leastAmount(quote, price, maxCostBps) ?? 0n;
@@ -146,5 +149,5 @@ export class MinimumStore {
 
 export const isSource = (text: string): text is MinimumSource => Object.hasOwn(KNOWN_MS, text);
 
-/** A bound above a refused amount, used if no other figure is known. */
+/** A bound above a refused amount, for use if no other figure is known. */
 const above = (amount: Lamports): bigint => ceilSignificant(amount + 1n, 3);

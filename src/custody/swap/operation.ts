@@ -1,5 +1,6 @@
 /**
- * Swaps reserve SOL into BTC: one System transfer to the bridge's one-time address, then the wait for the Bitcoin payment.
+ * Swaps reserve SOL to BTC: makes one System transfer to the bridge's one-time address, then waits for the Bitcoin
+ * payment.
  * @module
  */
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
@@ -26,17 +27,17 @@ const SWAP_RULES: KindRules = {
 export type SwapPorts = SettlementPorts &
   QuotePorts & {
     latestBlockhash(): Promise<Blockhash>;
-    /** A blockhash that callers share for a moment, so that estimates of anonymous callers do not use up the nodes' calls. */
+    /** A blockhash that concurrent estimates share, so that anonymous callers do not use up the calls to nodes. */
     recentBlockhash(): Promise<Blockhash>;
   };
 
 /** @param key the caller's key hash, or a random one. The row stores it, so a key never pays twice. */
 export const swapId = (key: string): string => `swap:${key}`;
 
-/** All lamports that may leave the reserve for a swap: the amount and its costs on the chain. */
+/** Maximum lamports that leave the reserve for a swap: the amount and its transaction fee. */
 export const swapDebit = (amount: Lamports): Lamports => lamports(amount + TRANSFER_FEE);
 
-/** If the quote took longer than this, the blockhash is read again, because it has aged meanwhile. */
+/** If the quote takes longer than this, the blockhash is read again, because it has aged meanwhile. */
 const BLOCKHASH_FRESH_MS = 2_000;
 
 async function prepareSwap(
@@ -45,7 +46,7 @@ async function prepareSwap(
   operation: Operation,
 ): Promise<Prepared> {
   const began = ports.now();
-  // This read begins before the quote. Otherwise the quote's calls for prices would be admitted first.
+  // This read starts before the quote. Otherwise the quote's calls for prices would be admitted first.
   const early = ports.latestBlockhash();
   early.catch(() => undefined);
   const quoted = await quotes.quote(operation.amount, false);

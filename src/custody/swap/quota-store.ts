@@ -29,8 +29,8 @@ export class SwapQuotas {
   }
 
   /**
-   * The refusal of a use if no quote is left for all clients or for the networks of this one.
-   * @param client null for the service's own reads, or to ask only whether any quote is left
+   * The refusal if the quotes of all clients together, or those of this client's networks, are used up.
+   * @param client null for the service's own reads, or to check only the total
    */
   refusal(use: QuoteUse, client: string | null): Refusal | undefined {
     const verdict = this.#budget(use).check(client, this.#now());
@@ -62,7 +62,7 @@ export class SwapQuotas {
     return { used: this.#budget(use).used(this.#now()), maximum: this.#budgets[use].total };
   }
 
-  /** Deletes uses that are older than a day. No budget has a longer window. */
+  /** Deletes uses that are older than a day, the longest window of a budget. */
   purge(): void {
     this.#exec('DELETE FROM calls WHERE at < ?', this.#now() - DAY_MS);
   }

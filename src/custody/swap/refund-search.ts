@@ -1,6 +1,6 @@
 /**
- * The search for the refund of a swap: a finalized credit to its signer in the lists of the Solana nodes. Each check
- * reads a part of the lists, and the row stores the places.
+ * Searches the Solana nodes' lists for a swap's refund: a finalized credit to its signer. Each check reads a part of
+ * the lists, and the row stores the places.
  * @module
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
@@ -19,7 +19,7 @@ export type SettlementPorts = {
   readonly bitcoinAddress: string;
   readonly maxCostBps: number;
   readonly route: SwapRoute;
-  /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
+  /** One response per Bitcoin index: the transaction, null if the index lacks it, or the index's failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   historyOf(address: string): History;
   transaction(signature: string): Promise<ChainTransaction | null>;
@@ -29,10 +29,10 @@ export type SettlementPorts = {
 
 export type IsUsed = (name: string) => boolean;
 
-/** Transactions that one check reads, and those that it reads at the same time. */
+/** Maximum transactions that one check reads, in total and at the same time. */
 const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
-/** For each list: maximum stored entries that no quorum showed, and how many of them one check reads again. */
+/** For each list: maximum stored entries that no quorum has shown, and how many of them one check reads again. */
 const MOST_RETRIED = 20;
 const RETRIES_PER_CHECK = 2;
 /** Maximum number of transactions of one report that each check reads first. */
@@ -44,18 +44,18 @@ export const pending = (detail: string, awaitsBlock = false): Settled => ({
 });
 
 /**
- * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the difference.
- * The swap then stays unsettled, so that a tiny return does not make room for the next swap.
+ * True if a return is short by at most the cost that a swap may have. A bridge that returns less still owes the
+ * difference. The swap then stays unsettled, so that a tiny return does not make room for the next swap.
  */
 export const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
-/** What the bridge keeps is a cost, so the daily cost limit also covers small shortfalls of refunds. */
+/** The amount that the bridge keeps is a cost, so the daily cost limit also covers small shortfalls of refunds. */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
 
 /**
- * A read that fails leaves its transaction undecided: what one node lists must not end the check of the others.
+ * A failed read leaves its transaction undecided, because an entry of one node must not end the check of the others.
  * @throws the failure if every read fails
  */
 async function readTransactions(ports: SettlementPorts, signatures: readonly string[]) {
@@ -79,17 +79,20 @@ type RefundReport = Extract<BridgeReport, { state: 'refunded' }>;
 
 type Read = Awaited<ReturnType<typeof readTransactions>>[number];
 
-/** Lamports that a transaction after the swap's landing adds to its signer; 0 if it adds none. */
+/** Lamports that a transaction after the swap's landing adds to the swap's signer; 0 if it adds none. */
 function creditOf(transaction: Read['transaction'], { signer, landing }: Operation): bigint {
   if (!transaction || transaction === 'unreadable' || transaction.failed) return 0n;
   if (transaction.slot < (landing?.slot ?? 0n)) return 0n;
   return lamportsGained(transaction, signer);
 }
 
-/** Transactions that the bridge names as a refund. A bridge may name anyone's, so their rules are those of all credits. */
+/**
+ * Transactions that the bridge names as a refund. A bridge can name anyone's transactions, so they must meet the same
+ * rules as all other credits.
+ */
 const namedBy = ({ signatures = [] }: RefundReport): readonly string[] => signatures.slice(0, MOST_NAMED);
 
-/** The best refund among the transactions of a check, and those that a later check must read again. */
+/** The best refund among the transactions of a check, and the transactions that a later check must read again. */
 function chooseRefund(read: readonly Read[], report: RefundReport, operation: Operation, now: number) {
   const { amount } = operation;
   const announced = announcedBy(report);
@@ -108,7 +111,10 @@ function chooseRefund(read: readonly Read[], report: RefundReport, operation: Op
   return { best, undecided };
 }
 
-/** The finalized credit of the sum that the bridge announces; without a sum, only an old credit. */
+/**
+ * Finds the finalized credit of the sum that the bridge announces. Without a sum, only a credit of a certain age is
+ * accepted.
+ */
 export async function findRefund(
   ports: SettlementPorts,
   report: RefundReport,
@@ -136,12 +142,12 @@ export async function findRefund(
   const { best, undecided } = chooseRefund(read, report, operation, ports.now());
   if (best) return refundedBy(ports, operation, best);
   const shown = shownBy(read);
-  // A node that failed in this check continues later where it was.
+  // If a node failed in this check, its list continues from the same place later.
   const earlier = history.nodes.flatMap(({ id }) => (before[id] ? [[id, before[id]] as const] : []));
   const later = lists.map((list) => [list.node, searchAfter(list, { chosen, undecided, shown })] as const);
   const search = Object.fromEntries([...earlier, ...later]);
   // Only the chain lengthens the lists of a quorum, but one node can invent a list of any length. So the next check
-  // follows at once only while a quorum of lists is unread.
+  // follows at once only while a quorum of lists still has unread entries.
   const behind = lists.filter(({ fresh }) => !isPassed(fresh)).length;
   return {
     settlement: {
@@ -156,9 +162,9 @@ export async function findRefund(
 
 /** Progress of the search for a refund in one node's list. */
 type Search = Place & {
-  /** Entries that a check has read but that are not decided. */
+  /** Entries that were read but not decided. */
   readonly retry?: readonly string[];
-  /** Where every entry since the swap is read again while none is new. */
+  /** The place of the pass that reads all entries since the swap again, while the list has no new ones. */
   readonly again?: Place;
 };
 
@@ -188,8 +194,8 @@ const shownBy = (read: readonly Read[]): ReadonlyMap<string, bigint> =>
   );
 
 /**
- * What a check reads, in this order: named transactions, two undecided ones of each list, new ones of each list in
- * turn, old ones of lists without new ones.
+ * What a check reads, in this order: named transactions, two undecided ones from each list, new ones from each list in
+ * turn, old ones from lists without new ones.
  */
 function chooseReads(
   named: readonly string[],
@@ -213,7 +219,7 @@ function searchAfter(
   const read = [fresh, ...(old ? [old] : [])].flatMap(({ entries, taken }) =>
     entries.slice(0, taken).map(({ signature }) => signature),
   );
-  // Without a head, the next pass over the old entries reads all of them again.
+  // Without a head, the next pass over the old entries reads all of them.
   const { cursor } = old ? placeAfter(old, shown) : again;
   return {
     ...placeAfter(fresh, shown),
@@ -251,7 +257,7 @@ const announcedBy = ({ amount }: RefundReport): bigint | null => amount || null;
 
 /**
  * Milliseconds for which a swap without an announced sum leaves a credit to other swaps. The bridge may have announced
- * exactly this credit to one of them, which could not end without it. A credit that is short by more than the refund
+ * exactly this credit for one of them, which could not end without it. A credit that is short by more than the refund
  * fee fits other swaps better, so this swap leaves it until the operator is alerted.
  */
 const REFUND_WAIT = { likely: HOUR_MS, partial: STUCK_AFTER_MS };
@@ -261,14 +267,15 @@ const isOlder = ({ blockTime }: ChainTransaction, age: number, now: number): boo
 
 /**
  * Percentage by which a credit may be below the announced sum: some bridges announce it before they deduct their refund
- * fee. Without an announced sum, the percentage applies to the amount. A larger fee that the bridge states replaces it.
+ * fee. Without an announced sum, the percentage applies to the amount. If the bridge states a larger fee, that fee is
+ * used instead.
  */
 const REFUND_FEE_PERCENT = { announced: 1n, unannounced: 10n };
 
 /**
- * How old a credit must be to be accepted as the refund; undefined if it cannot be the refund. At least half must
- * return, so nobody can cheaply make a swap look refunded. A credit that is short by more than the allowed cost of a
- * swap never settles it.
+ * How old a credit must be to be accepted as the refund; undefined if it cannot be the refund. At least half must be
+ * returned, so making a swap look refunded is expensive. A credit that is short by more than the allowed cost of a swap
+ * never settles it.
  */
 function waitFor(credit: bigint, report: RefundReport, amount: bigint): number | undefined {
   const announced = announcedBy(report);

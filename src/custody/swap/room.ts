@@ -1,6 +1,6 @@
 /**
- * The bounds of a swap now, and since when every swap is refused. The minimum, the status and the cron use this file;
- * create calls and estimates make their own checks.
+ * The current bounds of a swap, and since when every swap has been refused. `swap/min`, the status page and the cron
+ * use this file; create calls and estimates make their own checks.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -20,9 +20,9 @@ const REFUSED = 'swaps_refused';
 
 /** Why every swap was refused when the cron last ran. */
 type Watched = SwapsRefused & {
-  /** True if an upstream was the reason. Only the next cron run can tell whether it still is. */
+  /** True if an upstream was the reason. Only the next cron run shows whether it still is. */
   readonly isOfSource: boolean;
-  /** True if bridge or prices were the reason. Only a quote can tell whether they still are. */
+  /** True if the bridge or the prices were the reason. Only a quote shows whether they still are. */
   readonly isOfQuote: boolean;
 };
 
@@ -36,7 +36,7 @@ type RoomPorts = {
 export class Room {
   readonly #tools: ModuleTools;
   readonly #ports: RoomPorts;
-  /** The balance of the newest read; undefined after a failed one. */
+  /** The balance of the newest read; undefined if that read failed. */
   #balance: Balance | undefined;
 
   constructor(tools: ModuleTools, ports: RoomPorts) {
@@ -44,7 +44,7 @@ export class Room {
     this.#ports = ports;
   }
 
-  /** The bounds of a swap now. The minimum is known even if the balance is not. */
+  /** The current bounds of a swap. The minimum can be known even if the balance is not. */
   async read(): Promise<SwapRoom> {
     const { journal, readBalance } = this.#tools;
     const [balance, minimum] = await Promise.all([
@@ -58,7 +58,7 @@ export class Room {
       : { balanceLamports: null, maximumLamports: 0n, refusal: refusal ?? upstreamRefusal(balance), minimum };
   }
 
-  /** Without a balance, only the other reasons why no swap can begin are known. */
+  /** Without a balance, only the other reasons that prevent every swap are known. */
   async #roomAt(
     balance: Balance | undefined,
   ): Promise<{ readonly refusal: Refusal | null; readonly maximumLamports: bigint }> {
@@ -84,7 +84,7 @@ export class Room {
     };
   }
 
-  /** The code with which every swap is refused now, if it is known without a call. */
+  /** The code with which every swap is refused now, if it is known without a call to an upstream. */
   async #currentCode(): Promise<Refusal['code'] | undefined> {
     const { refusal, maximumLamports } = await this.#roomAt(this.#balance);
     if (refusal) return refusal.code;
@@ -92,14 +92,14 @@ export class Room {
     return this.#balance && least !== undefined && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : undefined;
   }
 
-  /** Stores why every swap is refused now, and since when. Called once a minute. */
+  /** Stores why and since when every swap is refused. Called once a minute. */
   async watchRefusal(): Promise<void> {
     const { journal, now } = this.#tools;
     const { refusal } = await this.read();
     const failure = await this.#ports.estimates.failure();
     const own = await this.#currentCode();
     const known = this.#watched();
-    // Without a quote left, the bridge cannot be asked whether it serves again.
+    // With the quotes used up, it is unknown whether the bridge serves swaps again.
     const isUnread = failure?.code === 'QUOTE_BUDGET_SPENT';
     const ofQuote = isUnread ? known?.isOfQuote && known.code : failure?.code;
     const first = own ?? refusal?.code;
@@ -118,14 +118,14 @@ export class Room {
   }
 
   /**
-   * Null if swaps can begin. Stops, limits and quotas are current; reasons from upstreams are those of the last cron
+   * Null if swaps can start. Stops, limits and quotas are current; a reason from an upstream is that of the last cron
    * run.
    */
   async refusedSince(): Promise<SwapsRefused | null> {
     const watched = this.#watched();
     const own = await this.#currentCode();
     if (own) return { code: own, sinceMs: watched?.sinceMs ?? this.#tools.now() };
-    // Before its first cron run a new instance has no balance, so it cannot tell whether a limit has room.
+    // Before its first cron run a new instance has no balance, so it does not know whether a limit has room.
     const isUnknown = this.#balance === undefined && watched?.code !== 'SWAPS_PAUSED';
     return watched && (watched.isOfSource || isUnknown)
       ? { code: watched.code, sinceMs: watched.sinceMs }

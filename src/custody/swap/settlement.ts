@@ -1,6 +1,6 @@
 /**
- * The outcome of a swap whose SOL has left Solana. The bridge only says where to look. A delivery is accepted when our
- * own indexes of Bitcoin show it, and a refund when our Solana nodes show it.
+ * The outcome of a swap whose SOL has reached the bridge. The bridge's report only says where to look. A delivery is
+ * accepted when our own Bitcoin indexes show it, and a refund when our Solana nodes show it.
  * @module
  */
 import type { BridgeReport } from '../../bridges/route.ts';
@@ -14,9 +14,9 @@ import { statusesOf } from './evidence.ts';
 import { findRefund, type IsUsed, isWhole, pending, type SettlementPorts } from './refund-search.ts';
 
 const TXID = /^[0-9a-f]{64}$/;
-/** Maximum checked transactions of a report. One pays the swap; each costs a call to every index. */
+/** Maximum transactions of a report that are checked. One pays the swap; each costs a call to every index. */
 const MAX_TXIDS = 5;
-/** Seconds by which a block's time may be wrong: consensus accepts blocks two hours ahead. */
+/** Maximum error of a block's time in seconds: consensus accepts blocks two hours ahead. */
 const BLOCK_TIME_SKEW = 7_200;
 
 /** The missing sats are valued at the quote's own rate, rounded up. */
@@ -41,7 +41,8 @@ async function findPayment(
     if (views.some((view) => isInNoBlock(view, ports.bitcoinAddress))) awaitsBlock = true;
     free.push(...(outputs ?? []).map((paid) => ({ txid, ...paid })).filter((paid) => !isUsed(nameOf(paid))));
     free.sort((a, b) => Number(a.value - b.value));
-    // A batch has outputs of several swaps. A larger output belongs to a larger swap.
+    // A batch has outputs of several swaps. The smallest sufficient output is used, because a larger one belongs to a
+    // larger swap.
     const enough = free.find(({ value }) => value >= minimum);
     if (enough)
       return {
@@ -74,7 +75,7 @@ export async function settleSwap(
   ]);
   const settled = await settleReport(ports, operation, isUsed, report);
   const known = statusesOf(operation.outcome);
-  // A bridge whose status differs at each read must not cause quick checks without end.
+  // A bridge whose status differs at each read must not cause endless quick checks.
   const hasMoved =
     report.shown !== undefined && known.length < MOST_STATUSES && known.at(-1)?.shown !== report.shown;
   return withFacts(
@@ -92,7 +93,7 @@ export async function settleSwap(
 /** Maximum checks that announce the deposit to the bridge; they stop after the first successful call. */
 const ANNOUNCEMENTS = 10;
 
-/** Tells the bridge of the deposit. A failure changes nothing. @returns whether this call succeeded */
+/** Announces the deposit to the bridge. A failure has no effect. @returns whether this call succeeded */
 async function announce(
   route: SettlementPorts['route'],
   { outcome, looks, signing }: Operation,
@@ -107,7 +108,7 @@ async function announce(
 
 const MOST_STATUSES = 20;
 
-/** The bridge's statuses with the time when each was first seen, as JSON. The oldest are dropped first. */
+/** The bridge's statuses, each with the time when it was first seen, as JSON. The oldest are dropped first. */
 function statusesAfter({ outcome }: Operation, shown: string, now: number): string {
   const known = statusesOf(outcome);
   if (known.at(-1)?.shown === shown) return JSON.stringify(known);
@@ -123,7 +124,10 @@ function withFacts(settled: Settled, facts: Facts, hasMoved: boolean): Settled {
     : { settlement: { ...settlement, outcome: { ...settlement.outcome, ...facts } }, once };
 }
 
-/** For a refund that the bridge does not report: FAILED, or SUCCESS without a transaction (seen in September 2026). */
+/**
+ * For a refund that the bridge does not report: its status is FAILED, or SUCCESS without a transaction (seen in
+ * September 2026).
+ */
 const UNREPORTED = { state: 'refunded', amount: null } as const;
 
 function settleReport(
@@ -164,9 +168,9 @@ const outcomeOf = ({ txid, vout, value }: Output) => ({
 });
 
 /**
- * Outputs to `address` of a transaction that a quorum of the configured indexes shows in a block. Undefined while too few
- * of them respond, have it, or show the same outputs. A block from before `since`, in Unix seconds, belongs to another
- * payment.
+ * Outputs to `address` of a transaction that a quorum of the configured indexes shows in a block. Undefined while too
+ * few indexes respond, have the transaction, or show the same outputs. A block from before `since`, in Unix seconds,
+ * belongs to a different payment.
  * @param views one for each configured index
  */
 export function confirmedOutputs(
@@ -181,7 +185,7 @@ export function confirmedOutputs(
   return sameByKey(shown, quorumOf(views.length), (paid) => stringifyJson(paid))?.[0];
 }
 
-/** Whether an index shows a payment to the address that is not in a block yet. */
+/** True if an index shows a payment to the address that is not in a block yet. */
 const isInNoBlock = (view: BitcoinTx | null | Error, address: string): boolean =>
   view !== null &&
   !(view instanceof Error) &&

@@ -1,5 +1,6 @@
 /**
- * The bridge's quotes for create calls and estimates, compared with independent prices. They also show the smallest swap.
+ * The bridge's quotes for create calls and estimates, checked against independent prices. They also show the smallest
+ * swap.
  * @module
  */
 import type { SwapQuote, SwapRoute } from '../../bridges/route.ts';
@@ -12,9 +13,9 @@ import { MinimumStore } from './minimum.ts';
 
 export type QuotePorts = {
   readonly route: SwapRoute;
-  /** The prices of all sources that respond in time; never a cached price. */
+  /** The prices of all sources that respond in time, never cached prices. */
   readPrices(): Promise<PriceReport[]>;
-  /** The most that a swap may cost, in basis points of its amount. */
+  /** Maximum cost of a swap, in basis points of its amount. */
   readonly maxCostBps: number;
 };
 
@@ -52,11 +53,11 @@ type RefusedQuote = { readonly ok: false; readonly reason: string; readonly mini
 
 export type QuotedSwap =
   | { readonly ok: true; readonly quote: SwapQuote; readonly priced: PricedQuote & { readonly ok: true } }
-  /** Only the price of the quote was refused. */
+  /** The quote was refused only because of its price. */
   | (RefusedQuote & { readonly quote: SwapQuote })
   | (RefusedQuote & { readonly quote?: undefined });
 
-/** What only the operator can correct before the bridge serves a swap, by the reason of its refusal. */
+/** Faults that the operator must correct before the bridge serves swaps, by the reason of its refusal. */
 const FAULTS: Readonly<Record<string, BridgeFault>> = {
   quote_app_fees: 'fees_over_cap',
   request_invalid: 'request_rejected',
@@ -64,7 +65,7 @@ const FAULTS: Readonly<Record<string, BridgeFault>> = {
 export type BridgeFault = 'fees_over_cap' | 'request_rejected';
 const FAULT = 'bridge_fault';
 const PASSED = 'quote_passed_at';
-/** For this long, a quote that passed every check shows that swaps can begin. */
+/** How long a quote that passed every check shows that swaps can start. */
 const PASSES_MS = 600_000;
 
 export class SwapQuotes {
@@ -127,12 +128,12 @@ export class SwapQuotes {
     this.#journal.setMeta(PASSED, String(this.#now()));
   }
 
-  /** True if bridge and prices have served a quote or the smallest swap within `PASSES_MS`. */
+  /** True if a quote, or a read of the smallest swap, has passed within `PASSES_MS`. */
   hasPassed(): boolean {
     return !isTimeOver(Number(this.#journal.getMeta(PASSED) ?? 0) + PASSES_MS, PASSES_MS, this.#now());
   }
 
-  /** What stops every swap according to the newest response of the bridge; null if nothing does. */
+  /** The fault that stops every swap, according to the bridge's newest response; null if there is none. */
   fault(): BridgeFault | null {
     const stored = this.#journal.getMeta(FAULT);
     return Object.values(FAULTS).find((fault) => fault === stored) ?? null;
@@ -143,5 +144,5 @@ export class SwapQuotes {
   }
 }
 
-/** Amount of the quote that shows the bridge's terms: 1 SOL. */
+/** Amount of the quote that is read to learn the bridge's terms: 1 SOL. */
 const REFERENCE_AMOUNT = lamports(1_000_000_000n);

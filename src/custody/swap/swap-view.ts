@@ -1,6 +1,6 @@
 /**
- * The public view of a swap's row. The response to a create call depends on the row alone, so a repeated call gets the same
- * response while the row exists.
+ * The public view of a swap's row. The response to a create call depends only on the row, so a repeated call gets the
+ * same response while the row exists.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -14,7 +14,7 @@ import { isSource } from './minimum.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
 
-/** The view of a swap; null before it is signed, because it has no id until then. */
+/** The view of a swap; null until the swap is signed, because it has no id before. */
 export function swapView(op: Operation): SwapView | null {
   if (!op.signing) return null;
   const sats = textOf(op.outcome.btcSats);
@@ -32,7 +32,7 @@ export function swapView(op: Operation): SwapView | null {
   };
 }
 
-/** The response to the create call that made this row; undefined while the outcome is open. */
+/** The response to the create call that made this row; undefined while the outcome is undecided. */
 export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | undefined {
   const swap = swapView(op);
   // Shows the swap as it was at creation, regardless of later changes.
@@ -54,14 +54,14 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
   }
 }
 
-/** The smallest swap as it was when this row was refused. */
+/** The smallest swap at the time when this row was refused. */
 function boundOf({ minimumLamports, minimumSource }: Facts): { readonly minimum?: Bound } {
   const source = textOf(minimumSource);
   if (typeof minimumLamports !== 'string' || source === null || !isSource(source)) return {};
   return { minimum: { lamports: lamports(BigInt(minimumLamports)), source } };
 }
 
-/** The refusal when a limit has no room at the signature. `availableAt` is in Unix milliseconds. */
+/** The refusal if a limit has no room at the signature. `availableAt` is in Unix milliseconds. */
 export const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message: isLimit(limit)
@@ -77,7 +77,7 @@ const NO_PRICE = {
   message: 'No two price sources agree, so the quote cannot be checked.',
 } as const;
 
-/** The bridge works but gives no quote. This is not a failed upstream, so the status is not 502. */
+/** The bridge responds but does not quote. The upstream has not failed, so the status is not 502. */
 const withoutQuote = (message: string, retryAfterSeconds: number): Refusal => ({
   code: 'QUOTE_REFUSED',
   status: 503,
@@ -134,7 +134,7 @@ export function tooSmallRefusal({ lamports: least, source }: Bound): Refusal {
   };
 }
 
-/** The refusal of a quote. `reason` names the check, or why the bridge has none. */
+/** The refusal of a quote. `reason` names the failed check, or why the bridge does not quote. */
 export function refusalOfQuote({
   reason,
   minimum,
@@ -155,7 +155,8 @@ export const swapsStopped = (reason: string): Refusal => ({
 });
 
 /**
- * A journal that has lost rows may lack the swap of an earlier call, so this refusal states only that no new one began.
+ * A journal that has lost rows may lack an earlier call's swap, so this refusal states only that this call has not
+ * started one.
  */
 export const recordsLost = (reason: string): Refusal => ({
   ...swapsStopped(reason),

@@ -1,6 +1,6 @@
 /**
- * The creation of a paid token: one transaction, signed by the reserve and by the mint's own key. The key is
- * derived from the invoice, so the chain refuses a second mint however often this is retried.
+ * The creation of a paid token: one transaction, signed by the reserve and by the mint's own key. The key is derived
+ * from the invoice, so the chain refuses a second mint, however often the creation is retried.
  * @module
  */
 
@@ -33,10 +33,10 @@ export type FoundMint = { readonly owner: string; readonly supply: bigint; reado
 
 export type TokenPorts = {
   readonly signMint: (invoiceId: string, message: Uint8Array) => Uint8Array;
-  /** Lamports that exempt an account without data from rent, according to a quorum of nodes. */
+  /** Minimum balance that makes an account without data rent-exempt, in lamports, according to a quorum of nodes. */
   leastBalance(): Promise<bigint>;
   latestBlockhash(): Promise<Blockhash>;
-  /** The mint at an address, at `finalized` commitment; null if there is no account. */
+  /** The mint at an address, at `finalized` commitment; null if the account does not exist. */
   findMint(address: string): Promise<FoundMint | null>;
 };
 
@@ -84,7 +84,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
         return matches(found, design)
           ? { ok: false, found: { mint } }
           : { ok: false, reason: 'foreign_mint' };
-      // Rents rose after the sale: more lamports would leave the reserve than were reserved for the creation.
+      // If rents rose after the sale, more lamports would leave the reserve than were reserved for the creation.
       const costs = creationCosts(design, least);
       if (creationCost(costs) > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const { mintRent } = costs;

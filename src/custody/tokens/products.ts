@@ -16,11 +16,11 @@ export type TokenDeps = {
   /** The only mint that this invoice can create. */
   readonly mintAddress: (invoiceId: string) => string;
   readonly metadataUri: (mint: string) => string;
-  /** What a listing shows about a mint now, according to a quorum of nodes. @throws AppError UPSTREAM_FAILED */
+  /** A mint's current facts for its listing, according to a quorum of nodes. @throws AppError UPSTREAM_FAILED */
   listingFacts(mint: string): Promise<ListingFacts>;
 };
 
-/** Tokens are kept longer than the requests that may still list them. */
+/** How long unlisted tokens are kept: longer than the requests that may still list them. */
 const KEPT_MS = 8 * 86_400_000;
 const PURGED_PER_RUN = 200;
 
@@ -46,7 +46,7 @@ export class Tokens implements CustodyModule {
 
 const creationOf = (store: TokenStore, deps: TokenDeps): Product => ({
   columns: ({ status }) => ({ status }),
-  // A token created by the service is listed with its creation; it needs no listing payment.
+  // A token created by the service is listed when it is created, without a listing payment.
   completedRecord: {
     table: 'listings',
     viewOf: (view) => ({ ...view, kind: 'listing', feeLamports: '0', refunds: [] }),

@@ -62,7 +62,7 @@ export class TokenStore {
     return { ...subject, tokenId };
   }
 
-  /** Deletes at most `limit` tokens that no payment has listed and no request has named since a time. */
+  /** Deletes at most `limit` tokens that were never listed by a payment and that no request has named since a time. */
   purge(before: number, limit: number): void {
     const unlisted = `SELECT token_id FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ? LIMIT ?`;
     this.#tools.storage.exec(`DELETE FROM tokens WHERE token_id IN (${unlisted})`, before, limit);
