@@ -1,21 +1,21 @@
 /**
- * What the operator and the status see of the custodian, over RPC like the rest of `CustodianApi`.
+ * The custodian's state as the operator and the status page get it, over RPC like the rest of `CustodianApi`.
  * @module
  */
 import * as z from 'zod';
 import type { OperationLimit } from '../core/operation-limits.ts';
 import type { Consensus } from '../providers/solana-rpc.ts';
 
-/** Null if the object runs an earlier release, which lacks the member. */
+/** Null if the object runs an earlier release that lacks the member. */
 export const orNull = <T extends z.ZodType>(member: T) => member.nullable().default(null);
 
-/** Empty if the object runs an earlier release, which lacks the member. */
+/** Empty if the object runs an earlier release that lacks the member. */
 export const listOf = <T extends z.ZodType>(row: T) => z.array(row).readonly().default([]);
 
 /** Every swap is refused, for a reason other than its own amount. */
 const SwapsRefused = z.object({
   code: z.string(),
-  /** When the first of them began, in Unix milliseconds. */
+  /** Since when every swap has been refused, in Unix milliseconds. */
   sinceMs: z.number(),
 });
 export type SwapsRefused = Readonly<z.infer<typeof SwapsRefused>>;
@@ -24,7 +24,7 @@ const MintReport = z.object({
   /** UTC date. */
   day: z.string(),
   state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
-  /** Stable code of the reason why nothing is minted. */
+  /** Stable code of the reason why no tokens are minted. */
   reason: orNull(z.string()),
   /** False when the operator must act. */
   ok: z.boolean(),
@@ -68,7 +68,7 @@ export const MintRow = z.object({
 });
 export type MintRow = Readonly<z.infer<typeof MintRow>>;
 
-/** The response of a node to one inexpensive call. */
+/** A node's response to one inexpensive call. */
 export const NodeProbe = z.object({
   name: z.string(),
   /** Milliseconds. */
@@ -81,7 +81,7 @@ export type NodeProbe = Readonly<z.infer<typeof NodeProbe>>;
 
 export const DEBTS = ['refund_due', 'payment_unmatched', 'payout_owed'] as const;
 
-/** Debts to others whose payment has not begun. */
+/** Debts to others whose payment has not started. */
 const Debt = z.object({
   name: z.enum(DEBTS),
   count: z.number(),
@@ -89,9 +89,9 @@ const Debt = z.object({
   atoms: z.bigint(),
   /** When the oldest one became owed, in Unix milliseconds; null if unknown or if nothing is owed. */
   oldestMs: orNull(z.number()),
-  /** How many of them wait for the operator. */
+  /** Number of these debts that wait for the operator. */
   awaitOperator: z.number(),
-  /** Ids of some of these, the oldest or the largest first, each with its reason. */
+  /** Examples of these debts, the oldest or the largest first, each with its reason. */
   examples: listOf(z.object({ id: z.string(), reason: z.string() })),
 });
 export type Debt = Readonly<z.infer<typeof Debt>>;
@@ -113,7 +113,7 @@ const FailingWork = z.object({
   work: z.string(),
   id: z.string(),
   failures: z.number(),
-  /** Null if an earlier instance saw the failure. */
+  /** Null if the failure occurred in an earlier instance. */
   reason: orNull(z.string()),
 });
 export type FailingWork = Readonly<z.infer<typeof FailingWork>>;
@@ -129,11 +129,13 @@ const Agreement = z.object({
   consensus: z.custom<Consensus>().default('unknown'),
 });
 
-/** The part of the report that only the operator sees, with the names of what needs action. */
+/** The part of the report that only the operator sees. It names what needs action. */
 export const OperatorView = z.object({
-  /** When and why the object last ran on its own; null if it has not since this instance started. */
+  /**
+   * When the object last ran without a call, and what caused it; null if it has not run since this instance started.
+   */
   lastRun: orNull(z.object({ atMs: z.number(), cause: z.enum(['cron', 'alarm']) })),
-  /** Oldest first, but operations that await the operator come first; at most `MOST_OPEN`. */
+  /** Operations that await the operator come first; within each group, the oldest first. At most `MOST_OPEN`. */
   open: listOf(OpenOperation),
   debts: listOf(Debt),
   failing: listOf(FailingWork),
@@ -141,13 +143,13 @@ export const OperatorView = z.object({
   recent: listOf(
     z.object({
       event: z.string(),
-      /** The node or the operation that it is about; empty if none. */
+      /** The node or operation that the event concerns; empty if there is none. */
       about: z.string(),
     }),
   ),
   solana: Agreement,
   backlog: z.number(),
-  /** Bytes of the journal's storage; null if the platform does not say. */
+  /** Size of the journal's storage in bytes; null if the platform does not report it. */
   journalBytes: orNull(z.number()),
 });
 export type OperatorView = Readonly<z.infer<typeof OperatorView>>;
@@ -160,18 +162,18 @@ const LimitUse = z.object({
   label: z.string(),
   maximum: z.bigint(),
   used: z.bigint(),
-  /** Unix milliseconds when there is room again; null while there is room. */
+  /** When the limit will have room again, in Unix milliseconds; null while it has room. */
   availableAt: orNull(z.number()),
 });
 export type LimitUse = Readonly<z.infer<typeof LimitUse>>;
 
-/** What an account of the reserve lost, or what was minted. */
+/** The amount that an account of the reserve lost, or that was minted. */
 const Moved = z.object({
   /** Mint of the token; null for SOL. */
   mint: orNull(z.string()),
   /** Lamports including the fee, or atoms. */
   atoms: z.string(),
-  /** Owner of the account that gained most; null if none gained. */
+  /** Owner of the account that gained most; null if no account gained. */
   receiver: orNull(z.string()),
 });
 export type Moved = Readonly<z.infer<typeof Moved>>;
@@ -180,7 +182,7 @@ const UnexplainedSpend = z.object({
   signature: z.string(),
   /** ISO 8601; null if no quorum of nodes gives the block's time. */
   time: orNull(z.string()),
-  /** Whether the reserve's key signed it; false if only the owner, a delegate or other signers did. */
+  /** Whether the reserve's key signed the transaction; false if only the owner, a delegate or other signers did. */
   signedByReserve: z.boolean(),
   moved: listOf(Moved),
   memo: orNull(z.string()),
@@ -188,9 +190,9 @@ const UnexplainedSpend = z.object({
 export type UnexplainedSpend = Readonly<z.infer<typeof UnexplainedSpend>>;
 
 export const SigningState = z.object({
-  /** True without the Bitcoin key: the operator signs proofs offline. */
+  /** True if the service lacks the Bitcoin key: the operator signs proofs offline. */
   watchOnly: z.boolean(),
-  /** `unverified` until the journal is checked. */
+  /** Reason of the freeze; `unverified` until the journal is checked. */
   frozen: orNull(z.string()),
 });
 export type SigningState = Readonly<z.infer<typeof SigningState>>;
@@ -204,22 +206,22 @@ export const CustodyReport = SigningState.extend({
   release: orNull(z.string()),
   /** Transactions that no row explains and for which signing is frozen. */
   unexplainedSpends: listOf(UnexplainedSpend),
-  /** Reasons from upstreams are those of the last cron run; all others are current. Null while swaps can begin. */
+  /** A reason from an upstream is that of the last cron run; all others are current. Null while swaps can start. */
   swapsRefused: orNull(SwapsRefused),
   /** When the cron last woke the custodian without a failure, in Unix milliseconds. */
   lastWakeMs: orNull(z.number()),
   openOperations: z.number(),
   heldOperations: z.number(),
-  /** When the oldest change that is not in D1 yet was made. Rows that D1 refuses are left out. */
+  /** When the oldest change that is not in D1 yet was made, in Unix milliseconds. Rows that D1 refuses are excluded. */
   undeliveredSinceMs: orNull(z.number()),
   /** Rows that D1 has refused repeatedly while it accepted others. */
   refusedRows: z.number(),
-  /** True after D1 was restored to an older state, until every row was sent again. */
+  /** True from the time when D1 is restored to an older state until every row has been sent again. */
   mirrorRestored: z.boolean(),
   limits: z.array(LimitUse).readonly(),
-  /** The bridge's quotes that estimates have used in two hours. */
+  /** The number of bridge quotes that estimates have used in two hours. */
   quotes: z.object({ used: z.number(), maximum: z.number() }),
-  /** Why the bridge serves no swap until the operator acts. */
+  /** Why the bridge refuses every swap until the operator acts. */
   bridgeFault: orNull(z.custom<'fees_over_cap' | 'request_rejected'>()),
 });
 export type CustodyReport = Readonly<z.infer<typeof CustodyReport>>;
@@ -243,9 +245,9 @@ export const OPS_COMMANDS = [
 export type OpsCommand = {
   readonly name: (typeof OPS_COMMANDS)[number];
   /**
-   * The object of the command. `retry`, `write-off`: an operation. `refund`: an invoice, a listing request, or a
-   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew` and
-   * `unfreeze`: the code of the confirmation.
+   * What the command acts on. `retry`, `write-off`: an operation. `refund`: an invoice, a listing request, or a
+   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601. `begin-anew` and `unfreeze`: the
+   * code of the confirmation.
    */
   readonly id?: string;
 };
@@ -257,7 +259,7 @@ export const OpsAnswer = z.object({
     .array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])).readonly())
     .readonly()
     .optional(),
-  /** Text that the operator must use unchanged. */
+  /** A message that the operator must use unchanged. */
   text: z.string().optional(),
 });
 export type OpsAnswer = Readonly<z.infer<typeof OpsAnswer>>;

@@ -1,5 +1,5 @@
 /**
- * What only the operator, the status and the cron ask: the reports, and the operator's commands.
+ * Calls that only the operator, the status page and the cron make: the reports, and the operator's commands.
  * @module
  */
 import type { CustodianApi } from './api.ts';
@@ -17,7 +17,7 @@ import type { SwapQuotas } from './swap/quota-store.ts';
 import type { Room } from './swap/room.ts';
 import type { SwapQuotes } from './swap/swap-quotes.ts';
 
-/** Longest wait for D1 and the chain before a new instance reports that its journal is unverified. */
+/** Maximum wait for D1 and the chain before a new instance reports that its journal is unverified. */
 const VERIFY_TIMEOUT_MS = 2_000;
 const MOST_FAILING = 20;
 /** Longer than the hour between two log lines of one cause, so that an alarm does not end between them. */
@@ -72,7 +72,7 @@ export class Operator {
       mint: mints?.report() ?? null,
       quotes: quotas.used('estimate_quotes'),
       bridgeFault: quotes.fault(),
-      // An operator's pause stops more than swaps, so it is reported first.
+      // An operator's pause stops more than swaps, so it takes precedence.
       paused: tools.journal.getMeta('paused') || (deps.swapsDisabled ? 'disabled' : null),
     };
   };
@@ -94,7 +94,7 @@ export class Operator {
     };
   };
 
-  /** A new instance checks its journal first: until then it does not know whether it may sign. */
+  /** A new instance checks its journal first, because until then it does not know whether it may sign. */
   readonly signingState: CustodianApi['signingState'] = async () => {
     const { deps, gate, newerStorage, tools } = this.#parts;
     await deps.within(gate.verify(), VERIFY_TIMEOUT_MS);
@@ -108,7 +108,8 @@ export class Operator {
   readonly perform: CustodianApi['ops'] = async (command) => {
     const { background, gate, newerStorage, tools } = this.#parts;
     if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-    // The check at its start shows whether the journal has lost rows, the one at its end whether a command has resolved that.
+    // The check at the start shows whether the journal has lost rows. The check at the end shows whether a command has
+    // resolved that.
     return background.working(async () => {
       const answer = await runOps(tools, this.#commands(), command);
       await tools.storage.sync();

@@ -1,5 +1,5 @@
 /**
- * Tables whose column `row` contains the row as JSON. Their other columns exist for conditions and order.
+ * Tables whose column `row` contains the row as JSON. The other columns are only for conditions and sorting.
  * @module
  */
 import { stringifyJson } from '../core/json.ts';
@@ -17,7 +17,7 @@ export class RowStore<T> {
     this.#decode = decode;
   }
 
-  /** @param clauses what follows `FROM table`: joins, condition, order and limit */
+  /** @param clauses the SQL after `FROM table`: joins, condition, order and limit */
   all(clauses: string, ...params: SqlValue[]): T[] {
     const table = this.#table;
     return this.#exec(`SELECT ${table}.row FROM ${table} ${clauses}`, ...params).map(({ row }) =>
@@ -29,7 +29,7 @@ export class RowStore<T> {
     return this.all(clauses, ...params)[0];
   }
 
-  /** Rows whose key follows `key`, in the order of their keys. @param column the key as text */
+  /** Rows whose key follows `key`, sorted by key. @param column name of the key column, which holds text */
   after(column: string, key: string, limit: number): T[] {
     return this.all(`WHERE ${column} > ? ORDER BY ${column} LIMIT ?`, key, limit);
   }
@@ -54,13 +54,13 @@ export function numberOf(exec: Storage['exec'], query: string, ...params: SqlVal
 }
 
 const DEBT_EXAMPLES = 5;
-/** A sum of atoms may exceed 64 bits, so the database sums the billions and the rest separately. */
+/** A sum of atoms can exceed 64 bits, so the database sums billions and remainders separately. */
 const BILLION = 1_000_000_000;
 
 /**
- * What is owed, counted and summed by the database: strangers can cause any number of small debts.
- * @param owed a query of `id`, `reason`, `atoms`, `since` (Unix milliseconds, or null if unknown), `awaits` (1 if only a
- * command pays it) and `place`, which orders the examples
+ * Counts and sums debts in the database, because strangers can cause any number of small debts.
+ * @param owed a query that selects `id`, `reason`, `atoms`, `since` (Unix milliseconds, or null if unknown), `awaits`
+ * (1 if only a command pays it) and `place`, which orders the examples
  */
 export function debtOf(exec: Storage['exec'], name: Debt['name'], owed: string, ...params: SqlValue[]): Debt {
   const [sum] = exec(

@@ -50,7 +50,7 @@ export function openKeys(env: object, ports: KeyPorts): Keys {
 }
 
 /**
- * The secret is the key, or names the key of a key service.
+ * Opens the signer. The secret is the key itself, or names a key in a key service.
  * @param address of the reserve
  */
 export function openSigner(

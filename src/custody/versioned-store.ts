@@ -5,14 +5,14 @@
 import type { Log, Storage } from './kernel/ports.ts';
 
 /**
- * Raise it when an older release could misread the new layout, or miss a row that limits spending. A new table or index that
- * older releases may ignore needs no new version, because each module creates its own at every start.
+ * Raise it if an older release could misread the new layout, or miss a row that limits spending. A new table or index
+ * that older releases may ignore needs no new version, because each module creates its own at every start.
  */
 export const STORAGE_VERSION = 1;
 
 export type OpenedStorage = {
   readonly storage: Storage;
-  /** Undefined if this release can use the storage; otherwise the reason why it must neither sign nor write. */
+  /** The reason why this release must neither sign nor write; undefined if it can use the storage. */
   readonly refusal: string | undefined;
 };
 

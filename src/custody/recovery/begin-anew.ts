@@ -1,6 +1,6 @@
 /**
- * Replaces a lost journal with an empty one. The new journal takes over what D1 shows of the lost one, so it repeats no
- * revision, number, proof, one-time address or reward. It restores no debt: the operator pays those by hand.
+ * Replaces a lost journal with an empty one. The new journal takes over D1's rows of the lost one, so it never repeats
+ * a revision, number, proof, one-time address or reward. Debts are not restored: the operator pays them by hand.
  * @module
  */
 import { EXPIRY_BLOCKS } from '../../chain/solana/transaction.ts';
@@ -30,14 +30,14 @@ export type BeginAnewPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & 
   readonly sources: readonly MirrorSource[];
 };
 
-/** Rows of one read of D1, and reads of one command: D1 allows 1,000 for each call of a Worker, on its free plan 50. */
+/** Rows per read of D1, and reads per command: D1 allows 1,000 reads for each call of a Worker, 50 on its free plan. */
 const PAGE = 500;
 const MOST_PAGES = 40;
 /** Where the next command continues to take over rows, and the mark of D1 for which the journal was emptied. */
 const ADOPTED_TO = 'adopted_to';
 type Adopted = TablePlace & { readonly mark: number };
 
-/** @param code the confirmation; empty to see what the command would do */
+/** @param code the confirmation; empty to show what the command would do */
 export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<OpsAnswer> {
   const { journal, chain } = ports;
   if (!isSuspect(journal)) return { ok: false, message: 'The journal has lost nothing.' };
@@ -54,7 +54,7 @@ export async function beginAnew(ports: BeginAnewPorts, code: string): Promise<Op
         message: 'This code is not the one that `begin-anew` printed for this loss. Nothing was changed.',
       };
     const { slot, floor } = await chain.checkFinality();
-    // If one node invents a slot, the floor could be so far ahead that the next payments would be refused.
+    // If one node invents a slot, the floor could be so far ahead that later payments would be refused.
     if (floor > slot + EXPIRY_BLOCKS) return { ok: false, message: NODES_APART };
     if (chain.agreement().stalledSince !== null)
       return { ok: false, message: 'Solana finalizes no slots. Nothing was changed.' };
@@ -78,7 +78,7 @@ function step({ journal, storage }: BeginAnewPorts, work: () => void): void {
 }
 
 /**
- * Empties the journal, then takes over the rows of D1. The journal stays suspect, so nothing reads its rows.
+ * Empties the journal, then takes over the rows of D1. The journal stays suspect, so its rows are not read.
  * @returns whether every row was taken over
  */
 async function adoptRows(ports: BeginAnewPorts, mark: number): Promise<boolean> {
@@ -99,7 +99,7 @@ async function adoptRows(ports: BeginAnewPorts, mark: number): Promise<boolean> 
     const next = placeAfterPage(tables, place, rows);
     step(ports, () => {
       const now = stored();
-      // A concurrent command has taken over this page.
+      // A concurrent command has already taken over this page.
       if (now?.table !== place.table || now.after !== place.after) return;
       for (const row of rows) source.adopt?.(row.journal);
       if (next) store(next);
@@ -109,18 +109,18 @@ async function adoptRows(ports: BeginAnewPorts, mark: number): Promise<boolean> 
   return false;
 }
 
-/** The journal stays suspect until the last transaction, so nothing reads its rows. */
+/** The journal stays suspect until the last transaction, so its rows are not read. */
 async function begin(ports: BeginAnewPorts, mark: number, slot: bigint): Promise<void> {
   const { journal, storage, mirror, now } = ports;
   const birth: Birth = { at: now(), slot: slot.toString(), revision: mark };
-  // D1 gets the birth before the freeze ends, so that no caller reads an older row as one that may still change. Each
-  // later batch sends the birth again.
+  // D1 gets the birth before the freeze ends, so that callers never read an older row as one that may still change.
+  // Each later batch sends the birth again.
   await mirror.apply([], mark, birth);
   step(ports, () => {
     journal.setMeta(ADOPTED_TO, '');
     journal.queue.adoptRevision(mark);
     journal.queue.acknowledge(mark);
-    // A balance of an earlier slot may not show what the lost journal has spent.
+    // A balance at an earlier slot may not include what the lost journal has spent.
     journal.adoptReleasedSlot(slot);
     storeBirth(journal, birth);
     journal.setMeta('paused', 'operator');
@@ -129,7 +129,7 @@ async function begin(ports: BeginAnewPorts, mark: number, slot: bigint): Promise
   await storage.sync();
 }
 
-/** Every operation. A new journal repeats neither its number nor a name that only it may use. */
+/** Every operation. A new journal never reuses its number, or a name that only it may use. */
 export const operationSource = ({ journal, now }: Pick<ModuleTools, 'journal' | 'now'>): MirrorSource => ({
   table: 'operation',
   rowsAfter: (after, limit) =>

@@ -1,6 +1,6 @@
 /**
- * The code that confirms a command which cannot be undone. It stays the same while the facts that the command shows are
- * the same, so the operator confirms only what was shown.
+ * The code that confirms an irreversible command. It changes when the facts that the command shows change, so the
+ * operator confirms only what was shown.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';

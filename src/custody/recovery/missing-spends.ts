@@ -1,6 +1,6 @@
 /**
- * Finds the reserve's transactions that a restored journal lacks. Each call reads a part of each node's list, and
- * the journal stores how far it got. So neither a long list nor a new instance makes the search begin again.
+ * Finds the reserve's transactions that a restored journal lacks. Each call reads a part of each node's list, and the
+ * journal stores how far it got. So the search never starts again, even with a long list or a new instance.
  * @module
  */
 import type { ModuleTools } from '../kernel/module.ts';
@@ -18,7 +18,7 @@ import { quorumOf } from '../nodes/quorum.ts';
 import type { UnexplainedSpend } from '../operator-api.ts';
 import { decideEntries, type SpendPorts } from './unexplained-spends.ts';
 
-/** The platform allows 10,000 calls in each request. An entry that no node has needs four calls to each node. */
+/** The platform allows 10,000 calls in each request. An entry that all nodes lack needs four calls to each node. */
 const MOST_CALLS = 9_000;
 const CALLS_OF_ENTRY = 4;
 /** Entries that are read before the places are stored. */
@@ -27,9 +27,9 @@ const READS_AT_ONCE = 100;
 type Walked = { readonly node: HistoryNode; readonly part: Part; readonly isProven: boolean };
 
 /**
- * Unexplained spends after a slot; none if a quorum of nodes lists no other transaction. Each transaction that a node
- * lists is read, because another node may omit it.
- * @throws Error with a text for the operator, also if entries are left for the next call
+ * Unexplained spends after a slot. The list is empty if a quorum of nodes lists only explained transactions. Each
+ * transaction that a node lists is read, because another node may omit it.
+ * @throws Error with a message for the operator, including when entries remain for the next call
  */
 export async function missingSpends(
   ports: SpendPorts,
@@ -39,7 +39,7 @@ export async function missingSpends(
   const { nodes } = ports.histories[0];
   const key = `missing_spends:${ports.reserveAddress}`;
   const places = new Map(Object.entries(JSON.parse(journal.getMeta(key) ?? '{}') as Record<string, Place>));
-  /** Nodes whose pass began in this call. An earlier pass lacks the entries that came after it began. */
+  /** Nodes whose pass started in this call. An earlier pass lacks the entries that arrived after its start. */
   const begun = new Set<string>();
   const whole = new Set<string>();
   let failure: unknown;
@@ -73,7 +73,7 @@ export async function missingSpends(
   return [];
 }
 
-/** A list that ends above the slot may have been pruned there. */
+/** Reads one node's list. A list that ends above the slot may have been pruned there. */
 async function walk(node: HistoryNode, places: ReadonlyMap<string, Place>, after: bigint): Promise<Walked> {
   const part = await partBelow(node, places.get(node.id) ?? {}, ({ slot }) => slot <= after);
   return { node, part, isProven: !part.isListEnd || (await node.firstAvailableBlock()) <= after };

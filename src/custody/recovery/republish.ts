@@ -11,13 +11,13 @@ import type { OpsAnswer } from '../operator-api.ts';
 import { placeAfterPage, type TablePlace } from './table-place.ts';
 
 const PAGE = 100;
-/** Maximum rows of one command, so that its response is not late. */
+/** Maximum rows that one command sends, so that it responds in time. */
 const MOST = 2_000;
 const LIST = 50;
 
 export type RepublishPorts = {
   readonly mirror: Pick<Mirror, 'mark'>;
-  /** The tables of every module, some of which are created after this one. */
+  /** The tables of every module. Some modules are created after this one. */
   sources(): readonly MirrorSource[];
   flush(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 /**
- * Freezes signing when no row explains a transaction that the reserve's key signed, that took ASRY or that minted ABSR.
- * Someone else may have a key.
+ * Freezes signing when a transaction signed by the reserve's key, or one that took ASRY or minted ABSR, has no row that
+ * explains it. Someone else may have a key.
  * @module
  */
 import * as z from 'zod';
@@ -13,26 +13,26 @@ import { type SpendPorts, searchSpends } from './unexplained-spends.ts';
 
 const UNEXPLAINED_SPEND = 'unexplained_spend';
 
-/** Address of the reserve, and the slot up to which every transaction was checked. */
+/** Key of `meta`: address of the reserve, and the slot up to which every transaction was checked. */
 const CHECKED_TO = 'spends_checked_to';
-/** The spends found during the current freeze; of earlier freezes, only the signatures of their spends. */
+/** The spends found during the current freeze, and the signatures of spends found during earlier ones. */
 const FOUND = 'spends_found';
-/** Entries after `CHECKED_TO` that were decided: `slot signature`. */
+/** Entries after `CHECKED_TO` that are already decided: `slot signature`. */
 const READ = 'spends_read';
 /** Slots that are read again, because a node's list may lag behind its balances; about two minutes. */
 const OVERLAP = 300n;
 /** For this many slots, about ten minutes, the check waits for entries that it has not read. The cron makes one run a minute. */
 const PATIENCE = 1_500n;
 const PATIENT_RUNS = 10;
-/** Maximum transactions that one run reads, besides those that wait. */
+/** Maximum transactions that one run reads, in addition to those that wait. */
 const READS = 60;
 /** Maximum decided entries that are stored. */
 const MOST_KEPT = READS * PATIENT_RUNS;
 /** Agenda name of transactions that could not be read. Their id is `slot signature`. */
 const UNREAD_SPEND = 'spend';
-/** Maximum number of waiting transactions, because a node can invent any number. */
+/** Maximum waiting transactions, because a node can invent any number. */
 const MOST_WAITING = 20;
-/** Runs after which a transaction that nobody can read no longer waits: a day. */
+/** Runs after which an unreadable transaction no longer waits: a day. */
 const MOST_RUNS = 1_440;
 const KEPT = 100;
 
@@ -51,8 +51,8 @@ export class SpendWatch implements CustodyModule {
   }
 
   /**
-   * Ends a freeze that only spends of the reserve's earlier key caused. A change of that key resolves them, because the
-   * operator has moved the funds; other keys can still spend. Signing stays paused until the operator resumes it.
+   * Ends a freeze that was caused only by spends of the reserve's earlier key. Changing the key resolves them, because
+   * the operator has moved the funds; other keys can still spend. Signing stays paused until the operator resumes it.
    */
   endAfterKeyChange(): void {
     const { journal, storage } = this.#tools;
@@ -73,7 +73,7 @@ export class SpendWatch implements CustodyModule {
     const { agenda, journal, storage, log } = this.#tools;
     const slot = await this.#ports.finalizedSlot();
     const from = this.#checkedTo();
-    // A new key: everything that it signed before was checked when the journal began.
+    // A new key: what it signed earlier was checked when the journal started.
     if (from === undefined) return this.#advance(slot);
     const isExplained = (signature: string) =>
       journal.bySignature(signature) !== undefined || this.#found().known.includes(signature);
@@ -90,11 +90,12 @@ export class SpendWatch implements CustodyModule {
     ];
     const left = [...search.left, ...unread.filter((entry) => !waitsNext.includes(entry))];
     const held = left.map((entry) => entry.slot - 1n).filter((before) => before > slot - PATIENCE);
-    // Anyone can name the reserve in a transaction, and a thief can hide a spend among those that are not read in time.
+    // Anyone can name the reserve in a transaction, so a thief could hide a spend among transactions that are not read
+    // in time.
     const next = [slot - OVERLAP, ...held].reduce((least, each) => (each < least ? each : least));
     const after = next > from ? next : from;
     const kept = [...read, ...search.read].filter((entry) => entry.slot > after);
-    // Of entries that are not kept, each later run would read the oldest again, and never the newest.
+    // Each later run would read dropped entries again, the oldest first, and never reach the newest.
     const isForgotten = kept.length > MOST_KEPT;
     const isTooMuch = isForgotten || search.listed > MOST_KEPT || held.length < left.length;
     if (isTooMuch && agenda.isDueAgain('spends_unread', HOUR_MS))
@@ -112,7 +113,7 @@ export class SpendWatch implements CustodyModule {
     return text === undefined ? [] : z.array(z.string()).parse(JSON.parse(text)).map(listedOf);
   }
 
-  /** Each run reads again what nobody could read. After three runs the operator is alerted. */
+  /** Each run retries unreadable entries. After three failed runs the operator is alerted. */
   #lookAgain(unread: readonly Listed[], unreadable: readonly Listed[], waiting: readonly Listed[]): void {
     const { agenda } = this.#tools;
     for (const entry of waiting) if (!unread.includes(entry)) agenda.plan(UNREAD_SPEND, idOf(entry), null);

@@ -1,6 +1,6 @@
 /**
- * Finds the transactions that no row explains: those that the reserve's key signed, and those that took watched tokens
- * or minted without it. SOL is covered too: its account pays only with the reserve's own signature.
+ * Finds transactions without a row that explains them: those signed by the reserve's key, and those that took watched
+ * tokens or minted without it. SOL is covered too, because its account pays only with the reserve's own signature.
  * @module
  */
 import { lamportsGained, memoText } from '../../chain/solana/transaction.ts';
@@ -16,9 +16,9 @@ import {
 import { quorumOf } from '../nodes/quorum.ts';
 import type { Moved, UnexplainedSpend } from '../operator-api.ts';
 
-/** What keys other than the reserve's can move. */
+/** What other keys than the reserve's can move. */
 export type Watched = {
-  /** The account that pays ASRY and the multisig that mints ABSR, which others may use too. */
+  /** The account that pays ASRY and the multisig that mints ABSR. Other keys may use them too. */
   readonly accounts: readonly string[];
   /** Mint whose supply only rows may raise; undefined if none is configured. */
   readonly mint?: string | undefined;
@@ -38,30 +38,29 @@ export type SpendSearch = {
   /** Oldest first. */
   readonly spends: readonly UnexplainedSpend[];
   readonly unshown: readonly Listed[];
-  /** Entries whose version, or the form of its JSON, this release does not read. None is ours; one may be a thief's. */
+  /** Entries whose version or JSON this release cannot read. None is ours; some may be a thief's. */
   readonly unreadable: readonly Listed[];
-  /** Entries that this search has decided: no later search needs to read them. */
+  /** Entries that this search has decided, so later searches need not read them. */
   readonly read: readonly Listed[];
   readonly left: readonly Listed[];
-  /** Number of entries that no row explains and that no earlier search has decided. */
+  /** Number of entries without an explaining row that earlier searches have not decided. */
   readonly listed: number;
 };
 
-/** Highest cost in lamports of one of our transactions that fails on the chain; a creation's fee is 14,000. */
+/** Highest cost in lamports of a transaction of ours that fails on the chain; a creation's fee is 14,000. */
 const MOST_FEE = 20_000n;
 /** Maximum entries read from each node's list, newest first. Anyone can add entries to it. */
 const MAX_LISTED = 20_000;
 
 type Earlier = {
-  /** Entries of earlier searches, which are read as well. */
+  /** Entries from earlier searches, which are read again. */
   readonly waiting: readonly Listed[];
   /** Signatures that earlier searches have decided. */
   readonly read: ReadonlySet<string>;
 };
 
 /**
- * Rows do not list their failed attempts, so a failed transaction is a spend only if its fee is higher than any of
- * ours.
+ * Rows do not list failed attempts, so a failed transaction is a spend only if its fee is higher than any fee of ours.
  * @param reads maximum number of listed transactions that are read
  * @throws AppError UPSTREAM_FAILED while fewer nodes than a quorum list
  */
@@ -72,7 +71,7 @@ export async function searchSpends(
   { waiting, read: known }: Earlier = { waiting: [], read: new Set() },
 ): Promise<SpendSearch> {
   const { histories, isExplained } = ports;
-  // One node may omit what another lists, so the lists of a quorum are combined.
+  // One node may omit an entry that another lists, so the lists of a quorum are combined.
   const all = histories.map((each) =>
     readLists(each, quorumOf(each.nodes.length), (node) => listOf(node, after)),
   );
@@ -125,7 +124,7 @@ export async function decideEntries(
   return { spends: [...spends.values()], unshown, unreadable, read, shown };
 }
 
-/** Whether tokens may have moved without the reserve's signature, while no quorum shows the same token balances. */
+/** True if tokens may have moved without the reserve's signature, but no quorum agrees on the token balances. */
 const isUndecided = (
   { signers, failed, preTokens, postTokens }: ChainTransaction,
   { reserveAddress, watched }: SpendPorts,
@@ -160,7 +159,9 @@ async function listOf(node: HistoryNode, after: bigint): Promise<SignatureEntry[
   return listed;
 }
 
-/** Oldest first, alternating between the lists of the nodes: a node that invents entries uses only its share of the reads. */
+/**
+ * Oldest first, alternating between the nodes' lists, so a node that invents entries uses only its share of the reads.
+ */
 function inTurn(lists: readonly (readonly SignatureEntry[])[]): SignatureEntry[] {
   const longest = Math.max(0, ...lists.map((list) => list.length));
   const found = new Map<string, SignatureEntry>();
@@ -202,7 +203,10 @@ function solMoved(transaction: ChainTransaction, reserve: string): Moved[] {
   return [{ mint: null, atoms: lost.toString(), receiver: mostGained(gains) }];
 }
 
-/** Tokens that left the reserve's or a watched account, and tokens that were minted or came from an account it may spend. */
+/**
+ * Tokens that left an account of the reserve or a watched account, were minted, or came from an account that it may
+ * spend from.
+ */
 function tokensMoved(
   { preTokens, postTokens }: ChainTransaction,
   { reserveAddress, watched }: SpendPorts,

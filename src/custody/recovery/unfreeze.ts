@@ -1,6 +1,6 @@
 /**
- * Ends a freeze on the operator's command: after a movement that the operator can explain, or if a restored journal is
- * proven to be complete.
+ * Ends a freeze on the operator's command, if the operator can explain a movement, or if a restored journal is proven
+ * to be complete.
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
@@ -26,13 +26,13 @@ export type UnfreezePorts = Pick<ModuleTools, 'journal' | 'storage'> &
     historyOf(address: string): History;
     readonly mirror: Pick<Mirror, 'mark' | 'newestRevision'>;
     readonly chain: Pick<ChainPort, 'height'>;
-    /** The spends of the current freeze that no row explains. */
+    /** The unexplained spends of the current freeze. */
     spends(): readonly UnexplainedSpend[];
   };
 
 /**
  * Ends the freeze. Signing stays paused until the operator resumes it.
- * @param code confirms what the operator was shown; after a loss none is needed, because the journal is proven to be
+ * @param code confirms what the operator was shown; not needed after a loss, because the journal is proven to be
  * complete
  */
 export async function endFreeze(ports: UnfreezePorts, code: string): Promise<OpsAnswer> {
@@ -44,7 +44,7 @@ export async function endFreeze(ports: UnfreezePorts, code: string): Promise<Ops
     if (lost) return { ok: false, ...lost };
     const mark = await mirror.mark();
     return storage.transaction(() => {
-      // Read again after each await: a spend may have been found meanwhile, or the freeze may have ended.
+      // Read again after each await: meanwhile a spend may have been found, or the freeze may have ended.
       const reason = frozenReason(journal);
       if (reason === undefined) return NOT_FROZEN;
       const isProven = isSuspect(journal) && wasSuspect;
@@ -70,7 +70,7 @@ type Found = {
   readonly spends: readonly UnexplainedSpend[];
 };
 
-/** What the command would acknowledge; undefined if the code confirms exactly this. */
+/** What the command would acknowledge; undefined if the code already confirms exactly that. */
 function shownBefore({ reason, debits, spends }: Found, code: string): OpsAnswer | undefined {
   const facts = [
     ...debits.map(({ time, operation, signature }) => `${time} ${operation} ${signature}`),
@@ -112,8 +112,8 @@ async function lossOf(ports: UnfreezePorts): Promise<Pick<OpsAnswer, 'message' |
       message:
         'D1 has rows that the journal lacks. Restore the journal to a later time, or run `ops begin-anew`.',
     };
-  // The journal was restored to an earlier moment. What the reserve signed after that moment landed after everything
-  // that the journal knows as final, so the search begins there.
+  // The journal was restored to an earlier moment. Transactions that the reserve signed later landed after all that the
+  // journal knows as final, so the search starts there.
   const isExplained = (signature: string) => journal.bySignature(signature) !== undefined;
   const spends: UnexplainedSpend[] = [];
   // If the key was changed, an earlier key may have signed them.

@@ -1,8 +1,8 @@
 /**
- * The daily mint of ABSR: the reserve's sats minus the supply, to the treasury. One sat equals one whole token, so the
- * reserve is scaled by the mint's decimals. Uncertain sats are not minted; the next day's difference includes them. One
- * operation begins for each UTC day, in any cron run after its time. Repeated, late or missing runs change nothing: the
- * day is the operation's key.
+ * The daily mint of ABSR: mints the reserve's sats minus the supply to the treasury. One sat equals one whole token, so
+ * the reserve is scaled by the mint's decimals. Uncertain sats are not minted; the next day's difference includes them.
+ * One operation starts for each UTC day, in any cron run after its time. The day is the operation's key, so repeated,
+ * late or missing runs do no harm.
  * @module
  */
 import { type MintMultisig, mintFee, mintMessage } from '../../chain/solana/token-messages.ts';
@@ -43,13 +43,13 @@ const ACCOUNT_RENT = 3_000_000n;
 const MINT_RESERVED = mintFee(2) + ACCOUNT_RENT;
 
 const NONE = lamports(0n);
-/** Stands for the witness's signature until the witness has signed. */
+/** Placeholder for the witness's signature until the witness has signed. */
 const BLANK = new Uint8Array(64);
 
-/** Reasons for a day without a mint that need no action. */
+/** Reasons for a day without a mint that require no action. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
 
-/** UTC date of a time in Unix milliseconds, `2026-11-20`. */
+/** UTC date of a time in Unix milliseconds, such as `2026-11-20`. */
 export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const ID = 'absr:';
@@ -61,8 +61,8 @@ export type WitnessPorts = {
   /** The multisig account that is the mint authority. */
   readonly multisig: string;
   /**
-   * The multisig as a quorum of nodes shows it.
-   * @returns null unless it is a multisig, 2 of 2, of the reserve and another key
+   * Reads the multisig from a quorum of nodes.
+   * @returns null unless it is a 2-of-2 multisig of the reserve and another key
    * @throws AppError UPSTREAM_FAILED
    */
   readMultisig(): Promise<MintMultisig | null>;
@@ -76,7 +76,7 @@ export type WitnessPorts = {
 
 export type AbsrPorts = {
   readonly reserveAddress: string;
-  /** Absent when the reserve's key alone is the mint authority. */
+  /** Absent if the reserve's key alone is the mint authority. */
   readonly witness?: WitnessPorts;
   readonly mint: string;
   /** Owner of the receiving account. */
@@ -90,7 +90,7 @@ export type AbsrPorts = {
   latestBlockhash(): Promise<Blockhash>;
 };
 
-/** The price is only recorded: a mint does not wait for it. */
+/** The price is only recorded, so a mint does not wait for it. */
 async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
   try {
     const reports = await ports.readPrices();
@@ -118,7 +118,7 @@ const REFUSED = 'mint_refused';
 /** Time of day from which a day's mint is due, in milliseconds after 00:00 UTC. */
 const MINT_TIME_MS = 5 * 60_000;
 
-/** Unix milliseconds from which the mint of the day of `ms` is due. */
+/** When the mint of the day that contains `ms` is due, in Unix milliseconds. */
 export const mintDueAt = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS + MINT_TIME_MS;
 
 export class DailyMint implements CustodyModule {
@@ -142,13 +142,13 @@ export class DailyMint implements CustodyModule {
     const { journal } = this.#tools;
     const known = previousMintsOf(journal.openAndLanded('absr'), id);
     const birth = birthOf(journal);
-    // The views of the supply must include the last mint of a lost journal.
+    // The views of the supply must include the lost journal's last mint.
     return known.last || !birth
       ? known
       : { ...known, last: { slot: BigInt(birth.slot), day: utcDay(birth.at) } };
   }
 
-  /** Slot of the newest landed mint; 0 without one. */
+  /** Slot of the newest landed mint; 0 if there is none. */
   lastSlot(): bigint {
     return this.#previous('').last?.slot ?? 0n;
   }
@@ -164,8 +164,8 @@ export class DailyMint implements CustodyModule {
   }
 
   /**
-   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. If a clock
-   * goes back, an earlier day begins again; the block time of the last mint shows that this day is over.
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. If the
+   * clock is set back, an earlier day starts again; the last mint's block time shows that this day is over.
    */
   #closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(this.#tools.now());
@@ -215,7 +215,10 @@ export class DailyMint implements CustodyModule {
     return witness.cosign(wire, plan.witness);
   }
 
-  /** The day's operation, if it has begun, and its id. Another one follows only if a change of the key has ended it. */
+  /**
+   * The day's operation, if it has started, and its id. Another operation follows only if a change of the key has ended
+   * the first.
+   */
   #today(): { readonly day: string; readonly id: string; readonly row: Operation | undefined } {
     const { journal, now } = this.#tools;
     const day = utcDay(now());
@@ -231,18 +234,18 @@ export class DailyMint implements CustodyModule {
     return !this.#today().row && now >= mintDueAt(now) && utcDay(now) > this.#birthDay();
   }
 
-  /** The day on which the journal began anew, or empty. The lost journal may have minted on this day. */
+  /** The day of the journal's birth after a loss, or empty. The lost journal may have minted on that day. */
   #birthDay(): string {
     const birth = birthOf(this.#tools.journal);
     return birth === undefined ? '' : utcDay(birth.at);
   }
 
-  /** Why the last cron run began no mint. It is stored, because the object is evicted before the next run. */
+  /** Why the last cron run did not start a mint. Stored, because the object is evicted before the next run. */
   #refused(): string | null {
     return this.#tools.journal.getMeta(REFUSED) || null;
   }
 
-  /** Begins the day's operation once it is due. If something is missing, such as SOL, the next run retries. */
+  /** Starts the day's operation once it is due. If a requirement such as SOL is missing, the next run retries. */
   async onCron(): Promise<void> {
     const { journal, log, drive } = this.#tools;
     if (!this.#isDue()) return;
@@ -268,7 +271,7 @@ export class DailyMint implements CustodyModule {
     return { day, state: ok ? 'none' : 'failed', reason, ok };
   }
 
-  /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
+  /** The mint that would be made now. It is not started. @throws AppError UPSTREAM_FAILED */
   async preview(): Promise<MintPreview> {
     const { day, id } = this.#today();
     const facts = await this.#readFacts(id);

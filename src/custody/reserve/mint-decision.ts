@@ -1,5 +1,6 @@
 /**
- * How much the daily mint mints, from what the Bitcoin indexes, the Solana nodes and the journal show. Pure.
+ * Computes the amount of the daily mint from the views of the Bitcoin indexes, the Solana nodes and the journal. Pure
+ * functions.
  * @module
  */
 import { quorumOf, sameByKey } from '../nodes/quorum.ts';
@@ -14,7 +15,7 @@ import {
 const U64_MAX = 2n ** 64n - 1n;
 
 export type PreviousMints = {
-  /** True while another mint is signed and its outcome is not final. */
+  /** True while another mint is signed but its outcome is not final. */
   readonly open: boolean;
   /** The newest landed mint; every view must include its supply. */
   readonly last: { readonly slot: bigint; readonly day: string } | null;
@@ -53,7 +54,7 @@ type MintDecision =
       readonly reason: 'nothing_to_mint' | 'supply_above_reserve' | 'not_mint_authority' | 'supply_overflow';
       readonly figures: MintFigures;
     }
-  /** Undecided now. A later attempt on the same day may succeed. */
+  /** Not decidable now. A later attempt on the same day may succeed. */
   | {
       readonly verdict: 'wait';
       readonly reason: AgreementRefusal | SupplyRefusal | 'earlier_mint_open';
@@ -83,7 +84,7 @@ export function decideMint(facts: MintFacts): MintDecision {
   return { verdict: 'mint', atoms, program: supply.program, figures };
 }
 
-/** The supply on which a quorum of nodes agrees. Views from before the last mint are left out. */
+/** The supply on which a quorum of nodes agrees. Views from before the last mint are excluded. */
 function agreeSupply(facts: MintFacts): SupplyView | SupplyRefusal {
   const quorum = quorumOf(facts.nodes);
   const lastSlot = facts.earlier.last?.slot ?? 0n;

@@ -1,6 +1,6 @@
 /**
- * The ownership proof: both reserve keys sign one text, once an hour and after each mint. Each proof names the one
- * before it. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
+ * The ownership proof: both reserve keys sign one message, once an hour and after each mint. Each proof names its
+ * predecessor. Without the Bitcoin key, the message is a draft that the operator signs elsewhere.
  * @module
  */
 import {
@@ -20,7 +20,7 @@ import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView, type SolanaFigures } from './reserve-views.ts';
 
 export type ProofPorts = {
-  /** Host of the service, with its port if it has one. */
+  /** Host of the service, including its port if it has one. */
   readonly service: string;
   readonly bitcoinAddress: string;
   readonly signer: ProofSigner;
@@ -32,10 +32,10 @@ export type ProofPorts = {
   readonly lastMintSlot: () => bigint;
 };
 
-/** After a failure, calls wait this long before the next try; a cron run does not wait. */
+/** After a failure, calls wait this long before the next try. A cron run retries without this wait. */
 const RETRY_MS = 30_000;
 const TIP_ATTEMPTS = 3;
-/** A draft is signed by hand, and access to a cold key may take days. */
+/** A draft is signed by hand, and access to a cold key can take days. */
 const DRAFT_LIFE_MS = 7 * DAY_MS;
 
 const LAST = 'proof';
@@ -52,7 +52,7 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
   journal: JSON.stringify(proof),
 });
 
-/** A block that arrives between the two reads may be shown by only one index, so both are read again. */
+/** If a block arrives between the two reads, only one index may show it. So both are read again. */
 async function agreedReserve(ports: Pick<ProofPorts, 'reserveViews' | 'indexes'>) {
   for (let attempt = 1; ; attempt += 1) {
     const agreed = agreeAtTip(await ports.reserveViews(0), ports.indexes);
@@ -63,7 +63,7 @@ async function agreedReserve(ports: Pick<ProofPorts, 'reserveViews' | 'indexes'>
   }
 }
 
-/** The text of the proof that follows `previous`. @throws AppError UPSTREAM_FAILED */
+/** The message of the proof that follows `previous`. @throws AppError UPSTREAM_FAILED */
 async function proofText(ports: ProofPorts, previous: ProofRecord | undefined, now: () => number) {
   const [agreed, solana] = await Promise.all([agreedReserve(ports), ports.solanaFigures()]);
   return buildProofMessage({
@@ -106,7 +106,7 @@ export class Proofs implements CustodyModule {
     this.#ports = ports;
   }
 
-  /** The newest proof, the only one in the journal. The earlier ones are only in D1. */
+  /** The newest proof, which is the only one in the journal. Earlier proofs are only in D1. */
   readonly mirrored: readonly MirrorSource[] = [
     {
       table: 'proofs',
@@ -126,7 +126,7 @@ export class Proofs implements CustodyModule {
     return newestProof(this.#tools.journal);
   }
 
-  /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
+  /** Stores a proof and queues it for the archive, unless another successor of `previous` was stored meanwhile. */
   #keep(proof: ProofRecord, previous: ProofRecord | undefined): boolean {
     const { journal, storage, now } = this.#tools;
     return storage.transaction(() => {
@@ -152,7 +152,7 @@ export class Proofs implements CustodyModule {
     );
   }
 
-  /** Whether the proof is an hour old, or does not include the newest landed mint. */
+  /** True if the proof is an hour old, or does not include the newest landed mint. */
   #isDue({ message, timestamp }: ProofRecord): boolean {
     const dueAt = Date.parse(timestamp) + PROOF_EVERY_MS;
     return isTimeOver(dueAt, PROOF_EVERY_MS, this.#tools.now()) || !this.#includesLastMint(message);
@@ -169,7 +169,7 @@ export class Proofs implements CustodyModule {
     const text = await proofText(this.#ports, previous, this.#tools.now);
     if (!this.#includesLastMint(text)) throw upstreamFailed('solana', 'supply_outdated');
     const { solana, bitcoin } = await this.#ports.signer.sign(text);
-    // Signing was stopped while the chains were read. The proof is discarded before any caller receives it.
+    // If signing was stopped while the chains were read, the proof is discarded before callers receive it.
     if (!bitcoin || this.#ports.stop()) return;
     const { scheme, signature, signatureUnprefixed: unprefixed = null } = bitcoin;
     this.#keep(proofOf(text, { scheme, signature, unprefixed }, solana, false), previous);
@@ -202,7 +202,7 @@ export class Proofs implements CustodyModule {
     await this.#signOnce();
   }
 
-  /** The newest proof. If it is missing or due, this call signs it first. */
+  /** Returns the newest proof. If it is missing or due, this call signs it first. */
   async proof(): Promise<ProofAnswer> {
     const { signer, stop } = this.#ports;
     const known = this.#current();
@@ -221,7 +221,10 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  /** The text for an offline signature; the same until it is signed, expires, or a newer proof exists. */
+  /**
+   * The message for an offline signature. It stays the same until it is signed or expires, or until a newer proof
+   * exists.
+   */
   async draft(): Promise<ProofDraft> {
     const { journal, now } = this.#tools;
     const why = this.#ports.stop();
@@ -234,7 +237,7 @@ export class Proofs implements CustodyModule {
     return { type: 'draft', message: text };
   }
 
-  /** Checks an offline signature of the draft, adds the Solana one and archives both. */
+  /** Checks an offline signature of the draft, adds the Solana signature and archives both. */
   async submit(signature: string): Promise<ProofAnswer> {
     const { journal, storage } = this.#tools;
     const { bitcoinAddress, signer, stop } = this.#ports;
@@ -294,7 +297,7 @@ const WATCH_ONLY: Refusal = {
 
 /**
  * A BIP-322 simple signature is written with the prefix `smp` (2026) and without it, for older verifiers. Other schemes
- * have one form.
+ * have only one form.
  */
 function spellings(scheme: string, signature: string): { signature: string; unprefixed: string | null } {
   if (scheme !== 'bip322-simple') return { signature, unprefixed: null };

@@ -1,6 +1,6 @@
 /**
- * The reserve as shown by each upstream separately, and what independent views agree on. One view proves
- * nothing. Two views that differ prove that one is wrong, so neither is used.
+ * Each upstream's view of the reserve, and the figures on which independent views agree. A single view is not proof. If
+ * two views differ, one is wrong, so neither is used.
  * @module
  */
 
@@ -38,23 +38,23 @@ export type ReserveSources = {
   readonly absrMint: string | null;
 };
 
-/** One view per index; failing indexes are left out. */
+/** One view per index; failing indexes are excluded. */
 export const reserveViews = (
   { indexes, bitcoinAddress }: ReserveSources,
   depth: number,
 ): Promise<ReserveView[]> => succeeded(indexes.map((index) => readReserveView(index, bitcoinAddress, depth)));
 
-/** One view per node; failing nodes are left out. */
+/** One view per node; failing nodes are excluded. */
 export async function supplyViews({ nodes, absrMint }: ReserveSources): Promise<SupplyView[]> {
   return absrMint === null ? [] : succeeded(nodes.map((node) => readSupply(node, absrMint)));
 }
 
-/** The results of the nodes that respond. Once a quorum has responded, nodes that hang are left out. */
+/** The results of the nodes that respond. Once a quorum has responded, hanging nodes are excluded. */
 type FromMost = <T>(call: (node: Node) => Promise<T>) => Promise<T[]>;
 
 /**
- * The newest finalized tip that a quorum of nodes has reached and whose blockhash a quorum has seen. One node can neither
- * raise it nor lower it below the tips of the others.
+ * The newest finalized tip that a quorum of nodes has reached and whose blockhash a quorum has seen. A single node
+ * cannot raise it, or lower it below the other nodes' tips.
  */
 async function commonTip(fromMost: FromMost, quorum: number) {
   const tips = await fromMost((node) => node.latestBlockhash('finalized'));
@@ -65,7 +65,10 @@ async function commonTip(fromMost: FromMost, quorum: number) {
   return tip;
 }
 
-/** The figures of a quorum of nodes, each at least as new as the common tip. @throws AppError UPSTREAM_FAILED */
+/**
+ * The figures on which a quorum of nodes agrees, all at least as new as the common tip. @throws AppError
+ * UPSTREAM_FAILED
+ */
 export async function solanaFigures(
   { nodes, solanaAddress, absrMint }: ReserveSources,
   within: Within,
@@ -101,15 +104,18 @@ async function readSupply(node: Node, address: string): Promise<SupplyView> {
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;
 
-/** Three tries, because a new block may interrupt one. */
+/** Three tries, because a new block can interrupt a try. */
 const TRIES = 3;
-/** Maximum pages of 1 to 25 rows. In the blocks read, at most 40 transactions are so large that each fills a page. */
+/**
+ * Maximum pages of 1 to 25 rows. The blocks that are read have at most 40 transactions large enough to fill a page
+ * each.
+ */
 const MAX_PAGES = 50;
 
 /**
- * One Bitcoin index's view of the reserve at one tip. An index may advance between two requests, so the tip is
- * read before and after. A view is valid only if both tips are the same.
- * @param depth confirmations that income needs; 0 omits the transactions
+ * One Bitcoin index's view of the reserve at one tip. An index may advance between two requests, so the tip is read
+ * before and after. A view is valid only if both tips are the same.
+ * @param depth confirmations that income needs; with 0, transactions are not read
  * @throws AppError UPSTREAM_FAILED
  */
 export async function readReserveView(
@@ -120,7 +126,7 @@ export async function readReserveView(
   for (let tries = 0; tries < TRIES; tries++) {
     const hash = await index.tipHash();
     const height = await index.tipHeight();
-    // The balance is read before the list: a newer list can only reduce the result.
+    // The balance is read before the list, because a newer list can only reduce the result.
     const balance = await index.balance(address);
     const fromHeight = height - depth - MAX_TIP_DISTANCE + 2;
     const young = depth === 0 ? [] : await readYoung(index, address, fromHeight, balance.confirmedTxs);
@@ -132,8 +138,8 @@ export async function readReserveView(
 }
 
 /**
- * Transactions in blocks from this height on. The list must be sorted and complete: income of a missing row would be
- * treated as settled.
+ * Transactions in blocks from this height on. The list must be sorted and complete, because the income of a missing row
+ * would be treated as settled.
  */
 async function readYoung(
   index: BitcoinIndex,
@@ -170,7 +176,7 @@ export type ReserveView = {
   readonly source: string;
   readonly tip: { readonly height: number; readonly hash: string };
   readonly confirmed: Sats;
-  /** Sats spent by unconfirmed transactions, with change not deducted. */
+  /** Sats spent by unconfirmed transactions, without deducting change. */
   readonly pendingSpent: Sats;
   readonly young: readonly YoungTx[];
 };
@@ -186,9 +192,9 @@ export const MINT_CONFIRMATIONS = 3;
 export const MAX_TIP_DISTANCE = 2;
 
 /**
- * The balance of the reserve at `depth` confirmations that a quorum of the indexes shows, counted from the newest tip
- * that a quorum has reached. Income is included once it is that deep. A spend is deducted at once, and an unconfirmed
- * spend prevents the agreement, so the figure never exceeds the real balance. At least two indexes must agree.
+ * The reserve's balance at `depth` confirmations on which a quorum of the indexes agrees, counted from the newest tip
+ * that a quorum has reached. Income is included once it has `depth` confirmations. A spend is deducted at once, and an
+ * unconfirmed spend prevents agreement, so the figure never exceeds the real balance. At least two indexes must agree.
  */
 export function agreeAtDepth(views: readonly ReserveView[], depth: number, configured: number): Agreement {
   const quorum = Math.max(quorumOf(configured), 2);
@@ -214,7 +220,10 @@ function settledSats(view: ReserveView, tip: number, depth: number): Sats {
   return sats(view.confirmed - income);
 }
 
-/** The confirmed balance of a quorum of indexes at one tip. A single configured index is used alone. */
+/**
+ * The confirmed balance at one tip on which a quorum of indexes agrees. If only one index is configured, its view is
+ * enough.
+ */
 export function agreeAtTip(views: readonly ReserveView[], configured: number): Agreement {
   const quorum = quorumOf(configured);
   if (views.length < quorum) return { ok: false, reason: 'one_source' };
