@@ -1,5 +1,5 @@
 /**
- * The whole API: the middleware of every response, the features' routes, and the response to a failure.
+ * The whole API: the middleware for every response, the features' routes, and the responses to failures.
  * @module
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
@@ -55,7 +55,7 @@ export type Deps = {
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
 };
 
-/** Pages of other origins must not read its responses, so it has no CORS headers. */
+/** Pages of other origins must not read this path's responses, so they have no CORS headers. */
 const OPS_PATH = '/api/ops';
 
 const isReadByPages = (path: string): boolean => path.startsWith('/api/') && path !== OPS_PATH;
@@ -107,7 +107,7 @@ const addEtag = etag({
   ],
 });
 
-/** A cache may store a successful read, but must ask the service before each reuse, unless the route allows more. */
+/** A cache may store a successful read, but must revalidate it before each reuse, unless the route allows more. */
 const isRead = ({ req, res }: Context): boolean => ['GET', 'HEAD'].includes(req.method) && res.ok;
 
 const logRequest: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
@@ -144,8 +144,8 @@ function methodProblem(c: Context, methods: readonly string[]): Response {
 }
 
 /**
- * The methods of each path without parameters. Another method of such a path never reaches a route with parameters, as
- * GET of /api/invoices/confirm would reach /api/invoices/{id}.
+ * The methods of each path without parameters. Requests with other methods must not reach a route with parameters.
+ * Otherwise GET /api/invoices/confirm would reach /api/invoices/{id}.
  */
 function methodsOfLiterals(routes: readonly RouterRoute[]): ReadonlyMap<string, readonly string[]> {
   const literal = routes.filter(({ path, method }) => method !== 'ALL' && !/[:*]/.test(path));
@@ -175,7 +175,7 @@ function addApiRoutes(app: OpenAPIHono<RouterEnv<Deps>>): void {
   app.route('/api', nostrFeedRoutes);
 }
 
-/** @param depsFor called before each route; its failure is an internal error */
+/** @param depsFor called before each route; if it fails, the response is an internal error */
 export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   const app = newRouter<Deps>();
   let literals: ReadonlyMap<string, readonly string[]> | undefined;
@@ -206,7 +206,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
     app,
     onMethodNotAllowed: methodProblem,
   });
-  // Called only for paths without a route: as a middleware it would run for every request.
+  // Runs only for paths without a route. As a middleware it would run for every request.
   app.notFound(async (c) => {
     c.res = problemResponse(
       c,

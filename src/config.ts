@@ -1,7 +1,7 @@
 /**
  * Declares every variable and secret that the service reads, with its syntax, default, area and documentation. The
  * Worker, `.dev.vars.example`, docs/run/configuration.md and the doctor derive from this table. Values are never shown.
- * The API's configuration contains no secret key. `CONSTANTS` has the values that no operator sets.
+ * The API's configuration does not contain secret keys. `CONSTANTS` has the values that operators do not set.
  * @module
  */
 import * as z from 'zod';
@@ -14,7 +14,7 @@ import { type LimitName, OPERATION_LIMITS, type OperationLimit } from './core/op
 import { PRICE_VENUES, VENUE_NAMES } from './providers/price-venues.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
-/** Texts separated by commas or blanks. @param least how many there must be */
+/** Parses strings separated by commas or blanks. @param least minimum number of strings */
 const listOf = (part: z.ZodType<string, string>, what: string, least = 1) =>
   z.string().transform((text, context) => {
     const list = z
@@ -26,7 +26,7 @@ const listOf = (part: z.ZodType<string, string>, what: string, least = 1) =>
     return z.NEVER;
   });
 const urlList = listOf(url, 'URLs');
-/** Parses comma-separated `name=value` pairs, in order. Each name must be a known one and may appear once. */
+/** Parses comma-separated `name=value` pairs, in order. Each name must be known and may appear only once. */
 const namedList = <N extends string, V>(
   names: readonly N[],
   value: z.ZodType<V, string> | ((name: N) => z.ZodType<V, string>),
@@ -72,7 +72,7 @@ const uint = z
   .transform(Number);
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
-/** Areas that a missing or invalid variable switches off, with the heading of their section in the documentation. */
+/** Areas that a missing or invalid variable disables, with the heading of their section in the documentation. */
 export const AREAS = {
   service: 'The service',
   custody: 'The custodian: everything that signs',
@@ -88,13 +88,13 @@ export const AREAS = {
 export type Area = keyof typeof AREAS;
 
 export type Declaration = {
-  /** Parses the text of the variable. */
+  /** Parses the variable's string. */
   readonly schema: z.ZodType<unknown, string>;
-  /** In the operator's notation; without a default, a missing variable is undefined. */
+  /** Default in the operator's notation. Without a default, a missing variable is undefined. */
   readonly default?: string;
   /**
-   * Areas that are off while the variable is invalid, or required but missing. The documentation lists the variable in
-   * the section of the first area.
+   * Areas that are disabled while the variable is invalid, or required but missing. The documentation lists the
+   * variable in the section of the first area.
    */
   readonly areas: readonly [Area, ...Area[]];
   readonly required?: true;
@@ -117,7 +117,7 @@ type LimitSetting = {
 };
 type OwnSetting = Extract<(typeof OPERATION_LIMITS)[LimitName], { readonly setting: string }>['setting'];
 
-/** Declarations of the limits that have a setting of their own. */
+/** Declarations of the limits that have their own setting. */
 const limitSettings = Object.fromEntries(
   LIMITS.flatMap(([, limit]): [string, LimitSetting][] => {
     const { setting, label, beyond, default: standard } = limit;
@@ -199,8 +199,8 @@ export const VARIABLES = {
       'Solana address of the reserve: that of `SOLANA_PRIVATE_KEY` (`npm run ops -- address` prints it), or of the key in the key service.',
   },
   RESERVE_BTC_ADDRESS: {
-    // Must be canonical, because the texts of indexes are compared with it. In capitals it would match none of them,
-    // and unconfirmed income would be treated as settled.
+    // Must be canonical, because it is compared with the addresses that indexes return. In capitals it would never
+    // match, and unconfirmed income would be treated as settled.
     schema: z.string().refine(isCanonicalAddress, 'not a Bitcoin address, or one in capitals'),
     areas: ['custody'],
     required: true,
@@ -394,12 +394,12 @@ export const VARIABLES = {
 export type Variable = keyof typeof VARIABLES;
 
 /**
- * Facts of mainnet, of the upstreams and of this release, each with its area. Only the offline world and tests replace them,
- * by variables of these names; an operator changes them here.
+ * Facts about mainnet, the upstreams and this release, each with its area. Only the offline world and tests override
+ * them, with variables of these names. An operator changes them here.
  */
 export const CONSTANTS = {
   NEAR_INTENTS_API_URL: { schema: url, default: 'https://1click.chaindefuser.com', areas: ['custody'] },
-  // The production key in the SDK of the bridge. The holder of another key could redirect swaps.
+  // The production key from the bridge's SDK. If this were another key, its holder could redirect swaps.
   NEAR_INTENTS_QUOTE_KEY: {
     schema: z.string().regex(/^ed25519:[1-9A-HJ-NP-Za-km-z]{32,44}$/),
     default: 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc',
@@ -457,13 +457,13 @@ export type Config = { readonly [K in Setting | Constant]: Value<Read[K]> } & {
   readonly invalid: readonly (Setting | Constant)[];
 };
 
-/** What the API and the custodian read, without the keys. */
+/** All settings and constants that the API and the custodian read, without the keys. */
 export const READ = [...SETTINGS, ...Object.entries(CONSTANTS)] as readonly (readonly [
   Setting | Constant,
   Omit<Declaration, 'about'>,
 ])[];
 
-/** Empty text is treated as unset, so that a blank line in `.dev.vars` has no effect. */
+/** An empty string is treated as unset, so that an empty value in `.dev.vars` has no effect. */
 export function readConfig(env: object): Config {
   const invalid: (Setting | Constant)[] = [];
   const entries = READ.map(([name, { schema, default: standard }]) => {

@@ -1,6 +1,6 @@
 /**
  * Serves pages of the site with their first figures in the HTML. Link previews and readers without scripts need these
- * figures. So does every reader while the API is slow. The API's responses supply the figures, and the site's
+ * figures, and every reader needs them while the API is slow. The API's responses supply the figures, and the site's
  * components render them.
  * @module
  */
@@ -12,9 +12,9 @@ import type { TokenRecord } from './features/tokens/token-view.ts';
 import type { RouterEnv } from './http/router.ts';
 import { within } from './http/within.ts';
 
-/** A page waits at most this long for a figure, because its script reads the figure again anyway. */
+/** Maximum wait of a page for a figure. The page's script reads the figure again anyway. */
 const WAIT_MS = 500;
-/** A preview of a link shows the token's name, so the token's page waits longer. */
+/** A link preview shows the token's name, so the token's page waits longer. */
 const TOKEN_WAIT_MS = 5_000;
 
 /** Paths by operation and input. */
@@ -25,7 +25,7 @@ const EPOCH: Reads = { 'getAsryEpoch {}': '/api/asry/epoch' };
 const TOKENS: Reads = { 'listTokens {}': '/api/tokens' };
 const NEWEST: Reads = { 'listTokens {"limit":5}': '/api/tokens?limit=5' };
 const tokenKey = (id: string): string => `getToken ${JSON.stringify({ id })}`;
-/** What each page shows first. The banner of every page needs the summary. */
+/** The first reads of each page. The banner of every page needs the summary. */
 const PAGES: Readonly<Record<string, Reads>> = {
   '/': { ...RESERVE, ...NEWEST },
   '/reserves': RESERVE,
@@ -49,20 +49,20 @@ export type PageDeps = {
   readonly assets: Built;
   /** @param answers responses by operation and input. @returns HTML of the islands of a page, by name */
   readonly renderIslands: (page: string, answers: Answers, id?: string) => Readonly<Record<string, string>>;
-  /** If it is empty, the origin of each request is used. */
+  /** If empty, the origin of each request is used. */
   readonly publicBaseUrl: string;
 };
 type PageEnv = RouterEnv<{ readonly pages: PageDeps }>;
 type PageContext = Context<PageEnv>;
 
-/** The response of the API, or undefined when it is late. */
+/** The API's response, or undefined if it is late. */
 async function ask(
   c: PageContext,
   service: Service,
   path: string,
   waitMs: number,
 ): Promise<Response | undefined> {
-  // Keeps the caller's address, but asks for no fresh figures: opening a page makes no upstream call.
+  // Keeps the caller's address, but does not request fresh figures, so opening a page does not cause upstream calls.
   const headers = new Headers(c.req.raw.headers);
   for (const name of ['cache-control', 'pragma', 'if-none-match']) headers.delete(name);
   const request = new Request(new URL(path, c.req.url), { headers });
@@ -85,7 +85,7 @@ const REPLACED = [
   'link[rel="canonical"]',
 ].join(', ');
 
-/** The head's texts. The preview picture of the built page stays. */
+/** The title and description of the head. The preview picture of the built page is kept. */
 const headHtml = ({ title, description, url }: PageHead) =>
   html`<title>${title}</title>
 <meta name="description" content="${description}">
@@ -94,7 +94,7 @@ const headHtml = ({ title, description, url }: PageHead) =>
 <meta property="og:url" content="${url}">
 <link rel="canonical" href="${url}">`;
 
-/** A data block: browsers never run it, and no text inside can close it. */
+/** A data block. Browsers never run it, and its content cannot close it. */
 const answersHtml = (answers: Answers): string =>
   `<script type="application/json" id="first-answers">${JSON.stringify(answers).replaceAll('<', '\\u003c')}</script>`;
 
@@ -102,7 +102,7 @@ type Content = {
   readonly status?: 200 | 404 | 503;
   readonly head?: PageHead;
   readonly islands?: Readonly<Record<string, string>>;
-  /** What scripts show before their own first read. */
+  /** The values that scripts show before their own first read. */
   readonly answers?: Answers;
 };
 

@@ -1,7 +1,7 @@
 /**
  * Verifies the signature of a 1Click quote. It covers deposit address, recipient, refund address, assets and amounts.
  *
- * The signed message is the UTF-8 text base58(SHA-256(J)). J is the flat JSON of the fields below, keys sorted, without
+ * The signed message is base58(SHA-256(J)) as UTF-8. J is flat JSON of the fields below, with sorted keys and without
  * white space. The signature does not cover the request's deadline, appFees, confidentiality and depositMode.
  *
  * BTC has two asset ids, and the id in the response may differ from the signed one: see `BTC_ASSET_IDS`.
@@ -47,8 +47,8 @@ const QUOTE_ALWAYS = [
   'minAmountOut',
 ] as const;
 /**
- * Fields of the quote that are signed if they are set and the quote is not dry. If the quote has a `deadline`, that one
- * is signed instead of the request's.
+ * Fields of the quote that are signed if they are set and the quote is not dry. If the quote has a `deadline`, that
+ * deadline is signed instead of the request's.
  */
 const QUOTE_WHEN_SET = [
   'depositAddress',
@@ -63,7 +63,7 @@ const QUOTE_WHEN_SET = [
   'withdrawFee',
 ] as const;
 
-/** The text that 1Click signs for a quote. The quote must have the same asset ids as the signed text. */
+/** The message that 1Click signs for a quote. The quote must have the same asset ids as the signed message. */
 export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote): string {
   const fields: Record<string, unknown> = { timestamp };
   for (const key of REQUEST_ALWAYS) fields[key] = quoteRequest[key];
@@ -74,7 +74,7 @@ export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote)
   return base58.encode(sha256(utf8ToBytes(JSON.stringify(sorted))));
 }
 
-/** One copy of the quote for each asset id of BTC; only the quote itself if BTC is not part of it. */
+/** One copy of the quote for each asset id of BTC, or only the quote itself if it does not include BTC. */
 function spellings(quote: OneClickQuote): readonly OneClickQuote[] {
   const { originAsset, destinationAsset } = quote.quoteRequest;
   const isBtc = (id: string): boolean => BTC_ASSET_IDS.includes(id);

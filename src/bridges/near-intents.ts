@@ -1,5 +1,5 @@
 /**
- * The swap route: a quote of NEAR Intents 1Click whose signature is verified and whose fields are compared with our
+ * The swap route through NEAR Intents 1Click. It verifies a quote's signature and compares the quote's fields with our
  * request. The payment is one System transfer that we build.
  * @module
  */
@@ -17,11 +17,11 @@ import {
 import type { BridgeRefusal } from '../providers/near-intents-refusal.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
-/** A deposit may land until its blockhash expires, 30 to 60 s after the quote. The rest is a margin. */
+/** A deposit can land until its blockhash expires, 30 to 60 s after the quote. The remaining time is a margin. */
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
-/** Maximum stored characters of a status of the bridge. */
+/** Maximum stored characters of a bridge status. */
 const MAX_SHOWN = 500;
 /** Upper bound of the sum of `appFees`, in basis points. */
 export const MAX_APP_FEES_BPS = 25;
@@ -43,8 +43,8 @@ type Options = {
   readonly bitcoinAddress: string;
   readonly now: () => number;
   /**
-   * Called with level `alarm` if the fees exceed our cap, and with `warn` if the bridge rejects our request or gives an
-   * unknown refusal.
+   * Called with level `alarm` if the fees exceed our cap, and with `warn` if the bridge rejects our request or returns
+   * an unknown refusal.
    */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -92,8 +92,8 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 }
 
 /**
- * Handles a refusal by the bridge. If only the operator can remove its cause, the operator is alerted. The bridge's
- * text is then logged, and also if the refusal is unknown.
+ * Handles a refusal by the bridge. If only the operator can remove its cause, the operator is alerted. In this case,
+ * and for an unknown refusal, the bridge's message is logged.
  */
 function refused({ log }: Options, { reason, least, text }: BridgeRefusal): QuoteVerdict {
   if (reason === 'request_invalid') log?.({ level: 'warn', event: 'bridge_rejects_request', text });
@@ -166,7 +166,10 @@ export function compareQuote(answer: OneClickQuote, request: OneClickRequest, no
 const isSameAsset = (a: string, b: string): boolean =>
   a === b || (BTC_ASSET_IDS.includes(a) && BTC_ASSET_IDS.includes(b));
 
-/** When the deposit address expires, in Unix milliseconds; undefined if that is too soon or malformed. */
+/**
+ * When the deposit address expires, in Unix milliseconds; undefined if it is malformed or leaves too little time for
+ * the deposit.
+ */
 function expiry(quote: OneClickQuote['quote'], now: number): number | undefined {
   const ends = [quote.deadline, quote.timeWhenInactive]
     .filter((text) => typeof text === 'string')

@@ -15,7 +15,7 @@ export type SwapQuote = {
   readonly fixedFeeSats: Sats;
   /** Unix milliseconds until which the bridge accepts the deposit; null on a dry quote. */
   readonly expiresAt: number | null;
-  /** Seconds that the bridge expects the swap to take; null if the quote does not state it. */
+  /** The bridge's estimate of the swap's duration in seconds; null if the quote does not state one. */
   readonly etaSeconds: number | null;
   /** The one-time Solana address to pay; null on a dry quote. */
   readonly depositAddress: string | null;
@@ -25,7 +25,7 @@ export type SwapQuote = {
 
 export type QuoteVerdict =
   | { readonly ok: true; readonly quote: SwapQuote }
-  /** `least`: the smallest amount that the bridge names. */
+  /** `least`: the minimum amount that the bridge states. */
   | { readonly ok: false; readonly reason: string; readonly least?: StatedAmount };
 
 /** The bridge's report of a swap. A payment is accepted only when our own reads of the chains show it. */
@@ -34,11 +34,11 @@ export type BridgeReport =
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
   | {
       readonly state: 'refunded';
-      /** The announced sum; 0 and null mean that it is not known yet. */
+      /** The announced sum; 0 or null while it is unknown. */
       readonly amount: Lamports | null;
       /** The part of a refund that the bridge keeps; absent if the bridge does not state it. */
       readonly fee?: Lamports;
-      /** Transactions on Solana that the bridge names, without proof that one is the refund. */
+      /** Solana transactions that the bridge names, without proof that one of them is the refund. */
       readonly signatures?: readonly string[];
     }
   | { readonly state: 'failed'; readonly reason: string };
@@ -49,7 +49,7 @@ export type ShownStatus = { readonly shown?: string };
 export type SwapRoute = {
   /** Stored with each swap, because only the route that quoted a swap can report its state. */
   readonly name: string;
-  /** A dry quote opens no deposit address. @throws AppError UPSTREAM_FAILED */
+  /** A dry quote does not open a deposit address. @throws AppError UPSTREAM_FAILED */
   quote(request: { amount: Lamports; dry: boolean }): Promise<QuoteVerdict>;
   /** The state of the swap that paid this one-time address. @throws AppError UPSTREAM_FAILED */
   report(depositAddress: string): Promise<BridgeReport & ShownStatus>;

@@ -23,7 +23,7 @@ export async function verifyingKey(publicKey: Uint8Array): Promise<CryptoKey | u
     : undefined;
 }
 
-/** A signature of another length is never valid; one platform throws for it. */
+/** A signature of any other length is never valid; one platform throws for it. */
 export const isSignedBy = async (
   key: CryptoKey,
   message: Uint8Array,

@@ -1,5 +1,5 @@
 /**
- * Amounts are bigint atoms with the unit in the type; decimals exist only as text in requests and responses.
+ * Amounts are bigint atoms with the unit in the type; decimals exist only as strings in requests and responses.
  * @module
  */
 declare const unit: unique symbol;
@@ -20,7 +20,9 @@ export type ParsedAmount =
   | { ok: true; atoms: bigint }
   | { ok: false; reason: 'not_a_decimal' | 'too_many_digits' | 'too_large' };
 
-/** Maximum characters of an amount. No asset needs more, and longer text would exploit BigInt's quadratic parser. */
+/**
+ * Maximum characters of an amount. No asset needs more, and a longer string would exploit BigInt's quadratic parser.
+ */
 const MAX_TEXT = 64;
 
 /**
@@ -40,9 +42,9 @@ const WRITTEN = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 /**
  * Atoms of a number that may have an exponent. A sign is refused.
  *
- * @param excess treatment of decimal places beyond one atom. `drop` rounds down to the atom, because a sum of
- * doubles such as `0.30000000000000004` has digits that the caller did not intend. `raise` rounds up. `refuse` is
- * for amounts that are compared
+ * @param excess treatment of decimal places smaller than one atom. `drop` rounds down, because a sum of doubles such as
+ * `0.30000000000000004` has digits that the caller did not intend. `raise` rounds up. `refuse` is for amounts that are
+ * compared
  */
 export function parseWrittenAmount(
   text: string,
@@ -64,7 +66,7 @@ export function parseWrittenAmount(
   return { ok: true, atoms: hasExcess && excess === 'raise' ? atoms + 1n : atoms };
 }
 
-/** Plain decimal text without trailing zeros: 2010000000 lamports is `2.01`. */
+/** A plain decimal string without trailing zeros: 2010000000 lamports is `2.01`. */
 export function formatAmount(atoms: bigint, decimals: number): string {
   const digits = (atoms < 0n ? -atoms : atoms).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -78,7 +80,7 @@ export function formatAmount(atoms: bigint, decimals: number): string {
  */
 export const toNumber = (atoms: bigint, decimals: number): number => Number(formatAmount(atoms, decimals));
 
-/** Rounded up to `digits` significant digits: 123456 at 3 is 124000. */
+/** Rounds up to `digits` significant digits: 123456 at 3 is 124000. */
 export function ceilSignificant(atoms: bigint, digits: number): bigint {
   const unit = 10n ** BigInt(Math.max(atoms.toString().length - digits, 0));
   return ((atoms + unit - 1n) / unit) * unit;

@@ -1,7 +1,7 @@
 /**
- * A scarce thing that callers share: calls of a node, bridge quotes, open requests. The total binds all callers
- * together. Within it each client network has a fair share, so that no network can take everything. The service's own work
- * needs no budget.
+ * A scarce resource that callers share: calls to a node, bridge quotes, open requests. The total bounds all callers
+ * together. Within it each client network has a fair share, so that one network cannot use it all. The service's own
+ * work needs no budget.
  * @module
  */
 
@@ -9,18 +9,18 @@ import { type NetworkLevel, networksOf } from './client-network.ts';
 import { isTimeOver } from './due-time.ts';
 
 export type BudgetTerms = {
-  /** Units of all callers together. Never exceeded. */
+  /** Maximum units of all callers together. */
   readonly total: number;
   /**
-   * The part of the total from which shares are computed; absent: the whole. Once it is used, each client may have
-   * only two units.
+   * The part of the total from which shares are computed; the whole total if absent. Once it is used up, each client
+   * can have only two units.
    */
   readonly fair?: number;
-  /** A unit is free again this long after it was taken. Absent: when it is given back. */
+  /** A unit is free again this long after it was taken. If absent, it is free when it is given back. */
   readonly windowMs?: number;
   /** The largest share of one client, if it is less than the fair share. */
   readonly most?: number;
-  /** Units reserved for work that serves several clients at once, which uses only these. */
+  /** Units reserved for work that serves several clients at once. That work uses only these units. */
   readonly kept?: number;
   /** A unit counts against its client's share for this long; for the whole window if absent. */
   readonly shareMs?: number;
@@ -39,7 +39,7 @@ export type BudgetVerdict =
       readonly retryAfterMs: number;
     };
 
-/** One client may use 1/n of what the others have left; this is n. */
+/** One client can use 1/n of the units that the others have left; this is n. */
 const SHARES = 8;
 const LEAST_SHARE = 2;
 
@@ -59,7 +59,7 @@ export class Budget {
     for (const use of uses) this.#add(use);
   }
 
-  /** Takes one unit if one is free. @param client null for an unknown client, which has no share of its own */
+  /** Takes one unit if one is free. @param client null for an unknown client, which has no share */
   take(client: string | null, now: number): BudgetVerdict {
     const verdict = this.check(client, now);
     if (!verdict.ok) return verdict;
@@ -84,7 +84,7 @@ export class Budget {
     return { ok: true };
   }
 
-  /** Units that are taken now. */
+  /** Number of units in use. */
   used(now: number): number {
     this.#expire(now);
     return this.#uses.size;
@@ -96,7 +96,7 @@ export class Budget {
     if (newest) this.#remove(newest);
   }
 
-  /** An eighth of what other networks have left, but at least two. */
+  /** An eighth of the units that other networks have left, and at least two. */
   #share(network: string): number {
     const { total, kept, fair = total, most = Number.POSITIVE_INFINITY } = this.#terms;
     const used = this.#uses.size - (kept === undefined ? 0 : this.#shared);
@@ -143,7 +143,7 @@ export class Budget {
     this.#forget(use);
   }
 
-  /** Ends the time in which a unit counts against a share. */
+  /** Stops counting a unit against a share. */
   #forget(use: BudgetUse): void {
     if (this.#recent.delete(use)) this.#count(use, -1);
   }

@@ -1,28 +1,31 @@
 /**
- * Limits on calls, by the names in `details.limit` of a refusal.
+ * Limits on calls, by the names that a refusal's `details.limit` shows.
  * @module
  */
 import type { BudgetTerms } from './budget.ts';
 import { HOUR_MS, REQUEST_LIFE_MS } from './durations.ts';
 
-/** The platform's flood gate, for one client network and group of routes; equal to LIMITER in wrangler.toml. */
+/** The platform's rate limit for one client network and one group of routes; equals LIMITER in wrangler.toml. */
 export const REQUESTS_PER_MINUTE = 600;
 
 /** Totals that all callers share. Each client network has a fair share; see {@link BudgetTerms}. */
 export const BUDGETS = {
   /** Exchanges opened at the exchange provider, in one isolate. */
   exchanges_per_hour: { total: 800, windowMs: HOUR_MS },
-  /** Calls of the callers of one isolate to one upstream that has no node's rate. */
+  /** Calls that the callers of one isolate cause at one upstream that is not a node. */
   upstream_calls: { total: 4_800, windowMs: 60_000 },
   /** Requests that can still be paid: for `windowMs`, or until they are paid. Beyond `fair`, a client may have two. */
   open_requests: { total: 2_000, fair: 500, most: 10, windowMs: REQUEST_LIFE_MS + 10 * 60_000 },
-  /** Signatures that callers wait for at once. Beyond `fair`, a client may wait for two. */
+  /** Different signatures that callers wait for at the same time. Beyond `fair`, a client may wait for two. */
   signature_lookups: { total: 1_024, fair: 256 },
-  /** Waits at once, even for the same signature: each holds a call and a timer. Beyond `fair`, a client may have two. */
+  /**
+   * Concurrent waits, even for the same signature, because each holds a call and a timer. Beyond `fair`, a client may
+   * have two.
+   */
   lookup_waits: { total: 4_096, fair: 2_048 },
 } as const satisfies Record<string, BudgetTerms>;
 
-/** Callers together may use this part of a node's rate. The rest is left for the service's own work. */
+/** All callers together can use this part of a node's rate. The rest is for the service's own work. */
 const CALLERS_PART = 1 / 4;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -42,14 +45,14 @@ export function nodeCalls(rate: number): BudgetTerms {
   };
 }
 
-/** The nodes of the API: for what it shows, and for what it checks before it opens an invoice or a listing. */
+/** The API's nodes: for the figures that it shows, and for its checks before it opens an invoice or a listing. */
 export const READ_NODE = 'solana-read';
 export const SALE_NODE = 'solana-sale';
 
 /**
- * The calls that the callers of one isolate of the API may cause at each upstream, by its name. Checks before a sale have
- * calls of their own, which no other read can use up. Their shares last a minute, so that clients of many networks leave
- * two calls to each new one.
+ * The calls that the callers of one isolate of the API may cause at each upstream, by its name. Checks before a sale
+ * have their own calls, which other reads cannot use up. Their shares last a minute, so that even with clients of many
+ * networks, each new client has two calls.
  * @param rate requests that a node serves per second
  */
 export function upstreamCalls(rate: number): (name: string) => BudgetTerms {
@@ -66,8 +69,8 @@ const QUOTE_WINDOW_MS = 2 * HOUR_MS;
 export type QuoteBudgets = Readonly<Record<'create_quotes' | 'estimate_quotes', BudgetTerms>>;
 
 /**
- * A client's estimates count against its share only for this long, so a client that used up its share can soon ask
- * again.
+ * A client's estimates count against its share only for this long, so a client that has used up its share need not wait
+ * for the whole window.
  */
 const ESTIMATE_SHARE_MS = HOUR_MS / 4;
 

@@ -10,12 +10,12 @@
  * @param address as set by the platform; IPv6 is reduced to its /64, because a subscriber owns all of it
  */
 export function addressKey(address: string | null | undefined): string {
-  // In IPv6 form, all IPv4 addresses share the same first 64 bits, so this form is removed.
+  // IPv4-mapped IPv6 addresses all share their first 64 bits, so the prefix is removed.
   const ip = (address ?? 'local').replace(/^::ffff:(?=\d+\.)/i, '');
   return ip.includes(':') ? ipv6Prefix(ip) : ip;
 }
 
-/** The address from which every Worker of the platform's customers calls. */
+/** The address from which the Workers of all Cloudflare customers call. */
 const WORKERS_ADDRESS = '2a06:98c0:3600::103';
 const WORKERS = 'workers';
 
@@ -44,8 +44,8 @@ export function ipv6Prefix(ip: string): string {
 type RateLimiter = { limit(options: { readonly key: string }): Promise<{ readonly success: boolean }> };
 
 /**
- * The platform's limiters, each with one limit for all of its keys. A wider network's limit is four times that of the
- * narrower one, so a client at its limit leaves its neighbours three quarters. The values are in wrangler.toml.
+ * The platform's limiters, each with one limit for all its keys. The limit of a wider network is four times that of the
+ * narrower one, so a client at its limit leaves three quarters to its neighbours. The values are in wrangler.toml.
  */
 export type FloodGate = Readonly<Record<'LIMITER' | 'NETWORK_LIMITER' | 'PROVIDER_LIMITER', RateLimiter>>;
 
@@ -58,8 +58,8 @@ export type NetworkLevel = {
 };
 
 /**
- * The networks of a client, the narrowest first: IPv4 by address and /24, IPv6 by /64, /56, /48 and /32. One customer may
- * own a /48; a /32 is a provider's, so it has the largest multiple, which still leaves room for others.
+ * A client's networks, narrowest first: IPv4 by address and /24, IPv6 by /64, /56, /48 and /32. One customer may own a
+ * /48. A /32 belongs to a provider, so it has the largest multiple, which still leaves room for others.
  * @param client key from `addressKey`: an IPv4 address or an IPv6 /64
  */
 export function networksOf(client: string): readonly NetworkLevel[] {
@@ -79,7 +79,7 @@ export async function passesGate(limiters: FloodGate, group: string, client: str
   return (await Promise.all(counted)).every(({ success }) => success);
 }
 
-/** A cache: a budget of thousands of units needs the networks of each client. */
+/** A cache, because a budget of thousands of units needs each client's networks. */
 const parsed = new Map<string, readonly NetworkLevel[]>();
 const MAX_PARSED = 5_000;
 

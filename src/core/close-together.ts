@@ -1,6 +1,6 @@
 /**
  * The largest group of items whose figures differ by at most `spread`; of equally large groups, the first. Honest
- * sources lag by a known amount, so a source with an absurd figure is in no group with them.
+ * sources lag by a known amount, so a source with an absurd figure is never in their group.
  */
 export function closeTogether<T>(
   items: readonly T[],

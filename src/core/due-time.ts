@@ -1,11 +1,11 @@
 /**
- * Computes due times of stored work, which stay correct when the clock goes back. All times are Unix milliseconds.
+ * Computes due times of stored work that stay correct when the clock is set back. All times are Unix milliseconds.
  * @module
  */
 
 /**
- * When stored work is due, in Unix milliseconds. A time further ahead than the longest wait was set before the
- * clock went back; that work is due now.
+ * When stored work is due, in Unix milliseconds. A time further ahead than the longest wait was stored before the clock
+ * was set back; that work is due now.
  *
  * @param at      the stored time
  * @param longest the longest wait that is ever stored, in milliseconds

@@ -3,10 +3,10 @@
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** How long a request for a payment stays open. */
+/** How long a payment request stays open. */
 export const REQUEST_LIFE_MS = 30 * 60_000;
 
-/** The custodian signs a proof of the reserve this long after the last one, or after a mint. */
+/** The custodian signs a proof of the reserve this long after the last proof, and after each mint. */
 export const PROOF_EVERY_MS = 60 * 60_000;
 
 /** How long a call may wait for work elsewhere before its response asks the caller to retry. */

@@ -1,6 +1,6 @@
 /**
- * The class for expected failures and the table of their codes. Codes are part of the wire contract: add new
- * ones, never rename or reuse any.
+ * The class for expected failures and the table of their codes. Codes are part of the wire contract: add new codes, but
+ * never rename or reuse one.
  * @module
  */
 import { OPERATION_LIMITS } from './operation-limits.ts';
@@ -338,7 +338,9 @@ export const upstreamLimited = (upstream: string, retryAfter?: string | null): A
     details: { upstream, reason: 'rate_limited' },
   });
 
-/** An area without configuration. @param variables names of the missing or invalid variables, never values */
+/**
+ * The error of an area without configuration. @param variables names of the missing or invalid variables, never values
+ */
 export const notConfigured = (variables: readonly string[]): AppError =>
   new AppError('NOT_CONFIGURED', `The operator has not configured ${variables.join(', ')}.`, {
     details: { variables },
@@ -378,7 +380,7 @@ export function failureReason(error: unknown): string {
   return 'unexpected';
 }
 
-/** A short reason, and the upstream's name if it is a single one. */
+/** A short reason, and the upstream's name if only one failed. */
 export type UpstreamFailure = { readonly reason: string; readonly upstream: string | null };
 
 export function upstreamFailure(error: unknown): UpstreamFailure {

@@ -1,6 +1,6 @@
 /**
- * JSON without losing digits. A number that a double cannot represent exactly becomes an `ExactNumber`, which
- * keeps its source text.
+ * JSON without loss of digits. A number that a double cannot represent exactly becomes an `ExactNumber`, which keeps
+ * its source digits.
  * @module
  */
 import { orUndefined } from './or-undefined.ts';
@@ -11,7 +11,7 @@ export class ExactNumber {
     this.source = source;
   }
 
-  /** `JSON.stringify` writes the source text. */
+  /** Makes `JSON.stringify` write the source digits. */
   toJSON(): unknown {
     return rawJSON(this.source);
   }
@@ -22,11 +22,13 @@ const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 type ReviverContext = { readonly source?: string };
 
-/** Parses a request; `1e400`, `0.10` and `18446744073709551615` keep their text as `ExactNumber`. @throws SyntaxError */
+/**
+ * Parses a request; `1e400`, `0.10` and `18446744073709551615` keep their digits as `ExactNumber`. @throws SyntaxError
+ */
 export const parseJson = (text: string): unknown =>
   parseKeeping(text, (value, source) => source !== String(value));
 
-/** Parses an upstream's response; only integers that a double would change keep their text. @throws SyntaxError */
+/** Parses an upstream's response; only integers that a double would change keep their digits. @throws SyntaxError */
 export const parseUpstreamJson = (text: string): unknown =>
   parseKeeping(text, (value, source) => !Number.isSafeInteger(value) && /^-?\d+$/.test(source));
 
@@ -38,11 +40,11 @@ function parseKeeping(text: string, keepsText: (value: number, source: string) =
   return JSON.parse(text, revive);
 }
 
-/** Parses text; undefined unless it is JSON. @param parse the default keeps no exact numbers */
+/** Parses a string; undefined if it is not JSON. @param parse the default does not keep exact numbers */
 export const tryJson = (text: string, parse: (text: string) => unknown = JSON.parse): unknown =>
   orUndefined(() => parse(text));
 
-/** The source text of a number; undefined for anything except a number or text. */
+/** The source digits of a number; undefined for anything except a number or string. */
 export function numberText(value: unknown): string | undefined {
   if (value instanceof ExactNumber) return value.source;
   if (typeof value === 'number') return String(value);
@@ -69,7 +71,7 @@ export function isShallow(value: unknown, depth = MAX_JSON_DEPTH): boolean {
 }
 
 /**
- * `JSON.stringify` with bigint as decimal text. The slower replacer function runs only after a bigint has made
+ * `JSON.stringify` with bigint as a decimal string. The slower replacer function runs only after a bigint has made
  * `JSON.stringify` throw.
  */
 export function stringifyJson(value: unknown): string {

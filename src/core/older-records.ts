@@ -1,4 +1,4 @@
-/** The refusal of something that only a lost journal knew. The new records do not contain it. */
+/** The refusal of a request or payment that only a lost journal had recorded. */
 
 /**
  * @param bornAt when the records began, in Unix milliseconds

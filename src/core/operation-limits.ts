@@ -7,8 +7,8 @@ import { DAY_MS, HOUR_MS } from './durations.ts';
 
 /**
  * What an operation of each kind can add to a limit. `amount`: lamports that it moves. `unsettled`: lamports sent for
- * something that has not arrived. `cost`: its worst-case loss. `operations`: one. A limit on anything else would never
- * be reached, so it does not compile.
+ * something that has not arrived. `cost`: its worst-case loss. `operations`: one. A limit on any other figure would
+ * never be reached, so it does not compile.
  */
 export const COUNTED = {
   swap: ['amount', 'unsettled', 'cost', 'operations'],
@@ -23,7 +23,7 @@ type LimitedKind = keyof typeof COUNTED;
 type LimitOn<K extends LimitedKind> = {
   readonly kind: K;
   readonly counts: (typeof COUNTED)[K][number];
-  /** The configuration variable that sets the limit. Without one, `DAILY_LIMITS` sets it by its name. */
+  /** The configuration variable that sets the limit. If absent, `DAILY_LIMITS` sets the limit by its name. */
   readonly setting?: string;
   /** Default in the operator's notation: SOL, or a number of operations. */
   readonly default: string;
@@ -35,9 +35,9 @@ type LimitOn<K extends LimitedKind> = {
    * all of them are still to be signed.
    */
   readonly countsQueued?: true;
-  /** What the limit bounds, in words. */
+  /** The bounded quantity in words. */
   readonly label: string;
-  /** For the documentation: the response to a caller, or the work that waits, while the limit has no room. */
+  /** For the documentation: the response to a caller, or the waiting work, while the limit is used up. */
   readonly beyond: string;
 };
 

@@ -9,7 +9,7 @@ export const USD_DECIMALS = 6;
 /** One source's prices, in micro-dollars per coin. */
 export type PriceReport = { readonly source: string; readonly btcUsd: bigint; readonly solUsd: bigint };
 
-/** Converts a venue's decimal text to micro-dollars, rounded down; undefined for any other text or zero. */
+/** Converts a venue's decimal string to micro-dollars, rounded down; undefined for zero and for any other string. */
 export function parsePrice(text: string): bigint | undefined {
   const [whole = '', fraction = ''] = text.split('.');
   const parsed = parseAmount(fraction ? `${whole}.${fraction.slice(0, USD_DECIMALS)}` : text, USD_DECIMALS);
@@ -46,18 +46,18 @@ export function agreePrices(reports: readonly PriceReport[]): AgreedPrice {
   return { ok: false, reason: reports.length < 2 ? 'price_unavailable' : 'price_divergent' };
 }
 
-/** Sats worth `amount` lamports, rounded up: the output of a fair swap without any cost. */
+/** The value of `amount` lamports in sats, rounded up: the output of a fair swap without cost. */
 export function fairSats(amount: Lamports, price: PriceReport): Sats {
   const numerator = amount * price.solUsd * 100_000_000n;
   const denominator = price.btcUsd * 1_000_000_000n;
   return sats((numerator + denominator - 1n) / denominator);
 }
 
-/** Lamports worth `amount` sats, rounded down. */
+/** The value of `amount` sats in lamports, rounded down. */
 export function fairLamports(amount: Sats, price: PriceReport): Lamports {
   return lamports((amount * price.btcUsd * 1_000_000_000n) / (price.solUsd * 100_000_000n));
 }
 
-/** Micro-dollars of `atoms` of a coin with `decimals`, rounded down. */
+/** The value of `atoms` of a coin with `decimals`, in micro-dollars, rounded down. */
 export const valueUsd = (atoms: bigint, decimals: number, coinUsd: bigint): bigint =>
   (atoms * coinUsd) / 10n ** BigInt(decimals);

@@ -1,6 +1,6 @@
 /**
- * The D1 tables that mirror the custodian's rows. A new kind of payment request begins here: the compiler then asks for
- * its product. Its table and route are in CONTRIBUTING.md.
+ * The D1 tables that mirror the custodian's rows. A new kind of payment request starts here: the compiler then requires
+ * its product. CONTRIBUTING.md names the other files.
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
- * Mainnet Bitcoin addresses as scriptPubKeys: base58check (P2PKH, P2SH), bech32 for witness version 0
- * (BIP-173) and bech32m for version 1 (BIP-350). All comparisons use scripts, never text, because bech32 has
- * two spellings.
+ * Mainnet Bitcoin addresses as scriptPubKeys: base58check (P2PKH, P2SH), bech32 for witness version 0 (BIP-173) and
+ * bech32m for version 1 (BIP-350). All comparisons use scripts, never strings, because bech32 has two spellings.
  * @module
  */
 import { Address, OutScript, p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
@@ -20,8 +19,8 @@ export type KeyAddressType = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr';
 const isKnown = (type: string): type is keyof typeof TYPES => Object.hasOwn(TYPES, type);
 
 /**
- * @throws RangeError for anything except a mainnet address of the five types. A taproot key that is not on
- * the curve is refused too: its checksum may be right, but no key can ever spend from it.
+ * @throws RangeError for anything except a mainnet address of the five types. A taproot key that is not on the curve is
+ * also refused: its checksum may be right, but it can never be spent.
  */
 export function decodeAddress(text: string): BitcoinAddress {
   try {

@@ -1,8 +1,8 @@
 /**
- * Signed messages of BIP-322, version 2.0.0 (2026), in the simple form, for P2WPKH and P2TR. A signature spends a virtual
- * transaction. `to_spend` pays the address and commits to the message through an input that no chain can contain.
- * `to_sign` spends it, and the signature is `smp` and the base64 of its witness stack. Signers before 2026 wrote no prefix.
- * The prefixes `ful` and `pof` mark the other forms, which are not evaluated.
+ * Signed messages of BIP-322, version 2.0.0 (2026), in the simple form, for P2WPKH and P2TR. A signature spends a
+ * virtual transaction. `to_spend` pays the address and commits to the message through an input that cannot exist on a
+ * chain. `to_sign` spends it, and the signature is `smp` and the base64 of its witness stack. Signers before 2026 wrote
+ * no prefix. The prefixes `ful` and `pof` mark the other forms, which are not evaluated.
  * @see https://github.com/bitcoin/bips/blob/master/bip-0322.mediawiki
  * @module
  */
@@ -52,7 +52,7 @@ export function signBip322Simple(secretKey: Uint8Array, type: SimpleType, messag
 
 const encodeWitness = (items: Uint8Array[]): string => base64.encode(RawWitness.encode(items));
 
-/** Strict: accepts only the one canonical encoding of a signature. */
+/** Strict: accepts only the canonical encoding of a signature. */
 export function verifyBip322(address: BitcoinAddress, message: string, signature: string): Verdict {
   const { scheme, body } = splitVariant(signature) ?? { scheme: VARIANTS.smp, body: signature };
   if (!message.isWellFormed()) return invalid('the message is not well-formed Unicode');
@@ -101,7 +101,7 @@ function verifyP2tr(
 ): Verdict {
   const [item] = witness;
   if (witness.length > 1) return unsupported('taproot script paths and annexes are not evaluated');
-  // BIP-341: a signature of 64 bytes uses SIGHASH_DEFAULT. A 65th byte names another type, and only ALL is allowed
+  // BIP-341: a signature of 64 bytes uses SIGHASH_DEFAULT. A 65th byte names a different type, and only ALL is allowed
   // here.
   const sighash = item?.length === 65 ? item[64] : SIGHASH_DEFAULT;
   if (!item || (item.length !== 64 && sighash !== SIGHASH_ALL))

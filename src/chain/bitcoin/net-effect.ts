@@ -1,6 +1,6 @@
 /**
- * The net effect of a transaction on an address. It is separate from the Esplora client, because a page loads
- * it without that client's schemas.
+ * The net effect of a transaction on an address. It is separate from the Esplora client, so that a page can load it
+ * without the client's schemas.
  * @module
  */
 import { type Sats, sats } from '../../core/amount.ts';

@@ -17,7 +17,7 @@ import { parseProofMessage } from './proof-message.ts';
 
 /**
  * Checks a proof. Returns six lines, each with its result.
- * @throws RangeError when the message is not exactly the text of a proof
+ * @throws RangeError if the message is not exactly a proof message
  */
 export function checkProof(evidence: ProofEvidence): CheckLine[] {
   const message = parseProofMessage(evidence.proof.message);
@@ -29,8 +29,8 @@ export function checkProof(evidence: ProofEvidence): CheckLine[] {
 }
 
 /**
- * Whether a Solana key has signed a plain text, as wallets do: ed25519 over the UTF-8 bytes.
- * @param signed address and signature as base58; malformed text is not a signature
+ * Whether a Solana key has signed a message as wallets do: ed25519 over the UTF-8 bytes.
+ * @param signed address and signature as base58; a malformed string is not a signature
  */
 export function isMessageSigned(
   message: string,

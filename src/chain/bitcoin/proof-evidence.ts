@@ -1,5 +1,6 @@
 /**
- * Collects what one Bitcoin explorer shows about a proof. A terminal and a browser read the explorer in their own ways.
+ * Collects what one Bitcoin explorer shows about a proof. A terminal and a browser each read the explorer in their own
+ * way.
  * @module
  */
 import { netEffect } from './net-effect.ts';
@@ -24,7 +25,7 @@ export type ExplorerReads = {
 /** Each page has about 25 transactions. Proofs are signed every hour, so only a hostile explorer has more pages. */
 const MAX_PAGES = 40;
 
-/** An explorer that fails is part of the evidence, not an error. */
+/** A failing explorer is part of the evidence, not an error. */
 export async function explorerReport(
   explorer: ExplorerReads,
   { bitcoinAddress, bitcoinTip }: ProofMessage,

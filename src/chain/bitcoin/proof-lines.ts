@@ -15,12 +15,12 @@ export type PublishedProof = {
   readonly solana: { readonly address: string; readonly signature: string };
 };
 
-/** One Bitcoin explorer's response about the address in the proof. */
+/** One Bitcoin explorer's figures for the address in the proof. */
 export type ExplorerReport = {
   readonly name: string;
   /** Null when the explorer could not be reached. */
   readonly figures: {
-    /** Confirmed sats at the block named by the proof, and now. */
+    /** Confirmed sats at the block that the proof names, and now. */
     readonly satsAtProof: bigint;
     readonly satsNow: bigint;
     /** Hash of the block at that height in the explorer's best chain. */
@@ -62,11 +62,11 @@ export type CheckLine = {
    * evaluate the signature's form. `contradicted`: the evidence disproves the line.
    */
   readonly result: 'confirmed' | 'warned' | 'contradicted' | 'unchecked';
-  /** Text of the result, for display. */
+  /** The result in words, for display. */
   readonly text: string;
 };
 
-/** Maximum age of a proof, because an older one does not show the present state. */
+/** Maximum age of a proof. An older proof does not show the present state. */
 export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
 /** Tolerated clock error. */
 const CLOCK_SKEW_MS = 5 * 60_000;

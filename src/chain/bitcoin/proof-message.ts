@@ -1,7 +1,7 @@
 /**
- * The text of the ownership proof that both reserve keys sign. It names the service, both addresses and the figures, so
- * neither signature can be used elsewhere. It names the newest block of both chains, so it cannot have been signed
- * earlier. It names its predecessor, so no proof can be inserted or left out.
+ * The message of the ownership proof that both reserve keys sign. It names the service, both addresses and the figures,
+ * so neither signature can be used elsewhere. It names the newest block of both chains, so it cannot have been signed
+ * earlier. It names its predecessor, so a proof can be neither inserted nor omitted.
  *
  * ASCII, one `Name: value` per line. The first byte is a letter: as a Solana message it would require 82 signatures,
  * more than a transaction can contain. The ed25519 signature can therefore never authorize a transaction.
@@ -35,7 +35,7 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9]\d{0,4})?$/;
 const HEX32 = /^[0-9a-f]{64}$/;
 const U64_MAX = 2n ** 64n - 1n;
 
-/** @throws RangeError naming the field whose value the text cannot represent exactly */
+/** @throws RangeError naming the field whose value the message cannot represent exactly */
 export function buildProofMessage(proof: ProofMessage): string {
   check('service', HOST.test(proof.service));
   check('bitcoinAddress', isCanonicalAddress(proof.bitcoinAddress));
@@ -82,16 +82,16 @@ function isIsoTime(text: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString() === text && text.length === 24;
 }
 
-/** @throws RangeError for any text that differs from the output of `buildProofMessage` */
+/** @throws RangeError for any message that differs from the output of `buildProofMessage` */
 export function parseProofMessage(text: string): ProofMessage {
   const proof = readProofMessage(text);
-  // Building the text again is the strict check: order, spelling, leading zeros, extra lines and line ends
-  // must match.
+  // Building the message again is the strict check: order, spelling, leading zeros, extra lines and line ends must
+  // match.
   if (buildProofMessage(proof) !== text) throw new RangeError('proof message: not in its canonical form');
   return proof;
 }
 
-/** The figures of an archived text that the service built itself. @throws RangeError for a malformed number */
+/** The figures of an archived message that the service built itself. @throws RangeError for a malformed number */
 export function readProofMessage(text: string): ProofMessage {
   const values = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -126,7 +126,7 @@ function uint(text: string): bigint {
   return BigInt(text);
 }
 
-/** Base64 and base58 as published; null without a signature by that key. */
+/** The published base64 and base58; null if that key has not signed. */
 export type ProofSignatures = { readonly bitcoin: string | null; readonly solana: string | null };
 
 /**

@@ -1,8 +1,8 @@
 /**
- * Proof that an address's owner signed a text. The address type determines the scheme: BIP-137 for `1...` and
+ * Proof that an address's owner signed a message. The address type determines the scheme: BIP-137 for `1...` and
  * `3...`, BIP-322 simple for `bc1q...` (20 bytes) and `bc1p...`. Pure; also runs in a browser.
  *
- * A signature proves control only at the moment of signing, so the text itself must be fresh and name its purpose.
+ * A signature proves control only at the moment of signing, so the message itself must be fresh and name its purpose.
  * @module
  */
 import { orUndefined } from '../../core/or-undefined.ts';
@@ -38,7 +38,7 @@ export function signMessage({
 
 export type MessageInput = { readonly address: string; readonly message: string; readonly signature: string };
 
-/** `scheme` is the scheme that was tried; null unless the text is a Bitcoin mainnet address. Never throws. */
+/** `scheme` is the scheme that was tried; null if the address is not a Bitcoin mainnet address. Never throws. */
 export type MessageVerdict = Verdict & { readonly scheme: MessageScheme | null };
 
 export function verifyMessage({ address, message, signature }: MessageInput): MessageVerdict {

@@ -13,8 +13,8 @@ export const invalid = (reason: string): Verdict => ({ verdict: 'invalid', reaso
 export const unsupported = (reason: string): Verdict => ({ verdict: 'unsupported', reason });
 
 /**
- * UTF-8 of a message. A lone surrogate is refused: every encoder replaces it with U+FFFD, and two texts would
- * share one signature.
+ * UTF-8 of a message. A lone surrogate is refused: every encoder replaces it with U+FFFD, so two messages would share
+ * one signature.
  *
  * @throws RangeError for a string that is not well-formed UTF-16
  */

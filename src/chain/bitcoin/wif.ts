@@ -45,6 +45,6 @@ export function findAddressType(key: BitcoinKey, address: string): KeyAddressTyp
   return types.find((type) => equalBytes(payToKey(publicKey, type), scriptPubKey)) ?? null;
 }
 
-/** Whether the key in the WIF controls the address; false also for a malformed WIF or address. */
+/** Whether the key in the WIF controls the address; false for a malformed WIF or address too. */
 export const wifControls = (wif: string, address: string): boolean =>
   typeof orUndefined(() => findAddressType(decodeWif(wif), address)) === 'string';

@@ -33,7 +33,10 @@ export function commentRoot({ tags }: NostrEvent): CommentRoot | undefined {
   return { tag, value, kind: first('K') ?? null, url: (tag === 'I' && webUrl(value)) || null };
 }
 
-/** The http(s) URL in a NIP-73 id, without fragment; undefined if none or with credentials. It becomes a link. */
+/**
+ * The http(s) URL in a NIP-73 id, without its fragment, for use as a link. Undefined if there is none or it has
+ * credentials.
+ */
 export function webUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined;
   const url = new URL(value);
@@ -50,8 +53,8 @@ export type Label = {
 };
 
 /**
- * The namespace of an `l` tag is its third element. A label without one belongs to the only namespace that an `L` tag
- * declares. Without a declared namespace the label belongs to `ugc`; with several it has no namespace.
+ * The namespace of an `l` tag is its third element. A label without a namespace belongs to the only one that an `L` tag
+ * declares. If none is declared, the label belongs to `ugc`; if several are, it has no namespace.
  */
 export function labelsOf({ tags }: NostrEvent): Label[] {
   const declared = new Set(tags.filter((tag) => tag[0] === 'L' && tag[1]).map((tag) => tag[1] ?? ''));

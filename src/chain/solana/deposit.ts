@@ -15,7 +15,7 @@ export type DepositAsset = 'USDC' | 'USDT';
 /** A token account before or after the transaction. */
 export type TokenBalanceRow = Omit<TokenRow, 'decimals'>;
 
-/** The members of a finalized transaction that are read here. */
+/** The members of a finalized transaction that this module reads. */
 export type DepositTransaction = Pick<
   ChainTransaction,
   'signature' | 'slot' | 'blockTime' | 'failed' | 'signers'
@@ -116,7 +116,7 @@ export function checkDeposit(transaction: DepositTransaction, terms: DepositTerm
   if (sender === undefined) return refused('no_sender');
   if ([...debits.keys()].some(isOurs)) return refused('own_movement');
   if (debits.size > 1) return held('several_senders');
-  // The rest of the credit has no sender, because it was minted in the same transaction.
+  // The remaining credit has no sender, because it was minted in the same transaction.
   if ((debits.get(sender) ?? 0n) < credit.atoms) return held('credit_exceeds_debit');
   if (!isOnCurve(sender)) return held('sender_off_curve');
   if (!signers.includes(sender)) return held('sender_not_signer');
@@ -134,7 +134,7 @@ const unverifiable = (
   reason,
 });
 
-/** Pairs the balances of each account before and after; undefined when the rows cannot belong to one transaction. */
+/** Pairs each account's balances before and after; undefined if the rows cannot belong to one transaction. */
 function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[]): Movement[] | undefined {
   const before = byAccount(pre);
   const after = byAccount(post);
@@ -156,7 +156,7 @@ function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[])
   return movements;
 }
 
-/** Null when a row does not name the account's owner, because the node's version is too old. */
+/** Null if a row does not name the account's owner, because the node's version is too old. */
 function movement(account: string, was?: TokenBalanceRow, is?: TokenBalanceRow): Movement | null | undefined {
   const row = was ?? is;
   if (!row) return undefined;
@@ -190,7 +190,7 @@ function creditOf(asset: DepositAsset, movements: readonly Movement[], terms: De
   return { account, atoms: move.after - move.before, isUnexpected };
 }
 
-/** Whether an account with tokens changed its owner. No transfer shows this, so the tokens' sender is unclear. */
+/** True if an account with tokens changed its owner. This is not a transfer, so the tokens' sender is unclear. */
 const changedHands = (move: Movement): boolean =>
   move.ownerBefore !== undefined &&
   move.ownerAfter !== undefined &&
@@ -215,8 +215,8 @@ export const EXCHANGE_WALLETS_AS_OF = '2026-11-27';
 
 /**
  * Hot wallets from which exchanges pay withdrawals. Each is labelled by a public explorer, in an exchange's proof of
- * reserves, or in at least two independent lists of public repositories. The wallet signs and owns the paying account,
- * so a reward sent there would be lost. The list is never complete; an operator can add to it.
+ * reserves, or in lists of at least two independent public repositories. The wallet signs and owns the paying account,
+ * so a reward sent there would be lost. The list is incomplete; operators can add wallets.
  */
 export const EXCHANGE_WALLETS: readonly string[] = [
   // Binance

@@ -1,5 +1,5 @@
 /**
- * What a listing shows of a token, read from the chain's accounts alone. It is read for the request, and again before
+ * The facts of a listed token, read only from accounts on the chain. They are read for the request, and again before
  * the paid request lists the token.
  * @module
  */

@@ -1,12 +1,14 @@
 /**
- * Finds words in a text as a reader perceives them: in letters of other scripts, with marks, digits, separators or
- * invisible characters.
+ * Finds words in a string as a reader perceives them, even in letters of other scripts, or with marks, digits,
+ * separators or invisible characters.
  * @see UTS #39, confusables.txt
  * @module
  */
 import { CONFUSABLES } from './confusables.ts';
 
-/** Letters that Unicode's table leaves out: a reader recognizes them by their shape or, in another alphabet, by their sound. */
+/**
+ * Letters missing from Unicode's table that a reader recognizes by their shape or, in another alphabet, by their sound.
+ */
 const STYLED: Readonly<Record<string, string>> = {
   a: '𐌀Ⱥⱥᶏɐ𐌰ᚨⲀⲁ卂ムᗩคልǟᴀΛɅ∆ΔДд∀Ɐ₳ª@4𐤠ꬰ∧𐒰𐓘ለꍏꋫᏗԹ𐐈𐐰𐊀𐤀ꓥꓯᐱ人ⴰ𐤀ꁲꋬᗛᎯѦ',
   b: 'Ƀƀᵬᶀ𐌱ᛒⲂⲃ乃ცɮʙвßβ฿₿8𐤡ᗺ๒๖ษƁꌃꃃᏰჃႦՅ𐐒𐐺ⴱ𐤁ꋰꃳᙖᗸጌ',
@@ -50,7 +52,7 @@ function drawnLetter(character: string): string | undefined {
   return start === undefined ? undefined : String.fromCharCode(97 + code - start);
 }
 
-/** Characters that a reader does not see: marks, and characters without a shape. */
+/** Characters that a reader does not see: marks, and characters without a glyph. */
 const UNSEEN_ONLY = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
 const UNSEEN = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const NO_LETTER = /[^\p{L}\p{N}]/gu;
@@ -68,12 +70,12 @@ function formsOf(character: string): readonly string[] {
 
 const withoutMarks = (text: string): string => text.normalize('NFD').replace(UNSEEN, '');
 
-/** Readings by character. A page of names needs them often. Cleared when full. */
+/** Cache of readings by character, because a page of names needs them often. Cleared when full. */
 const remembered = new Map<string, readonly string[] | null>();
 const REMEMBERED = 5_000;
 
 /**
- * Each text of letters and digits that a reader may see in one character. Empty for a gap between words, null for an
+ * The letter and digit sequences that a reader may see in one character. Empty for a gap between words, null for an
  * invisible character.
  */
 function readingsOf(character: string): readonly string[] | null {
@@ -102,7 +104,7 @@ function readingsFrom(character: string): readonly string[] {
 /** The readings of each character of a word. */
 type Word = readonly (readonly string[])[];
 
-/** A text on the chain can have 60 KB, of which wallets show the beginning. So many of its letters are compared. */
+/** Number of letters that are compared. A name on the chain can have 60 KB, but wallets show only its beginning. */
 const COMPARED = 100;
 
 function wordsOf(text: string): readonly Word[] {
@@ -188,13 +190,13 @@ const joined = (text: string): string =>
 const variantsOf = (text: string): readonly (readonly Word[])[] =>
   [...new Set([text, joined(text), ...turnedTexts(text)])].map(wordsOf);
 
-/** Whether a whole text reads as one of the words, which consist of a-z and digits. Gaps are ignored. */
+/** Whether a whole string reads as one of the words, which consist of a-z and digits. Gaps are ignored. */
 export const readsAs = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
   return [...sought].some((word) => variants.some((words) => reads(words, word, 'whole')));
 };
 
-/** Whether a word of the text contains a sought word, or several words together read as one. */
+/** Whether a word of the string contains a sought word, or several words together read as one. */
 export const contains = (text: string, sought: Iterable<string>): boolean => {
   const variants = variantsOf(text);
   return [...sought].some((word) =>

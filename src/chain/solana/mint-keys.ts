@@ -1,13 +1,14 @@
 /**
- * Who can mint a token, from the bytes of its accounts. It needs no Solana library, because the page that checks the
- * proof loads it.
+ * Who can mint a token, from the bytes of its accounts. It avoids the Solana library, because the page that checks the
+ * proof loads this module.
  * @see solana-program/token interface/src/state.rs (Mint, Multisig)
  * @module
  */
 import { base58 } from '@scure/base';
 
 /**
- * The mint authority, its keys, and how many of them must sign. An authority that is no multisig is its own only key.
+ * The mint authority, its keys, and how many of them must sign. An authority that is not a multisig is its own only
+ * key.
  */
 export type MintKeys =
   | { readonly authority: null }
@@ -16,7 +17,7 @@ export type MintKeys =
 const KEY_BYTES = 32;
 /** An optional authority: a u32 tag, then the key. */
 const AUTHORITY_AT = 4;
-/** m, n and the flag of the initialization, then eleven keys. */
+/** Offset of the eleven keys, which follow m, n and the initialization flag. */
 const SIGNERS_AT = 3;
 const MULTISIG_LENGTH = SIGNERS_AT + 11 * KEY_BYTES;
 
@@ -25,7 +26,7 @@ export type OwnedAccount = { readonly owner: string; readonly data: Uint8Array }
 
 const keyAt = (data: Uint8Array, at: number): string => base58.encode(data.slice(at, at + KEY_BYTES));
 
-/** The mint authority; null if nobody can mint, undefined for bytes that are too short. */
+/** The mint authority; null if minting is disabled for good, undefined for too few bytes. */
 export function mintAuthorityOf(mint: Uint8Array): string | null | undefined {
   if (mint.length < AUTHORITY_AT + KEY_BYTES) return undefined;
   return mint[0] === 0 ? null : keyAt(mint, AUTHORITY_AT);
@@ -45,7 +46,8 @@ export function minterOf(keys: MintKeys, reserve: string | null): Minter {
 }
 
 /**
- * @param program that owns the mint; it treats an account of any other program as a single signer, whatever its bytes
+ * @param program that owns the mint; it treats an authority owned by any other program as a single signer, whatever its
+ * bytes
  * @param account at the address of the authority; null if there is none
  */
 export function mintKeysOf(

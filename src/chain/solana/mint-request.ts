@@ -1,6 +1,7 @@
 /**
- * Reads a request for a second signature on a mint. Only the bytes that `mintMessage` builds are such a request. The
- * decoded fields build the message again, and both must be equal. No other instruction, account or signer can hide in it.
+ * Reads a request for a second signature on a mint. Only bytes that `mintMessage` builds are accepted. The message is
+ * built again from the decoded fields, and both must be equal. So it cannot contain a hidden instruction, account or
+ * signer.
  * @module
  */
 import {

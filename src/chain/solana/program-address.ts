@@ -1,7 +1,7 @@
 /**
- * Addresses that programs derive from seeds. They are off the curve, so no key exists for them. The library's
- * own search is asynchronous (WebCrypto), but messages are built synchronously. The search over the bumps is
- * therefore here; the curve and the text form are the library's.
+ * Addresses that programs derive from seeds. They are off the curve, so they have no key. The library's own search is
+ * asynchronous (WebCrypto), but messages are built synchronously. So this module searches the bumps; the curve and the
+ * base58 form are the library's.
  * @see https://solana.com/docs/core/pda
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * One transaction that creates a complete token: mint, metadata, supply to the creator, final authorities.
- * Either all of it lands or nothing does.
+ * One transaction that creates a complete token: mint, metadata, supply to the creator, final authorities. It lands as
+ * a whole or not at all.
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -50,7 +50,7 @@ export const CREATION_FEE = networkFee(BUDGET, 2n);
 /** Bytes of a mint. With a metadata pointer: padding to 165, account type, one extension of 64 bytes. */
 const MINT_SPACE = 82;
 const POINTER_MINT_SPACE = 165 + 1 + 4 + 64;
-/** Bytes of the metadata extension without its texts: header, two keys, three text lengths, an empty list. */
+/** Bytes of the metadata extension without its strings: header, two keys, three string lengths, an empty list. */
 const METADATA_SPACE = 4 + 64 + 3 * 4 + 4;
 /** Bytes of a Metaplex metadata account, regardless of its content. */
 const METAPLEX_SPACE = 607;
@@ -74,7 +74,7 @@ export function creationSpaces(design: TokenDesign): { mint: number; metadata: n
 /** The rent of an account is proportional to its size in bytes plus this overhead (`Rent::minimum_balance` of Agave). */
 const ACCOUNT_OVERHEAD = 128n;
 
-/** Lamports that leave the reserve for a creation, by what they pay for. */
+/** Lamports that leave the reserve for a creation, by purpose. */
 export type CreationCosts = {
   readonly mintRent: bigint;
   readonly metadataRent: bigint;
@@ -83,7 +83,7 @@ export type CreationCosts = {
   readonly networkFee: bigint;
 };
 
-/** @param least lamports that exempt an account without data from rent, from the chain */
+/** @param least minimum balance that makes an account without data rent-exempt, in lamports, from the chain */
 export function creationCosts(design: TokenDesign, least: bigint): CreationCosts {
   const { mint, metadata, account } = creationSpaces(design);
   const rentOf = (bytes: number): bigint =>
@@ -104,8 +104,8 @@ export const tokenProgramOf = (design: TokenDesign): string =>
   design.program === 'token-2022' ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM;
 
 /**
- * Instructions that write name, symbol and URI into a Token-2022 mint. The reserve signs them, and gives up its
- * authority if nobody is to have it.
+ * Instructions that write name, symbol and URI into a Token-2022 mint. The reserve signs them. It gives up its
+ * authority if the token should have none.
  */
 const nameInstructions = (
   { name, symbol, uri, creator, revokeUpdate }: TokenDesign,

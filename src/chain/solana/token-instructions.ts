@@ -1,6 +1,6 @@
 /**
- * Instructions on tokens. The token program's client builds those of the token program. Metadata instructions are
- * encoded byte by byte, because no client for this library version offers them.
+ * Token instructions. The token program's client builds its own instructions. Metadata instructions are encoded byte by
+ * byte, because this library version has no client for them.
  * @see solana-program/token-2022 interface, solana-program/token-metadata interface
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata (CreateMetadataAccountV3)
  * @module
@@ -55,7 +55,7 @@ export const mintTo = (terms: {
   mint: string;
   account: string;
   authority: string;
-  /** The keys that sign, in order, when the authority is a multisig account. */
+  /** The signing keys in order, if the authority is a multisig account. */
   signers?: readonly string[];
   atoms: bigint;
   decimals: number;
@@ -72,9 +72,9 @@ export const mintTo = (terms: {
     { programAddress: address(terms.program) },
   );
 
-/** Borsh text: u32 length, then UTF-8. */
+/** Borsh string: u32 length, then UTF-8. */
 const text = (value: string) => addEncoderSizePrefix(getUtf8Encoder(), getU32Encoder()).encode(value);
-/** OptionalNonZeroPubkey: 32 bytes, all zero for none. */
+/** OptionalNonZeroPubkey: 32 bytes; all zeros mean no key. */
 const keyOrZero = (key: string | null): Uint8Array => (key === null ? new Uint8Array(32) : addressSeed(key));
 
 const writable = (key: string) => ({ address: address(key), role: AccountRole.WRITABLE });

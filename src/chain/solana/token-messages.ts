@@ -38,7 +38,7 @@ export const ACCOUNT_RENT: Readonly<Record<string, bigint>> = {
 export type TokenTransfer = {
   /** Pays and signs: the owner of the source, or its delegate. */
   readonly from: string;
-  /** The token account that is debited; absent for the associated account of `from`. */
+  /** The token account that is debited. If absent, the associated account of `from`. */
   readonly source?: string;
   readonly to: string;
   readonly mint: string;
@@ -66,7 +66,7 @@ export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime
   const { from, to, mint, program, memo } = transfer;
   return compileMessage(from, lifetime, budgetOf(transfer), [
     ...(transfer.createAccount ? [createAtaIdempotent({ payer: from, owner: to, mint, program })] : []),
-    // An account of Token-2022 that requires a memo accepts only a transfer right after one.
+    // A Token-2022 account that requires memos accepts a transfer only right after a memo.
     memoInstruction(memo),
     transferChecked(transfer),
   ]);

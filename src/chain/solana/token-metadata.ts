@@ -1,6 +1,6 @@
 /**
- * Reads a token's names and the authorities that can still change it. They are in the metadata extension of a
- * Token-2022 mint, or in the mint's Metaplex account. Metadata that names a different mint is ignored.
+ * Reads a token's name, symbol and URI, and the authorities that can still change the token. They are in the metadata
+ * extension of a Token-2022 mint, or in the mint's Metaplex account. Metadata that names a different mint is ignored.
  * @see solana-program/token-metadata interface/src/state.rs
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
  * @module
@@ -49,7 +49,10 @@ export function metadataInMint(address: string, { extensions }: Mint): TokenMeta
   return metadata && pointerTarget(extensions) === address ? readMetadata(metadata, 0, address) : undefined;
 }
 
-/** The account that a mint names for its metadata; the system program's address for none; undefined without a pointer. */
+/**
+ * The account that a mint's metadata pointer names; the system program's address means none. Undefined without a
+ * pointer.
+ */
 function pointerTarget(extensions: Mint['extensions']): string | undefined {
   const pointer = extensions.get(METADATA_POINTER);
   return pointer && orUndefined(() => getAddressDecoder().decode(pointer, AFTER_AUTHORITY));
@@ -71,12 +74,12 @@ export const metadataOf = (
   metadataInMint(address, mint) ??
   (metaplex?.owner === METAPLEX_PROGRAM ? decodeMetaplexMetadata(address, metaplex.data) : undefined);
 
-/** A pointer begins with the authority over it. */
+/** A pointer starts with its authority, of this many bytes. */
 const AFTER_AUTHORITY = 32;
 
-/** Borsh text. Metaplex pads with zero bytes, which the decoder leaves out. */
+/** Borsh string. Metaplex pads with zero bytes, which the decoder drops. */
 const text = addDecoderSizePrefix(getUtf8Decoder(), getU32Decoder());
-/** Both standards begin with these fields. */
+/** Both standards start with these fields. */
 const NAMES = [
   ['updateAuthority', getAddressDecoder()],
   ['mint', getAddressDecoder()],
@@ -132,7 +135,7 @@ export function areNamesUnderstood(address: string, mint: Mint, metaplex: Uint8A
   return target === NO_KEY || (target === metaplexAddress(address) && metaplex !== undefined);
 }
 
-/** OptionalNonZeroPubkey: all zeros mean none, and decode as the system program's address. */
+/** OptionalNonZeroPubkey: all zeros mean no key; they decode as the system program's address. */
 function leadingKey(value: Uint8Array | undefined): string | null {
   if (value === undefined || value.length < 32) return null;
   const authority = getAddressDecoder().decode(value);
@@ -149,7 +152,7 @@ const METAPLEX = getStructDecoder([
   ['isMutable', getBooleanDecoder()],
 ]);
 
-/** Null when the account is marked as immutable. */
+/** The authority of a Metaplex account; null if the account is marked as immutable. */
 function metaplexAuthority(data: Uint8Array): string | null {
   const read = readMetaplex(data);
   return read?.isMutable ? read.updateAuthority : null;

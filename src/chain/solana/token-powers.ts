@@ -5,7 +5,7 @@
  */
 import type { Mint } from './token-program.ts';
 
-/** Powers over a mint, in the order in which a reader should learn of them. */
+/** Powers over a mint, in the order in which they are shown. */
 export const TOKEN_POWERS = [
   'permanent_delegate',
   'default_frozen',
@@ -56,21 +56,21 @@ export const POWER_WORDS: Readonly<Record<TokenPower, readonly [short: string, s
   ],
 };
 
-/** The words of a power. A power that only a newer release knows reads as an unknown one. */
+/** A power in words. A power that only a newer release knows is shown as unknown. */
 export const powerWords = (power: string): (typeof POWER_WORDS)[TokenPower] =>
   POWER_WORDS[TOKEN_POWERS.find((known) => known === power) ?? 'unknown'];
 
-/** A listing is refused for a mint with one of these powers: the tokens can be taken, or all of them can be stopped. */
+/** A listing is refused for a mint with one of these powers: its tokens can be taken, or all transfers stopped. */
 export const REFUSED_POWERS: readonly TokenPower[] = ['permanent_delegate', 'default_frozen', 'pausable'];
 
 /** The value of an extension, with checked bounds. If its length does not fit its type, the value is unknown. */
 type Value = { readonly bytes: Uint8Array; readonly view: DataView };
 
-/** Whether 32 bytes contain a key: all zeros mean none. */
+/** Whether 32 bytes contain a key; all zeros mean no key. */
 const hasKey = ({ bytes }: Value, at: number): boolean =>
   bytes.subarray(at, at + 32).some((byte) => byte !== 0);
 
-/** Shown amounts equal stored amounts. */
+/** The multiplier with which shown amounts equal stored amounts. */
 const PLAIN_MULTIPLIER = 1;
 const FROZEN = 2;
 const INITIALIZED = 1;
@@ -143,8 +143,8 @@ function powerOf(type: number, bytes: Uint8Array): TokenPower | undefined {
 }
 
 /**
- * Every power over holders of this mint's tokens. Empty only if the whole account is understood and gives nobody a power.
- * The authority over name and picture is not among them.
+ * Every power over holders of this mint's tokens. Empty only if the whole account is understood and contains no power.
+ * The authority over name and picture is not included.
  */
 export function tokenPowers(mint: Mint): readonly TokenPower[] {
   const { mintAuthority, freezeAuthority, extensions, hasUnreadBytes } = mint;

@@ -27,8 +27,7 @@ const KINDS = { mint: { base: 82, mark: 1 }, account: { base: 165, mark: 2 } } a
 type Extensions = {
   readonly extensions: ReadonlyMap<number, Uint8Array>;
   /**
-   * True if bytes follow that are not an extension, or if a type occurs twice: the account is then not fully
-   * understood.
+   * True if trailing bytes are not an extension, or if a type occurs twice. The account is then not fully understood.
    */
   readonly hasUnreadBytes: boolean;
 };
@@ -50,7 +49,7 @@ function tokenExtensions(owner: string, data: Uint8Array, kind: keyof typeof KIN
   while (at + 4 <= data.length) {
     const type = view.getUint16(at, true);
     const end = at + 4 + view.getUint16(at + 2, true);
-    // Type 0 is unused space. A value longer than the remaining bytes means that no list follows.
+    // Type 0 is unused space. A value longer than the remaining bytes means that these are not extensions.
     if (type === 0 || end > data.length || extensions.has(type)) break;
     extensions.set(type, data.slice(at + 4, end));
     at = end;
@@ -105,7 +104,7 @@ export function decodeMultisig(owner: string, data: Uint8Array): Multisig | unde
   return isInitialized ? { required, signers: signers.slice(0, n) } : undefined;
 }
 
-/** A mint: the supply of a token and its decimals. */
+/** A mint, with a token's supply and decimals. */
 export type Mint = Extensions & {
   /** The program that owns the mint. */
   readonly program: string;

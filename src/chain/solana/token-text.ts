@@ -1,5 +1,5 @@
 /**
- * Name, symbol and description of a token, within the bounds of the on-chain formats and wallets.
+ * Checks the name, symbol and description of a token against the bounds of the on-chain formats and of wallets.
  * @see Metaplex Token Metadata: name 32, symbol 10, uri 200 bytes of UTF-8
  * @module
  */
@@ -28,7 +28,7 @@ const EMOJI = new RegExp(
   'gu',
 );
 /**
- * The visible characters of an emoji. Each invisible character becomes a dot, so that the pictures which it joined stay
+ * The visible characters of an emoji. Each invisible character becomes a dot, so that the pictures that it joined stay
  * apart.
  */
 const bareEmoji = (emoji: string): string => emoji.replaceAll(/[\u200D\uFE0F\u{E0061}-\u{E007F}]/gu, '.');
@@ -59,7 +59,7 @@ export type TextFault =
   | 'ill_formed'
   | 'reserved';
 
-/** The fault in a text that wallets show, or undefined. `maxBytes` is in bytes of UTF-8. */
+/** The fault in a string that wallets show, or undefined. `maxBytes` is in bytes of UTF-8. */
 export function textFault(text: string, maxBytes: number): TextFault | undefined {
   if (text.length === 0) return 'empty';
   if (text.length > maxBytes) return 'too_long';
@@ -70,7 +70,7 @@ export function textFault(text: string, maxBytes: number): TextFault | undefined
   return ODD_SPACE.test(text) || BLANK.test(text) ? 'spaces' : undefined;
 }
 
-/** The same check for a description, which may have several lines. */
+/** The same check for a description, which can have several lines. */
 export function descriptionFault(text: string): TextFault | undefined {
   if (text === '') return undefined;
   const lines = text.split('\n');
@@ -89,7 +89,7 @@ export const nameFault = (text: string, maxBytes: number): TextFault | undefined
 /** Names of this service and its tokens. No other token may have one. */
 const OWN_NAMES = ['absr', 'asry', 'sluice'];
 
-/** Symbols and names whose look-alikes mislead, without gaps. */
+/** Symbols and names, without gaps, whose look-alikes mislead. */
 const WELL_KNOWN = [
   ...['btc', 'bitcoin', 'wbtc', 'wrappedbitcoin', 'cbbtc', 'tbtc', 'eth', 'ethereum', 'weth', 'wrappedether'],
   ...['sol', 'solana', 'wsol', 'wrappedsol', 'jitosol', 'jupsol', 'bsol', 'msol', 'jto', 'jito'],
@@ -113,5 +113,5 @@ const WELL_KNOWN = [
 
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** Whether a reader would take a name or symbol for a well-known one. */
+/** Whether a reader would mistake a name or symbol for a well-known one. */
 export const isWellKnown = (text: string): boolean => readsAs(text, WELL_KNOWN) || contains(text, OWN_NAMES);

@@ -28,15 +28,15 @@ import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
 
 /**
- * A memo of version 3 of the program. The library's default is a newer program whose memos nodes might not report. Our
+ * A memo of version 3 of the program. The library's default is a newer program, whose memos nodes may not report. Our
  * recovery finds payouts by memo.
  */
 export const memoInstruction = (text: string): Instruction =>
   getAddMemoInstruction({ memo: text }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 });
 
 /**
- * The text of a transaction's only memo, from a `getSignaturesForAddress` entry: its length in brackets, then
- * the text.
+ * A transaction's only memo, from a `getSignaturesForAddress` entry, which has its length in brackets and then the
+ * memo.
  */
 export const memoText = (listed: string | null | undefined): string | undefined =>
   listed?.replace(/^\[\d+\] /, '');
@@ -48,7 +48,7 @@ export type MessageVersion = 0 | 1;
 
 /** The lifetime and format version of a message. */
 export type Lifetime = {
-  /** A recent blockhash: the transaction can land in the next 150 blocks after it. */
+  /** A recent blockhash: the transaction can land in the 150 blocks after it. */
   readonly blockhash: string;
   /** 0 when absent. */
   readonly version?: MessageVersion;
@@ -183,7 +183,7 @@ export function signedTransaction(
   };
 }
 
-/** The message and the first signature of a transaction with two signatures. */
+/** Splits a transaction with two signatures into its message and first signature. */
 export function ofTwoSigners(wire: Uint8Array): { message: Uint8Array; first: Uint8Array } {
   return wire[0] === VERSION_ONE
     ? { message: wire.slice(0, -128), first: wire.slice(-128, -64) }
@@ -205,7 +205,7 @@ export type ChainTransaction = {
   readonly signers: readonly string[];
   readonly preLamports: readonly bigint[];
   readonly postLamports: readonly bigint[];
-  /** Null when the node stores no token balances. */
+  /** Null if the node does not store token balances. */
   readonly preTokens: readonly TokenRow[] | null;
   readonly postTokens: readonly TokenRow[] | null;
 };
