@@ -1,6 +1,6 @@
 /**
  * The birth of the custodian's records, stored in D1 in the row of the outbox's mark. Rows of a lost journal have
- * revisions up to that of the birth, and nothing changes them any more.
+ * revisions up to that of the birth, and never change again.
  * @module
  */
 import * as z from 'zod';
@@ -21,5 +21,5 @@ export const bornAtColumn = z.int().nullable();
  */
 export const IS_FINAL = `status <> 'waiting' AND json_extract(operations.journal, '$.dueAt') IS NULL`;
 
-/** SQL: the detail of an operation, with a special value for one that a lost journal left open. */
+/** SQL: an operation's detail, with a special value for an operation that a lost journal left open. */
 export const DETAIL = `CASE WHEN ${IS_FINAL} OR ${olderThan('operations')} IS NULL THEN detail ELSE 'older_than_records' END`;

@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 16 * 1024;
 
 /**
  * `curl -d` sends a form type; `fetch` and `sendBeacon` send a string as text/plain. Both are accepted if the body is
- * JSON. There are no cookies or other ambient credentials, so a form post from another site gains nothing.
+ * JSON. The API has no cookies or other ambient credentials, so a form post from another site gains no access.
  */
 const ACCEPTED =
   /^(?:application\/(?:[\w.+-]+\+)?json|application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i;
@@ -47,12 +47,12 @@ function passBody(c: Context, body: unknown): void {
   c.req.json = async <T>() => parsed as T;
 }
 
-/** Names by which callers ask for a dry run: `dry_run`, `dryRun`, `dry-run` and the like. */
+/** Names with which callers request a dry run: `dry_run`, `dryRun`, `dry-run` and similar. */
 const DRY_RUN = /^dry[\s_-]*run$/i;
 
 /**
- * Reads the body of a call that moves money. A query string is refused. So is a member that asks for a dry run, with any
- * value and at any depth, because the call would spend.
+ * Reads the body of a call that moves money. A query string is refused. So is a member that requests a dry run, with
+ * any value and at any depth, because the call would spend.
  * @param instead a sentence that names the call that only checks
  */
 export const spendingBody = (instead: string): MiddlewareHandler =>
@@ -70,7 +70,7 @@ export const spendingBody = (instead: string): MiddlewareHandler =>
     await next();
   };
 
-/** The first member that asks for a dry run. Bodies are shallow, so the recursion is short. */
+/** The first member that requests a dry run. Bodies are shallow, so the recursion is short. */
 function dryRunIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return undefined;
   for (const [name, member] of Object.entries(value)) {
@@ -87,7 +87,7 @@ function jsonHeaders(headers: Headers): Headers {
   return copy;
 }
 
-/** A member that is null is treated as absent: forms send null for empty fields. */
+/** Treats a null member as absent, because forms send null for empty fields. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof ExactNumber)
     return value;

@@ -1,8 +1,8 @@
-/** Largest number of values in an isolate's memory. */
+/** Maximum number of values in an isolate's memory. */
 const MAX_ENTRIES = 500;
-/** Largest sum of the values' sizes, mostly UTF-16 units of text, which take up to two bytes each. */
+/** Maximum sum of the values' sizes, mostly UTF-16 units of strings, which take up to two bytes each. */
 const MAX_SIZE = 8 * 1024 * 1024;
-/** Size of a part that is not text, such as a number or an object without its members. */
+/** Size of a part that is not a string, such as a number or an object without its members. */
 const PART_SIZE = 16;
 
 /** Keeps the newest entries, bounded by their number and by the size of their values. */
@@ -33,7 +33,7 @@ export class CacheMemory<Entry extends { readonly value: unknown }> {
   }
 }
 
-/** UTF-16 units of the texts in a value, bytes of its arrays, and a few units for each other part. */
+/** UTF-16 units of the strings in a value, bytes of its arrays, and `PART_SIZE` units for each other part. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return PART_SIZE + value.length;
   if (ArrayBuffer.isView(value)) return PART_SIZE + value.byteLength;

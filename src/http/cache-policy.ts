@@ -21,15 +21,15 @@ export type CachePolicy = {
   readonly kv?: 'read' | 'write';
 };
 
-/** A copy in KV may be a minute old in a location, and the cron writes every minute. */
+/** A KV copy in a location can be a minute old, and the cron writes every minute. */
 const KV_AND_CRON_MS = 120_000;
 /** Time that one cron run may take. */
 const RUN_MS = 30_000;
 
 /**
- * A value that the cron reads for all isolates. If the cron did not read it, an isolate reads the source itself, at
+ * A value that the cron reads for all isolates. If the cron has not read it, an isolate reads the source itself, at
  * first in the background.
- * @param everyMs age in milliseconds at which the cron reads the value again; 0 for each run
+ * @param everyMs age in milliseconds at which the cron reads the value again; 0 for every run
  */
 export const prewarmed = (staleMs: number, everyMs = 0): CachePolicy => ({
   freshMs: everyMs + KV_AND_CRON_MS + RUN_MS,

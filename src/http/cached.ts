@@ -1,7 +1,7 @@
 /**
  * Caches values of slow or scarce upstreams in this isolate's memory and, if the cron reads them, in KV for all
- * isolates. Freshness depends on the time stored with the value, never on the place where it was found. A value is
- * valid if it was read after the last change of an operation and is not too old. A failed load stores no value.
+ * isolates. Freshness depends on the time stored with the value, never on where it was found. A value is valid if it
+ * was read after the last change of an operation and is not too old. A failed load does not store a value.
  * @module
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -19,7 +19,7 @@ import { within } from './within.ts';
  */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
-/** The JSON of a response, with its ETag. `of` exists only in the type: it is the value that the text encodes. */
+/** The JSON of a response, with its ETag. `of` exists only in the type: it is the value that the JSON encodes. */
 export type Body<T> = { readonly text: string; readonly etag: string; readonly of?: T };
 
 const isCached = (part: unknown): part is Cached<unknown> =>
@@ -36,7 +36,9 @@ export class Dated<T> {
   }
 }
 
-/** Thrown by a load: the source says that there is no such value. The cache remembers it, and throws `reason`. */
+/**
+ * Thrown by a load if the source reports that the value does not exist. The cache remembers this, and throws `reason`.
+ */
 export class Miss extends Error {
   readonly reason: Error;
 
@@ -56,10 +58,12 @@ type Load = { readonly entry: Promise<Entry>; readonly began: number };
 type CacheOptions = {
   /** Absent if values are kept in memory only. Values in KV must survive JSON, so atoms are decimal text. */
   readonly kv?: Pick<KVNamespace, 'get' | 'put'> | undefined;
-  /** Part of the keys in KV: a release does not read the values of another one, whose form may differ. */
+  /** Part of the KV keys, so that a release does not read another release's values, whose form may differ. */
   readonly release?: string;
   readonly now: () => number;
-  /** Unix ms of the last change of an operation; 0 without one. Absent if no value is changed by operations. */
+  /**
+   * Unix ms of the last change of an operation; 0 without one. Absent if operations do not change the cached values.
+   */
   readonly lastChange?: () => Promise<number>;
   /** Keeps a background promise alive after the response was sent. */
   readonly defer: (work: Promise<unknown>) => void;
@@ -71,36 +75,36 @@ const MISS_PAUSE_MS = 60_000;
 /** Remembered failures, and times of reads from KV; the oldest is evicted first. */
 const MAX_NOTES = 500;
 /**
- * A request joins the load of another one until the load is this old. The runtime never settles the promises of a
+ * A request joins another request's load until the load is this old. The runtime never settles the promises of a
  * cancelled request, so a later request loads the value itself.
  */
 const JOIN_MS = 10_000;
-/** A load may take this long before requests get an older value. */
+/** A load can take this long before requests get an older value. */
 const PATIENCE_MS = 3_000;
 
 const LAST_CHANGE = 'last-change';
 /** An isolate reads the time of the last change at most once in this period. */
 const CHANGE_PAUSE_MS = 1_000;
-/** Longest wait for the time of the last change. Without it, only the age of a value counts. */
+/** Maximum wait for the time of the last change. Without that time, only the age of a value counts. */
 const CHANGE_WAIT_MS = 1_000;
 /** A source may show an operation this much later than the custodian's nodes. */
 const SOURCE_LAG_MS = 2_000;
-/** The cron writes KV once in this time, so a younger value in memory is the newest one. */
+/** The cron writes to KV once in this period, so a younger value in memory is the newest one. */
 const CRON_PERIOD_MS = 60_000;
 /** An older value is looked up in KV at most once in this time. */
 const LOOK_AGAIN_MS = 5_000;
-/** Clocks of isolates differ by less. */
+/** Maximum difference between the clocks of two isolates. */
 const MAX_SKEW_MS = 5_000;
 const CHANGE_POLICY = { freshMs: CHANGE_PAUSE_MS, revalidateMs: 0, staleMs: Number.POSITIVE_INFINITY };
 
 /**
- * The caller has used up its own share, or its request has no free connection. This says nothing about the upstream or
- * other callers.
+ * True if the caller has used up its own share, or its request has no free connection. The upstream may work, and other
+ * callers may read it.
  */
 const isOwnRefusal = (error: unknown): boolean =>
   (error instanceof AppError && error.code === 'RATE_LIMITED') || failureReason(error) === 'busy';
 
-/** What a reader of cached values needs. */
+/** The interface for readers of cached values. */
 export type CacheReader = Pick<Cache, 'read'>;
 
 export class Cache {
@@ -117,7 +121,7 @@ export class Cache {
 
   /**
    * The value of a key, not older than the policy allows.
-   * @throws what `load` threw, when no recent enough value exists
+   * @throws the error of `load`, if there is no recent enough value
    */
   async read<T>(key: string, policy: CachePolicy, load: () => Promise<T | Dated<T>>): Promise<Cached<T>> {
     const { freshMs, revalidateMs, staleMs, notBefore = 0 } = policy;
@@ -143,7 +147,7 @@ export class Cache {
 
   /**
    * The body of a response that is made from cached values. It is reused until one of them changes.
-   * @param from everything that `make` depends on: cached values, and other values, which are compared by identity
+   * @param from all values that `make` depends on: cached values, and others, which are compared by identity
    */
   async body<T>(name: string, from: readonly unknown[], make: () => T): Promise<Body<T>> {
     const key = `body:${name}`;
@@ -239,7 +243,7 @@ export class Cache {
     );
   }
 
-  /** A load of this key that may still be joined. */
+  /** A running load of this key that can still be joined. */
   #running(key: string): Load | undefined {
     const load = this.#loads.get(key);
     return load && this.#options.now() < load.began + JOIN_MS ? load : undefined;
@@ -302,11 +306,11 @@ export class Cache {
     keepNewest(this.#failures, key, { error, at: this.#options.now(), pauseMs }, MAX_NOTES);
   }
 
-  /** Takes a value or a failure that the cron has stored, unless the value in memory is newer. */
+  /** Uses a value or failure that the cron has stored, unless the value in memory is newer. */
   async #readKv(key: string, { freshMs, notBefore = 0, kv: use }: CachePolicy): Promise<void> {
     const { kv, now } = this.#options;
     const known = this.#memory.get(key);
-    // A value that the cron reads only once an hour is usually older than `CRON_PERIOD_MS`. KV is not read each
+    // A value that the cron reads only once an hour is usually older than `CRON_PERIOD_MS`. So KV is not read each
     // time.
     const lookedAgo = now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY);
     const isLooked = lookedAgo >= 0 && lookedAgo < LOOK_AGAIN_MS;
@@ -320,7 +324,7 @@ export class Cache {
     const found = await kv?.get<Entry>(this.#kvKey(key), 'json').catch(() => null);
     const newest = this.#memory.get(key);
     if (typeof found?.asOf !== 'number' || found.asOf < (newest?.asOf ?? 0)) return;
-    // A clock that was ahead wrote it: it would stay fresh until this clock has caught up.
+    // A value that a fast clock has written would stay fresh until this clock has caught up.
     if (found.asOf > now() + MAX_SKEW_MS) return;
     // The value of one read stays the same object, so a body made from it stays valid.
     const { value, asOf, failedAt } = {

@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import { AppError } from '../core/errors.ts';
 import { ExactNumber, stringifyJson } from '../core/json.ts';
 
-/** Visible ASCII, long enough that two callers do not choose the same key by chance. */
+/** Visible ASCII, and too long for two callers to choose the same key by chance. */
 const KEY = /^[\x21-\x7e]{16,128}$/;
 
 /** The header in the document; `requestKey` checks it. */
@@ -44,8 +44,7 @@ export type RequestFingerprint = { readonly keyHash: string; readonly bodyHash: 
  *
  * @param route a constant such as `exchange/create`: the same key on two routes is treated as two keys
  * @param key   in the form of the header
- * @param body  the validated body; the order of its members does not matter, bigint is treated as its decimal
- * text
+ * @param body the validated body; the order of its members does not matter, bigint is treated as its decimal string
  */
 export const requestFingerprint = (route: string, key: string, body: unknown): RequestFingerprint => ({
   keyHash: hash(`${route}\n${key}`),

@@ -1,7 +1,6 @@
 /**
- * Lists in pages (`limit`, an opaque `cursor`, and `next_cursor`) and as CSV (RFC 4180). A cursor contains the
- * sort key of the last row shown. New rows therefore neither repeat nor hide a row, and every page costs the
- * same.
+ * Lists in pages (`limit`, an opaque `cursor`, and `next_cursor`) and as CSV (RFC 4180). A cursor contains the sort key
+ * of the last row shown. So new rows neither repeat nor hide a row, and every page costs the same.
  * @module
  */
 import { z } from '@hono/zod-openapi';
@@ -38,7 +37,7 @@ export const encodeCursor = (list: string, key: CursorKey): string =>
 /**
  * The sort key in a cursor; null without a cursor.
  * @param key shape of the list's sort key
- * @throws AppError INVALID_INPUT for text that this list did not issue
+ * @throws AppError INVALID_INPUT for a cursor that this list did not issue
  */
 export function decodeCursor<K extends CursorKey>(
   list: string,
@@ -96,7 +95,7 @@ export function linkNext(c: Context, next: string | null): void {
 
 type Cell = string | number | boolean | null;
 
-/** Whether the caller prefers CSV to JSON. Sets `Vary`, since both come from one URL. */
+/** Whether the caller prefers CSV to JSON. Sets `Vary`, because both come from one URL. */
 export function wantsCsv(c: Context): boolean {
   c.header('Vary', 'Accept', { append: true });
   const type = accepts(c, {

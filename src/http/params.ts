@@ -28,11 +28,11 @@ type AmountRules = {
   readonly excess: 'drop' | 'refuse';
   readonly description: string;
   readonly example: string;
-  /** The form of an amount that the document declares as text. */
+  /** The pattern of an amount that the API document declares as a string. */
   readonly pattern?: string;
 };
 
-/** An amount as a JSON number or decimal text, converted from its source digits into atoms. */
+/** An amount as a JSON number or decimal string, converted from its source digits into atoms. */
 export function amountParam({ decimals, minimum, excess, description, example, pattern }: AmountRules) {
   return z
     .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: 'must be a number' })
@@ -85,7 +85,7 @@ export const emptyIsAbsent: MiddlewareHandler = async function emptyIsAbsent(c, 
 /** Every integer of at most 15 digits is exact as a double. */
 const MAX_QUERY_INTEGER = 999_999_999_999_999;
 
-/** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as text. */
+/** An integer in a body: a JSON number in any notation (`6`, `6.0`, `6e0`), or the same as a string. */
 export function integerMember(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {
   const rule = integerRule(minimum, maximum);
   return z

@@ -11,17 +11,15 @@ import type { Problem } from './responses.ts';
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
 /**
- * D1 marks its errors only in their text. An error with an SQLite code is a faulty statement, except for a missing
- * table: then the migrations were not applied to this database.
+ * D1 marks its errors only in their message. An error with an SQLite code means a faulty statement, except for a
+ * missing table: then the migrations were not applied to this database.
  */
 const isDatabaseDown = (thrown: unknown): boolean =>
   thrown instanceof Error &&
   /^D1_ERROR|\bD1 DB\b/.test(thrown.message) &&
   (!/SQLITE_/.test(thrown.message) || /\bno such table\b/.test(thrown.message));
 
-/**
- * The error that a caller sees for a thrown value: an expected failure unchanged, anything else as INTERNAL.
- */
+/** The error that a caller sees for a thrown value. Expected failures stay unchanged; all others become INTERNAL. */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseDown(thrown)) return databaseUnavailable('The database does not respond.', thrown);
@@ -29,12 +27,12 @@ export function asAppError(thrown: unknown): AppError {
 }
 
 /**
- * Characters that control a terminal or the direction of a text. Without this, a refusal would repeat them from the
- * caller's input.
+ * Characters that control a terminal or the direction of text. They are removed, because refusals repeat the caller's
+ * input.
  */
 const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text, or every text within a value, without control characters. */
+/** A string, or every string within a value, without control characters. */
 function withoutControls(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(CONTROLS, '\ufffd');
   if (Array.isArray(value)) return value.map(withoutControls);

@@ -1,6 +1,6 @@
 /**
- * Rejects floods before any work is done. The platform counts per location, and not exactly. So nothing that costs
- * money depends on this count: the custodian has its own exact limits.
+ * Rejects floods before any work is done. The platform counts per location and not exactly, so calls that cost money do
+ * not depend on this count. The custodian has its own exact limits.
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';

@@ -1,7 +1,7 @@
 /**
- * Reads of D1 that a replica may serve. All reads of one request share a session, so that no later read sees
- * older rows than an earlier one. A request can continue from the bookmark of an earlier response; its reads
- * then see at least the changes that the earlier request made.
+ * Reads of D1 that a replica may serve. All reads of one request share a session, so that a later read never sees older
+ * rows than an earlier one. A request can continue from the bookmark of an earlier response; its reads then see at
+ * least the changes that the earlier request made.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -13,10 +13,13 @@ export type D1Reads = Pick<D1Database, 'prepare' | 'batch'>;
 /** Header of a response to a request that changed D1, and of a later request that must see the change. */
 export const BOOKMARK_HEADER = 'X-Data-Bookmark';
 
-/** D1 compares bookmarks as text. Other text would cause an error, or be taken for a session constraint. */
+/** D1 compares bookmarks as strings. Other strings would cause an error, or be taken for a session constraint. */
 const BOOKMARK = /^[0-9a-f]+(?:-[0-9a-f]+)*$/;
 const MAX_BOOKMARK_LENGTH = 200;
-/** Longest wait for a bookmark. The change is already written, so its response is then sent without one. */
+/**
+ * Longest wait for a bookmark. The change is already written, so after this wait the response is sent without a
+ * bookmark.
+ */
 const BOOKMARK_TIMEOUT_MS = 1_000;
 
 type RequestReads = {
@@ -46,7 +49,9 @@ export function replicatedReads(db: D1Database): D1Reads {
   };
 }
 
-/** Runs a read whose result other requests get too: in a session of its own, without the current request's bookmark. */
+/**
+ * Runs a read whose result is shared with other requests, in its own session, without the current request's bookmark.
+ */
 export const withoutBookmark = <T>(read: () => T): T =>
   requests.run({ bookmark: undefined, session: undefined, causedRows: false }, read);
 

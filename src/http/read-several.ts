@@ -8,12 +8,12 @@ import { AppError } from '../core/errors.ts';
 
 /** The page with the most reads needs nine. */
 const MOST_READS = 12;
-/** Longest bodies of one response together, in UTF-16 units. Pages of the site need a tenth of it. */
+/** Maximum total length of the bodies in one response, in UTF-16 units. The site's pages need a tenth of it. */
 const MOST_CHARS = 2 * 1024 * 1024;
 
 type Service = { fetch(request: Request, env: unknown, context: unknown): Response | Promise<Response> };
 
-/** @param isRead whether a path may be read by a page */
+/** @param isRead whether a page may read a path */
 export const readSeveral =
   (service: Service, isRead: (path: string) => boolean) =>
   async (c: Context): Promise<Response> => {

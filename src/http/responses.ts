@@ -21,7 +21,7 @@ export function cachedJson<T>({ body }: Pick<Context, 'body'>, { text, etag }: B
   return response as Response & TypedResponse<JSONParsed<T>, 200, 'json'>;
 }
 
-/** Headers of a response that nobody may store; it has no ETag. */
+/** Headers of a response that must not be stored; it has no ETag. */
 export const NO_STORE = { 'Cache-Control': { schema: { type: 'string' as const, enum: ['no-store'] } } };
 
 /** A list, as JSON or as CSV. */

@@ -33,7 +33,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'a URL',
 };
 
-/** Describes a broken size limit: for a text in characters, for a number by its value. */
+/** Describes a broken size limit: in characters for a string, by value for a number. */
 function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): string {
   const bound = issue.code === 'too_big' ? issue.maximum : issue.minimum;
   const most = issue.code === 'too_big' ? 'at most' : 'at least';
@@ -43,7 +43,7 @@ function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): st
   return `is ${grouped(String(issue.input.length))} characters long; ${most} ${grouped(String(bound))}`;
 }
 
-/** The message for an issue. Undefined keeps zod's own message, for issues that no request can cause. */
+/** The message for an issue. Undefined keeps zod's own message, for issues that requests cannot cause. */
 export function validationMessage(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -66,7 +66,7 @@ export function validationMessage(issue: RawIssue): string | undefined {
   }
 }
 
-/** The message for a text that is too long in bytes of UTF-8, the unit of wallets and the chain. */
+/** The message for a string with too many bytes of UTF-8, the unit of wallets and the chain. */
 export const tooManyBytes = (text: string, maximum: number): string =>
   `is ${grouped(String(utf8ToBytes(text.toWellFormed()).length))} bytes long; at most ${grouped(String(maximum))}`;
 
@@ -83,7 +83,7 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'a JSON object' : shortened(String(value), MAX_SHOWN);
 }
 
-/** Matches messages that already describe the value or say that it is missing. */
+/** Matches messages that already describe the value or state that it is missing. */
 const IS_COMPLETE =
   /^(?:is required$|must not be empty$|is [\d,]+ (?:bytes|characters) long; |Unknown member)/;
 

@@ -8,7 +8,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { CacheReader } from './cached.ts';
 
-/** Longest wait that a call may request, in seconds: proxies and clients commonly give up after 60. */
+/** Maximum wait that a call can request, in seconds. Proxies and clients commonly time out after 60. */
 export const MAX_PREFERRED_WAIT_SECONDS = 55;
 
 /** Request headers of a read that can wait. */
@@ -38,8 +38,8 @@ export function preferredWaitMs(header: string | undefined): number | undefined 
 }
 
 /**
- * The members of a comma-separated list; a comma inside a quoted string does not separate. An unterminated string takes
- * the rest, so no character is read twice.
+ * The members of a comma-separated list; a comma inside a quoted string does not separate. An unterminated string
+ * extends to the end, so each character is read only once.
  */
 const splitList = (text: string): string[] =>
   (text.match(/(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^,"])+/gs) ?? []).map((member) => member.trim());
@@ -53,7 +53,7 @@ export const MAX_WAITING = 512;
 /** Interval between reads of a record, regardless of the number of requests for it. */
 const POLL_MS = 1_000;
 const POLICY = { freshMs: POLL_MS, revalidateMs: 0, staleMs: 0 };
-/** The interval for a record whose end is near. */
+/** The interval for a record that may soon be final. */
 const NEAR_POLL_MS = 200;
 
 export type Waiting = ReturnType<typeof createWaiting>;
@@ -69,11 +69,11 @@ type WaitOptions = {
 export type Poll<T> = {
   /** Key of the record, unique among all records that can be waited for. */
   readonly key: string;
-  /** @throws AppError; only a failure of the first read of a request is thrown */
+  /** @throws AppError; but only for the first read of a request */
   readonly read: () => Promise<T>;
   /** The value whose change ends the wait; null when the state is final. */
   readonly stateOf: (value: T) => string | null;
-  /** Whether the end is near, so that a read may be at most 200 ms old. If absent, it is never near. */
+  /** True if the record may soon be final, so that a read can be at most 200 ms old. If absent, this never applies. */
   readonly isNear?: (value: T) => boolean;
 };
 
@@ -133,8 +133,8 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     nextChange,
 
     /**
-     * Returns the record, at most a second old, or 200 ms near its end; without a wait preference, at once. Sets
-     * `Preference-Applied` if the wait was granted.
+     * Returns the record, at most a second old, or 200 ms if it may soon be final. Without a wait preference, returns
+     * at once. Sets `Preference-Applied` if the wait was granted.
      * @throws what `read` throws
      */
     async read<T>(c: Context, poll: Poll<T>): Promise<T> {

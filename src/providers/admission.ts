@@ -1,7 +1,8 @@
 /**
- * Admits calls to upstreams. The platform lets six connections of one invocation wait for their headers, and queues other
- * calls. A queued call can exceed its time limit there, so one host that hangs would fail calls to other hosts. Calls that
- * callers cause are within a budget for each upstream, so that they never use up what the service's own work needs.
+ * Admits calls to upstreams. On this platform, at most six connections of one invocation can wait for headers; further
+ * calls are queued. A queued call can exceed its time limit, so one hanging host would make calls to other hosts fail.
+ * Calls that callers cause have a budget for each upstream, so that they never use up the calls that the service's own
+ * work needs.
  * @see https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
  * @module
  */
@@ -10,12 +11,15 @@ import { Budget, type BudgetTerms, type BudgetVerdict } from '../core/budget.ts'
 import { isTimeOver } from '../core/due-time.ts';
 import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
 
-/** Calls of one invocation at once. The sixth connection is left for KV. */
+/** Maximum concurrent calls of one invocation. The sixth connection is reserved for KV. */
 const MAX_CALLS = 5;
 const MAX_CALLS_PER_HOST = 2;
 /** Longest wait for admission. */
 const MAX_WAIT_MS = 15_000;
-/** Longer than any call lasts. The runtime never ends the calls of a cancelled request, so their slots are taken back. */
+/**
+ * Longer than any call takes. The runtime never ends the calls of a cancelled request, so their slots are freed after
+ * this time.
+ */
 const MAX_CALL_MS = 30_000;
 /** Number of timeouts in a row after which an upstream is skipped, and for how long. */
 const MAX_TIMEOUTS = 2;
@@ -38,7 +42,7 @@ type Entered = { readonly leave: () => void } | { readonly refused: 'busy' | Spe
 /** A unit of a caller's budget, taken at the moment of admission. */
 type Taking = {
   readonly take: () => BudgetVerdict;
-  /** True if its call goes before the other calls of its priority now. */
+  /** True if this call now goes before the other calls of its priority. */
   readonly isFirst: () => boolean;
 };
 
@@ -118,8 +122,8 @@ export class CallSlots {
   }
 
   /**
-   * Admits waiting calls. Within one priority, calls with `isFirst` come first, then the others in order of arrival. A call
-   * lets later ones pass while its host is busy or its client must wait for a unit.
+   * Admits waiting calls. Within one priority, calls with `isFirst` come first, then the others in order of arrival.
+   * Later calls can pass a call whose host is busy or whose client must wait for a unit.
    */
   #admitWaiting(): void {
     for (const priority of PRIORITIES)
@@ -166,13 +170,16 @@ type Scope = {
   /** Absent where the number of calls is not limited. */
   readonly slots?: CallSlots | undefined;
   readonly priority: Priority;
-  /** A call uses the budget of any of these, including a client that joins while it waits. Empty if none is known. */
+  /**
+   * A call can use the budget of any of these clients, including one that joins while the call waits. Empty if no
+   * client is known.
+   */
   readonly clients: ReadonlySet<string>;
-  /** True if its calls go before those of other callers now. Absent: never. */
+  /** True if these calls now go before those of other callers. If absent, they never do. */
   readonly isFirst?: () => boolean;
 };
 
-/** One client, or several of which the first with a unit left pays; null if none is known. */
+/** One client, or several, of which the first with a free unit pays; null if no client is known. */
 type Callers = string | ReadonlySet<string> | null;
 
 const clientsOf = (callers: Callers): ReadonlySet<string> =>
@@ -215,7 +222,7 @@ type Upstream = {
 
 /**
  * Admits the calls of one isolate or Durable Object, and skips an upstream that hangs (circuit breaker): after
- * `SKIPPED_MS` one call tries it again. Outside of `CallSlots.run` the number of calls is not limited.
+ * `SKIPPED_MS` one call tries it again. Outside `CallSlots.run`, the number of calls is not limited.
  */
 export class Admission {
   readonly #upstreams = new Map<string, Upstream>();
@@ -232,15 +239,15 @@ export class Admission {
   }
 
   /**
-   * Waits until a call may begin. Its time limit starts then.
-   * @returns the function that ends the call, and is told whether the upstream did not respond in time
+   * Waits until a call may start. The call's time limit starts then.
+   * @returns the function that ends the call; its argument states whether the upstream timed out
    * @throws AppError UPSTREAM_FAILED `circuit_open` or `busy`, RATE_LIMITED for a caller; nothing was sent
    */
   async admit(name: string, url: string): Promise<(isTimeout: boolean) => void> {
     const upstream = this.#of(name);
     if (this.#isSkipped(upstream)) throw upstreamFailed(name, 'circuit_open');
     const leave = await enter(name, new URL(url).host, this.#takingOf(upstream));
-    // Another call may have found during the wait that the upstream hangs.
+    // During the wait, another call may have found that the upstream hangs.
     if (this.#isSkipped(upstream)) {
       leave();
       throw upstreamFailed(name, 'circuit_open');
@@ -270,7 +277,7 @@ export class Admission {
     return !isTimeOver(skippedUntil, SKIPPED_MS, this.#now());
   }
 
-  /** What the running work must take for a call. The service's own work takes nothing. */
+  /** The unit that the current work must take for a call. The service's own work needs none. */
   #takingOf({ budget }: Upstream): Taking {
     const scope = scopes.getStore();
     if (scope?.priority !== 'user' || !budget) return UNBOUNDED;

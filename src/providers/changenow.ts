@@ -1,7 +1,7 @@
 /**
- * ChangeNOW v2 (documenter.getpostman.com/view/8180765/SVfTPnM8). An asset is a ticker on a network. Amounts
- * are 1e-18 coin here and decimal text upstream. Creating an exchange has no idempotency key upstream, so it
- * is requested only once, ever.
+ * ChangeNOW v2 (documenter.getpostman.com/view/8180765/SVfTPnM8). An asset is a ticker on a network. Amounts are 1e-18
+ * coin here and decimal strings upstream. The provider has no idempotency key for creating an exchange, so an exchange
+ * is requested only once.
  * @module
  */
 import * as z from 'zod';
@@ -12,7 +12,7 @@ import { isUnsent } from './admission.ts';
 import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
 const UPSTREAM = 'changenow';
-/** Slow wallets of the provider delay the response to a create call; its clients wait 15 to 20 s. */
+/** The provider's slow wallets delay the response to a create call; its own clients wait 15 to 20 s. */
 const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);
@@ -74,7 +74,7 @@ const Status = z.object({
   expectedAmountTo: optionalCoins,
   amountFrom: optionalCoins,
   amountTo: optionalCoins,
-  /** Null while the provider has none, in the state `new`. */
+  /** Null while the provider has no address, in the state `new`. */
   payinAddress: chainText.nullish().transform((address) => address ?? null),
   payinExtraId: optionalText,
   payinHash: optionalText,
@@ -101,7 +101,7 @@ export type ExchangeOrder = Pair & {
 /** The result of a read: the value, or the provider's own error code such as `pair_is_inactive`. */
 export type Read<T> = { ok: true; value: T } | { ok: false; code: string };
 
-/** `refused`: certainly no exchange exists. `unknown`: one may exist. */
+/** `refused`: the exchange was certainly not created. `unknown`: it may exist. */
 export type CreateOutcome =
   | { outcome: 'created'; exchange: CreatedExchange }
   | { outcome: 'refused'; code: string }
@@ -126,7 +126,7 @@ export class ChangeNow {
     return { ok: true, value: parsed.data };
   }
 
-  /** Every currency that can be exchanged now. Rows of an unknown shape are left out. */
+  /** Every currency that can be exchanged now. Rows of an unknown shape are dropped. */
   async currencies(): Promise<Currency[]> {
     const rows = await this.#read(
       '/exchange/currencies',
@@ -156,7 +156,7 @@ export class ChangeNow {
     return this.#read('/exchange/by-id', { id: exchangeId }, Status);
   }
 
-  /** Opens an exchange. Never throws on network failures: a missing response is an outcome. */
+  /** Opens an exchange. Does not throw on network failures, because a missing response is an outcome. */
   async create(order: ExchangeOrder): Promise<CreateOutcome> {
     const body = {
       ...assetsOf(order),
@@ -202,9 +202,8 @@ const assetsOf = ({ from, to }: Pair) => ({
 });
 
 /**
- * The provider's own code for a refusal, or one of ours: `rate_limited`, `invalid_api_key`, `status_4xx`.
- * Refusals have status 400 to 403, sometimes 200. The provider's message is dropped: it is free text and may
- * quote the key.
+ * The provider's own code for a refusal, or one of ours: `rate_limited`, `invalid_api_key`, `status_4xx`. Refusals have
+ * status 400 to 403, sometimes 200. The provider's message is dropped, because it is free text and may quote the key.
  */
 function refusalOf(response: UpstreamResponse): string | undefined {
   if (response.status === 429) return 'rate_limited';

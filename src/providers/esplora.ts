@@ -53,7 +53,7 @@ export type Esplora = ReturnType<typeof createEsplora>;
 
 export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetch }) {
   const at = (path: string) => ({ fetch: opts.fetch, upstream: opts.name, url: `${opts.baseUrl}${path}` });
-  /** Third parties may make transactions large: 100,000 virtual bytes are up to 10 MB of JSON. */
+  /** Third parties can make transactions large: 100,000 virtual bytes are up to 10 MB of JSON. */
   const large = (path: string) => ({ ...at(path), shortens: true });
 
   async function list(path: string): Promise<BitcoinTx[]> {
@@ -80,7 +80,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
 
     tipHash: async (): Promise<string> => blockHashOf(opts.name, await ask(at('/blocks/tip/hash'))),
 
-    /** One transaction, or null when this index does not have it. */
+    /** One transaction, or null if this index does not have it. */
     async tx(txid: string): Promise<BitcoinTx | null> {
       const response = await ask(large(`/tx/${encodeURIComponent(txid)}`));
       if (response.status === 404) return null;
@@ -95,8 +95,8 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
       list(`/address/${encodeURIComponent(address)}/txs/mempool`),
 
     /**
-     * Confirmed transactions of the address, newest first, at most about 25 per page and fewer if they are large; older
-     * ones after `lastSeenTxid`.
+     * Confirmed transactions of the address that are older than `lastSeenTxid`, newest first. A page has about 25, or
+     * fewer if they are large.
      */
     chainTxs(address: string, lastSeenTxid?: string): Promise<BitcoinTx[]> {
       const page = lastSeenTxid ? `/${encodeURIComponent(lastSeenTxid)}` : '';

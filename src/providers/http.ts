@@ -10,9 +10,9 @@ import { parseUpstreamJson } from '../core/json.ts';
 import type { Admission } from './admission.ts';
 import { completeRows, stringShortener } from './large-list.ts';
 
-/** Largest upstream response in bytes, and the longest wait for it, body included, in milliseconds. */
+/** Maximum upstream response in bytes, and the maximum wait for it, including the body, in milliseconds. */
 const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
-/** Maximum bytes read of a body whose strings are shortened. */
+/** Maximum bytes that are read of a body whose strings are shortened. */
 const MAX_SHORTENED_BYTES = 16 * MAX_UPSTREAM_BYTES;
 const UPSTREAM_TIMEOUT_MS = 8_000;
 
@@ -39,7 +39,7 @@ type Ask = {
 };
 
 /**
- * The HTTP response as text, with any status. The time limit begins when the call is admitted.
+ * The HTTP response as text, with any status. The time limit starts when the call is admitted.
  * @throws AppError UPSTREAM_FAILED if it is late or too large; `busy` or `circuit_open` if it was not sent
  */
 export async function ask(asked: Ask): Promise<UpstreamResponse> {
@@ -127,7 +127,7 @@ export async function getJson<T>(asked: Ask, schema: ZodType<T>): Promise<T> {
   try {
     return shaped(asked.upstream, await ask(asked), schema);
   } catch (error) {
-    // No retry after a slow failure, because the caller is waiting, nor after a rate limit, which the retry
+    // There is no retry after a slow failure, because the caller is waiting, or after a rate limit, which the retry
     // would hit again.
     const reason = error instanceof AppError ? error.details?.reason : undefined;
     const passing = reason === 'unreachable' || reason === 'not_json' || /^status_5/.test(String(reason));
@@ -136,7 +136,7 @@ export async function getJson<T>(asked: Ask, schema: ZodType<T>): Promise<T> {
   }
 }
 
-/** One POST that returns JSON. Not retried, since the first request may have taken effect. */
+/** One POST that returns JSON. It is not retried, because the first request may have taken effect. */
 export async function postJson<T>(asked: Omit<Ask, 'method'>, schema: ZodType<T>): Promise<T> {
   return shaped(asked.upstream, await ask({ ...asked, method: 'POST' }), schema);
 }
@@ -145,8 +145,8 @@ export async function postJson<T>(asked: Omit<Ask, 'method'>, schema: ZodType<T>
 const PATIENCE_MS = 1_500;
 
 /**
- * The first response of several equivalent sources. Each source starts once the previous one has failed or is slow. Only for
- * reads, since a slow source is not cancelled.
+ * The first response of several equivalent sources. Each source starts once the previous one has failed or is slow.
+ * Only for reads, because a slow source is not cancelled.
  * @throws the first source's error if all fail; undefined if there is no source
  */
 export async function hedged<S, T>(sources: readonly S[], read: (source: S) => Promise<T>): Promise<T> {
@@ -161,7 +161,7 @@ export async function hedged<S, T>(sources: readonly S[], read: (source: S) => P
   });
 }
 
-/** Undefined if the response fails or is slow. */
+/** Undefined if the response fails or is not there within `PATIENCE_MS`. */
 function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slow = new Promise<undefined>((resolve) => {

@@ -1,10 +1,12 @@
 /**
- * Reads JSON that anyone may make large, such as the transactions of a Bitcoin address or the memos of a Solana one. Long
- * strings are shortened while the bytes arrive. Of a list that is still too large, the first rows are used.
+ * Reads JSON that anyone can make large, such as a Bitcoin address's transactions or a Solana address's memos. Long
+ * strings are shortened while the bytes arrive. If a list is still too large, only its first rows are used.
  * @module
  */
 
-/** Characters kept of each string; an escape is one. No id, address, number or memo of ours has as many. */
+/**
+ * Characters that are kept of each string; an escape counts as one. Ids, addresses, numbers and our memos are shorter.
+ */
 const KEPT_STRING = 200;
 
 const QUOTE = 0x22;
@@ -14,7 +16,7 @@ const LETTER_U = 0x75;
 const ESCAPE_BEGINS = 5;
 const ESCAPE_DIGITS = 4;
 
-/** Returns a function that drops the end of long strings from the chunks of one JSON text. */
+/** Returns a function that drops the ends of long strings from the chunks of one JSON document. */
 export function stringShortener(): (chunk: Uint8Array) => Uint8Array {
   /** Characters of the current string so far; undefined outside of strings. */
   let length: number | undefined;

@@ -1,5 +1,5 @@
 /**
- * The witness: a second key of the mint authority, which another account keeps (`src/witness`).
+ * Client of the witness, which has the second key of the mint authority in another account (`src/witness`).
  * @module
  */
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { tryJson } from '../core/json.ts';
 import { ask, type Fetch, shaped } from './http.ts';
 
 const UPSTREAM = 'witness';
-/** The witness reads its own nodes and indexes before it signs, which takes this long at most. */
+/** Maximum wait for the witness, which reads its own nodes and indexes before it signs. */
 const TIMEOUT_MS = 20_000;
 
 const Signed = z.object({ signature: z.string() });

@@ -1,5 +1,6 @@
 /**
- * The meaning of a refusal of 1Click, read from its text. The messages seen in production are in docs/build/upstreams.md.
+ * The meaning of a refusal by 1Click, parsed from its message. The messages seen in production are in
+ * docs/build/upstreams.md.
  * @module
  */
 import { parseAmount, SOL_DECIMALS } from '../core/amount.ts';
@@ -13,8 +14,8 @@ export type StatedAmount = { readonly unit: 'lamports' | 'microUsd'; readonly va
 /**
  * no_route         the service has no liquidity or solver for this amount now
  * pair_paused      the pair is switched off
- * request_invalid  the service rejects a member of our request that no caller chooses
- * bridge_refused   the text is not known
+ * request_invalid  the service rejects a member of our request that callers do not choose
+ * bridge_refused   the message is not known
  */
 export type RefusalReason =
   | 'amount_too_low'
@@ -24,27 +25,27 @@ export type RefusalReason =
   | 'request_invalid'
   | 'bridge_refused';
 
-/** The response of a service that works but gives no quote. */
+/** The response of a working service that does not quote. */
 export type BridgeRefusal = {
   readonly reason: RefusalReason;
-  /** The smallest amount that the text names. */
+  /** The smallest amount that the message states. */
   readonly least?: StatedAmount;
-  /** The service's text, for the log. */
+  /** The service's message, for the log. */
   readonly text: string;
 };
 
 const MAX_TEXT = 300;
-/** Members of an error body that hold its text, at any depth. */
+/** Members of an error body that contain its message, at any depth. */
 const TEXT_MEMBERS =
   /^(message|msg|errors?|detail|details|description|reason|title|cause|data|response|code|error_?code)$/i;
 const MAX_DEPTH = 4;
-/** A text that is ignored if there is another one. */
+/** A message that is ignored if the body has another one. */
 const NAME_OF_STATUS = /^(bad request|unprocessable (entity|content)|(validation )?error|\d+)$/i;
 
 /** Members and entries that are read at each depth: a body may have hundreds of thousands. */
 const MAX_MEMBERS = 50;
 
-/** The texts of an error body. */
+/** The messages of an error body. */
 function textsOf(value: unknown, depth = 0): readonly string[] {
   if (typeof value === 'string') return [value.slice(0, MAX_TEXT)];
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
@@ -53,7 +54,7 @@ function textsOf(value: unknown, depth = 0): readonly string[] {
   return named.slice(0, MAX_MEMBERS).flatMap(([, member]) => textsOf(member, depth + 1));
 }
 
-/** The text of an error; undefined for an empty body and for the page of a proxy. */
+/** The message of an error; undefined for an empty body and for a proxy's page. */
 function messageOf(body: string): string | undefined {
   const parsed = tryJson(body);
   const isMarkup = /^\s*</.test(body);
@@ -76,7 +77,7 @@ const wordsOf = (message: string): string =>
 /** The service, or one that it calls, failed. */
 const OUTAGE =
   /\binternal( server)? ?error|time(d|s)?[ -]?out|deadline exceeded|\bbusy\b|overload|bad gateway|\b(service|server|system|gateway|upstream|api|backend|database|host|node|rpc)s? (is |are |was )?(temporarily |currently |not |un)*(available|reachable|down|error|failed|failure)|something went wrong|unexpected (error|failure)|unhandled|econn|etimedout|socket hang up|fetch failed|connection (refused|reset|closed)|retries|^(service |temporarily )*unavailable\W*$/;
-/** A text that matches states that the amount is wrong, even beside an error code such as `UPSTREAM_ERROR`. */
+/** A message that matches states that the amount is wrong, even beside an error code such as `UPSTREAM_ERROR`. */
 const AMOUNT_IS = /\bamount (is )?too (low|small|high|large|big)\b/;
 const isOutage = (words: string): boolean => OUTAGE.test(words) && !AMOUNT_IS.test(words);
 const LIMITED = /(rate|quota) exceeded|rate limit|too many \w+|throttl|request limit|requests per/;
@@ -103,11 +104,11 @@ const PAUSED =
 const INVALID =
   /\b(not valid|invalid|must (not )?(be|have|match|contain)|should (not )?(be|exist)|validation|bad request|malformed|required|missing|json)\b/;
 
-/** With these statuses the service states why it gives no quote; with the others it, or a proxy, failed. */
+/** With these statuses the service states why it does not quote. With others, the service or a proxy failed. */
 const REFUSED = [400, 422];
-/** With these statuses only JSON with a known text is a refusal, because proxies also send them. */
+/** With these statuses only JSON with a known message is a refusal, because proxies also send them. */
 const PERHAPS_REFUSED = [401, 403, 404, 409, 451];
-/** A proxy's or a framework's text for a path that it does not serve. */
+/** A proxy's or framework's message for a path that it does not serve. */
 const NO_SUCH_PATH = /^cannot (get|post)\b|\bno route matched\b/;
 
 /** True for a failure that often passes when the request is repeated. */
@@ -163,7 +164,7 @@ const FEE = /\b(fees?|costs?|gas)\b/;
 const SUBJECT = new RegExp(
   `amount|deposit|value|\\bsize|swap|trade|order|input|volume|quantity|\\b${FEE.source}|${OTHER_SUBJECT.source}`,
 );
-/** Words that compare, from the strongest. A stronger one decides: "below the minimum 5 (maximum 9)". */
+/** Comparing words, strongest first. The strongest match decides: "below the minimum 5 (maximum 9)". */
 const TOO =
   /\btoo (?<low>low|small|little|tiny)\b|\btoo (?<high>high|large|big|much|great)\b|(?<low2>(insufficient|not enough)( \w+)? amount|(amount|deposit|value)( is| was)? (insufficient|not (enough|sufficient))|(not|n't) (high|large|big) enough|\bdust\b|not (cover|reach|meet)|increase (the|your) amount)|(?<high2>(reduce|decrease) (the|your) amount)/g;
 const THAN =
@@ -177,7 +178,7 @@ const STATED_AS_FACT = /\b(is|was|are|were|does|did)(n't| not)\b/;
 const RANGE = /\b(between|range|outside|out of bounds)\b/;
 const POSITIVE = /\b(greater|more|larger|higher) than (0|zero)\b(?![.,]\d)|\bpositive\b/;
 
-/** On which side of the allowed amounts a text places ours; undefined if it does not speak of the amount. */
+/** Whether a message means that our amount is too low or too high; undefined if it is not about the amount. */
 function sideOf(words: string, amount: bigint): Side | undefined {
   if (RANGE.test(words)) return AMOUNT.test(words) ? sideOfRange(words, amount) : undefined;
   for (const comparison of [TOO, THAN, NOUN]) {
@@ -223,11 +224,13 @@ const NUMBER = /^(\d{1,3}([,_' ])\d{3}(\2\d{3})*|\d+)(\.\d+)?$/;
 const USD = /^(us\$|\$|usd[ct]?|us|dollars?)$/;
 const SOL = /^(w? ?sols?|solana|◎)$/;
 const ATOMS = /^(lamports?|atoms?|atomic|base|raw|units?)$/;
-/** Words of the sentence that may follow a number without a unit. Any other word may be a unit. */
+/** Words that can follow a number without a unit. Any other word may be a unit. */
 const NO_UNIT =
   /^(for|or|to|and|please|when|because|but|if|is|was|required|needed|minimum|min|as|with|at|by|you|your|got|now|instead|given|received|requested|try)?$/;
 
-/** The bound that a text states; undefined without a number, and unless the unit is sure: SOL, lamports or dollars. */
+/**
+ * The bound that a message states; undefined without a number, or if the unit is not clearly SOL, lamports or dollars.
+ */
 function leastOf(words: string): StatedAmount | undefined {
   const [, between = '', before = '', number = '', attached = '', next = ''] = STATED.exec(words) ?? [];
   if (!NUMBER.test(number)) return undefined;

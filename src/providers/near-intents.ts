@@ -1,5 +1,6 @@
 /**
- * NEAR Intents 1Click: quotes and swap states as the service returns them, unchecked. Amounts are integer text in atoms.
+ * NEAR Intents 1Click: quotes and swap states as the service returns them, unchecked. Amounts are integer strings in
+ * atoms.
  * @see https://docs.near-intents.org (OpenAPI 0.1.10); recorded responses in test/fixtures/recorded/one-click
  * @module
  */
@@ -76,7 +77,7 @@ const Quote = z.object({
   quote: QuoteDetails,
 });
 
-/** A sum; null in every other form, because the service writes default values until the sum is known. */
+/** A sum; null for any other value, because the service writes default values until the sum is known. */
 const sum = z
   .unknown()
   .transform((value) => numberText(value) ?? '')
@@ -91,7 +92,7 @@ const Status = z.object({
     // "0" until the sum is known.
     refundedAmount: sum,
     refundFee: sum,
-    // REFUNDED lists the refund; SUCCESS lists nothing here.
+    // With REFUNDED this lists the refund; with SUCCESS it is empty.
     originChainTxHashes: hashes.catch(null),
     destinationChainTxHashes: hashes,
   }),
@@ -112,7 +113,7 @@ export type OneClickRequest = {
   readonly deadline: string;
 };
 
-/** A failure that took longer is not repeated, because a caller waits for the quote. */
+/** A call that failed after a longer time is not repeated, because a caller waits for the quote. */
 const MOST_BEFORE_REPEAT_MS = 2_000;
 
 export type NearIntents = ReturnType<typeof createNearIntents>;
@@ -124,8 +125,8 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
 
   return {
     /**
-     * A quote, or the reason why the service has none. A quote that is not dry also opens a one-time deposit address,
-     * which costs nothing if nobody pays to it. A failure of the service is repeated once, unless it was slow.
+     * A quote, or the reason why the service does not quote. A quote that is not dry also opens a one-time deposit
+     * address, which is free if it is never paid. A failed call is repeated once, unless it was slow.
      * @throws AppError UPSTREAM_FAILED
      */
     async quote(request: OneClickRequest): Promise<OneClickQuote | BridgeRefusal> {
@@ -150,14 +151,14 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       return refusalOf(answer, amount) ?? shaped(upstream, answer, Quote);
     },
 
-    /** Names the transaction that paid a deposit address. @throws AppError UPSTREAM_FAILED */
+    /** Tells the service which transaction paid a deposit address. @throws AppError UPSTREAM_FAILED */
     async submitDeposit(depositAddress: string, txHash: string): Promise<void> {
       const url = `${opts.baseUrl}/v0/deposit/submit`;
       const { status } = await ask({ ...common, method: 'POST', url, body: { txHash, depositAddress } });
       if (status < 200 || status > 299) throw upstreamFailed(upstream, `status_${status}`);
     },
 
-    /** The state of the swap of a deposit address. @throws AppError UPSTREAM_FAILED, reason `deposit_unknown` on 404 */
+    /** The state of the swap at a deposit address. @throws AppError UPSTREAM_FAILED, reason `deposit_unknown` on 404 */
     async status(depositAddress: string): Promise<OneClickStatus> {
       const url = `${opts.baseUrl}/v0/status?depositAddress=${encodeURIComponent(depositAddress)}`;
       const answer = await ask({ ...common, url });

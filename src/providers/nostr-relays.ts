@@ -1,6 +1,6 @@
 /**
- * Reads from Nostr relays over WebSocket. A relay can be late, send without end, forge events, or answer a
- * different query. Returned events are authentic, match the filter, and arrived within the deadline.
+ * Reads from Nostr relays over WebSocket. A relay can be late, send endlessly, forge events, or respond to a different
+ * query. Returned events are authentic, match the filter, and arrived within the deadline.
  * @see https://github.com/nostr-protocol/nips/blob/master/01.md
  * @module
  */
@@ -11,21 +11,23 @@ import { tryJson } from '../core/json.ts';
 import { keepNewest } from '../core/keep-newest.ts';
 import type { Admission } from './admission.ts';
 
-/** Longest time from the handshake to the last message. */
+/** Maximum time from the handshake to the last message. */
 export const RELAY_DEADLINE_MS = 4_000;
 /** Maximum number of relays: as many as a request may call at once. */
 const MAX_RELAYS = 5;
-/** Largest size of all messages of a connection, and of one message, in UTF-16 units: measuring needs no encoding. */
+/**
+ * Maximum size of one message and of all messages of a connection, in UTF-16 units, which need no encoding to measure.
+ */
 const MAX_RELAY_CHARS = 2 * 1024 * 1024;
 const MAX_EVENT_CHARS = 64 * 1024;
 /** Maximum number of verified events kept, to avoid a second Schnorr check (0.5 ms). */
 const MAX_VERIFIED = 5_000;
-/** Rejecting an event costs as much as accepting one, so reading stops at this number. */
+/** Rejecting an event costs as much as accepting one, so reading stops after this many rejections. */
 const MAX_REJECTED = 20;
 
 /**
  * How a query ended. `eose`: the relay has no more events, or the limit was reached; only this response is complete.
- * `closed`: the relay refused. `skipped`: it was not called, because it hung before or too many calls wait.
+ * `closed`: the relay refused. `skipped`: the relay was not called, because it hung before or too many calls wait.
  * `unreachable`, `lost`: no connection, or a broken one. `forged`: too many events were forged or did not match.
  */
 export const RELAY_ENDS = [
@@ -217,7 +219,7 @@ class Session implements RelaySession {
     try {
       this.#socket?.close(1000);
     } catch {
-      // The connection was already broken.
+      // Ignored: the connection was already broken.
     }
   }
 }

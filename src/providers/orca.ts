@@ -6,7 +6,7 @@
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
 import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
-/** If Orca is late, the chain is read instead, so the timeout is shorter than elsewhere. */
+/** If Orca is late, the chain is read instead, so this timeout is shorter than others. */
 const TIMEOUT_MS = 5_000;
 
 export type Orca = ReturnType<typeof createOrca>;

@@ -18,7 +18,7 @@ type Calls = {
 
 type Venue = {
   readonly url: string;
-  /** Dollars of both coins as decimal text; undefined if the venue has no price. */
+  /** Dollar prices of both coins as decimal strings; undefined if the venue has no price. */
   readonly read: (calls: Calls) => Promise<Readonly<Record<'btc' | 'sol', string | undefined>>>;
 };
 
@@ -29,9 +29,9 @@ const Ticker = z.object({
   result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
 });
 
-/** The price venues, in the order of preference. Any two must agree before a swap. */
+/** The price venues, in order of preference. Any two of them must agree before a swap. */
 export const PRICE_VENUES = {
-  /** Mids of perpetual futures, which differ from spot by a few basis points. */
+  /** Mid prices of perpetual futures, which differ from spot prices by a few basis points. */
   hyperliquid: {
     url: 'https://api.hyperliquid.xyz',
     async read({ post }) {

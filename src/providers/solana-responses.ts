@@ -1,6 +1,6 @@
 /**
- * Schemas for the members of Solana nodes' responses that are used here. Integers become bigint, regardless of their
- * form.
+ * Schemas for the members of Solana nodes' responses that are used here. Integers become bigint, whether they are
+ * numbers or strings.
  * @see https://solana.com/docs/rpc
  * @module
  */
@@ -19,7 +19,7 @@ export const uint = z.unknown().transform((value, context) => {
 /** The error of a transaction; null on success. */
 const failure = z.unknown().transform((err): unknown => err ?? null);
 const slotContext = z.object({ slot: uint });
-/** Unix seconds; null if the node does not know the time. Some then write 0. */
+/** Unix seconds; null if the node does not know the time. Some nodes then return 0. */
 const blockTime = z
   .int()
   .nullable()
@@ -31,7 +31,7 @@ const RpcError = z.object({ code: z.number(), message: z.string(), data: z.unkno
 export const Envelope = z.object({ result: z.unknown().optional(), error: RpcError.nullish() });
 /** The body of a refused call. */
 export const ErrorEnvelope = z.object({ error: RpcError });
-// A schema is compiled when it is made, so none is made at a call.
+// A schema is compiled when it is created, so calls must not create one.
 export const Unparsed = z.unknown();
 export const SentSignature = z.string();
 export const Balance = withContext(uint);
@@ -55,7 +55,7 @@ const Status = z
 export const Statuses = withContext(z.array(Status.nullable()));
 export const Signatures = z.array(
   z.object({
-    // Honest nodes refuse to read any other text, so one entry of it could end reads of the rest.
+    // Honest nodes refuse to read any other string, so one malformed entry could end the reads of the others.
     signature: z.string().refine(isSignature),
     slot: uint,
     err: failure,

@@ -39,7 +39,7 @@ export type Consensus = 'towerbft' | 'alpenglow' | 'unknown';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** An account as shown by a node. */
+/** An account as a node shows it. */
 export type ChainAccount = Readonly<z.infer<typeof Account>>;
 /** A row of `getSignaturesForAddress`. */
 export type SignatureEntry = Readonly<z.infer<typeof Signatures>[number]>;
@@ -131,7 +131,7 @@ const exchangeOver =
   (url: string, name: string, fetch: Fetch): Exchange =>
   async (method, params) => {
     const body = { jsonrpc: '2.0', id: 1, method, params };
-    // Anyone may add transactions with long memos to a list.
+    // Anyone can add transactions with long memos to a list.
     const shortens = method === 'getSignaturesForAddress';
     const answer = await ask({ fetch, upstream: name, url, method: 'POST', body, shortens });
     return refusalUnderHttpError(answer) ?? shaped(name, answer, Envelope);
@@ -149,7 +149,7 @@ function createCall(name: string, exchange: Exchange) {
   };
 }
 
-/** Callers name accounts, and one can have 10 MB. A hundred of this length fit into one response. */
+/** Callers name accounts, and an account can have 10 MB. A hundred of this length fit into one response. */
 const MOST_ACCOUNT_BYTES = 12 * 1024;
 
 /** Blocks, balances and accounts. */
@@ -191,7 +191,7 @@ const stateReads = (name: string, call: Call) => ({
 
   /**
    * Accounts of one slot, in the given order, null if absent; at most 100 addresses per call.
-   * @param bytes how many bytes of data the node sends; an account with as many or more is returned without data
+   * @param bytes maximum bytes of data that the node sends; an account with as many or more is returned without data
    */
   async accounts(addresses: readonly string[], commitment: Commitment, bytes = MOST_ACCOUNT_BYTES) {
     const options = { encoding: 'base64', commitment, dataSlice: { offset: 0, length: bytes } };
@@ -203,7 +203,7 @@ const stateReads = (name: string, call: Call) => ({
     return { slot: context.slot, accounts };
   },
 
-  /** Lamports that exempt an account of this size in bytes from rent. */
+  /** Minimum balance that makes an account of this size in bytes rent-exempt, in lamports. */
   rentExemption: (bytes: number) => call('getMinimumBalanceForRentExemption', [bytes], uint),
 
   async tokenSupply(mint: string, commitment: Commitment, minContextSlot?: bigint) {
@@ -233,8 +233,8 @@ const transactionReads = (name: string, call: Call) => ({
 
   /**
    * A transaction at this commitment, or null while the node does not have it.
-   * @throws RpcRefusal -32015 for a version above `newest`, even if the node shows it despite the maximum, and for a
-   * version whose JSON has a different form
+   * @throws RpcRefusal -32015 for a version above `newest`, even if the node returns it, and for a version whose JSON
+   * has a different form
    */
   async transaction(signature: string, commitment: 'confirmed' | 'finalized', newest = NEWEST_VERSION) {
     const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: newest };
@@ -256,7 +256,7 @@ const transactionReads = (name: string, call: Call) => ({
 
 /** RPC methods that send or simulate a transaction. */
 const sends = (call: Call) => ({
-  /** Sends without preflight, because the transaction was checked before and a lagging node must not refuse it. */
+  /** Sends without preflight, because the transaction was already checked and a lagging node must not refuse it. */
   send: (wireBase64: string) =>
     call(
       'sendTransaction',
@@ -293,8 +293,8 @@ export function isAlreadyProcessed(error: unknown): boolean {
 }
 
 /**
- * Whether a read failed because the transaction's version is unsupported. Our own transactions never have
- * such a version.
+ * Whether a read failed because the transaction's version is unsupported. Our own transactions never have an
+ * unsupported version.
  */
 export const isUnsupportedVersion = (error: unknown): boolean =>
   failureReason(error) === `rpc_${UNSUPPORTED_VERSION}`;

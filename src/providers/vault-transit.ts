@@ -34,7 +34,7 @@ export type VaultKey = {
   readonly key: string;
 };
 
-/** The parts of `https://TOKEN@<service>/v1/<mount>/keys/<key>`; undefined for any other text. */
+/** The parts of `https://TOKEN@<service>/v1/<mount>/keys/<key>`; undefined for any other string. */
 export function readVaultKey(text: string): VaultKey | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username === '') return undefined;
@@ -53,7 +53,7 @@ export function createVaultTransit(settings: VaultKey & { readonly address: stri
     timeoutMs: TIMEOUT_MS,
   });
   /**
-   * The key's version whose public key is `address`. Each request names it, so a rotation in the Vault does not
+   * The version of the key whose public key is `address`. Each request names it, so a rotation in the Vault does not
    * change the signer.
    */
   let version: number | undefined;
@@ -75,7 +75,10 @@ export function createVaultTransit(settings: VaultKey & { readonly address: stri
       return (await versions()).map(({ address }) => address);
     },
 
-    /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
+    /**
+     * True if the key service has the private key of `address` and this token may use it. @throws AppError
+     * UPSTREAM_FAILED
+     */
     async isAvailable(): Promise<boolean> {
       version = (await versions()).find(({ address }) => address === settings.address)?.version;
       // A periodic token lives as long as it is renewed. Any other token works until it expires.

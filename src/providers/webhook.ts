@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5_000;
 /** Discord refuses a longer message. */
 const DISCORD_LENGTH = 2_000;
 
-/** Slack and Discord show one text and ignore or refuse other members. Any other receiver gets the whole message. */
+/** Slack and Discord show one string and ignore or refuse other members. Any other receiver gets the whole message. */
 function formOf(host: string, message: { readonly text: string }): unknown {
   if (host === 'slack.com' || host.endsWith('.slack.com')) return { text: message.text };
   if (/(^|\.)discord(app)?\.com$/.test(host))

@@ -130,7 +130,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
 
 /**
  * Rents and programs change rarely, and all callers share them, so their reads use no client's budget. The custodian
- * sells no creation whose cost differs from what its own nodes show.
+ * refuses to sell a creation whose cost differs from its own nodes' figure.
  */
 const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
 

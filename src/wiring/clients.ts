@@ -11,8 +11,8 @@ import { createPriceVenues } from '../providers/price-venues.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 /**
- * Host names, so that readers know whom the service asks. An IP address, or a host that is named twice, gets a
- * number.
+ * Host names, so that readers know which explorers the service reads. A host that is an IP address or occurs twice gets
+ * a number.
  */
 export function explorerNames(urls: readonly string[]): readonly string[] {
   const hosts = urls.map((url) => new URL(url).hostname);

@@ -39,7 +39,7 @@ import type { Line } from './telemetry.ts';
 
 /** Longest wait for a call about the object's state. The object first verifies its journal for at most two seconds. */
 const STATE_MS = 8_000;
-/** Longer than the timeout of a call to a node, so that one node that hangs does not hide the others. */
+/** Longer than the timeout of a call to a node, so that one hanging node does not hide the others. */
 const PROBE_MS = 12_000;
 
 const unavailable = (message: string, cause?: unknown): AppError =>
@@ -148,7 +148,7 @@ export class CustodianClient implements CustodianApi {
   }
 
   /**
-   * Makes a call that reads the object's state. Its wait is limited, because an object that hangs must not delay the
+   * Makes a call that reads the object's state. Its wait is limited, because a hanging object must not delay the
    * alarms.
    */
   async #ask<T>(shape: Shape<T>, verb: Verb, waitMs = STATE_MS): Promise<T> {

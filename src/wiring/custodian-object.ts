@@ -1,6 +1,6 @@
 /**
  * The Durable Object named `custodian`, the only code that signs. An object with another name refuses every call and
- * writes nothing. The platform exposes only the methods of its prototype, so nothing else is reachable.
+ * does not write. The platform exposes only the methods of the class's prototype, so other members are unreachable.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -22,7 +22,8 @@ import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
 /**
- * Maximum concurrent calls to one read-only method. More are refused, so that a burst leaves the one thread free for money.
+ * Maximum concurrent calls to one read-only method. Further calls are refused, so that a burst of reads does not block
+ * work on money on the only thread.
  */
 const MAX_READS = 32;
 
@@ -33,7 +34,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
    */
   readonly #custodian: Custodian | AppError | undefined;
   readonly #slots = new CallSlots();
-  /** Number of running calls of each method that anyone can call and that signs nothing. */
+  /** Number of running calls for each public method that does not sign. */
   readonly #reads = new Map<keyof CustodianRpc, number>();
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -111,8 +112,8 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   /**
-   * The object has one thread. Each read yields once before it begins, so that its timer, create calls and confirm
-   * calls that have arrived run first. All reads of a burst are counted before any of them begins.
+   * The object has one thread. Each read yields once before it starts, so that the timer, create calls and confirm
+   * calls that have arrived run first. All reads of a burst are counted before any of them starts.
    */
   async #read<T>(
     verb: keyof CustodianRpc,
@@ -158,7 +159,7 @@ function custodianOf(ctx: DurableObjectState, env: Env): Custodian | AppError {
   }
 }
 
-/** Delay of the restart, so that the response to the operator's command leaves the object first. */
+/** Delay of the restart, so that the response to the operator's command is sent first. */
 const RESTART_MS = 5_000;
 
 function platformStorage(ctx: DurableObjectState): Storage {

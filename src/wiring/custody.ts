@@ -54,7 +54,10 @@ export type CustodyPlatform = {
   Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'openCircuits' | 'release' | 'log'> &
   Pick<PaymentDeps, 'randomBytes'>;
 
-/** @throws AppError NOT_CONFIGURED, also logged as an alarm: nothing is signed until the operator corrects it */
+/**
+ * @throws AppError NOT_CONFIGURED, which is also logged as an alarm, because signing stops until the operator corrects
+ * the setting
+ */
 export function custodyDeps(env: Env): CustodyDeps {
   const config = wiredCustodian(env);
   try {
@@ -88,7 +91,7 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   });
 }
 
-/** Swaps that are prepared at the same time share one read of the venues, and estimates share one blockhash. */
+/** Swaps prepared within this time share one read of the venues, and estimates share one blockhash. */
 const SWAP_READS_SHARED_MS = 1_000;
 const RENT_SHARED_MS = 10_000;
 /** Each node is probed at most once in this time, however often the status is read. */
@@ -159,7 +162,7 @@ const custodyLimits = (config: Config): CustodyDeps['limits'] => ({
   operatingFloat: config.OPERATING_FLOAT_SOL,
 });
 
-/** What the spend watch reads: the effects of a transaction, and the accounts and the mint that other keys can move. */
+/** The spend watch's reads: the effects of a transaction, and the accounts and mint that other keys can use. */
 const spendWatch = (config: Config, solana: SolanaView): Pick<CustodyDeps, 'effects' | 'watched'> => ({
   effects: (signature) => solana.effects(signature),
   watched: {
@@ -180,7 +183,7 @@ function swapPorts(
     maxCostBps: config.SWAP_MAX_COST_BPS,
     readPrices: shared(readPrices, SWAP_READS_SHARED_MS, now),
     latestBlockhash: () => solana.latestBlockhash(),
-    // As with the balance, one read a second is the service's own work, so it never waits for a caller's budget.
+    // Like the balance, one read a second is the service's own work, so it never waits for a caller's budget.
     recentBlockhash: shared(
       () => atPriority('own', () => solana.latestBlockhash()),
       SWAP_READS_SHARED_MS,
@@ -194,7 +197,7 @@ function swapPorts(
   };
 }
 
-/** The service's accounts, and the wallets of exchanges, which are never paid automatically. */
+/** The service's accounts, and exchanges' wallets, which are never paid automatically. */
 type Accounts = Pick<DepositTerms, 'reserve' | 'treasury' | 'heldSenders'>;
 
 /** Rewards for deposits, if their mint is configured. */
@@ -299,7 +302,7 @@ function paidRequests(
   const { PUBLIC_BASE_URL: publicBaseUrl } = config;
   if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
   const leastBalance = () => solana.agreed('rent', (node) => node.rentExemption(0));
-  // All callers who open an invoice share a read.
+  // All callers that open an invoice share one read.
   const sharedLeast = shared(leastBalance, RENT_SHARED_MS, now);
   return {
     payments: {

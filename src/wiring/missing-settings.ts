@@ -1,6 +1,6 @@
 /**
- * The settings that an area lacks. An invalid setting is treated as missing, so no area uses a value that the operator
- * did not intend. The custodian reports missing secret keys itself.
+ * The settings that an area lacks. An invalid setting is treated as missing, so an area never uses a value that the
+ * operator did not intend. The custodian reports missing secret keys itself.
  * @module
  */
 import { type Config, READ } from '../config.ts';
@@ -13,7 +13,7 @@ export const missingFor = (config: Config, area: 'custody' | 'mint' | 'asry' | '
     return isNeeded && isMissing ? [name] : [];
   });
 
-/** Every invalid setting, and those that the custodian lacks. */
+/** All invalid settings, and the settings that the custodian lacks. */
 export const missingAnywhere = (config: Config): string[] => [
   ...new Set([...missingFor(config, 'custody'), ...config.invalid]),
 ];

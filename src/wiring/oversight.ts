@@ -1,5 +1,5 @@
 /**
- * Builds what the operator, the status and the alarms work with.
+ * Builds the dependencies of the operator's route, the status and the alarms.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -106,7 +106,7 @@ export function statusDeps(sources: Sources): Deps['status'] {
   };
 }
 
-/** How alarm messages name this service. */
+/** The name of this service in alarm messages. */
 export const reporterOf = (config: Config): Reporter => ({
   service: config.PUBLIC_BASE_URL ?? '',
 });

@@ -22,9 +22,9 @@ import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
-/** The alarm rules of this minute wait at most this long for the custodian's `wake`. */
+/** Maximum wait of this minute's alarm rules for the custodian's `wake`. */
 const WAKE_MS = 20_000;
-/** A task that takes longer is treated as failed, because the next run begins after a minute. */
+/** A task that takes longer is treated as failed, because the next run starts after a minute. */
 const LONGEST_MS = 55_000;
 const MONITOR_MS = 5_000;
 const EVERY_MINUTE = '* * * * *';
@@ -67,7 +67,7 @@ async function callMonitor(url: string, fetch: Fetch): Promise<void> {
   if (status < 200 || status > 299) throw upstreamFailed('heartbeat', `status_${status}`);
 }
 
-/** One of these tasks sets the custodian's timer again if the platform lost it. */
+/** One of these tasks sets the custodian's timer again if the platform has lost it. */
 function minuteTasks(env: Env): readonly ScheduledTask[] {
   const { config, custody, log, reserve } = sourcesFor(env);
   const deps = apiDeps(env);
@@ -94,7 +94,7 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
 }
 
 /**
- * The mint's own cron, after midnight UTC. The first run after the mint's time begins the day's operation in the
+ * The mint's own cron, after midnight UTC. The first run after the mint's time starts the day's operation in the
  * custodian.
  */
 const dailyTasks = (env: Env): readonly ScheduledTask[] => [
@@ -131,14 +131,14 @@ const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }
   },
 ];
 
-/** If this read fails, the status shows why, and callers get the last value. */
+/** If one of these reads fails, the status shows why, and callers get the last value. */
 const prewarmedPools = ({ pools }: Deps): readonly ScheduledTask[] =>
   [...new Set(Object.values(pools.addresses))].map((address) => ({
     name: 'prewarm_pool',
     run: () => findPool(pools, address, true).catch(() => undefined),
   }));
 
-/** A watch-only reserve has no proof before the operator's first signature. */
+/** A watch-only reserve has no proof until the operator's first signature. */
 function ignoreNotConfigured(error: unknown): void {
   if (!(error instanceof AppError && error.code === 'NOT_CONFIGURED')) throw error;
 }

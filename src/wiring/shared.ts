@@ -1,6 +1,6 @@
 import { isTimeOver } from '../core/due-time.ts';
 
-/** All calls within `forMs` of a read share it, and its failure too. */
+/** All calls within `forMs` of a read share its result, even if it is a failure. */
 export function shared<T>(read: () => Promise<T>, forMs: number, now: () => number): () => Promise<T> {
   let latest: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {

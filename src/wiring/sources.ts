@@ -1,5 +1,6 @@
 /**
- * What the features share: the platform, the configuration, the upstreams' clients, and the reads of several features.
+ * Dependencies that features share: the platform, the configuration, the upstreams' clients, and reads for several
+ * features.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -42,9 +43,9 @@ export function sourcesOf(env: Env) {
     log,
     reads: replicatedReads(env.DB),
     cache: newCache(env.KV),
-    /** This isolate's memory only, for keys chosen by callers. */
+    /** Only in this isolate's memory, for keys that callers choose. */
     memory: newCache(),
-    /** Facts of tokens by mint, in a separate cache, because one page of a list adds a hundred. */
+    /** Token facts by mint, in a separate cache, because one page of a list adds a hundred. */
     facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     takeExchange: exchangeBudget(),
@@ -65,7 +66,8 @@ export function sourcesOf(env: Env) {
 }
 
 /**
- * Other nodes than the custodian's, so that no caller's read uses up their rate. @param name the budget of the calls
+ * Nodes other than the custodian's, so that callers' reads do not use up the custodian's rate. @param name the budget
+ * of the calls
  */
 const readNodes = (config: Wired, name: string): SolanaRpc =>
   createSolanaRpc({

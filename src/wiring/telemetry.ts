@@ -16,12 +16,12 @@ export type Line = Readonly<Record<string, unknown>>;
 export type Wired = Config & { readonly admission?: Admission };
 
 /**
- * Of requests that succeed or fail by the caller's mistake, the log has one line in this many, because the platform
- * charges for each line.
+ * The log has a line for only one in this many requests that succeed or fail by the caller's mistake, because the
+ * platform charges for each line.
  */
 const REQUESTS_PER_LINE = 100;
 
-/** Writes every failure, alarm and event, and a share of the other requests. No line has a client's address. */
+/** Writes every failure, alarm and event, and a share of the other requests. Lines never contain a client's address. */
 export function log(line: Line): void {
   const isUsual = line.route !== undefined && Number(line.status) < 500;
   if (!isUsual) console.log(stringifyJson(line));

@@ -1,6 +1,6 @@
 /**
- * One inexpensive request to every upstream, for the status. None of them opens, moves or costs anything. The bridge is
- * not asked for a quote, because the quota is small.
+ * One inexpensive request to every upstream, for the status. None of them has a side effect or a fee. The bridge's
+ * probe is not a quote, because the quota of quotes is small.
  * @module
  */
 import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
@@ -14,7 +14,7 @@ import type { Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {
   readonly name: string;
-  /** Whether money depends on it. */
+  /** Whether money depends on this upstream. */
   readonly needed: boolean;
   /** @throws when the response is not as expected */
   ask(): Promise<unknown>;
@@ -59,7 +59,7 @@ export function upstreamProbes({
 const needed = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: true, ask });
 const useful = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: false, ask });
 
-/** A not-found reply to a made-up id proves that the upstream is up. */
+/** A not-found response to an invented id proves that the upstream works. */
 async function known(answer: Promise<unknown>): Promise<void> {
   await answer.catch((error: unknown) => {
     const reason = error instanceof AppError ? error.details?.reason : undefined;

@@ -1,5 +1,5 @@
 /**
- * The witness: it reads its own sources and signs one mint at a time. It retries, sends and pays nothing.
+ * The witness: it reads its own sources and signs one mint at a time. It never retries, sends or pays.
  * @module
  */
 
@@ -29,7 +29,7 @@ export type WitnessPorts = {
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** The ed25519 signature of the witness's key, 64 bytes. */
   sign(message: Uint8Array): Promise<Uint8Array>;
-  /** The one row. A stored row is durable before `store` resolves. */
+  /** The only row. It is durable before `store` resolves. */
   readonly row: { read(): LastSigned | undefined; store(row: LastSigned): Promise<void> };
   readonly now: () => number;
 };
@@ -38,13 +38,13 @@ export type Cosigned =
   | { readonly type: 'signed'; readonly signature: Uint8Array }
   | { readonly type: 'refused'; readonly refusal: RequestRefusal | Refusal | 'busy' | 'blockhash_expired' };
 
-/** Maximum number of remembered transactions whose blockhash no node accepts: five years of daily mints. */
+/** Maximum number of remembered transactions with an expired blockhash: five years of daily mints. */
 const MAX_EXPIRED = 2_000;
 
 export class Witness {
   readonly #ports: WitnessPorts;
   #isBusy = false;
-  /** Ids of old transactions that somebody copied from the chain. Each of them causes the reads of only one request. */
+  /** Ids of old transactions that someone copied from the chain. Each causes reads only in its first request. */
   readonly #expired = new Map<string, null>();
 
   constructor(ports: WitnessPorts) {
@@ -60,7 +60,7 @@ export class Witness {
     // A node that lags far behind may still accept the blockhash of the last transaction.
     if (this.#ports.row.read()?.signature === request.signature)
       return { type: 'refused', refusal: 'earlier_mint_open' };
-    // Two mints that the reserve covers separately may exceed it together.
+    // Two mints that the reserve covers separately can exceed it together.
     if (this.#isBusy) return { type: 'refused', refusal: 'busy' };
     this.#isBusy = true;
     try {

@@ -9,7 +9,7 @@ import { closeTogether } from '../core/close-together.ts';
 import { quorumOf, sameByKey } from '../custody/nodes/quorum.ts';
 import type { Agreement, AgreementRefusal } from '../custody/reserve/reserve-views.ts';
 
-/** What one node reports for one request, in read order. */
+/** One node's figures for one request, in read order. */
 export type MintView = {
   /** The node's `id`. */
   readonly node: string;
@@ -21,7 +21,7 @@ export type MintView = {
   /** Finalized supply in atoms. */
   readonly supply: bigint;
   readonly decimals: number;
-  /** The node's block height after it has seen the blockhash of the request; null if it does not accept the blockhash. */
+  /** The node's block height after it has seen the request's blockhash; null if it does not accept the blockhash. */
   readonly heightAtBlockhash: bigint | null;
 };
 
@@ -54,10 +54,10 @@ export type Refusal =
   | 'nodes_unreachable'
   | 'supplies_disagree'
   | 'other_mint'
-  /** Mints without the witness's key may be on their way, or the authority was transferred again. */
+  /** Mints without the witness's key may be pending, or the authority was transferred again. */
   | 'not_mint_authority'
   | AgreementRefusal
-  /** The supply leaves less room than the amount. */
+  /** The amount is more than the reserve has above the supply. */
   | 'amount_above_reserve'
   | 'supply_above_reserve';
 
@@ -90,8 +90,8 @@ export function decideCosignature({ request, authority, last, views, nodes, rese
 }
 
 /**
- * The largest group of nodes whose heights fit one blockhash. Honest heights differ by less than a blockhash's life, so
- * a lying node cannot make the witness wait for an absurd height.
+ * The largest group of nodes whose heights fit one blockhash. Honest heights differ by less than the lifetime of a
+ * blockhash, so a lying node cannot make the witness wait for an absurd height.
  */
 function agreedHeights(views: readonly MintView[]) {
   const seen = views.flatMap(({ node, heightAtBlockhash: height }) =>
@@ -103,8 +103,8 @@ function agreedHeights(views: readonly MintView[]) {
 const refuse = (refusal: Refusal): Decision => ({ type: 'refuse', refusal });
 
 /**
- * Whether the last transaction can no longer land, by the node's own heights. A node that had not seen its blockhash uses
- * the greatest of the stored heights, so it proves the expiry late, never early.
+ * Whether the last transaction can no longer land, by the node's own heights. A node that had not seen its blockhash
+ * uses the highest stored height, so it proves the expiry late, but never early.
  */
 function hasExpired({ heights }: LastSigned, { node, finalizedHeight }: MintView): boolean {
   const own = heights[node];

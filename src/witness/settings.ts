@@ -1,5 +1,5 @@
 /**
- * The settings of the witness. A setting that the service has too has the same syntax. The key, the nodes and the
+ * The settings of the witness. Settings that the service also has use the same syntax. The key, the nodes and the
  * indexes are the witness's own.
  * @module
  */
@@ -10,7 +10,7 @@ import { notConfigured } from '../core/errors.ts';
 import type { Signer } from '../custody/kernel/ports.ts';
 import { createSigner } from '../custody/kernel/signer.ts';
 
-/** With a single node or index, its operator would decide alone. */
+/** With a single node or index, that source's operator would decide alone. */
 const severalSources = (schema: z.ZodType<readonly string[]>) =>
   schema.transform((urls) => [...new Set(urls)]).refine((urls) => urls.length >= 2);
 

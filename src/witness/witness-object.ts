@@ -13,7 +13,7 @@ import { type Cosigned, Witness } from './cosign.ts';
 import type { LastSigned } from './decision.ts';
 import { readWitnessSettings, type WitnessSettings } from './settings.ts';
 
-/** What anyone may read: the addresses, and the mint that was signed last. */
+/** The public state: the addresses, and the mint that was signed last. */
 export type WitnessState = {
   readonly type: 'state';
   readonly witness: string;

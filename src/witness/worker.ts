@@ -1,6 +1,6 @@
 /**
- * The Worker `sluice-witness`: the second key of the mint authority, deployed in a different account than the service. It
- * signs mints of ABSR that its own sources show as covered, and nothing else.
+ * The Worker `sluice-witness`: the second key of the mint authority, deployed in a different account than the service.
+ * It signs only ABSR mints that its own sources show as covered.
  * @module
  */
 import { base64 } from '@scure/base';
@@ -60,7 +60,7 @@ const notConfigured = ({ settings }: NotConfigured): Response =>
 const refusal = (status: number, error_code: string, error: string, headers?: HeadersInit): Response =>
   Response.json({ error_code, error }, { status, ...(headers && { headers }) });
 
-/** The text of a body of at most `MAX_BODY_BYTES`; undefined for a larger one. */
+/** A body of at most `MAX_BODY_BYTES` as text; undefined for a larger body. */
 async function shortText(request: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
