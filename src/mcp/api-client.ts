@@ -23,14 +23,14 @@ export type Failure = {
   readonly error_code: string;
   readonly error: string;
   readonly action: string;
-  /** What to do now, in one or two sentences. */
+  /** The next step, in one or two sentences. */
   readonly next_step: string;
   readonly retryable: boolean;
   /** Seconds. */
   readonly retry_after_s?: number;
   readonly request_id?: string;
   readonly details?: unknown;
-  /** Key of a creation whose outcome is not known yet; a repeat with it returns that outcome. */
+  /** Key of a creation whose outcome is not known yet. A repeated call with it returns the outcome. */
   readonly idempotencyKey?: string;
 };
 
@@ -98,7 +98,7 @@ export type ApiOptions = {
   readonly unreachableRepair: string;
 };
 
-/** A creation may wait 25 s for its outcome; a host waits about 60 s for a tool. */
+/** A creation can wait 25 s for its outcome; a host waits about 60 s for a tool. */
 const TIMEOUT_MS = 45_000;
 const MAX_REASON_CHARS = 200;
 
@@ -186,7 +186,7 @@ const withKey = (failure: Failure, idempotencyKey: string): Failure => ({
   next_step: `${failure.next_step} When you call again, pass idempotencyKey "${idempotencyKey}": with it the creation happens at most once.`,
 });
 
-/** Follows a redirect only to a path of the API: the API redirects to no other place. */
+/** Follows a redirect only to a path of the API, because the API does not redirect elsewhere. */
 const followingApiPaths =
   (fetch: typeof globalThis.fetch, origin: string): typeof globalThis.fetch =>
   async (url, init) => {
@@ -197,7 +197,7 @@ const followingApiPaths =
       : response;
   };
 
-/** Arguments that no request can contain, such as text with half of a surrogate pair. */
+/** Arguments that a request cannot contain, such as a string with half of a surrogate pair. */
 const notSent = (cause: unknown): Failure =>
   invalidArguments(
     `The call cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}.`,

@@ -1,5 +1,5 @@
 /**
- * Arguments of the tools: the published schemas, the accepted aliases, and the texts of refusals.
+ * Arguments of the tools: the published schemas, the accepted aliases, and the messages of refusals.
  * @module
  */
 import * as z from 'zod';
@@ -18,8 +18,8 @@ const REASONS = {
 } as const;
 
 /**
- * Text; a number is accepted too, but not published, because some hosts refuse every tool if one argument has more than
- * one type. A number that has lost digits is refused.
+ * A string. A number is also accepted, but not published, because some hosts refuse all tools if one argument has
+ * several types. A number that has lost digits is refused.
  */
 export const textOrNumber = <Schema extends z.ZodType<unknown, string>>(schema: Schema) =>
   z.preprocess(
@@ -27,7 +27,7 @@ export const textOrNumber = <Schema extends z.ZodType<unknown, string>>(schema: 
     schema,
   );
 
-/** Decimal text in canonical form, so that equal amounts of repeated calls are recognised. */
+/** A decimal string in canonical form, so that equal amounts in repeated calls are recognised. */
 const decimalAmount = (decimals: number, description: string) =>
   textOrNumber(
     z
@@ -83,7 +83,7 @@ export function canonical(given: unknown): unknown {
   );
 }
 
-/** Names by which callers ask for a dry run. */
+/** Names with which callers request a dry run. */
 const DRY_RUN = /^dry[\s_-]*run$/i;
 const HOW_TO_CHECK =
   'this tool really spends or creates. To only check, use swap_estimate, exchange_estimate, or skipReward of asry_claim';
@@ -99,7 +99,7 @@ export const refusalText = ({ issues }: z.ZodError): string =>
     )
     .join('; ');
 
-/** The reason for a refusal, if the schema has no text of its own. */
+/** The reason for a refusal, if the schema has no message. */
 export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
     const unknown = `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;

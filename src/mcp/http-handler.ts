@@ -11,9 +11,9 @@ import { tryJson } from '../core/json.ts';
 export type HttpHandlerOptions = {
   /** Scheme, host and port that clients use. */
   readonly publicOrigin: string;
-  /** Hostnames of web pages that may call, in addition to the service's own; `*` allows every web page. */
+  /** Hostnames of web pages that may call the server, in addition to the service's own; `*` allows every page. */
   readonly allowedOrigins: readonly string[];
-  /** Whether this client may call now. */
+  /** Whether the rate limit allows this client's call. */
   admit(client: string): Promise<boolean>;
   createServer(client: string, request: Request): McpServer;
   log(line: Readonly<Record<string, unknown>>): void;
@@ -73,7 +73,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
     if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, 'Send one message, not a list.');
     const handler = createMcpHandler(() => options.createServer(client, request), {
       maxRequestBodySize: MAX_BODY_BYTES,
-      // Nothing here changes during a connection, so there is nothing to subscribe to.
+      // Resources do not change during a connection, so subscriptions are not offered.
       maxSubscriptions: 0,
       onerror: ({ message: reason }) => log({ level: 'info', mcp_rejected: reason.slice(0, 200) }),
     });
@@ -96,7 +96,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
   };
 }
 
-/** The SDK knows no wildcards, so the media types of a wildcard are written out. */
+/** The SDK does not support wildcards, so a wildcard is replaced with its media types. */
 function withAccept(request: Request): Request {
   const accept = request.headers.get('accept');
   if (accept !== null && !/(^|,)\s*\*\/\*\s*(;|,|$)/.test(accept)) return request;

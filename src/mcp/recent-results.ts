@@ -1,5 +1,5 @@
 /**
- * Keeps the results of creations for some minutes, because a model may repeat a call that it believes lost. Each
+ * Keeps the results of creations for ten minutes, because a model may repeat a call whose response was late. Each
  * instance of this server has its own results. A call that spends money is also protected by its idempotency key.
  * @module
  */

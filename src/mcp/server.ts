@@ -1,6 +1,6 @@
 /**
  * The MCP server with all tools, for clients of the 2025 and the 2026 protocol. Over stdio each connection has its own
- * server; in the Worker each request has.
+ * server; in the Worker each request does.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28
  */
@@ -56,8 +56,8 @@ function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaW
 }
 
 /**
- * The schema as shown in `tools/list`. It omits what clients assume: the dialect, and that a response may have further
- * members.
+ * The schema as shown in `tools/list`. It omits what clients assume anyway: the dialect, and that a response may have
+ * further members.
  */
 export function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {

@@ -1,7 +1,7 @@
 /**
  * The entry on the agent's machine: the packed `sluice-mcp.mjs`, or `npm run -s mcp`. Only the protocol is written to
- * stdout; all other text goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its
- * proof.
+ * stdout; all other output goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify
+ * its proof.
  * @module
  */
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -54,7 +54,7 @@ function start(): void {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // A host that closes stdin has ended, so no one receives pending responses.
+  // A host that closes stdin has ended, so pending responses have no receiver.
   process.stdin.once('end', stop);
 }
 

@@ -19,7 +19,7 @@ import { createSolanaRpc, type SolanaNode, type TokenRow } from '../providers/so
 import type { Api } from './api-client.ts';
 
 export type ProofSources = {
-  /** Base URLs of two or more Esplora APIs of different operators. */
+  /** Base URLs of two or more Esplora APIs, run by different operators. */
   readonly explorerUrls: readonly string[];
   readonly rpcUrl: string;
   readonly fetch: typeof globalThis.fetch;
@@ -46,7 +46,7 @@ export async function collectEvidence(
   return { explorers: reports, supply, mintKeys };
 }
 
-/** Maximum transactions read to explain a supply that differs from the signed one. Transfers may be among them. */
+/** Maximum transactions read to explain a supply that differs from the signed one. They can include transfers. */
 const MAX_SUPPLY_READS = 50;
 
 async function supplyOf(
@@ -106,7 +106,7 @@ export type VerifyProofOptions = {
 const EVIDENCE_KEPT_MS = 60_000;
 
 const signed = z.object({ address: z.string(), signature: z.string() });
-/** The members that the result repeats. */
+/** The members of the proof that the result repeats. */
 const Proof = z.object({
   message: z.string(),
   hash: z.string().nullable().default(null),
@@ -141,7 +141,7 @@ export function createProofVerifier() {
   };
 }
 
-/** `null`: nobody could check the line. */
+/** `null`: the line could not be checked. */
 const PASSED = { confirmed: true, warned: true, contradicted: false, unchecked: null } as const;
 
 const allOf = (passed: readonly (boolean | null)[]): boolean | null => {

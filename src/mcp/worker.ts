@@ -33,7 +33,7 @@ const list = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** The platform's headers that name a client. With them the API counts the client, and not this Worker. */
+/** The platform's headers that name a client. With them, the API's limits count the client instead of this Worker. */
 const clientHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries(
     ['cf-connecting-ip', 'cf-worker'].flatMap((name) => {

@@ -6,8 +6,8 @@ import { TOKEN_TOOLS } from './token-tools.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * The tools in the order of `tools/list`; the five of the API contract come first. No tool holds a key: each calls the
- * public API.
+ * The tools in the order of `tools/list`; the five of the API contract come first. Tools never hold keys; each calls
+ * the public API.
  */
 export const TOOLS: readonly Tool[] = [
   getReserves,

@@ -40,9 +40,9 @@ export function tool<I extends z.ZodObject>(
   return { ...definition, run: (given, context) => run(input.parse(given), context) };
 }
 
-/** The other hints have no meaning for a tool that only reads. */
+/** The other hints do not apply to read-only tools. */
 export const READS: ToolAnnotations = { readOnlyHint: true };
-/** Creates a record and moves no money. A repeat may create another one. */
+/** Creates a record without moving money. A repeated call may create another record. */
 export const CREATES: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: false,
