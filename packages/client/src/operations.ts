@@ -648,7 +648,7 @@ export type AnalyticsStats = {
     /** Views of crawlers; no other figure includes them */ filtered_bots: number;
   };
   /** The 100 most viewed; `other` sums paths beyond 1,000 new ones a day */ by_path: Array<{ path: string; count: number }>;
-  /** The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day */
+  /** The 100 hosts that sent the most views; `other` sums hosts beyond 1,000 new ones a day */
   by_referrer: Array<{ host: string; count: number }>;
   /** The last 50 views */ recent: Array<{
     t: string;

@@ -78,10 +78,12 @@ export function visitorOf(ip: string | null, userAgent: string): string {
   return bytesToHex(sha256(utf8ToBytes(`${network}\n${userAgent}`)));
 }
 
-/** User agents of HTTP libraries. They are not crawlers: a program that posts a view reports the view of a person. */
+/**
+ * User agents of HTTP libraries. They are not treated as crawlers: a program that posts a view reports a person's view.
+ */
 const LIBRARY =
   /^(?:aiohttp|akka-http|apache-httpclient|axios|bun|curl|dart|deno|faraday|fasthttp|go-http-client|got|guzzlehttp|hackney|http\.rb|httpie|java|libcurl|libwww-perl|node|okhttp|perl|php|postmanruntime|python|reqwest|restsharp|ruby|undici|wget)\b/i;
-/** Characters of a user agent that are read; real ones are shorter. */
+/** Maximum characters that are read of a user agent; real ones are shorter. */
 const MAX_USER_AGENT = 1_000;
 
 /** Whether the user agent identifies itself as a crawler or an agent. */
@@ -89,14 +91,14 @@ export const isCrawler = (userAgent: string): boolean =>
   !LIBRARY.test(userAgent) && isbot(userAgent.slice(0, MAX_USER_AGENT));
 
 /**
- * The stored parts of a view have no control characters and no query strings. None is longer than 262 bytes, and no
- * path leads a browser to another site.
+ * The stored parts of a view have no control characters and no query strings. Each has at most 262 bytes, and a path
+ * never leads a browser to another site.
  */
 export const MAX_PATH = 1_024;
 export const MAX_REFERRER = 4_096;
 /** UTF-8 bytes of a stored path. A longer path is cut and ends in `…`, which takes three more bytes. */
 const MAX_PATH_BYTES = 253;
-/** A longer referrer URL is cut to its origin, which is never longer. URLs are ASCII. */
+/** A longer referrer URL is cut to its origin, which is always shorter. URLs are ASCII. */
 const MAX_REFERRER_STORED = 262;
 const MAX_HOST = 253;
 
@@ -108,8 +110,8 @@ export const isSafeText = (text: string): boolean => text.isWellFormed() && !UNS
 export const isPath = (text: string): boolean => text.startsWith('/') && isSafeText(text);
 
 /**
- * A path without query and fragment, which may be private and would make every view a separate path. It begins with
- * one slash: as a link, `//host` or `/\host` takes a browser to another site.
+ * A path without query and fragment, which may be private and would make every view a separate path. It starts with
+ * exactly one slash, because as a link `//host` or `/\host` leads to another site.
  */
 export function pathOf(path: string): string {
   const plain = path.replace(/[?#].*$/, '').replace(/^[/\\]+/, '/');

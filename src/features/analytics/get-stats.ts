@@ -31,7 +31,7 @@ export const StatsBody = component('AnalyticsStats', {
     .describe('The 100 most viewed; `other` sums paths beyond 1,000 new ones a day'),
   by_referrer: z
     .array(z.object({ host: z.string(), count: count }))
-    .describe('The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day'),
+    .describe('The 100 hosts that sent the most views; `other` sums hosts beyond 1,000 new ones a day'),
   recent: z
     .array(
       z.object({
@@ -57,8 +57,8 @@ export const StatsBody = component('AnalyticsStats', {
 export type Stats = z.infer<typeof StatsBody>;
 
 /**
- * The sums of all objects. Each object returns only its most frequent names, so the sum of a name lacks the views of
- * objects in which it is rare.
+ * The sums of all objects. Each object returns only its most frequent names, so a name's sum omits the views in objects
+ * where it is rare.
  * @throws AppError ANALYTICS_READ_FAILED
  */
 export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats> {

@@ -1,5 +1,5 @@
 /**
- * The Durable Object of the page views. It shares nothing with the custodian or D1.
+ * The Durable Object for page views. It is independent of the custodian and D1.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -15,9 +15,9 @@ import {
 /** The methods that the Worker calls. */
 export type PageViewsApi = Pick<PageViewsObject, 'add' | 'read'>;
 
-/** Views that arrive within this time after a commit wait for its end and are committed together. */
+/** Views that arrive within this time after a commit wait until it has passed, and are committed together. */
 const PAUSE_MS = 200;
-/** This many waiting views are committed at once, which bounds the views in memory. */
+/** As soon as this many views wait, they are committed, which bounds the views in memory. */
 const MAX_WAITING = 100;
 /** Interval between purges, and between the steps of a large purge, which deletes up to 5,000 views per second. */
 const PURGE_MS = 60_000;
@@ -35,7 +35,7 @@ const log = (line: object): void => console.log(JSON.stringify(line));
 
 export class PageViewsObject extends DurableObject<Env> {
   readonly #store: PageViewStore;
-  /** Each caller waits for the commit, so an object that is evicted loses no view that was acknowledged. */
+  /** Each caller waits for the commit, so an eviction never loses an acknowledged view. */
   #waiting: Waiting | undefined;
   /** Unix ms of the last commit. */
   #committedAt = 0;
@@ -50,7 +50,9 @@ export class PageViewsObject extends DurableObject<Env> {
     });
   }
 
-  /** Logs and counts a view; null counts a crawler's view. Resolves after the commit; false if the storage refused. */
+  /**
+   * Logs and counts a view; null counts a crawler's view. Resolves after the commit; false if the storage refused it.
+   */
   async add(view: View | null): Promise<boolean> {
     const at = Date.now();
     const hour = hourOf(at);
@@ -59,14 +61,14 @@ export class PageViewsObject extends DurableObject<Env> {
     const waiting = this.#waiting;
     if (view) waiting.views.push({ ...view, at });
     else waiting.bots += 1;
-    // The clock may have gone back.
+    // The clock may have been set back.
     const pause = PAUSE_MS - Math.abs(at - this.#committedAt);
     if (pause <= 0 || waiting.views.length + waiting.bots >= MAX_WAITING) this.#commit();
     else waiting.timer ??= setTimeout(() => this.#commit(), pause);
     return waiting.committed.promise;
   }
 
-  /** Commits the waiting views. The platform sends no response before the transaction is on disk. */
+  /** Commits the waiting views. The platform sends responses only after the transaction is on disk. */
   #commit(): void {
     const waiting = this.#waiting;
     if (!waiting) return;

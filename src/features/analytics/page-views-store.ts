@@ -1,6 +1,6 @@
 /**
- * The page views of one Durable Object: the log of the newest views, and the sums of all views. Reading the sums
- * costs the same number of rows at any size of the log, and they still include views that the log has deleted.
+ * The page views of one Durable Object: the log of the newest views, and the sums of all views. Reading the sums reads
+ * the same number of rows at any size of the log. The sums include views that the log has deleted.
  * @module
  */
 import { hmac } from '@noble/hashes/hmac.js';
@@ -14,7 +14,7 @@ export type View = {
   readonly referrer: string;
   readonly referrerHost: string | undefined;
   readonly ip: string | null;
-  /** From `visitorOf`; only its hash with the salt of the day is stored. */
+  /** From `visitorOf`; only its hash with the day's salt is stored. */
   readonly visitor: string;
 };
 
@@ -93,7 +93,7 @@ CREATE TABLE IF NOT EXISTS visitors (
   PRIMARY KEY (day, visitor)
 ) WITHOUT ROWID;`;
 
-/** New names of each kind that one day may add. A view with any further name is counted as `other`. */
+/** Maximum new names of each kind in one day. Views with further names are counted as `other`. */
 const MAX_NEW_NAMES = 1_000;
 const MAX_VISITORS = 1_000_000;
 /** The log keeps views for 90 days, and at most 1,000,000: 0.6 GB if each view has the longest path and referrer. */
@@ -257,7 +257,7 @@ export class PageViewStore {
   /**
    * Deletes salts and visitors of earlier days, addresses past their retention, and the oldest views of the log; at
    * most `MAX_PURGED` rows of each.
-   * @returns whether nothing more is due
+   * @returns whether all that was due is deleted
    */
   purge(now: number): boolean {
     const today = dayOf(now);
@@ -284,7 +284,7 @@ export class PageViewStore {
 
   /**
    * Removes the addresses of views from before a time, the oldest first. `ip_mark` stores the last processed id,
-   * because ids grow with time. There is no index on the address: it would make every view more expensive.
+   * because ids grow with time. There is no index on the address, because it would make every view more expensive.
    */
   #dropIps(before: number): number {
     const [mark] = this.#rows<{ last_id: number }>('SELECT last_id FROM ip_mark');
@@ -345,6 +345,6 @@ export function redactIp(ip: string): string {
   return `${ipv6Prefix(ip).split(':').slice(0, 3).join(':')}::/48`;
 }
 
-/** The salt is random and deleted after the day, so that no key can be traced to an address. */
+/** The salt is random and deleted after the day, so that keys cannot be traced to addresses. */
 export const visitorKey = (salt: string, visitor: string): string =>
   bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));

@@ -38,7 +38,7 @@ const ClaimJournal = z.object({
   bornAt: bornAtColumn,
 });
 
-/** `bornAt`: when the records began, if the claim is older. An older claim is never paid any more. */
+/** `bornAt`: when the records began, if the claim is older. The service no longer pays an older claim. */
 export type MirroredClaim = { readonly claim: ClaimView; readonly bornAt: number | null };
 const Epoch = z.object({
   number: z.int(),

@@ -35,7 +35,7 @@ export const receiveOf = (claim: ClaimView) => ({
   epoch: claim.epoch,
 });
 
-/** The reward of one payout; without a payout, the reward that could be paid. */
+/** The reward of one payout, or without a payout, the reward that could be paid. */
 export function rewardOf(claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) {
   const status: ClaimPayoutView['status'] | 'skipped' = payout?.status ?? 'skipped';
   return {
@@ -76,7 +76,10 @@ export const recordOf = (claim: ClaimView, mint: string) => ({
   claimed_at: claim.claimedAtMs === null ? null : iso(claim.claimedAtMs),
 });
 
-/** Alpenglow finalizes a slot within a second, and nodes lag by seconds. A call right after the deposit waits for both. */
+/**
+ * Alpenglow finalizes a slot within a second, and nodes lag by seconds. A call right after the deposit waits this long
+ * for both.
+ */
 export const FINALITY_WAIT_MS = 10_000;
 
 export type GetClaimDeps = {
@@ -100,6 +103,6 @@ export async function getClaim(deps: GetClaimDeps, text: string): Promise<ClaimV
   return claim;
 }
 
-/** Whether nothing of the reward is owed or can be claimed any more. */
+/** True if the whole reward is paid: no part is owed or can still be claimed. */
 const isPaid = ({ remainingAtoms, payouts }: ClaimView): boolean =>
   remainingAtoms === 0n && payouts.every(({ paidAtMs }) => paidAtMs !== null);

@@ -23,7 +23,10 @@ export type AsryDeps = GetClaimDeps & {
   /** Mints of the dollar tokens that earn rewards. */
   readonly depositMints: { readonly USDC: string; readonly USDT: string };
   readonly memory: Cache;
-  /** ASRY atoms that the reserve may move out of ASRY_SOURCE_ACCOUNT; absent without one. @throws AppError UPSTREAM_FAILED */
+  /**
+   * ASRY atoms that the reserve may move out of ASRY_SOURCE_ACCOUNT; absent if that is not set. @throws AppError
+   * UPSTREAM_FAILED
+   */
   readonly readAllowance?: () => Promise<bigint>;
 };
 

@@ -26,7 +26,7 @@ export type CreateExchange = Omit<ExchangeOrder, 'from' | 'to'> & {
 };
 
 /**
- * Opens an exchange by one request to the provider. An unused exchange costs nothing and expires, so a lost response
+ * Opens an exchange with a single request to the provider. An unused exchange is free and expires, so a lost response
  * needs no recovery.
  *
  * @throws AppError for a refusal by the provider or the range; EXCHANGE_OUTCOME_UNKNOWN without a trustworthy response;
@@ -44,7 +44,7 @@ export async function createExchange(
   const result = await deps.changenow.create(order);
   if (result.outcome === 'refused') throw refusal(result.code);
   if (result.outcome === 'unknown') throw outcomeUnknown(deps, result.reason);
-  // A response with a different payout address is rejected, so no caller pays into it.
+  // A response with a different payout address is rejected, so that callers do not pay into it.
   const wrong = mismatch(order, result.exchange);
   if (wrong) throw outcomeUnknown(deps, `mismatch_${wrong}`);
   return exchangeBody(order, result.exchange);
@@ -102,8 +102,9 @@ const HEX_ADDRESS = /^[a-z0-9]{0,4}?[0-9a-f]{40,}$/i;
 const isOneCase = (text: string): boolean => text === text.toLowerCase() || text === text.toUpperCase();
 
 /**
- * Whether two texts are the same address. Hex ignores case. Bech32 and similar formats ignore it if each text has only
- * one case. In all other formats, such as base58, a different case is a different address, possibly without an owner.
+ * Whether two strings are the same address. Hex ignores case. Bech32 and similar formats ignore case if each string
+ * uses only one case. In all other formats, such as base58, a different case is a different address, possibly without
+ * an owner.
  */
 function isSameAddress(a: string, b: string): boolean {
   if (a === b) return true;

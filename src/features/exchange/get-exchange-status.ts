@@ -45,7 +45,7 @@ export const ExchangeStatusBody = Sourced.extend({
 
 /**
  * The provider's other states are `confirming`, `exchanging`, `sending` and `verifying` (stopped for an identity
- * check). They and undocumented states are not final, so the exchange is shown as pending.
+ * check). These and undocumented states are not final, so the exchange is shown as pending.
  */
 export const publicStatus = (state: string): PublicStatus =>
   state === 'new' ? 'waiting' : (PUBLIC_STATUSES.find((status) => status === state) ?? 'pending');
@@ -53,7 +53,7 @@ export const publicStatus = (state: string): PublicStatus =>
 /** An exchange is read at most once in this time, however many callers poll. */
 const POLL_POLICY = { freshMs: 5_000, revalidateMs: 0, staleMs: 60_000 };
 
-/** The provider's response for an unknown id is undocumented; only the id can be wrong here. */
+/** Codes of a response about an unknown id, which is undocumented. Only the id can be wrong in this call. */
 const UNKNOWN_ID = /^status_40[04]$|not_found|not_valid|not_exist|invalid_id|unknown/;
 
 /** @throws AppError NOT_FOUND when the provider does not have the id */

@@ -78,8 +78,8 @@ export const prewarmCurrencies = (deps: CurrencyDeps, now: number): Promise<unkn
   readCurrencies(deps, owned(LIST_POLICY, now - HOUR_MS));
 
 /**
- * The assets of two currency codes. A code is the provider's legacy ticker, which names coin and network in
- * one word (`usdterc20`). A bare ticker that exists on several networks is refused, never guessed.
+ * The assets of two currency codes. A code is the provider's legacy ticker, which names coin and network in one word
+ * (`usdterc20`). A bare ticker that exists on several networks is refused instead of guessed.
  */
 export async function getPair({ cache, changenow }: CurrencyDeps, from: string, to: string): Promise<Pair> {
   const { value } = await readCurrencies({ cache, changenow });
@@ -106,7 +106,7 @@ export type QuoteDeps = CurrencyDeps & {
   changenow: Pick<ChangeNow, 'currencies' | 'range' | 'estimate'>;
 };
 
-/** Both follow the market; a value that is a minute old would mislead. */
+/** Both follow the market, so a value that is a minute old would mislead. */
 const QUOTE_POLICY = { freshMs: 10_000, revalidateMs: 0, staleMs: 0 };
 
 const nameOf = ({ from, to }: Pair) => `${from.ticker}/${from.network}:${to.ticker}/${to.network}`;

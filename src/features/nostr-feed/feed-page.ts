@@ -20,7 +20,7 @@ export type Position = {
 
 type Placed = { readonly id: string; readonly created_at: number };
 
-/** No event has this id, so its position is after every event of the second. */
+/** Sorts after every event of a second, because no event has this id. */
 const LAST_ID = 'f'.repeat(64);
 
 const positionOf = ({ created_at, id }: Placed): Position => ({ createdAt: created_at, id });
@@ -91,7 +91,7 @@ export function displayUrl(url: string): string {
 
 /**
  * The page after `start` from the events of all relays, each once. It ends where the first relay with older events
- * stopped: below that second, the posts of this relay would be missing.
+ * stopped, because earlier posts of this relay would be missing.
  */
 export function mergeReadings(
   readings: readonly RelayReading[],
@@ -121,11 +121,11 @@ export function mergeReadings(
   };
 }
 
-/** The second at which the first relay with older events stopped; 0 when none has older events. */
+/** The second at which the first relay with older events stopped; 0 if no relay has older events. */
 function lastCompleteSecond(readings: readonly RelayReading[]): number {
   const complete = readings.flatMap(({ completeFrom }) => completeFrom ?? []);
   if (complete.length > 0) return Math.max(...complete);
-  // Every relay failed, so all received events are shown: relays send the newest events first.
+  // If every relay failed, all received events are shown, because relays send the newest events first.
   const oldest = readings.flatMap(({ events }) =>
     events.length > 0 ? Math.min(...events.map(({ created_at }) => created_at)) : [],
   );
@@ -157,7 +157,7 @@ function nextAfter(last: Placed | undefined, following: Placed | undefined, floo
 /** An event in the form of the feeds. */
 export type Post = ReturnType<typeof postOf>;
 
-/** More hints make the link longer without making the note easier to find. */
+/** Further hints make the link longer, but not the note easier to find. */
 const MAX_HINTS = 2;
 
 /** @param relays that have the event */

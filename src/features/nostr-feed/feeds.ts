@@ -27,7 +27,7 @@ export function topicScope(topics: readonly string[] | null): FeedScope {
   };
 }
 
-/** A short text for cache keys, which contains no characters of a caller's label. */
+/** A short hash for cache keys, without characters from a caller's label. */
 const fingerprint = (topics: readonly string[]): string =>
   bytesToHex(sha256(utf8ToBytes(JSON.stringify([...new Set(topics)].sort())))).slice(0, 32);
 

@@ -38,7 +38,7 @@ type Options = {
 const TOP_POLICY = { freshMs: 15_000, revalidateMs: 45_000, staleMs: 6 * HOUR_MS };
 /** Older parts of a feed change only if a note arrives late or is deleted. */
 const PAST_POLICY = { freshMs: 300_000, revalidateMs: 600_000, staleMs: 6 * HOUR_MS };
-/** A note's date may be ahead of our clock by this much. A later date would keep the note at the top. */
+/** Maximum time by which a note's date may be ahead of our clock. A later date would keep the note at the top. */
 const CLOCK_TOLERANCE_SECONDS = 600;
 
 export function createFeedReader({ relays, memory, now }: Options) {
@@ -69,7 +69,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
 
     /**
      * One page after `start`, or the top of the feed.
-     * @throws AppError RELAYS_FAILED when a relay fails, no post was received, and the page is not stored
+     * @throws AppError RELAYS_FAILED if a relay fails, no post was received, and the page is not cached
      */
     async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
       const key = `nostr:${scope.key}:${start ? formatPosition(start) : 'top'}:${limit}`;

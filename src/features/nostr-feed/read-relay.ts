@@ -11,7 +11,7 @@ export type RelayReading = {
   /** Events of the feed, in no particular order. */
   readonly events: readonly NostrEvent[];
   /**
-   * Unix second from which no event is missing, 0 if the relay has nothing older; undefined if the relay failed.
+   * The Unix second from which all events are present; 0 if the relay has none older. Undefined if the relay failed.
    */
   readonly completeFrom: number | undefined;
   /** True if one second has more events than the relay may have sent. */
@@ -19,11 +19,11 @@ export type RelayReading = {
   readonly rejected: number;
 };
 
-/** Relays cut a larger response, and some refuse a larger limit. */
+/** Relays cut off larger responses, and some refuse a larger limit. */
 const RELAY_LIMIT = 500;
 /**
- * A relay limits its responses without stating the limit, and every known relay sends at least this many events. A
- * shorter response is therefore the last one.
+ * A relay limits its responses without stating the limit, and every known relay sends at least this many events. So a
+ * shorter response is the last one.
  */
 const LOWEST_CAP = 20;
 
@@ -37,7 +37,7 @@ export async function readRelay(
 ): Promise<RelayReading> {
   const session = relays.open(url);
   try {
-    // One more than a page. The relay may have cut off events of the oldest second, so that second is left out.
+    // Requests one more than a page. The relay may have cut off events of the oldest second, so that second is dropped.
     const asked = Math.min(limit + 1, RELAY_LIMIT);
     const page = await session.query({ ...filter, until: upper, limit: asked });
     const { events, rejected } = page;
@@ -49,7 +49,7 @@ export async function readRelay(
     if (events.length === 0) return { ...reading, end: page.end === 'eose' ? 'forged' : page.end };
     const oldest = Math.min(...events.map(({ created_at }) => created_at));
     if (events.some(({ created_at }) => created_at > oldest)) return { ...reading, completeFrom: oldest + 1 };
-    // One second fills the page. Relays may order its events in any way, so the whole second is read.
+    // One second fills the page. Relays may send its events in any order, so the whole second is read.
     const second = await session.query({ ...filter, since: oldest, until: oldest, limit: RELAY_LIMIT });
     return {
       ...reading,

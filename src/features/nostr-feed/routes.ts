@@ -54,7 +54,7 @@ export const aiOnlyParam = z
   .transform((text) => text !== '0' && text !== 'false')
   .openapi({ description: 'Only notes with one of the labels; default true', default: 'true' });
 
-/** Blank text is an empty form field and selects the default list. */
+/** A blank string is an empty form field and selects the default list. */
 export const topicLabelsParam = z
   .string()
   .optional()
@@ -226,7 +226,7 @@ function feedsOf(c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>): Feed
   throw new AppError('NOT_CONFIGURED', 'NOSTR_RELAYS is not a list of relay URLs.', { details });
 }
 
-/** Both may be given: `until` limits the feed, the cursor is a position in it. */
+/** Both can be given: `until` limits the feed, and the cursor is a position in it. */
 const startOf = (until: number | undefined, cursor: Position | undefined): Position | undefined =>
   later(until === undefined ? undefined : endOfSecond(until), cursor);
 

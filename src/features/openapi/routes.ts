@@ -16,7 +16,7 @@ export type OpenApiDeps = {
   readonly now: () => number;
   /** Mint addresses of the newest listed tokens. */
   readonly listedMints: () => Promise<readonly string[]>;
-  /** A text created by the build. @throws Error when the site does not have it */
+  /** A document created by the build. @throws Error if the site does not have it */
   readonly documents: (name: DocumentName) => Promise<string>;
 };
 
@@ -137,7 +137,7 @@ type Operator = {
  */
 export function securityText(origin: string, { name, contact }: Operator, nowMs: number): string {
   const now = new Date(nowMs);
-  // The first of a month, so that the text changes once a month.
+  // The first day of a month, so that the file changes only once a month.
   const expires = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + EXPIRES_AFTER_MONTHS));
   return `${name === undefined ? '' : `# Operator: ${name}\n`}Contact: ${contact}
 Expires: ${expires.toISOString()}
@@ -147,14 +147,14 @@ Canonical: ${origin}/.well-known/security.txt
 }
 
 /**
- * The API document, the text derived from it, and the paths of the site's pages, one a line. The build writes them
- * below the site's files: once with a placeholder for the service's origin, and once for a service without a configured
- * origin. They are not part of the Worker's script, which every isolate must read before its first response.
+ * The API document, its Markdown form, and the paths of the site's pages, one per line. The build writes them below the
+ * site's files: once with a placeholder for the service's origin, and once for a service without a configured origin.
+ * They are not part of the Worker's script, which every isolate must read before its first response.
  */
 export const DOCUMENTS = ['openapi.json', 'llms.txt', 'pages.txt'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 
-/** Below `/api/`, so that a public request for a file reaches the router, which has no such path. */
+/** Below `/api/`, so that a public request for a file reaches the router, which does not serve it. */
 export const DOCUMENTS_FOLDER = 'api/documents';
 export const ORIGIN_PLACEHOLDER = 'https://origin.invalid';
 export const folderOf = (hasOrigin: boolean): string =>

@@ -24,8 +24,8 @@ export type BalancesDeps = {
 };
 
 /**
- * The balances of reserve and treasury, read from the chains now. A part that cannot be read shows the
- * reason, never zero.
+ * The balances of reserve and treasury, freshly read from the chains. A part that cannot be read shows the reason,
+ * never zero.
  */
 export async function listBalances(deps: BalancesDeps): Promise<{ ok: boolean; rows: OpsRow[] }> {
   const { bitcoinAddress } = deps.reserve;

@@ -20,7 +20,7 @@ const PAGE = 200;
 export type RefundStore = ReturnType<typeof createRefundStore>;
 
 export const createRefundStore = (db: D1Database) => ({
-  /** Refunds that are owed and not yet paid: those with a known payer first, then the oldest. @param page from 1 */
+  /** Unpaid refunds: those with a known payer first, the oldest first in each group. @param page from 1 */
   async due(page: number): Promise<OpsRow[]> {
     const { results } = await db
       .prepare(

@@ -1,7 +1,7 @@
 /**
- * The operator's route and its commands. The route exists only if OPS_SECRET is set. It is not in the OpenAPI
- * document, and browsers may not call it. The custodian runs the commands that change something; the others
- * only read. None can name a destination or an amount.
+ * The operator's route and its commands. The route exists only if OPS_SECRET is set. It is not in the OpenAPI document,
+ * and browsers may not call it. The custodian runs the commands that make changes; the others only read. Commands
+ * cannot name a destination or an amount.
  * @module
  */
 
@@ -25,7 +25,7 @@ import type { OpsRow, RefundStore } from './refund-store.ts';
 
 export type OpsDeps = {
   readonly opsSecret: string | undefined;
-  /** One screen with everything that needs the operator, and the same facts as JSON. */
+  /** One screen with all that needs the operator, and the same facts as JSON. */
   readState(): Promise<OpsReport>;
   readonly custody: Pick<
     CustodianApi,
@@ -36,7 +36,7 @@ export type OpsDeps = {
   readonly missingForMint: readonly string[];
   /** Calls every upstream once from here. */
   probeUpstreams(): Promise<readonly { name: string; ms: number; failure: string | null }[]>;
-  /** Posts a test alarm and returns its text; undefined if no webhook is configured. */
+  /** Posts a test alarm and returns its message; undefined if no webhook is configured. */
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
 };
 
@@ -174,7 +174,7 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
     return c.json(await runCommand(c.var.deps.ops, command.data));
   });
 
-/** The result of an operator's command. With `text`, only the text is printed to standard output. */
+/** The result of an operator's command. If `text` is present, only `text` is printed to standard output. */
 export type OpsReport = OpsAnswer & {
   /** The facts of the command `state`, whose message is the screen. */
   readonly state?: object;

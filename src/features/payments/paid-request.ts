@@ -90,7 +90,7 @@ export const paymentSignature = z
   .string()
   .openapi({ ...SIGNATURE, description: 'Signature of the payment, base58 of 64 bytes' });
 
-/** The id of an invoice or a listing request, in either case; any other text is not found. */
+/** The id of an invoice or a listing request, in upper or lower case; any other string is not found. */
 export const requestId = z.string().toLowerCase().openapi({ format: 'uuid' });
 
 export type ConfirmPaymentDeps = { readonly custody: Pick<CustodianApi, 'confirmPayment'> };
@@ -98,8 +98,7 @@ export type ConfirmPaymentDeps = { readonly custody: Pick<CustodianApi, 'confirm
 /**
  * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
  *
- * @throws AppError with what is still missing after the wait, or with the reason why the payment does not pay for the
- * request
+ * @throws AppError that states what is still missing after the wait, or why the payment does not pay for the request
  */
 export async function confirmPayment(
   { custody }: ConfirmPaymentDeps,

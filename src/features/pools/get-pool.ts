@@ -16,7 +16,7 @@ import {
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
-  /** Only this isolate's memory, because callers choose these pools. */
+  /** Only in this isolate's memory, because callers choose these pools. */
   memory: CacheReader;
   now: () => number;
   log: (line: Readonly<Record<string, unknown>>) => void;
@@ -28,7 +28,7 @@ export type ConfiguredPoolDeps = PoolDeps & {
   readonly cache: CacheReader;
 };
 
-/** The JSON is passed to the caller as text, so that no byte of it changes. */
+/** The JSON is passed to the caller as text, so that it stays unchanged byte for byte. */
 export type PoolAnswer = {
   readonly status: number;
   readonly text: string;
@@ -73,7 +73,7 @@ export const findPool = (deps: ConfiguredPoolDeps, address: string, refresh = fa
     : getPool(deps, address);
 
 /**
- * The pool from the upstream, or from the chain if the upstream has none; otherwise the upstream's refusal.
+ * The pool from the upstream, or from the chain if the upstream lacks it; otherwise the upstream's refusal.
  * @throws AppError UPSTREAM_FAILED if neither has it and the upstream did not respond
  */
 export const getPool = (deps: PoolDeps, address: string): Promise<PoolAnswer | NonJson> =>
@@ -110,7 +110,7 @@ async function load(deps: PoolDeps, address: string): Promise<Kept> {
   if (found?.text !== undefined) return kept({ text: found.text, source: 'chain_rpc' }, deps.now());
   if (!('status' in upstream)) throw upstream.failure;
   const refusal = refusalOf(upstream, address);
-  // Both sources say that there is no such pool. Any other refusal may be temporary.
+  // Both sources report that the pool does not exist. Any other refusal may be temporary.
   const isMiss = found !== undefined && ([400, 404].includes(upstream.status) || isSuccess(upstream.status));
   throw isMiss ? new Miss(refusal) : refusal;
 }

@@ -20,8 +20,8 @@ import type { ChainAccount } from '../../providers/solana-rpc.ts';
 import { type ChainReads, vaultAtoms } from './upstream-pool.ts';
 
 /**
- * A pool in the upstream's shape, from chain data alone and in two reads; `tvlUsdc` and `stats` need a price
- * history and are absent. Undefined when the account is not a Whirlpool.
+ * A pool in the upstream's shape, from two reads of chain data. `tvlUsdc` and `stats` need a price history and are
+ * absent. Undefined when the account is not a Whirlpool.
  * @throws AppError UPSTREAM_FAILED when the chain cannot be read, or a vault or mint does not match the pool
  */
 export async function readPoolFromChain(
@@ -89,7 +89,10 @@ function tokenOf(address: string, mint: Mint, metaplex: ChainAccount | null | un
   };
 }
 
-/** The account's own fields, under the upstream's names. Integers above 32 bits are text, as at the upstream. */
+/**
+ * The account's own fields, under the upstream's names. Integers above 32 bits are strings, as in the upstream's
+ * response.
+ */
 function stateOf(pool: Whirlpool) {
   const { rewardInfos, bump, feeTierIndex, rewardLastUpdatedTimestamp, ...fields } = pool;
   return {

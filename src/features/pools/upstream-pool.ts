@@ -1,5 +1,5 @@
 /**
- * The members that are read of the upstream's pool: they identify a pool and allow a correction of its balances.
+ * The members that are read from the upstream's pool, to identify it and to correct its balances.
  * @module
  */
 import * as z from 'zod';
@@ -30,12 +30,12 @@ const PoolBody = z.object({
   }),
 });
 
-/** A body without any of these is not a pool. */
+/** A body that lacks all of these is not a pool. */
 const POOL_MEMBERS = ['address', 'price', 'tokenMintA', 'tokenA', 'tokenBalanceA'];
 
 export type UpstreamPool = z.infer<typeof PoolBody>['data'];
 
-/** The pool in an upstream body; undefined when the body has none or a different one. */
+/** The pool in an upstream body; undefined if the body has no pool or a different one. */
 export function readUpstreamPool(text: string, address: string): UpstreamPool | undefined {
   const pool = poolIn(text);
   return pool && (pool.address ?? address) === address ? pool : undefined;
@@ -52,7 +52,7 @@ function poolIn(text: string): UpstreamPool | undefined {
   return POOL_MEMBERS.every((name) => pool[name] === undefined) ? undefined : pool;
 }
 
-/** Both balances are present and zero: the upstream's response for pools whose vaults it does not follow. */
+/** True if both balances are present and zero, as the upstream returns for pools whose vaults it does not track. */
 export const hasZeroBalances = (pool: UpstreamPool): boolean =>
   isZero(pool.tokenBalanceA) && isZero(pool.tokenBalanceB);
 
@@ -102,6 +102,6 @@ export function vaultAtoms(account: ChainAccount | null | undefined, mint: strin
   return vault.atoms;
 }
 
-/** Writes atoms as the old value was written: the upstream sends text, but a number stays a number. */
+/** Writes atoms in the old value's type: a string for a string, as the upstream sends, and a number for a number. */
 const inTheFormOf = (old: unknown, atoms: bigint): string | ExactNumber =>
   typeof old === 'string' ? atoms.toString() : new ExactNumber(atoms.toString());

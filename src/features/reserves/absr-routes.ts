@@ -125,7 +125,7 @@ function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
 
 export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(badgeRoute, async (c) => {
-    // A page that embeds the badge would show an error as a broken image, so a failed read gives an unknown state.
+    // A page that embeds the badge would show an error as a broken image, so a failed read returns the unknown state.
     return c.body(badgeSvg(await readCoverage(c.var.deps.reserves)), 200, {
       'Content-Type': 'image/svg+xml',
     });

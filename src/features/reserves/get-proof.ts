@@ -17,9 +17,9 @@ export type GetProofDeps = {
 const POLICY = { ...prewarmed(DAY_MS), changedByOperations: true };
 /** If the newest proof is older, the Worker calls the custodian, whose timer may have been lost. */
 const OVERDUE_MS = PROOF_EVERY_MS + 5 * 60_000;
-/** The clocks of two machines differ by less than this. */
+/** Maximum difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000;
-/** Also true if the proof's time is further ahead than the skew: the clock was then set back. */
+/** Also true if the proof's time is further ahead than the skew, because the clock was then set back. */
 const isOverdue = ({ timestamp }: ProofRecord, now: number): boolean =>
   isTimeOver(Date.parse(timestamp) + OVERDUE_MS, OVERDUE_MS + CLOCK_SKEW_MS, now);
 
@@ -34,7 +34,7 @@ export async function getProof(deps: GetProofDeps, refresh = false): Promise<Cac
     // If the custodian fails, the old proof is returned: it shows its own time.
     const answer = archived ? await deps.custody.proof().catch(() => undefined) : await deps.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
-    // The archive may have proofs of earlier addresses, while no key here signs for the present one.
+    // The archive may have proofs of earlier addresses, even if the service has no key for the present one.
     if (archived && answer?.refusal.code !== 'NOT_CONFIGURED') return archived;
     throw refused(answer?.refusal);
   });

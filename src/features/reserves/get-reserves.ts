@@ -54,8 +54,8 @@ export type ReservesDeps = {
 };
 
 /**
- * A figure of the chains. A stranger's transaction is shown within a minute, although KV and the cron may each lag by a
- * minute. While the sources fail, a figure may be up to 15 minutes old; after that the read fails.
+ * Policy for figures from the chains. A stranger's transaction is shown within a minute, although KV and the cron can
+ * each lag by a minute. While the sources fail, a figure may be up to 15 minutes old; after that the read fails.
  */
 export const CHAIN_POLICY: CachePolicy = {
   freshMs: 20_000,
@@ -65,7 +65,7 @@ export const CHAIN_POLICY: CachePolicy = {
   kv: 'read',
 };
 
-/** Amounts are decimal text, for a cache. */
+/** Amounts are decimal strings, so that they can be cached. */
 type StoredBitcoin = NonNullable<ReturnType<typeof chooseBalance>>;
 type StoredSolana = {
   readonly lamports: string;
@@ -76,10 +76,7 @@ type StoredSolana = {
 };
 type SolanaDeps = Pick<ReservesDeps, 'cache' | 'solanaSources' | 'sleep' | 'absrMint' | 'mintAuthority'>;
 
-/**
- * The reserve's confirmed sats: the lowest of the views. @throws AppError UPSTREAM_FAILED when no index
- * responds
- */
+/** The reserve's confirmed sats: the lowest of all views. @throws AppError UPSTREAM_FAILED if every index fails */
 export function readBitcoinReserve(
   deps: Pick<ReservesDeps, 'cache' | 'bitcoinSources' | 'sleep'>,
   address: string,
@@ -94,8 +91,8 @@ export function readBitcoinReserve(
 }
 
 /**
- * The lowest finalized balance that a node shows, as with the Bitcoin indexes. Who can mint ABSR is null while nodes contradict
- * each other, so one node can claim neither a balance nor a second key.
+ * The lowest finalized balance of all nodes, as with the Bitcoin indexes. `minting` is null while nodes contradict each
+ * other, so one node can invent neither a balance nor a second key.
  */
 function readSolanaReserve(
   deps: SolanaDeps,
@@ -135,7 +132,7 @@ async function readAccounts(
 /** The value changes only with the secrets of a deployment. */
 const WATCH_ONLY_POLICY = { freshMs: 150_000, revalidateMs: 45_000, staleMs: HOUR_MS / 4 };
 
-/** Only the custodian reads the key and knows whether there is one; null while it does not respond. */
+/** Only the custodian reads the key and knows whether it is set; null while the custodian does not respond. */
 async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'custody'>) {
   try {
     const read = async () => (await custody.signingState()).watchOnly;

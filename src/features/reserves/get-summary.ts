@@ -18,12 +18,12 @@ export type ReadPriceDeps = {
   readPrices(): Promise<PriceReport[]>;
 };
 
-/** Micro-dollars as decimal text, for a cache. */
+/** Micro-dollars as decimal strings, so that they can be cached. */
 export type VenuePrice = { readonly source: string; readonly btcUsd: string; readonly solUsd: string };
 
 /** The venues' prices are shown only while they are fresh. */
 const VENUES_POLICY = prewarmed(120_000);
-/** A price of the last hour may still be shown, marked stale. */
+/** A price can be shown for an hour, marked stale. */
 const PRICE_POLICY = prewarmed(HOUR_MS);
 
 /** The current prices of all venues. @throws AppError UPSTREAM_FAILED when none responds */
@@ -40,9 +40,9 @@ export function readVenues(deps: ReadPriceDeps, refresh: boolean): Promise<Cache
 }
 
 /**
- * The first venue's price that another one confirms, or the only venue's price. Contradicting prices are
- * refused: the last good price is then shown as stale.
- * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED when no recent price is known either
+ * The first venue's price that another venue confirms, or the price of the only venue. If prices contradict each other,
+ * the last confirmed price is shown as stale.
+ * @throws AppError PRICE_DIVERGENT, UPSTREAM_FAILED if there is no recent price either
  */
 export function readPrice(deps: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
   const policy = refreshing(PRICE_POLICY, refresh);
@@ -76,7 +76,7 @@ export type SummaryDeps = ReadPriceDeps & {
     readonly name: string;
     tokenSupply(mint: string, commitment: 'finalized'): Promise<Supply & { readonly slot: bigint }>;
   }[];
-  /** Confirmed sats of the reserve as decimal text; null without a configured address. */
+  /** Confirmed sats of the reserve as a decimal string; null without a configured address. */
   readonly readReserve: ((refresh: boolean) => Promise<Cached<{ readonly confirmed: string }>>) | null;
   readonly sleep: (ms: number) => Promise<void>;
 };
@@ -84,7 +84,7 @@ export type SummaryDeps = ReadPriceDeps & {
 type StoredSupply = { readonly atoms: string; readonly decimals: number };
 type Part = 'prices' | 'reserve' | 'supply';
 
-/** The highest finalized supply that a node shows, so that one node can't make the reserve look covered. */
+/** The highest finalized supply of all nodes, so that one node cannot make the reserve look covered. */
 function readSupply(deps: SummaryDeps, mint: string, refresh: boolean): Promise<Cached<StoredSupply>> {
   return deps.cache.read('absr:supply', refreshing(CHAIN_POLICY, refresh), async () => {
     const ask = (node: (typeof deps.supplySources)[number]) => node.tokenSupply(mint, 'finalized');
@@ -134,7 +134,7 @@ export async function readSummary(deps: SummaryDeps, refresh = false) {
 
 const isoOf = (part: Cached<unknown> | null): string | null => part && new Date(part.asOf).toISOString();
 
-/** The parts in one view; at least one of them is known. */
+/** Combines the parts; at least one of them is known. */
 export function summaryOf({
   absrMint,
   asryMint,
@@ -179,7 +179,7 @@ export function summaryOf({
 export const getSummary = async (deps: SummaryDeps, refresh = false) =>
   summaryOf(await readSummary(deps, refresh));
 
-/** The comparison alone; unknown if no part of the summary can be read. */
+/** Only the comparison; unknown if no part of the summary can be read. */
 export async function readCoverage(deps: SummaryDeps): Promise<Coverage> {
   const { absrMint, readReserve } = deps;
   const [reserve, supply] = await Promise.all([
@@ -189,7 +189,7 @@ export async function readCoverage(deps: SummaryDeps): Promise<Coverage> {
   return coverageOf(reserve, supply, absrMint !== null);
 }
 
-/** A venue, and whether any other one confirms it; null when it is the only one. */
+/** A venue, and whether any other venue confirms its price; null if it is the only venue. */
 function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
   const report = reportOf(venue);
   const { source, btcUsd, solUsd } = report;
@@ -207,7 +207,8 @@ export type AlertDeps = SummaryDeps & {
 };
 
 /**
- * Reads the summary again, and alerts the operator if tokens are not covered. Calls within the next minute get the same summary.
+ * Reads the summary again, and alerts the operator if tokens are not covered. For the next minute, callers get the same
+ * summary.
  */
 export async function alertUndercollateralized(deps: AlertDeps): Promise<void> {
   const { state, gapSatoshis, reserveSatoshis, supplyAtoms } = (await readSummary(deps, true)).coverage;

@@ -33,8 +33,8 @@ const MAX_PAGES = LIST_LIMIT;
 
 /**
  * The reserve's newest transactions, mempool first. Uses the list of the index with the most confirmed transactions. If
- * that list is incomplete or fails, uses the next index's list.
- * @throws AppError UPSTREAM_FAILED when no index gives a complete list; NOT_CONFIGURED without an address
+ * that list fails or is incomplete, the next index's list is used.
+ * @throws AppError UPSTREAM_FAILED if no index returns a complete list; NOT_CONFIGURED without an address
  */
 export async function listBitcoin(
   deps: ListBitcoinDeps,
@@ -66,7 +66,7 @@ async function readBitcoinList(deps: ListBitcoinDeps, address: string): Promise<
   throw failure;
 }
 
-/** @param known numbers of transactions reported by the index */
+/** @param known numbers of transactions that the index reports */
 async function readTxs(
   source: Pick<Esplora, 'name' | 'mempoolTxs' | 'chainTxs'>,
   address: string,
@@ -117,8 +117,8 @@ export const SolanaEntry = z.object({
 export type SolanaEntry = z.infer<typeof SolanaEntry>;
 
 /**
- * Finalized transactions that name the reserve's address, newest first, including failed ones. The newest of
- * the nodes' lists is shown, because a node may lag or store no history.
+ * Finalized transactions that name the reserve's address, newest first, including failed ones. The newest of the nodes'
+ * lists is shown, because a node may lag or lack history.
  * @throws AppError UPSTREAM_FAILED when no node responds; NOT_CONFIGURED without an address
  */
 export async function listSolana(deps: ListSolanaDeps, refresh = false): Promise<Cached<List<SolanaEntry>>> {

@@ -11,12 +11,12 @@ export type SourceResult<T> = { readonly name: string } & (
   | { readonly ok: false; readonly error: unknown }
 );
 
-/** How long slower sources may take once the first one has responded. */
+/** How long slower sources are awaited once the first one has responded. */
 const GRACE_MS = 1_500;
 
 /**
- * The responses of all sources, read in parallel, in the order of the sources. After the first response the others get
- * `GRACE_MS` more; before it, all are awaited.
+ * The responses of all sources, read in parallel, in the order of the sources. All are awaited until the first
+ * response, and then for another `GRACE_MS`.
  */
 export async function querySources<S extends { readonly name: string }, T>(
   sources: readonly S[],
@@ -43,8 +43,8 @@ export const failureOf = (results: readonly SourceResult<unknown>[]): unknown =>
   results.map((result) => (result.ok ? undefined : result.error)).find((error) => error !== undefined);
 
 /**
- * The response that no other node's response exceeds; among equals, the first node's.
- * @param exceeds whether `a` is to be used rather than `b`
+ * The response that the other nodes' responses do not exceed; among equals, the first node's.
+ * @param exceeds whether to use `a` instead of `b`
  * @throws AppError UPSTREAM_FAILED when no node responded
  */
 export function bestOf<T>(

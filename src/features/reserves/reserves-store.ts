@@ -72,7 +72,7 @@ export type ProofStore = ReturnType<typeof createProofStore>;
 /** Sorts after every time. */
 const AFTER_ALL_TIMES = '~';
 
-/** Searches the index once for each day, regardless of the number of proofs on that day. */
+/** Searches the index once per day, regardless of the number of proofs on that day. */
 const DAILY = `WITH RECURSIVE days (id) AS (
     SELECT MAX(id) FROM proofs WHERE id < ?1
     UNION ALL SELECT (SELECT MAX(id) FROM proofs WHERE id < substr(days.id, 1, 10)) FROM days WHERE days.id IS NOT NULL LIMIT ?2

@@ -1,5 +1,5 @@
 /**
- * The conditions that alert the operator, as one table. Each rule names what a person needs for acting: ids, kinds,
+ * The conditions that alert the operator, as one table. Each rule names what the operator needs to act: ids, kinds,
  * reasons, nodes and sums.
  * @module
  */
@@ -9,9 +9,9 @@ import type { Debt, OperatorView } from '../../custody/operator-api.ts';
 import type { StatusReport } from './get-status.ts';
 
 export type SolLevel = {
-  /** Finalized lamports of the reserve; null when no node responded. */
+  /** Finalized lamports of the reserve; null if no node responded. */
   readonly balance: bigint | null;
-  /** Lamports that never leave. */
+  /** Lamports that always stay in the reserve, except for mints. */
   readonly floor: bigint;
 };
 
@@ -29,11 +29,11 @@ export type Raised = {
   /** One sentence for a person. */
   readonly reason: string;
   readonly figures?: Figures;
-  /** When the condition began, ISO 8601; absent if only the alarm's own row knows. */
+  /** When the condition began, ISO 8601; absent if only the alarm's row has this time. */
   readonly since?: string | null;
-  /** The number of things that it is about. The alarm is sent again if this number grows. */
+  /** The number of items that the alarm is about. The alarm is sent again if this number grows. */
   readonly count?: number;
-  /** Callers can make this number grow, so its growth is reported at most once an hour. */
+  /** Callers can raise this number, so an increase is reported at most once an hour. */
   readonly isOfCallers?: true;
 };
 
@@ -48,7 +48,7 @@ const REFUSAL_PATIENCE_MS = 10 * 60_000;
 
 const sol = (atoms: bigint): string => formatAmount(atoms, SOL_DECIMALS);
 
-/** A span of time as a person says it. */
+/** A duration in words. */
 export function ageText(ms: number): string {
   if (ms < HOUR_MS) return `${Math.max(Math.floor(ms / 60_000), 0)} min`;
   return ms < 2 * DAY_MS ? `${Math.floor(ms / HOUR_MS)} h` : `${Math.floor(ms / DAY_MS)} days`;
@@ -257,7 +257,7 @@ const RULES = {
       : undefined;
   },
 
-  // The floor must stay in the reserve. Below twice the floor, a swap larger than the floor is refused.
+  // The floor must stay in the reserve, so below twice the floor, a swap larger than the floor is refused.
   sol_low: ({ status, level: { balance, floor }, nowMs }) => {
     if (balance === null) return 'unread';
     return balance < 2n * floor
@@ -363,7 +363,7 @@ function whereSolWent({ custody, operations }: StatusReport, nowMs: number): str
     : `the newest ${operations.length} operations of the last day: ${sums.join(', ') || 'none'}; if this does not explain the balance, send no SOL`;
 }
 
-/** What left the reserve, and who received it. */
+/** The amounts that left the reserve, and their receivers, in words. */
 export const spendsText = (spends: Custody['unexplainedSpends']): string =>
   spends
     .map(({ signature, signedByReserve, moved }) => {

@@ -1,12 +1,12 @@
 /**
- * Stores the active alarms in D1, so that each is sent only once. While D1 does not respond, nothing is stored, and
+ * Stores the active alarms in D1, so that each is sent only once. While D1 does not respond, alarms are not stored, and
  * each run sends its alarms again.
  * @module
  */
 type Counted = { readonly name: string; readonly count: number };
 
 type Begun = Counted & {
-  /** When its condition began, as far as known when it was first raised, ISO 8601. */
+  /** When the condition began, as known when the alarm was first raised, ISO 8601. */
   readonly since: string;
 };
 
@@ -15,10 +15,10 @@ export type AlarmRow = Begun & {
   readonly sentAt: string | null;
 };
 
-/** Milliseconds that an alarm lasts before it is sent, because most of its causes end by themselves. */
+/** How long an alarm must last before it is sent, in milliseconds, because most causes end by themselves. */
 const PATIENCE_MS: Readonly<Record<string, number>> = { source_down: 10 * 60_000 };
 
-/** Whether an alarm is sent only after it has lasted a while. */
+/** Whether an alarm is sent only after the time in `PATIENCE_MS`. */
 export const needsPatience = (name: string): boolean => name in PATIENCE_MS;
 
 /** True if an alarm has not lasted long enough to be sent. @param since when it was first raised, ISO 8601 */
@@ -32,7 +32,7 @@ export function createAlarmStore(db: D1Database) {
     db.prepare('SELECT name, since, sent_at AS sentAt, things AS count FROM alarms ORDER BY since, name');
   return {
     /**
-     * Adds a row for each new alarm, and lowers a stored count if the current count is smaller. Returns every row,
+     * Adds a row for each new alarm, and lowers a stored count if the current count is lower. Returns every row,
      * including alarms whose end has not been sent yet.
      */
     async note(active: readonly Begun[]): Promise<AlarmRow[]> {

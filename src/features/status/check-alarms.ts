@@ -1,5 +1,5 @@
 /**
- * Reports an alarm in the log and to the operator's webhook. It is sent when it is raised, when its number grows, once a
+ * Reports an alarm in the log and to the operator's webhook. It is sent when it is raised, when its count grows, once a
  * day while it lasts, and when it ends.
  * @module
  */
@@ -16,7 +16,7 @@ export type Reporter = {
 type Change = 'raised' | 'grown' | 'lasting' | 'cleared' | 'test';
 
 export type AlarmMessage = Reporter & {
-  /** The members below as lines of text, which chat services show. */
+  /** The members below as plain text, which chat services show. */
   readonly text: string;
   readonly alarms: readonly {
     readonly name: string;
@@ -81,7 +81,7 @@ export type RaiseAlarmsDeps = {
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-/** Why an active alarm is sent now; undefined if the last message about it is still right. */
+/** Why an active alarm is sent now; undefined if its last message is still correct. */
 function changeOf({ count = 1, isOfCallers }: Alarm, row: AlarmRow, nowMs: number): Change | undefined {
   if (row.sentAt === null) return 'raised';
   const age = nowMs - Date.parse(row.sentAt);
@@ -111,7 +111,7 @@ export async function raiseAlarms(deps: RaiseAlarmsDeps): Promise<void> {
   });
   const lasting: readonly string[] = [...raised.map(({ name }) => name), ...unread];
   const over = rows.filter(({ name }) => !lasting.includes(name));
-  // Nothing is sent about the end of an alarm that ended before a run could send it.
+  // The end of an alarm is not sent if the alarm itself was not sent.
   const isUnsent = ({ name, sentAt }: AlarmRow) => sentAt === null && needsPatience(name);
   const ended = over.filter((row) => !isUnsent(row));
   const unsent = over.filter(isUnsent).map(({ name }) => name);

@@ -1,5 +1,5 @@
 /**
- * The checks that decide `/api/ready` and are part of `/api/status`. Each names what fails.
+ * The checks that decide `/api/ready` and are part of `/api/status`. Each check names what fails.
  * @module
  */
 import { AppError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ export type Check = { readonly name: string; readonly ok: boolean; readonly reas
 export type ReadyDeps = {
   /** Names of missing or invalid settings; the secret keys are the custodian's. */
   readonly missingVariables: readonly string[];
-  /** One statement that reads no row. @throws Error when D1 does not respond or a table is missing */
+  /** Runs one statement that does not read a row. @throws Error when D1 does not respond or a table is missing */
   pingDatabase(): Promise<void>;
   signingState(): Promise<SigningState>;
 };
@@ -39,7 +39,7 @@ export async function checkReady(deps: ReadyDeps): Promise<Check[]> {
   return [check('config', absent), database, custody];
 }
 
-/** The variables that a NOT_CONFIGURED error names; none for any other error. */
+/** The variables that a NOT_CONFIGURED error names; an empty list for any other error. */
 const namedBy = (error: unknown): string[] =>
   error instanceof AppError && Array.isArray(error.details?.variables)
     ? error.details.variables.map(String)

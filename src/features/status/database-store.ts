@@ -1,5 +1,5 @@
 /**
- * Reads D1 for the status: availability, columns, the newest operations, the quote count.
+ * Reads D1 for the status: availability, columns, size and the newest operations.
  * @module
  */
 
@@ -12,7 +12,7 @@ import type { D1Reads } from '../../http/read-session.ts';
 
 const asOf = z.iso.datetime();
 
-/** An operation for public display: without its natural key. */
+/** An operation for public display, without its natural key. */
 export const OperationLine = z.object({
   kind: z.string(),
   status: z.enum(['waiting', 'finished', 'failed']),
@@ -34,15 +34,12 @@ const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FR
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
 export const createDatabaseStore = (db: D1Reads) => ({
-  /** Reads no row. @throws Error when the database does not respond, or `no such table` before its migrations */
+  /** Does not read a row. @throws Error if the database does not respond, or `no such table` before its migrations */
   async ping(): Promise<void> {
     await db.prepare(NAME_TABLES).run();
   },
 
-  /**
-   * Every column as `table.column`, including views, in no particular order; the platform's tables are left
-   * out.
-   */
+  /** Every column as `table.column`, including views, in no particular order; the platform's tables are excluded. */
   async columns(): Promise<string[]> {
     const { results } = await db
       .prepare(
@@ -54,7 +51,7 @@ export const createDatabaseStore = (db: D1Reads) => ({
     return results.map(({ tab, col }) => `${tab}.${col}`);
   },
 
-  /** Bytes of the database. */
+  /** Size of the database in bytes. */
   async bytes(): Promise<number> {
     return (await db.prepare('SELECT 1').run()).meta.size_after;
   },

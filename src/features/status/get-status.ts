@@ -21,12 +21,12 @@ export const UpstreamState = z.object({
 
 export type StatusReportDeps = {
   readonly cache: Cache;
-  /** This isolate's memory only. */
+  /** Only in this isolate's memory. */
   readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations'>;
   readonly readBeats: (nowMs: number) => ReturnType<Heartbeat['read']>;
-  /** The checks that name the missing settings and the parts that do not respond. */
+  /** The checks, which name the missing settings and the parts that do not respond. */
   checkReady(): Promise<readonly Check[]>;
   readCoverage(): Promise<Coverage>;
   /** Alarms of the last cron run. */
@@ -39,7 +39,7 @@ export type StatusReportDeps = {
   readonly now: () => number;
 };
 
-/** What `/api/status` shows. */
+/** The content of `/api/status`. */
 export type StatusReport = {
   /** Whether every check holds. */
   readonly ok: boolean;
@@ -56,8 +56,8 @@ export type StatusReport = {
 };
 
 /**
- * The cron probes every minute and stores the result in KV, which may be a minute old. A cold isolate shows that result and
- * probes in the background.
+ * The cron probes every minute and stores the result in KV, which can be a minute old. A cold isolate shows that result
+ * and probes in the background.
  */
 const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 120_000, staleMs: 300_000, kv: 'read' } as const;
 const CUSTODY_POLICY = { freshMs: 5_000, revalidateMs: 10_000, staleMs: 60_000, changedByOperations: true };
@@ -124,8 +124,8 @@ export type State = { readonly status: StatusReport; readonly checks: readonly C
 
 /**
  * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
- * @param refresh true for the cron, which probes the upstreams for all isolates and uses no value that is older than
- * its run
+ * @param refresh true for the cron, which probes the upstreams for all isolates and does not use values older than its
+ * run
  */
 export async function readState(deps: StatusReportDeps, refresh = false): Promise<State> {
   const own = refresh ? { ...CUSTODY_POLICY, notBefore: Number.POSITIVE_INFINITY } : CUSTODY_POLICY;
@@ -201,7 +201,7 @@ function cronReason(cron: Shown['cron']): string | null {
   return late.length > 0 ? `late: ${late.map(({ trigger }) => trigger).join(', ')}` : null;
 }
 
-/** The part of KV that stores a line of text per key. */
+/** The methods of KV that store one line of text per key. */
 export type TextStore = {
   get(key: string, type: 'text'): Promise<string | null>;
   put(key: string, value: string): Promise<void>;
@@ -245,7 +245,7 @@ export const createHeartbeat = (kv: TextStore) => ({
     await kv.put(`called:${name}`, JSON.stringify({ at: nowMs, failure } satisfies OutsideCall));
   },
 
-  /** The newest call of each; null before the first. */
+  /** The newest call to each; null before the first. */
   async calls(): Promise<Readonly<Record<Outside, OutsideCall | null>>> {
     const [webhook, monitor] = await Promise.all(
       OUTSIDE.map(
@@ -287,7 +287,7 @@ const Build = z.object({ version: z.string(), commit: z.string().nullable() });
 
 type ReleaseDeps = {
   readonly assets: Pick<Fetcher, 'fetch'>;
-  /** This isolate's memory only. */
+  /** Only in this isolate's memory. */
   readonly memory: Cache;
   readonly metadata: Pick<WorkerVersionMetadata, 'id' | 'timestamp'> | undefined;
 };

@@ -1,6 +1,6 @@
 /**
- * One screen for the operator, and the same facts as JSON: what waits, what is owed, what fails, and what is left of each
- * limit.
+ * One screen for the operator, and the same facts as JSON: waiting work, debts, failures, and the remaining room of
+ * each limit.
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
@@ -14,12 +14,12 @@ type BalanceRow = Readonly<Record<string, string | number | null>>;
 export type OperatorStateDeps = {
   readState(): Promise<State>;
   readFacts(status: StatusReport): Promise<AlarmFacts>;
-  /** Not ok if one balance could not be read; its row then has the reason. */
+  /** `ok` is false if a balance could not be read; its row then has the reason. */
   readBalances(): Promise<{ readonly ok: boolean; readonly rows: readonly BalanceRow[] }>;
   probeNodes(): Promise<readonly NodeProbe[]>;
   databaseBytes(): Promise<number>;
   readCalls(): Promise<Readonly<Record<Outside, OutsideCall | null>>>;
-  /** Lamports that swaps leave above the floor. */
+  /** Lamports above the floor that swaps cannot use. */
   readonly operatingFloat: bigint;
   readonly service: string;
 };
@@ -37,7 +37,7 @@ export type OperatorState = {
   readonly checks: readonly Check[];
   readonly status: StatusReport;
   readonly alarms: readonly { readonly name: string; readonly reason: string; readonly figures: object }[];
-  /** Null when the custodian does not respond. Amounts are decimal text. */
+  /** Null if the custodian does not respond. Amounts are decimal strings. */
   readonly view:
     | (Omit<OperatorView, 'debts'> & {
         readonly debts: readonly (Omit<OperatorView['debts'][number], 'atoms'> & {
@@ -100,7 +100,7 @@ const sol = (lamports: string): string => formatAmount(BigInt(lamports), SOL_DEC
 const megabytes = (bytes: number | null): string =>
   bytes === null ? 'size unknown' : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** A heading and its lines; `none` if there are no lines. @param lines absent if they cannot be read */
+/** A heading and its lines, or `none` without lines. @param lines absent if they cannot be read */
 const part = (heading: string, lines: readonly string[] | null | undefined): string[] =>
   (!lines ? [UNREAD] : lines.length === 0 ? ['none'] : lines).map(
     (line, index) => `${(index === 0 ? heading : '').padEnd(12)}${line}`,

@@ -14,9 +14,9 @@ export type StatusDeps = StatusReportDeps & {
   signingState(): Promise<SigningState>;
 };
 
-/** The parts of the status are up to five seconds old anyway. */
+/** The parts of the status can be five seconds old anyway. */
 const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
-/** Health responds after this time even if the custodian does not. */
+/** Maximum wait for the custodian before health responds without it. */
 const HEALTH_WAIT_MS = 3_000;
 const asOf = z.iso.datetime();
 

@@ -19,7 +19,7 @@ export type SwapMinimumDeps = {
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: HOUR_MS, changedByOperations: true };
 
 /**
- * Smallest and largest swap now. If none is possible, also the time of the next one.
+ * Smallest and largest swap now. If swaps are not possible, also the time of the next one.
  * @throws AppError with the reason if no smallest swap is known
  */
 export async function getMinimum(deps: SwapMinimumDeps) {
@@ -48,7 +48,7 @@ export async function getMinimum(deps: SwapMinimumDeps) {
 
 function reasonOf({ refusal, maximumLamports, minimum }: SwapRoom, least: Lamports): string | null {
   const unread = minimum.type === 'known' ? minimum.refusal?.code : undefined;
-  // Quotes for create calls and quotes that read the minimum are counted separately.
+  // The quotas for create calls and for reads of the minimum are separate.
   const bridge = unread === 'QUOTE_BUDGET_SPENT' ? undefined : unread;
   const none = maximumLamports > 0n && maximumLamports < least ? 'SWAP_LIMIT_REACHED' : null;
   return refusal?.code ?? bridge ?? none;

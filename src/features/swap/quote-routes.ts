@@ -63,7 +63,7 @@ const minimumRoute = createRoute({
   },
 });
 
-/** Codes with which a create call is refused, except those about its key and body. */
+/** Codes of a refused create call, except those about its key and body. */
 const CREATE_REFUSALS = [
   'UPSTREAM_FAILED',
   'RATE_LIMITED',

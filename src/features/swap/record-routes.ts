@@ -125,7 +125,8 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       read: async () => {
-        // All requests for the swap share the later reads of a waiting request, so these reads use no caller's budget.
+        // All requests for the swap share the later reads of a waiting request, so these reads do not use a caller's
+        // budget.
         if (!isAdmitted) await admitRead(c);
         isAdmitted = true;
         return readSwap(deps, id);
@@ -169,7 +170,7 @@ export type SwapStatusDeps = {
 const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
 
 /**
- * If D1 does not have the row yet, or fails, the row is read from the custodian, so a published id is never unknown.
+ * If D1 fails or does not have the row yet, the row is read from the custodian, so a published id is always found.
  * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for a swap that a lost journal left open
  */
 export async function readSwap(deps: SwapStatusDeps, signature: string): Promise<SwapRow> {

@@ -20,7 +20,9 @@ const Row = z.object({
   btcTxid: z.string().nullable(),
   /** Unix seconds of the Solana block; null until it is final. */
   blockTime: z.int().nullable(),
-  /** Ended, and the custodian no longer checks for a late arrival: the row never changes again. */
+  /**
+   * True if the swap has ended and the custodian no longer checks for a late arrival, so the row never changes again.
+   */
   final: z.int().transform(Boolean),
   bornAt: bornAtColumn,
 });

@@ -14,9 +14,9 @@ import { checkedProgram, invalid, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** Lamports that exempt an account without data from rent. */
+  /** Minimum balance that makes an account without data rent-exempt, in lamports. */
   leastBalance(): Promise<bigint>;
-  /** The chain's reason to reject an unsigned message of two signers; null when it would pass. */
+  /** The chain's reason for rejecting an unsigned message of two signers; null if it would pass. */
   simulate(message: Uint8Array): Promise<string | null>;
   /** Format version of the creation's message. */
   readonly messageVersion: MessageVersion;
@@ -24,7 +24,7 @@ export type CreateInvoiceDeps = {
   /** The owner program of an account; null if no account exists at the address. @throws AppError UPSTREAM_FAILED */
   ownerOf(address: string): Promise<string | null>;
   readonly reserve: { readonly solanaAddress: string | null };
-  /** Accounts of the service, including its mints: none of them can be a creator's wallet. */
+  /** Accounts of the service, including its mints, which cannot be a creator's wallet. */
   readonly ownAddresses: ReadonlySet<string>;
   readonly invoiceMargin: bigint;
   /** A fresh unused address, for the simulation. */
@@ -32,13 +32,13 @@ export type CreateInvoiceDeps = {
   readonly publicBaseUrl: string;
 };
 
-/** A placeholder for the mint: no address is longer, so a URI that fits with it fits with every mint. */
+/** A placeholder of maximum length for the mint, so that a URI that fits with it fits with every mint. */
 const LONGEST_ADDRESS = '1'.repeat(44);
 
 export type Invoice = { readonly request: RequestView; readonly fee: FeeBreakdown };
 
 /**
- * Checks and simulates a token, then opens an invoice, so that only a possible creation is charged.
+ * Checks and simulates a token, then opens an invoice, so that only possible creations are charged.
  * @throws AppError
  */
 export async function createInvoice(
@@ -76,8 +76,8 @@ export function designOf(deps: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: 
 }
 
 /**
- * Refused without a read: the address of the system program is a point of the curve, so the check of the curve accepts
- * it.
+ * Programs that are refused without a read. The curve check alone would accept the System program, whose address is on
+ * the curve.
  */
 const PROGRAMS: ReadonlySet<string> = new Set([
   SYSTEM_PROGRAM,
@@ -87,8 +87,8 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An account that is not owned by the System program, such as a mint, can never sign for the tokens. A wallet that never
- * received lamports has no account.
+ * An account that is not owned by the System program, such as a mint, can never sign for the tokens. A wallet that
+ * never received lamports does not have an account.
  */
 async function checkWallet({ ownerOf }: CreateInvoiceDeps, creator: string): Promise<void> {
   const owner = await ownerOf(creator);
@@ -128,7 +128,7 @@ async function simulateCreation(
 /** The cost of a creation and the operator's margin, in lamports. */
 type FeeBreakdown = CreationCosts & { readonly margin: bigint };
 
-/** Decimal text, for responses and rows. */
+/** The parts as decimal strings, for responses and rows. */
 export const feeParts = (fee: FeeBreakdown): Record<string, string> =>
   Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)]));
 

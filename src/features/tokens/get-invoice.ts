@@ -16,8 +16,8 @@ export type InvoiceState = { readonly request: RequestView; readonly stale: bool
 /**
  * The state of an invoice now. While it is open, the custodian's record is newer than D1's. If one of them is
  * unavailable, the other is used.
- * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for an invoice that a lost journal left open; CUSTODIAN_UNAVAILABLE
- * when it does not respond and D1 has no such invoice
+ * @throws AppError NOT_FOUND; OLDER_THAN_RECORDS for an invoice that a lost journal left open; CUSTODIAN_UNAVAILABLE if
+ * the custodian does not respond and D1 lacks the invoice
  */
 export async function getInvoice(
   { tokens, custody, contact }: GetInvoiceDeps,

@@ -239,7 +239,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
-    // A bookmark shows that the caller has changed something, perhaps through another isolate, so the cache is skipped.
+    // A bookmark shows that the caller has changed a row, perhaps through another isolate, so the cache is skipped.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined && !preferredWaitMs(prefer);
     const read = async (): Promise<InvoiceState> => {
       await admitRead(c);
@@ -278,12 +278,12 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     );
   });
 
-/** The custodian chooses ids at random, so an unknown one never becomes known. */
+/** The custodian chooses random ids, so an unknown id never becomes known. */
 function missIfUnknown(error: unknown): never {
   throw error instanceof AppError && error.code === 'NOT_FOUND' ? new Miss(error) : error;
 }
 
-/** A member of an invoice's subject as text. */
+/** A member of an invoice's subject as a string. */
 const part = (request: RequestView, name: string): string | null => {
   const value = request.subject[name];
   return typeof value === 'string' ? value : null;

@@ -12,7 +12,7 @@ import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
-  /** This isolate's memory only. */
+  /** Only in this isolate's memory. */
   readonly memory: CacheReader;
   readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
   readonly readAccounts: (
@@ -24,12 +24,12 @@ export type RequestListingDeps = {
 /** Maximum records read for one token. Unpaid requests may be newer than the record that listed the token. */
 const MAX_RECORDS = 100;
 
-/** Names a token by our number, or by its mint if it was created elsewhere. */
+/** Identifies a token by our number, or by its mint if it was created elsewhere. */
 export type TokenName = { readonly tokenId: number } | { readonly mint: string };
 
 /**
  * Opens a request to list a token; for a listed token, returns its listing record. All facts of an unlisted token are
- * read from the chain now, because the mint may have changed since an earlier request.
+ * read from the chain again, because the mint may have changed since an earlier request.
  * @throws AppError
  */
 export async function requestListing(
@@ -52,7 +52,7 @@ export async function requestListing(
   return opened.request;
 }
 
-/** The record that listed a token: of its creation, or of a paid request. */
+/** The record that listed a token: its creation, or a paid request. */
 async function listingOf(deps: RequestListingDeps, tokenId: number): Promise<RequestView | undefined> {
   const records = await deps.tokens.listings(tokenId, MAX_RECORDS);
   return records.find(({ status }) => status === 'completed');
@@ -64,10 +64,10 @@ async function knownToken(deps: RequestListingDeps, tokenId: number): Promise<To
   return token;
 }
 
-/** Each request reads the token as it is now; only a miss is cached. */
+/** Each request reads the token again; only a miss is cached. */
 const POLICY = { freshMs: 0, revalidateMs: 0, staleMs: 0 };
 
-/** @throws AppError why the token cannot be listed */
+/** @throws AppError that states why the token cannot be listed */
 async function readToken(deps: RequestListingDeps, mint: string): Promise<ListedToken> {
   const { value } = await deps.memory.read(`listing:${mint}`, POLICY, async () => {
     const [account, metaplex] = (await deps.readAccounts(listingAccounts(mint))).accounts;

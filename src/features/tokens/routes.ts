@@ -16,7 +16,7 @@ import { readToken, Token, type TokenReads, TokenRecord, tokenBodies } from './t
 export type TokenDeps = Pick<CreateInvoiceDeps, 'leastBalance' | 'invoiceMargin' | 'publicBaseUrl'> &
   TokenReads & {
     readonly listingFee: bigint;
-    /** This isolate's memory only. */
+    /** Only in this isolate's memory. */
     readonly memory: Cache;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requirePayments: () => string;
@@ -142,7 +142,7 @@ export async function pageOfTokens(
 }
 
 export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
-  // Registered before `/tokens/{id}`, which would match this path too.
+  // Registered before `/tokens/{id}`, which would also match this path.
   .openapi(quoteRoute, async (c) => {
     const deps = c.var.deps.tokens;
     const treasury = deps.requirePayments();

@@ -1,8 +1,8 @@
 /**
  * Search over listed tokens, best matches first: exact symbol, symbol prefix, name prefix, mint, creator, then any
- * substring. One statement reads a page: each step is a bounded index read, and SQLite runs no further step once the page
- * is full. A row belongs to the first step that finds it, so the cursor shows each row once even while others are being
- * listed.
+ * substring. One statement reads a page: each step is a bounded index read, and SQLite runs no further step once the
+ * page is full. A row belongs to the first step that finds it, so each row is shown once, even while other tokens are
+ * being listed.
  * @module
  */
 import { foldText } from '../../chain/solana/token-text.ts';
@@ -67,7 +67,7 @@ const PREFIXES = [
     `AND NOT (${SYMBOL}) AND NOT (${NAME}) AND NOT (${MINT})`,
   ),
 ];
-/** Newest first, because the text index offers no better order at a low cost. */
+/** Newest first, because the text index has no better order at low cost. */
 const SUBSTRING = arm(
   5,
   "''",
@@ -80,9 +80,9 @@ const PREFIX_ROWS = `SELECT * FROM (${PREFIXES.join(' UNION ALL ')})`;
 const SHORT_PAGE = `${PREFIX_ROWS} LIMIT ?8`;
 const PAGE = `${PREFIX_ROWS} UNION ALL ${SUBSTRING} LIMIT ?8`;
 
-/** Shortest text in the trigram index; a shorter text is found only at the beginning of a name or symbol. */
+/** Minimum length for the trigram index. A shorter string is found only at the start of a name or symbol. */
 const TRIGRAM = 3;
-/** Appended to a prefix, it sorts above every text that starts with the prefix: no character sorts higher. */
+/** The highest character. A prefix with it appended sorts above every string that starts with the prefix. */
 const END = '\u{10FFFF}';
 const START: SearchCursor = { step: 0, text: '', tokenId: -1 };
 
@@ -92,9 +92,9 @@ const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export const createSearchStore = (db: D1Reads) => ({
-  /** @param given the caller's text, trimmed, not empty */
+  /** @param given the caller's search string, trimmed and not empty */
   async search(given: string, after: SearchCursor | null, limit: number): Promise<SearchPage> {
-    // No name contains a control character, and SQLite's text ends at NUL.
+    // Names never contain control characters, and SQLite's strings end at NUL.
     const exact = given.replace(/\p{C}/gu, '');
     if (exact === '') return { tokens: [], next: null };
     const folded = foldText(exact);

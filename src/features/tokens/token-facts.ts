@@ -30,7 +30,7 @@ type Facts = TokenAuthorities & {
   readonly supply: bigint;
   readonly decimals: number;
   readonly program: TokenRow['program'];
-  /** The metadata as the creator wrote it; null if none names this mint. */
+  /** The metadata as the creator wrote it; null if the mint has none that names it. */
   readonly metadata: TokenMetadata | null;
   readonly powers: readonly TokenPower[];
 };
@@ -38,7 +38,7 @@ type Facts = TokenAuthorities & {
 export type TokenFacts = Facts & { readonly asOf: number; readonly stale: boolean };
 
 export type TokenFactsDeps = {
-  /** This isolate's memory only. */
+  /** Only in this isolate's memory. */
   readonly memory: Pick<Cache, 'readMany'>;
   readonly readAccounts: RequestListingDeps['readAccounts'];
 };
@@ -47,7 +47,7 @@ const POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 15 * 60_000 };
 /** Maximum addresses per call. */
 const BATCH = 100;
 
-/** The members of a token that decide which accounts hold its facts. */
+/** The members of a token that determine which accounts contain its facts. */
 export type FactsSubject = Pick<TokenRow, 'mint' | 'program' | 'requestId'>;
 
 /**

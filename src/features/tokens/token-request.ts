@@ -1,5 +1,5 @@
 /**
- * Pure functions that check a creator's request before anything is charged.
+ * Pure functions that check a creator's request before a fee is charged.
  * @module
  */
 import { z } from '@hono/zod-openapi';
@@ -91,7 +91,7 @@ const BOUNDS: Readonly<Record<string, number>> = {
   uri: MAX_URI_BYTES,
 };
 
-/** A fault as text that follows the field's name: `is 33 bytes long; at most 32`. */
+/** A fault in words that follow the field's name: `is 33 bytes long; at most 32`. */
 export function faultWords(field: string, fault: string, text: string): string {
   switch (fault) {
     case 'too_long':
@@ -115,7 +115,7 @@ export function faultWords(field: string, fault: string, text: string): string {
   }
 }
 
-/** Why a text is not an https URL of allowed length; the service never fetches it. */
+/** Why a string is not an https URL of allowed length. The service never fetches the URL. */
 function imageFault(text: string): string | undefined {
   if (text.length > MAX_URI_BYTES) return 'too_long';
   if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'not_an_https_url';

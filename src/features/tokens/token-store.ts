@@ -12,7 +12,7 @@ const Request = z.object({ view: RequestView });
 const RequestJournal = journalRow(Request);
 const Invoice = z.object({ journal: journalText(Request), bornAt: bornAtColumn });
 
-/** `bornAt`: when the journal began, if the invoice is older; else null. Nothing changes an older invoice any more. */
+/** `bornAt`: when the journal began, if the invoice is older; otherwise null. An older invoice never changes again. */
 export type MirroredInvoice = { readonly request: RequestView; readonly bornAt: number | null };
 
 /** A token as the custodian writes it into the column `journal`. */
@@ -35,7 +35,9 @@ type StoredToken = {
   readonly listedAt?: number | null;
 };
 
-/** Only the custodian writes these rows, so they are not compared with a schema: a page has a hundred of them. */
+/**
+ * These rows are not checked against a schema, because only the custodian writes them and a page has a hundred of them.
+ */
 export function tokenRow(journal: string) {
   const token = JSON.parse(journal) as StoredToken;
   return {
@@ -105,7 +107,8 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
       rowsOf(db, Stored, OF_CREATOR, creator, below, limit),
 
     /**
-     * Listing records of one token or of all, newest first, without those that a lost journal left open. @param after time and id of the last record shown
+     * Listing records of one token or all tokens, newest first, without those that a lost journal left open. @param
+     * after time and id of the last record shown
      */
     async listings(
       tokenId: number | undefined,

@@ -1,5 +1,5 @@
 /**
- * One token as callers see it: its row, described by the chain.
+ * One token as callers see it: its row, with current facts from the chain.
  * @module
  */
 import { z } from '@hono/zod-openapi';
@@ -87,7 +87,7 @@ export const TokenRecord = component('TokenRecord', {
     .describe("The service's own token with this mint; null for every other one"),
 });
 
-/** The members that identify a token, without its number and its time here. */
+/** The members that describe a token, without its number and creation time in this service. */
 type Described = Omit<TokenRow, 'tokenId' | 'requestId' | 'createdAt'>;
 
 /** @param facts current data from the chain; null for an address that is not a mint, undefined when it cannot be read */
@@ -120,7 +120,7 @@ const described = (token: Described, facts: TokenFacts | null | undefined) => {
     image: token.image,
     uri: token.uri,
     listed_at: token.listedAt === null ? null : new Date(token.listedAt).toISOString(),
-    // Wallets show names unchanged: a well-known token's name does not identify the creator.
+    // Wallets show names unchanged, so the name of a well-known token does not show who created this one.
     warning: [...names].some(isWellKnown) ? ('well_known_name' as const) : null,
   };
 };
@@ -170,7 +170,7 @@ const acceptable = (text: string | undefined, maxBytes: number): string =>
 const acceptableUri = (uri: string | undefined): string | null =>
   uri === undefined || uri === '' || utf8ToBytes(uri.toWellFormed()).length > MAX_URI_BYTES ? null : uri;
 
-/** An unlisted token as the chain shows it now. Its row is not shown, because nobody has paid for it. */
+/** An unlisted token as the chain shows it now. Its row is not shown, because its listing is not paid. */
 const asOnChain = (row: TokenRow, { supply, decimals, program, metadata }: TokenFacts): TokenRow => ({
   ...row,
   name: acceptable(metadata?.name, MAX_NAME_BYTES),

@@ -5,13 +5,12 @@
 import { DAY_MS } from '../../core/durations.ts';
 import { REQUEST_TABLES } from '../../core/record-tables.ts';
 
-/** The custodian deletes its own rows earlier. Otherwise `ops republish` would write rows again that D1 has deleted. */
+/**
+ * Longer than the custodian keeps its own rows. Otherwise `ops republish` would write rows again that D1 has deleted.
+ */
 const KEPT_MS = 9 * DAY_MS;
 
-/**
- * Deletes expired requests without a payment, and unlisted tokens to which no listing request refers any more. Safe to
- * repeat.
- */
+/** Deletes expired requests without a payment, and unlisted tokens without a listing request. Safe to repeat. */
 export async function purgeUnpaid(db: D1Database, now: number): Promise<void> {
   const before = new Date(now - KEPT_MS).toISOString();
   const unpaid =
