@@ -24,7 +24,7 @@ type HeadToken = {
 
 const MAX_DESCRIPTION_CHARS = 300;
 
-/** The text without characters that are invisible or change the writing direction. */
+/** A string without characters that are invisible or change the writing direction. */
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
 
 function powerBadges({ powers }: HeadToken): string[] {
@@ -32,7 +32,7 @@ function powerBadges({ powers }: HeadToken): string[] {
   return powers.length === 0 ? ['supply fixed'] : powers.map((power) => powerWords(power)[0]);
 }
 
-/** The chain has no name for this token that may be shown. */
+/** Shown if the chain has no displayable name for a token. */
 const NAMELESS = 'Token without a name';
 
 /** A listing says nothing about a token, because anyone can buy one: only its absence is named. */
