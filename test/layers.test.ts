@@ -119,7 +119,7 @@ it.each(files.filter((file) => /^custody\/[\w-]+\.ts$/.test(file) && file !== 'c
   },
 );
 
-it('no folder of custody has more than 20 files', () => {
+it('each folder of custody has at most 20 files', () => {
   const rooms = files.filter((file) => file.startsWith('custody/')).map((file) => posix.dirname(file));
   const sizes = [...new Set(rooms)].map(
     (room) => [room, rooms.filter((one) => one === room).length] as const,
@@ -138,7 +138,7 @@ it.each(files.filter((file) => !MAY_HOLD_SQL.test(file)))('%s contains no SQL', 
   expect(read(file)).not.toMatch(SQL);
 });
 
-it('the name of each file is the thing or the verb that it contains', () => {
+it('each file is named after the thing or the verb that it contains', () => {
   expect(files.filter((file) => VAGUE.test(file))).toEqual([]);
 });
 
@@ -167,7 +167,7 @@ it('only config.ts reads settings, and only custody/secrets.ts and the witness r
   expect(readers).toEqual(['config.ts', 'custody/secrets.ts', 'witness/settings.ts']);
 });
 
-it('no file imports itself by way of others, not even a type', () => {
+it('imports form no cycle, not even of types', () => {
   const free = new Set<string>();
   const circleFrom = (file: string, path: readonly string[]): readonly string[] | undefined => {
     if (path.includes(file)) return [...path, file];

@@ -59,13 +59,13 @@ it('numbers the migrations without a gap', () => {
   );
 });
 
-it('makes the schema of schema.sql with all migrations', () => {
+it('all migrations together produce the schema of schema.sql', () => {
   const db = open();
   migrate(db, FILES);
   expect(objectsOf(db)).toEqual(objectsOf(open(SCHEMA)));
 });
 
-it('applies every migration to a database that was made with schema.sql', () => {
+it('every migration can be applied to a database created from schema.sql', () => {
   const db = open(SCHEMA);
   for (const table of tablesOf(db)) fill(db, table);
   const before = rowsOf(db, tablesOf(db));
@@ -92,7 +92,7 @@ describe.each(FILES.map((file, at) => ({ file, at })))('a database with rows as 
     expect(objectsOf(db)).toEqual(objectsOf(open(SCHEMA)));
   });
 
-  it('finds listed tokens by text after the later migrations', () => {
+  it('finds listed tokens by name after the later migrations', () => {
     const db = old();
     migrate(db, FILES.slice(at + 1));
     const found = db

@@ -17,7 +17,7 @@ it.each(Object.entries(quotes))('%s of the staging service verifies under its ke
   expect(await isSignedQuote(quote, key)).toBe(true);
 });
 
-it('the signed text is the one that the SDK computes', () => {
+it('the signed message is the one that the SDK computes', () => {
   expect(quoteHashText(firm)).toBe('XS2Ej8EbPHKiDBfxaFY3y6az5pCDb8eh4bSdAErvZy7');
 });
 

@@ -44,7 +44,7 @@ describe('a quote', () => {
     });
   });
 
-  it('a quote for a different amount from the request is refused', async () => {
+  it('a quote for a different amount than the request is refused', async () => {
     const { route } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     expect(await route.quote({ amount: lamports(999_999_999n), dry: false })).toEqual({
       ok: false,
@@ -98,7 +98,7 @@ describe('a quote', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('a rejected request raises an alarm with its text, and an unknown text is logged', async () => {
+  it('a rejected request raises an alarm with its message, and an unknown message is logged', async () => {
     const lines: unknown[] = [];
     const refusedWith = (message: string) =>
       quoteWith({ status: 400, body: { message } }, (line) => lines.push(line)).route.quote({

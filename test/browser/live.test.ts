@@ -77,7 +77,7 @@ type Reserves = {
   readonly solana: { readonly balanceLamports: string };
 };
 
-describe('new figures appear within 16 seconds without an action of the visitor', () => {
+describe('new figures appear within 16 seconds without action by the visitor', () => {
   it('shows new figures of the reserve and the history within 16 seconds after a swap', async () => {
     const before = await read<Reserves>('/api/reserves');
     const overview = await watch('/');

@@ -117,8 +117,8 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
   await picture(page, 'order-double');
 }
 
-describe('a payment that was sent is never asked for again', () => {
-  it('never asks again for a sent payment, after a reload or in another browser, and refunds a second payment', async () => {
+describe('a sent payment is never requested again', () => {
+  it('never requests a sent payment again, after a reload or in another browser, and refunds a second payment', async () => {
     const paid = await order({});
     const { page, id } = paid;
     await payButton(page).waitFor();
@@ -142,7 +142,7 @@ describe('a payment that was sent is never asked for again', () => {
     await expectSecondPaymentReturned(paid);
   });
 
-  it('does not ask again for a payment whose tab was closed before the wallet responded', async () => {
+  it('does not request a payment again whose tab was closed before the wallet responded', async () => {
     const paid = await order({ behaviour: 'send-silently' });
     await payButton(paid.page).click();
     await expect.poll(paid.sent).toBe(1);
@@ -163,7 +163,7 @@ describe('a payment that was sent is never asked for again', () => {
     expect(await page.getByText('You have an unfinished order.').count()).toBe(0);
   });
 
-  it('a second tab does not ask for a payment while the wallet in the first tab is still open', async () => {
+  it('a second tab does not request the payment while the wallet in the first tab is still open', async () => {
     const waiting = await order({ behaviour: 'ignore' });
     const { page } = waiting;
     await payButton(page).click();
@@ -181,7 +181,7 @@ describe('a payment that was sent is never asked for again', () => {
   });
 });
 
-it('shows that nothing was paid if the signature never lands, and offers the payment again', async () => {
+it('shows that the payment was not made if the signature never lands, and offers it again', async () => {
   const kept = await order({ behaviour: 'keep' }, (page) => page.clock.install());
   const { page } = kept;
   const confirmed = page.waitForResponse('**/api/invoices/confirm');

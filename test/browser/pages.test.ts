@@ -224,7 +224,7 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
     }
   });
 
-  it('no page blocks the browser with a long task while it loads', async () => {
+  it('pages never block the browser with a long task while they load', async () => {
     const { page } = load.visited;
     let shortest = load.longTask;
     for (let repeated = 1; repeated < LOADS && shortest >= LONG_TASK; repeated++) {

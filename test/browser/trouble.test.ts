@@ -17,7 +17,7 @@ let visited: Visit;
 afterEach(() => visited?.close());
 afterAll(() => control('DELETE /faults'));
 
-it.each(LIVE_PAGES)('%s says once that the service is unavailable, and shows the next step', async (path) => {
+it.each(LIVE_PAGES)('%s shows once that the service is unavailable, and the next step', async (path) => {
   visited = await visit(path, {}, (page) => page.route(SERVICE, (route) => route.abort()));
   const { page } = visited;
   const notice = page.locator('.notice.bad').first();

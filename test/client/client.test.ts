@@ -187,7 +187,7 @@ describe('a failure is a value', () => {
   });
 });
 
-describe('a repeat', () => {
+describe('a repeated call', () => {
   const busy = (more: object = {}) => ({
     status: 503,
     body: problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 0, ...more }),
@@ -272,7 +272,7 @@ describe('a creation', () => {
     expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
   });
 
-  it('sends the same key if members are in a different order or are undefined', async () => {
+  it('sends the same key if members are reordered or undefined', async () => {
     const { sluice, sent } = service(LOST, { body: exampleOf('claimFromDeposit') });
     await sluice.claimFromDeposit({ asset: 'USDC', depositTxSignature: 'x', rewardUsd: 0.8 });
     const again = { rewardUsd: '0.8', amount: undefined, depositTxSignature: 'x', asset: 'USDC' as const };
@@ -455,7 +455,7 @@ describe('a limit of 2 s', () => {
     return { sluice: createClient({ baseUrl: url }), stop };
   }
 
-  it('a limit of 2 s ends a read of a hanging server within 2.5 s', async () => {
+  it('a limit of 2 s ends a read from a hanging server within 2.5 s', async () => {
     const { sluice, stop } = await hangingAfter();
     const tooLate = new Promise((resolve) => setTimeout(resolve, 2_500, 'too late'));
     const ended = sluice.waitForSwap(ID, { timeoutMs: 2_000 });

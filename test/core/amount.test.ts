@@ -55,7 +55,7 @@ describe('parseAmount', () => {
     expect(atomsOf(text)).toBe('not_a_decimal');
   });
 
-  it('a text of 64 characters is read, and texts of 65 and of 10,000 characters are too large', () => {
+  it('a string of 64 characters is read, and strings of 65 and of 10,000 characters are too large', () => {
     expect(atomsOf('1'.repeat(64))).toBe(BigInt('1'.repeat(64)) * 10n ** 9n);
     expect(atomsOf('1'.repeat(65))).toBe('too_large');
     expect(atomsOf('9'.repeat(10_000))).toBe('too_large');
@@ -70,7 +70,7 @@ describe('parseAmount', () => {
     );
   });
 
-  it('parseAmount never accepts text that is not plain digits around at most one point', () => {
+  it('parseAmount never accepts a string that is not plain digits around at most one point', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 80 }), (text) => {
         const parsed = parseAmount(text, SOL_DECIMALS);

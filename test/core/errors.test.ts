@@ -19,7 +19,7 @@ it('a refusal with an unknown code from a newer custodian is retryable', () => {
   });
 });
 
-it('the error of a failed upstream names only the upstream and the reason', () => {
+it("the error of a failed upstream contains only the upstream's name and the reason", () => {
   const error = upstreamFailed('esplora-1', 'timeout', new Error('https://key@host'));
   expect(error.code).toBe('UPSTREAM_FAILED');
   expect(error.message).toBe('The upstream service esplora-1 failed.');

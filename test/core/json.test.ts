@@ -27,7 +27,7 @@ describe('parseJson', () => {
     expect(numberText(parseJson(text))).toBe(text);
   });
 
-  it('parseJson keeps the text of a number at any depth', () => {
+  it('parseJson keeps the digits of a number at any depth', () => {
     expect(parseJson('{"a":[1,{"b":1.50}]}')).toEqual({ a: [1, { b: new ExactNumber('1.50') }] });
   });
 
@@ -98,7 +98,7 @@ describe('isShallow', () => {
   });
 });
 
-it('a bigint is written as decimal text', () => {
+it('a bigint is written as a decimal string', () => {
   expect(stringifyJson({ a: 1n, b: [2n ** 64n], c: 'x' })).toBe(
     '{"a":"1","b":["18446744073709551616"],"c":"x"}',
   );

@@ -15,7 +15,7 @@ it('a stored time is replaced by the current time only if it lies further ahead 
   expect(times).toEqual([-DAY_MS, 0, 5_000, 0, 0]);
 });
 
-it('the timer and the cron search for payments at once after the clock went back', async () => {
+it('the timer and the cron search for payments at once after the clock was set back', async () => {
   const world = createPaymentWorld();
   const { id, reference, feeLamports } = world.open();
   await world.payments.onCron();
@@ -26,7 +26,7 @@ it('the timer and the cron search for payments at once after the clock went back
   expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
 });
 
-it('when a caller reads a request after the clock went back, its payment reference is checked early', async () => {
+it('when a caller reads a request after the clock was set back, its payment reference is checked early', async () => {
   const world = createPaymentWorld();
   const { id } = world.open();
   await world.payments.onCron();
@@ -34,7 +34,7 @@ it('when a caller reads a request after the clock went back, its payment referen
   expect(world.payments.askFor(id)).toBe(true);
 });
 
-it('after the clock went back by a day no request expires before the chain is read again', async () => {
+it('after the clock was set back by a day, requests expire only after the chain is read again', async () => {
   const world = createPaymentWorld();
   world.state.now += DAY_MS;
   world.open();
@@ -54,7 +54,7 @@ it('after the clock went back by a day no request expires before the chain is re
   expect(world.payments.find(id)?.detail).toBe('expired');
 });
 
-it('a balance that was read before the clock went back is read again', async () => {
+it('a balance that was read before the clock was set back is read again', async () => {
   const clock = { now: NOW };
   let reads = 0;
   const balance = async () => ({ lamports: BigInt(++reads) as never, slot: 1n });
@@ -67,7 +67,7 @@ it('a balance that was read before the clock went back is read again', async () 
   expect((await read(1n)).lamports).toBe(2n);
 });
 
-it('no new operation starts after the clock went back while changes wait for D1', async () => {
+it('new operations are refused after the clock was set back while changes wait for D1', async () => {
   const w = createCustodianWorld();
   await w.custody.wake();
   w.mirror.state = 'down';

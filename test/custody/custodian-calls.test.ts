@@ -138,7 +138,7 @@ describe('reading a payment request', () => {
     expect(w.journal.queue.undeliveredSince()).toBeUndefined();
   });
 
-  it('an ended payment request is returned even when D1 accepts no row or never responds', async () => {
+  it('an ended payment request is returned even if D1 refuses rows or never responds', async () => {
     const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -347,7 +347,7 @@ describe("the operator's commands", () => {
       expect(await restore(w, 'yesterday')).toMatchObject({ ok: false });
     });
 
-    it('restore-storage does nothing while D1 does not respond, or on a platform without history', async () => {
+    it('restore-storage has no effect while D1 does not respond, or on a platform without history', async () => {
       const w = createCustodianWorld();
       expect(await restore(w, at(w, -1))).toMatchObject({ ok: false });
       let calls = 0;

@@ -34,7 +34,7 @@ it('opens an invoice only while the balance covers its cost and the floor', asyn
   });
 });
 
-it('refuses an invoice when open invoices already need the rest of the balance', async () => {
+it('refuses an invoice if open invoices already need the remaining balance', async () => {
   const w = selling(limits.floor + 2n * COST);
   expect([(await w.open()).type, (await w.open()).type, (await w.open()).type]).toEqual([
     'opened',
@@ -43,7 +43,7 @@ it('refuses an invoice when open invoices already need the rest of the balance',
   ]);
 });
 
-it('the custodian sells, of three concurrent invoices, only as many as the balance covers', async () => {
+it('of three concurrent invoices, the custodian sells only as many as the balance covers', async () => {
   const w = selling(limits.floor + 2n * COST);
   const opened = await Promise.all([w.open(), w.open(), w.open()]);
   expect(opened.map(({ type }) => type).sort()).toEqual(['opened', 'opened', 'refused']);

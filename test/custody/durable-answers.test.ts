@@ -62,7 +62,7 @@ describe('a replaced instance and a claim', () => {
     await expect(claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 
-  it('a replaced instance returns no response about a claim of which nothing is left', async () => {
+  it('a replaced instance returns no response about a fully paid claim', async () => {
     const { claim, storage } = createStoredClaims();
     expect(await claim(CLAIM)).toMatchObject({ type: 'claimed' });
     expect(await claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });

@@ -188,7 +188,7 @@ it('a confirm call with an invented signature makes five calls to each node, and
   expect([ofConfirm, w.takeCalls().all]).toEqual([10, 2]);
 });
 
-it('repeats of a known confirm, claim and lookup within 30 seconds make no call to a node', async () => {
+it('repeats of a known confirm call, claim and lookup within 30 seconds do not call a node', async () => {
   const w = setUp();
   w.setReserveAtoms(0n);
   const { id, reference, feeLamports } = await w.open('token', clientOf(1));

@@ -95,7 +95,7 @@ describe('a sale', () => {
   );
 });
 
-it('a limit that no operation of its kind ever adds to does not compile', () => {
+it('a limit on a figure that its kind of operation never changes does not compile', () => {
   const { creations_day } = OPERATION_LIMITS;
   // @ts-expect-error a creation moves no lamports
   const never: OperationLimit = { ...creations_day, counts: 'amount' };

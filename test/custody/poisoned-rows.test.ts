@@ -82,7 +82,7 @@ function withPoisonedRequest(): { world: PaymentWorld; poisoned: string; good: s
   return { world, poisoned, good: paid() };
 }
 
-it('a paid request whose processing throws delays no other request, no confirm call and no expiry', async () => {
+it('a paid request whose processing throws does not delay other requests, confirm calls or expiries', async () => {
   const { world, poisoned, good } = withPoisonedRequest();
   const unpaid = world.open();
   for (let runs = 0; runs < 3; runs++) await world.payments.run();

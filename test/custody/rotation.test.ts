@@ -134,7 +134,7 @@ describe('after a rotation', () => {
     expect(w.signatures()).toBe(0);
   });
 
-  it('a change of the key leaves the journal verified and freezes nothing', async () => {
+  it('a change of the key leaves the journal verified and does not freeze signing', async () => {
     const w = createCustodianWorld();
     w.add(settling({ id: 'swap:old', signer: OLD, signing: signingOf('old') }));
     await w.custody.wake();

@@ -22,7 +22,7 @@ describe('storage of a newer version', () => {
     return w;
   }
 
-  it('storage of a newer version causes no signature and no send, and is not changed', async () => {
+  it('with storage of a newer version, the custodian neither signs nor sends nor writes', async () => {
     const w = await rolledBack();
     const rows = () => w.storage.exec('SELECT * FROM operations');
     const before = rows();

@@ -213,7 +213,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       ],
     },
     generated: SETTINGS,
-    guards: [['test/world/price-venues.ts', 'bitstamp > the venue gives the price']],
+    guards: [['test/world/price-venues.ts', 'bitstamp > the venue returns the prices']],
   },
   'a page of the site': {
     changes: {
@@ -229,6 +229,6 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
         ["['/nostr',", "['/words', 'Words', 'What the words mean'],\n      ['/nostr',"],
       ],
     },
-    guards: [['site/prerender.tsx', '/swap > no page has dead links']],
+    guards: [['site/prerender.tsx', '/swap > a page has no dead links']],
   },
 };

@@ -80,7 +80,7 @@ const shown = blocksOf('README.md')
     return { command, output: output.join('\n') };
   });
 
-it('the README shows responses with the members that the service really returns', async () => {
+it("the README's responses have the members that the service returns", async () => {
   const curls = shown.filter(({ command }) => command.startsWith('curl'));
   expect(curls.length).toBeGreaterThan(2);
   const known = /"id":"(\w{60,})"/.exec(curls.map(({ output }) => output).join())?.[1] ?? '';

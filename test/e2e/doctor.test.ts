@@ -173,7 +173,7 @@ it('the doctor prints the same findings as JSON', async () => {
     findings: [{ name: 'floor-low', level: 'problem' }],
   });
 });
-it('the doctor hides secrets in every text', () => {
+it('the doctor hides secrets in all its output', () => {
   const settings = { OPS_SECRET: 'abcdefghij', SOLANA_RPC_URL: 'https://node.test/v2/key123?x=1' };
   expect(hideSecrets('a abcdefghij b v2/key123?x=1 c', settings)).toBe('a [hidden] b [hidden] c');
 });

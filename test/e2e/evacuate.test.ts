@@ -72,7 +72,7 @@ describe.each([
     };
   };
 
-  it('refuses an evacuation without an address that was set beforehand', async () => {
+  it('refuses an evacuation if EVACUATION_ADDRESS was not set beforehand', async () => {
     const refused = await runScript('ops', ['evacuate', '--settings', join(folder, 'without.vars')], {
       EVACUATION_ADDRESS: cold,
     });
@@ -82,7 +82,7 @@ describe.each([
     });
   });
 
-  it('shows what it moves and sends nothing before --send', async () => {
+  it('shows what it would move, and sends it only with --send', async () => {
     const before = await chain();
     const { code, stdout, stderr } = await evacuate();
     expect([code, stderr]).toEqual([0, '']);

@@ -78,7 +78,7 @@ const whenOpen = (next: () => Promise<{ body: string }>) =>
 const isAlive = async (blockhash: string) =>
   (await rpc<{ value: boolean }>('isBlockhashValid', blockhash, newest)).value;
 
-it('a new witness shows its addresses and that it has signed nothing', async () => {
+it('a new witness shows its addresses and that it has not signed yet', async () => {
   const { multisig } = world.solana;
   const state = await (await fetch(witness('/'))).json();
   expect(state).toEqual({
@@ -101,7 +101,7 @@ it('the chain refuses a mint with the key of the custodian alone', async () => {
   expect(await supply()).toBe('0');
 });
 
-it('while the witness is down nothing is minted and the reason is shown; when it is back, the mint follows', async () => {
+it('while the witness is down, the mint waits with its reason; when the witness is back, the mint follows', async () => {
   world.faults.set('witness', { kind: 'drop' });
   await world.control.cron(DAILY);
   const waiting = await until('a mint that waits for the witness', async () => {
@@ -116,7 +116,7 @@ it('while the witness is down nothing is minted and the reason is shown; when it
   await until('its row', async () => ((await mint()).state === 'minted' ? true : undefined));
 });
 
-it('after a restart or a repeated request, the witness signs nothing until its last transaction can no longer land', async () => {
+it('after a restart or a repeated request, the witness does not sign until its last transaction can no longer land', async () => {
   await world.control.sendBitcoin(world.reserve.bitcoin, 10_000n);
   await world.control.mine(3);
   let first = await requestOf(1n);

@@ -87,7 +87,7 @@ it('ops probe shows the latency of every source and the reason for a refusal', a
 });
 
 describe('mint --dry-run', () => {
-  it('ops mint --dry-run shows a possible mint with its figures and mints nothing', async () => {
+  it('ops mint --dry-run shows a possible mint with its figures, without minting', async () => {
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect(code).toBe(0);
     expect(stdout).toContain('a mint now would create 300000 atoms. Nothing was minted.');

@@ -164,7 +164,7 @@ it('after a change of the key, each open operation ends once, signed by the righ
   expect(failed.filter(({ signer, reason }) => signer !== old || reason !== 'key_rotated')).toEqual([]);
 });
 
-it('after a lost journal has begun anew, older debts pay nothing, and new swaps and rewards work', async () => {
+it('after a lost journal has begun anew, older debts are not paid, and new swaps and rewards work', async () => {
   const swap = await openSwap('10.0.0.2', '7c3d7a8e-8d5f-4a64-9d0c-0d5c1b7a1f10');
   const unpaid = await tokens.invoice({ symbol: 'OLD' });
   const stranger = await stage.user();

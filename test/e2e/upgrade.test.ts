@@ -183,7 +183,7 @@ async function openOneOfEach(kinds: readonly string[]): Promise<Owed> {
   return { invoice, unsettled, deposit, refunded };
 }
 
-test('an upgrade, a rollback and a second upgrade lose no row and pay nothing twice', async () => {
+test('an upgrade, a rollback and a second upgrade neither lose a row nor pay twice', async () => {
   await tourService(world, (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument);
   await allEnded();
   const owed = await openOneOfEach(KINDS);

@@ -94,7 +94,7 @@ describe('the summary', () => {
     expect(summary).not.toHaveProperty('errors');
   });
 
-  it('shows the highest supply that a node shows, or that of the other node while one is down', async () => {
+  it("shows the highest supply of all nodes, or the other node's supply while one is down", async () => {
     const behind = { atoms: 900_000n, decimals: 0, slot: 10n ** 15n };
     const ahead = { atoms: 1_000_000n, decimals: 0, slot: 9n };
     expect((await service({ supplies: [behind, ahead] }).read()).absrTokenSupply).toBe(1_000_000);
@@ -112,7 +112,7 @@ describe('the summary', () => {
 });
 
 describe('the price', () => {
-  it('the summary shows the price of the only venue that gives one', async () => {
+  it('the summary shows the price of the only venue that responds', async () => {
     const summary = await service({ prices: [usd('kraken', 80_200)] }).read();
     expect(summary).toMatchObject({ priceSource: 'kraken', btcPriceUsd: 80_200 });
   });
@@ -184,7 +184,7 @@ describe('backing', () => {
     expect(of(10n, 0n, 3)).toMatchObject({ gapSatoshis: '10', ratio: null, state: 'covered' });
   });
 
-  it('an older figure can show a shortage, but never a coverage', () => {
+  it('an older figure can show a shortage, but never full coverage', () => {
     expect(of(10n, 9n, 0, true).state).toBe('unknown');
     expect(of(10n, 11n, 0, true).state).toBe('short');
   });

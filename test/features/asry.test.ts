@@ -70,7 +70,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ]);
   });
 
-  it('a claim with skipReward shows the possible reward and sends nothing', async () => {
+  it('a claim with skipReward shows the possible reward without sending it', async () => {
     const left = { ...view, remainingAtoms: view.entitlementAtoms, payouts: [], claimedAtMs: null };
     service.answers = [{ type: 'validated', claim: left }];
     const { status, body } = await claim({ skipReward: true });
@@ -140,7 +140,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     },
   );
 
-  it('treats twelve forms of whitespace around a signature as the same signature, and changes nothing else', () => {
+  it('treats twelve forms of whitespace around a signature as the same signature, without other changes', () => {
     const spaces = ['', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\ufeff', '\u2028', '\u3000', '\v', '\f'];
     for (const space of spaces)
       expect(

@@ -65,14 +65,14 @@ eachResult(`
 
 const SALT = 'a'.repeat(64);
 
-it('a visitor has the same key all day, and another key under another salt', () => {
+it('a visitor has the same key all day, and a different key with a different salt', () => {
   const visitor = visitorOf('203.0.113.1', 'Firefox');
   expect(visitorKey(SALT, visitor)).toBe(visitorKey(SALT, visitorOf('203.0.113.1', 'Firefox')));
   expect(visitorKey(SALT, visitor)).toMatch(/^[0-9a-f]{32}$/);
   expect(visitorKey(SALT, visitor)).not.toBe(visitorKey('b'.repeat(64), visitor));
 });
 
-it('treats another address or another browser as another visitor', () => {
+it('treats a different address or a different browser as a different visitor', () => {
   const visitors = [
     visitorOf('203.0.113.1', 'Firefox'),
     visitorOf('203.0.113.2', 'Firefox'),

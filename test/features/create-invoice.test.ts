@@ -53,7 +53,7 @@ describe('the price of an invoice', () => {
     expect(modern.fee.mintRent).toBeGreaterThan(rentOf(234));
   });
 
-  it('the price of an invoice grows with the bytes of its texts, not with their number of letters', async () => {
+  it('the price of an invoice grows with the bytes of its texts, not with the number of characters', async () => {
     const design = { ...asked(), program: 'token-2022' as const, uri: 'https://example.org' };
     const short = creationCosts({ ...design, name: 'a' }, 128n);
     const long = creationCosts({ ...design, name: 'é'.repeat(16) }, 128n);
@@ -61,8 +61,8 @@ describe('the price of an invoice', () => {
   });
 });
 
-describe('before anything is charged', () => {
-  it('simulates the whole token creation with the longest possible uri before it charges anything', async () => {
+describe('before a fee is charged', () => {
+  it('simulates the whole token creation with the longest possible uri before a fee is charged', async () => {
     const service = newTokenService();
     await create(service, { revokeMint: true, revokeUpdate: true });
     expect(service.simulated).toHaveLength(1);

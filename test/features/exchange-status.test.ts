@@ -37,7 +37,7 @@ it('shows an exchange that the provider holds as pending, with hold: true', asyn
   expect(await withState({ status: 'exchanging' })).toMatchObject({ hold: false });
 });
 
-it('shows a malformed provider state as unknown and does not pass its text on', async () => {
+it('shows a malformed provider state as unknown and does not pass it on', async () => {
   const unknown = { status: 'pending', providerStatus: 'unknown' };
   expect(await withState({ status: '<b>pay here</b>' })).toMatchObject(unknown);
 });

@@ -130,7 +130,7 @@ describe('bodies', () => {
     expect(service.opened[0]?.subject).toMatchObject({ description: '', image: null, revokeMint: false });
   });
 
-  it('a request body with a __proto__ member changes no default', async () => {
+  it('a request body with a __proto__ member does not change defaults', async () => {
     const service = newTokenService();
     const body = json().replace('{', '{"__proto__":{"revoke_mint_authority":true},');
     expect((await tokenApp(service)(body)).status).toBe(200);

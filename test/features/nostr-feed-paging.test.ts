@@ -148,7 +148,7 @@ describe('walking a feed', () => {
     expect(Math.max(...sizes)).toBe(2);
   });
 
-  it.each([0, 1])('until=%d returns an empty last page without a call to a relay', async (until) => {
+  it.each([0, 1])('until=%d returns an empty last page without calling a relay', async (until) => {
     const { reader, sessions } = readerOf([{ events: [placed(5, 1)], cap: 500 }], chance(1));
     expect(await reader.page(SCOPE, endOfSecond(until), 10)).toMatchObject({ posts: [], next: null });
     expect(sessions).toEqual([]);

@@ -93,7 +93,7 @@ describe('a row that a lost journal left open', () => {
   });
 });
 
-it('shows a row that a lost journal had ended', async () => {
+it('shows a row that ended before the journal was lost', async () => {
   await store(BIRTH, swapRow(ended), requestRow('invoices', 'completed'));
   await store(BIRTH, requestRow('listings', 'completed'), claimRow(0n, PAID));
   expect(await swap('signature-ended')).toMatchObject({ status: 'finished', detail: 'done' });

@@ -59,7 +59,7 @@ describe('the document', () => {
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
   });
 
-  it('returns an error when the site lacks the document, and reads it again on the next request', async () => {
+  it('returns an error when the site lacks the document, and reads it again at the next request', async () => {
     let failures = 1;
     let now = 0;
     const fetch = async () =>

@@ -118,7 +118,7 @@ eachScene(`
   expect(state.filter(Boolean).join(' ')).toBe(shown);
 });
 
-it('asks the custodian once a minute for an unknown invoice, and the chain for an unknown mint', async () => {
+it('reads an unknown invoice from the custodian, and an unknown mint from the chain, once a minute', async () => {
   const custodianReads: number[] = [];
   const chainReads: number[] = [];
   const clock = { ms: 0 };

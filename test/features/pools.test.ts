@@ -315,7 +315,7 @@ describe('the chain replaces the pool API', () => {
 });
 
 describe('invalid addresses', () => {
-  it.each(SSRF_ADDRESSES)('the pool address %j makes no upstream call', async (text) => {
+  it.each(SSRF_ADDRESSES)('the pool address %j does not cause an upstream call', async (text) => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(`/api/dex/pool/${encodeURIComponent(text)}`);
     expect([400, 404]).toContain(response.status);
@@ -335,7 +335,7 @@ describe('invalid addresses', () => {
 });
 
 describe('caching of pools', () => {
-  it('a configured pool that the cron has read is served by every isolate without asking again', async () => {
+  it('a configured pool that the cron has read is served by every isolate without another read', async () => {
     const { stored, kv } = createKv();
     const isolate = () =>
       upstreams.service({

@@ -127,12 +127,12 @@ describe('balances', () => {
     expect(asked).toHaveLength(calls);
   });
 
-  it('shows that nobody can mint only if the mint was read', async () => {
+  it('shows that minting is disabled only if the mint was read', async () => {
     for (const deps of [depsOf(), depsOf({ absrMint: MINT })])
       expect((await getReserves(deps)).solana).toMatchObject({ balanceLamports: '9', minting: null });
   });
 
-  it('shows the lowest balance that a node shows, whatever slot another node claims', async () => {
+  it('shows the lowest balance of all nodes, whatever slot another node claims', async () => {
     const solanaSources = [node('rpc-1', 2n, 10n ** 15n), node('rpc-2', 1n, 50n)];
     const { solana } = await getReserves(depsOf({ solanaSources }));
     expect(solana).toMatchObject({ balanceLamports: '1', source: 'rpc-2', slot: '50' });
@@ -251,7 +251,7 @@ describe('a cursor in the list of transactions', () => {
     return { status: response.status, body: await response.json<Record<string, unknown>>() };
   };
 
-  it('shows each of the newest 100 once, and refuses an invented transaction without a call of an index', async () => {
+  it('shows each of the newest 100 once, and refuses an invented transaction without a call to an index', async () => {
     const shown: unknown[] = [];
     for (let query: string | null = 'limit=40'; query !== null; ) {
       const { body } = await page(query);

@@ -152,7 +152,7 @@ describe('alarms', () => {
     expect(raisedBy(given)[0]?.figures).toEqual(figures);
   });
 
-  it('the alarm about low SOL names the thief before the operator sends more', () => {
+  it("the alarm about low SOL names the thief's address before the operator sends more", () => {
     const status = custody({ unexplainedSpends: [STOLEN], frozen: 'unexplained_spend' });
     const alarms = raisedBy(facts(status, { level: { ...SOL, balance: 1n } }));
     expect(alarms.map(({ name }) => name)).toEqual(['unexplained_spend', 'signing_frozen', 'sol_low']);
@@ -291,7 +291,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('the test message raises no alarm and says that nothing is wrong', () => {
+  it('the test message does not raise an alarm and states that it is a test', () => {
     const message = testMessage(reporter, iso(0));
     expect(message).toMatchObject({ alarms: [{ name: 'test_alarm', change: 'test' }], active: [] });
     expect(message.text).toContain('Nothing is wrong.');
@@ -303,7 +303,7 @@ const down = {
   batch: () => Promise.reject(new Error('D1_ERROR')),
 } as never;
 
-it('reports an alarm in each run while D1 does not respond, because nothing stores that it was reported', async () => {
+it('reports an alarm in each run while D1 does not respond, because the report cannot be stored', async () => {
   const store = createAlarmStore(down);
   for (const since of [iso(60_000), iso(0)]) {
     const alarm = { name: 'status_unreadable', since, count: 1 };

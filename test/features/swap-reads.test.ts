@@ -22,7 +22,7 @@ const PAUSED = {
 };
 
 describe('an estimate', () => {
-  it('an estimate has the fields of the contract, and says that a create call would be accepted', async () => {
+  it('an estimate has the fields of the contract, and states that a create call would be accepted', async () => {
     const { status, headers, body } = await read('/api/swap/estimate?amountSol=0.5');
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toEqual({
@@ -117,7 +117,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('an outdated minimum is marked stale with the reason; used-up estimates stop no swap', async () => {
+  it('an outdated minimum is marked stale with the reason; used-up estimates do not stop swaps', async () => {
     const minimum = (code: 'QUOTE_REFUSED' | 'QUOTE_BUDGET_SPENT') =>
       ({ ...openRoom.minimum, refusal: { code, message: 'x' } }) as SwapRoom['minimum'];
     const refused = await bounds(async () => ({ ...openRoom, minimum: minimum('QUOTE_REFUSED') }));

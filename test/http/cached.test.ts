@@ -118,7 +118,7 @@ it('concurrent requests for one value load it once', async () => {
   expect(upstream.calls).toBe(1);
 });
 
-it("a request loads the value itself if a cancelled request's load never settles", async () => {
+it('a request loads the value itself if the load of a cancelled request never settles', async () => {
   vi.useFakeTimers();
   const cache = new Cache({ now: Date.now, defer: () => undefined });
   void cache.read('key', SHORT, () => new Promise<string>(() => undefined));
@@ -185,7 +185,7 @@ describe('a miss', () => {
 });
 
 describe('KV', () => {
-  it('keeps a value of the cron in KV for a minute longer than it may be served', async () => {
+  it("keeps the cron's value in KV for a minute longer than it may be served", async () => {
     const { lifetimes, isolate } = platform();
     await isolate()(owned(LONG));
     expect(lifetimes).toEqual([660]);

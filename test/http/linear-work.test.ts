@@ -119,7 +119,7 @@ it.each(Object.entries(WORK))(
   },
 );
 
-it('a query of 15.5 KB costs at most twice as much as plain text of that length, whatever it consists of', async () => {
+it('a query of 15.5 KB costs at most twice as much as plain text of that length, whatever its content', async () => {
   const ask: Work = (query) => service.request(`/none?${query}`);
   const plain = await cost(ask, filled('a', 15_500));
   for (const [name, make] of FORMS) {

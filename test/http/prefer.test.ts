@@ -14,6 +14,6 @@ eachResult(`
   expect(String(preferredWaitMs(header))).toBe(ms);
 });
 
-it('a request without the header Prefer asks for no wait', () => {
+it('a request without a Prefer header does not wait', () => {
   expect(preferredWaitMs(undefined)).toBeUndefined();
 });

@@ -252,12 +252,12 @@ describe('arguments', () => {
 
 describe('a failure of the service', () => {
   const actions = [...new Set(Object.values(ERRORS).map(({ action }) => action))];
-  it.each(actions)('a failure with action %s has a next step as text', (action) => {
+  it.each(actions)('a failure with action %s has a next step in words', (action) => {
     expect(nextStep(action)).toMatch(/^[A-Z].*\.$/);
     expect(nextStep(action)).not.toMatch(/advises/);
   });
 
-  it('the model receives code, text, wait, request id and details of a failure', async () => {
+  it('the model receives code, message, wait, request id and details of a failure', async () => {
     const limited = { error_code: 'SWAP_LIMIT_REACHED', action: 'retry_later', details: { limit: 'hour' } };
     const problem = { error: 'Why.', request_id: 'r-9', retryable: true, retry_after_s: 60, ...limited };
     const { result, body } = await call('swap_min', {}, { status: 503, body: problem });
@@ -365,7 +365,7 @@ describe('an equal call within minutes', () => {
   }
   const recentResults = () => createRecentResults(() => time);
 
-  it('an equal call within minutes returns the first result without another request, and says so', async () => {
+  it('an equal call within minutes returns the first result without another request, and states this', async () => {
     const { ask, sent } = caller(recentResults(), INVOICE);
     const first = await ask('token_invoice_create', { ...order, decimals: 6 });
     const again = await ask('token_invoice_create', { decimals: 6, ...order });

@@ -53,7 +53,7 @@ it('reads the explorers once for all calls within a minute', async () => {
   }
 });
 
-it('verified is null while sources are out of reach, and false as soon as one line is contradicted', async () => {
+it('verified is null while sources are unreachable, and false as soon as one line is contradicted', async () => {
   const { verify } = setUp();
   const honest = await verify(api);
   expect(honest).toMatchObject({

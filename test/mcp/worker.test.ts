@@ -46,7 +46,7 @@ it.each([
   expect([status, clients]).toEqual([200, [client]]);
 });
 
-it('the MCP server counts a request for its client and each wider network, and refuses it if any has none left', async () => {
+it('the MCP server counts a request for its client and each wider network, and refuses it if one has used up its limit', async () => {
   const headers = { 'cf-connecting-ip': '2001:db8:1:2:3::4' };
   const admitted = await call(headers, () => true);
   expect(admitted.keys).toEqual(['mcp:2001:db8:1:2::/64', 'mcp:2001:db8:1::/48', 'mcp:2001:db8::/32']);

@@ -90,7 +90,7 @@ describe('the calls of one invocation', () => {
     expect(most.ofHost).toBe(4);
   });
 
-  it('calls to healthy hosts overtake calls that wait for a host that hangs', async () => {
+  it('calls to healthy hosts overtake calls that wait for a hanging host', async () => {
     const { read } = upstreams((host) => (host === 'hung' ? 1e9 : 300));
     const results = await invoked(() => [
       ...times(12, () => read('hung')),
@@ -140,7 +140,7 @@ describe('the budget of callers', () => {
   const terms = () => nodeCalls(rate);
   const node = () => upstreams(() => 5, terms);
 
-  it("each second, clients together get two thirds of a quarter of the rate, polls and searches a third, the service's own calls the rest", async () => {
+  it("each second, polls and searches get a third of a quarter of the rate, clients two thirds of it, and the service's own calls the rest", async () => {
     const { read, asked } = node();
     const slots = new CallSlots();
     const calls = [
@@ -233,7 +233,7 @@ describe('the budget of callers', () => {
     expect(await called('user', 'another')).toBe('ok');
   });
 
-  it('code in a scope can tell whether it runs for a single caller', () => {
+  it('code in a scope can check whether it runs for a single caller', () => {
     const seen = (priority: Priority) => new CallSlots().run(priority, isForCaller);
     expect([isForCaller(), seen('own'), seen('user'), seen('probe')]).toEqual([false, false, false, false]);
     const own = () => atPriority('own', isForCaller);
@@ -273,7 +273,7 @@ it('the circuit stays closed if a call succeeds between two timeouts', async () 
   expect(admission.openCircuits()).toEqual([]);
 });
 
-it('the circuit does not stay open if the clock goes back', async () => {
+it('the circuit does not stay open if the clock is set back', async () => {
   const { read } = upstreams(() => 1e9);
   await settled(read('host'), TIMEOUT_MS);
   await settled(read('host'), TIMEOUT_MS);

@@ -56,7 +56,7 @@ const NO_AMOUNTS = [
 ];
 it.each(NO_AMOUNTS)('%j is not an amount', (value) => expect(readCoins(value)).toBeUndefined());
 
-it('the currency list keeps legacy ticker, ticker and network, and leaves out malformed rows', async () => {
+it('the currency list keeps legacy ticker, ticker and network, and drops malformed rows', async () => {
   const kept = { ticker: 'usdt', network: 'eth', legacyTicker: 'usdterc20' };
   const row = { ...kept, name: 'Tether', tokenContract: null };
   const { changenow, sent } = answering(200, [row, { ticker: 'x' }, null, 'y']);
@@ -91,7 +91,7 @@ it('a range has no upper bound if the response has none', async () => {
   expect(await changenow.range(PAIR)).toMatchObject({ ok: true, value: { maxAmount: null } });
 });
 
-it('an estimate sends its amount as decimal text, and accepts an unknown time forecast', async () => {
+it('an estimate sends its amount as a decimal string, and accepts an unknown time forecast', async () => {
   const { changenow, sent } = answering(200, { toAmount: 0.000621, transactionSpeedForecast: 7 });
   expect(await changenow.estimate(PAIR, ORDER.amount)).toEqual({
     ok: true,
@@ -185,7 +185,7 @@ it('a connection that breaks after a create call leaves its outcome unknown, and
   expect(calls).toBe(1);
 });
 
-it('a status accepts amounts as number, text, null, empty or absent', async () => {
+it('a status accepts amounts that are numbers, strings, null, empty or absent', async () => {
   const amounts = { expectedAmountFrom: '0.5', expectedAmountTo: 0.000621, amountFrom: null, amountTo: '' };
   const state = { ...ASSETS, id: 'a1b2', status: 'sending', ...amounts, payinAddress: 'payin' };
   const { changenow, sent } = answering(200, state);

@@ -166,7 +166,7 @@ describe('the history of an address', () => {
     expect(rows[2]?.outputs).toHaveLength(11_000);
   });
 
-  it('the history returns every row of a page with megabytes of scripts, because no script is kept', async () => {
+  it('the history returns every row of a page with megabytes of scripts, because scripts are dropped', async () => {
     const witness = ['ff'.repeat(390_000)];
     const script = 'OP_CHECKMULTISIGVERIFY '.repeat(200_000);
     const prevout = { scriptpubkey_address: ADDRESS, value: 5 };
@@ -181,7 +181,7 @@ describe('the history of an address', () => {
     expect((await one.tx(A))?.txid).toBe(A);
   });
 
-  it('the history of an address fails if the first row of a page alone is too large', async () => {
+  it('the history of an address fails if even the first row of a page is too large', async () => {
     const vout = Array.from({ length: 50_000 }, () => ({ scriptpubkey_address: ADDRESS, value: 1 }));
     const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A, { vout })] });
     await expect(esplora.chainTxs(ADDRESS)).rejects.toMatchObject({ details: { reason: 'too_large' } });

@@ -29,11 +29,11 @@ const late = (value: string, ms: number) => () =>
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('only the first source is asked if it responds in time', async () => {
+it('reads only the first source if it responds in time', async () => {
   expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
 });
 
-it('the next source is asked at once when one fails', async () => {
+it('reads the next source at once when one fails', async () => {
   expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
     asked: [0, 1, 2],
     outcome: { value: 'c' },

@@ -75,7 +75,7 @@ it('neither the message nor the details of an error contain the URL, which may c
   expect(JSON.stringify({ message, details })).not.toMatch(/secret|upstream\.test/);
 });
 
-it('a POST is never repeated, since the first may have taken effect', async () => {
+it('a POST is never repeated, because the first may have taken effect', async () => {
   for (const first of [new TypeError('fetch failed'), { status: 503, body: '' }, { body: '<html>' }]) {
     const { fetch, requests } = replay({ [`POST ${URL}`]: [first, GOOD] });
     await expect(postJson({ fetch, upstream: 'up', url: URL }, Shape)).rejects.toThrow();
@@ -107,7 +107,7 @@ describe('size', () => {
     await expect(refused).rejects.toMatchObject({ details: { reason: 'too_large' } });
   });
 
-  it('an endless response body is cancelled, whatever length it announces', async () => {
+  it('an endless response body is cancelled, regardless of its announced length', async () => {
     let cancelled = false;
     function* endless() {
       for (;;) yield new Uint8Array(64 * 1024);

@@ -40,6 +40,6 @@ it('the complete rows of a cut list are a prefix of it, wherever it is cut', () 
   );
 });
 
-it.each(['', '[', '[{"a":1', '{"a":[1],"b"', '<html>'])('no complete row is found in %j', (text) => {
+it.each(['', '[', '[{"a":1', '{"a":[1],"b"', '<html>'])('completeRows finds no row in %j', (text) => {
   expect(completeRows(text)).toBeUndefined();
 });

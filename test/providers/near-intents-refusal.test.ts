@@ -79,7 +79,7 @@ it.each(['', '{}', 'null', '<html>No liquidity</html>', 'error code: 1015'])(
   },
 );
 
-it('a known text is a refusal as plain text and under status 401 or 403; "Not Found" under 404 is a failure', () => {
+it('a known message is a refusal as plain text and with status 401 or 403; "Not Found" with 404 is a failure', () => {
   expect(read('No liquidity available')).toMatchObject({ reason: 'no_route' });
   expect(refused({ message: 'Unauthorized' }, 401)).toMatchObject({ reason: 'request_invalid' });
   expect(refused({ message: 'The pair is paused' }, 403)).toMatchObject({ reason: 'pair_paused' });
@@ -94,12 +94,12 @@ it.each([
   expect(read(text, status)).toBeUndefined();
 });
 
-it('an amount that is too low is a refusal, even with a code that names an error', () => {
+it('a message about a too low amount is a refusal, even with an error code', () => {
   const body = { message: 'Amount is too low for bridge, try at least 8516130', code: 'UPSTREAM_ERROR' };
   expect(refused(body)).toMatchObject({ reason: 'amount_too_low', least: { value: 8_516_130n } });
 });
 
-it('reads only the first texts of a body that has 200,000', () => {
+it('reads only the first of 200,000 messages in a body', () => {
   const errors = Array.from({ length: 200_000 }, (_, n) => (n === 0 ? 'Amount is too low' : `text ${n}`));
   expect(refused({ errors })?.text).toHaveLength(300);
 });

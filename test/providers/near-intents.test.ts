@@ -25,7 +25,7 @@ const withRequest = (change: object): Recorded => {
 };
 
 describe('quote', () => {
-  it('a quote request sends exact amounts as text, and the token in a header, never in the URL', async () => {
+  it('a quote request sends exact amounts as strings, and the token in a header, never in the URL', async () => {
     const { provider, requests } = quoting({ body: honest }, 'secret-token');
     await provider.quote(asked);
     expect(requests[0]?.body).toMatchObject({ amount: '18446744073709551616', slippageTolerance: 50 });

@@ -22,7 +22,7 @@ describe.each(VENUE_NAMES)('%s', (name) => {
       return { ...answer, body: change(answer.body) };
     });
 
-  it('the venue gives the price of both coins in millionths of a dollar', async () => {
+  it('the venue returns the prices of both coins in millionths of a dollar', async () => {
     const same = simulated((text) => text);
     expect(await readFrom(name, same)).toEqual({ source: name, ...PRICE });
   });
@@ -70,7 +70,7 @@ describe('coinbase', () => {
     return readFrom('coinbase', fetch);
   };
 
-  it('coinbase is asked for each pair separately', async () => {
+  it('each Coinbase pair is requested separately', async () => {
     expect(await read(spot('80868.5'), spot('101.24'))).toEqual({ source: 'coinbase', ...PRICE });
   });
 

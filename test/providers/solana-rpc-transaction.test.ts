@@ -67,7 +67,7 @@ describe('transaction', () => {
     expect(found).toMatchObject({ signature: 'sig-1', slot: 321n, fee: 5_900n, failed: false });
   });
 
-  it('a loaded account is never a signer, with any header', async () => {
+  it('a loaded account is never a signer, whatever the header', async () => {
     const message = { accountKeys: KEYS, header: { numRequiredSignatures: 9 } };
     const transaction = { ...FOUND.transaction, message };
     expect((await read({ ...FOUND, transaction }))?.signers).toEqual(KEYS);
@@ -220,7 +220,7 @@ describe('accounts and supplies', () => {
     expect(accounts[1]).toBeNull();
   });
 
-  it('asks for the beginning of accounts, and leaves the data of one that may be longer empty', async () => {
+  it('requests the beginning of each account, and returns empty data for one that may be longer', async () => {
     const data = (bytes: number) => accountBody({ ...state, data: new Uint8Array(bytes) });
     const { node, requests } = nodeWith({ getMultipleAccounts: resultAt([data(12_287), data(12_288)]) });
     const { accounts } = await node.accounts(['a', 'b'], 'finalized');
@@ -245,7 +245,7 @@ describe('accounts and supplies', () => {
     await expect(node.accounts(['a', 'b'], 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('a supply is read from text of any size, together with its decimals', async () => {
+  it('a supply is read from a string of any length, together with its decimals', async () => {
     const { node, requests } = nodeWith({ getTokenSupply: resultAt(tokenAmountBody(2n ** 64n - 1n, 8)) });
     expect(await node.tokenSupply('mint', 'finalized', 5n)).toEqual({
       atoms: 18_446_744_073_709_551_615n,

@@ -132,7 +132,7 @@ describe('sending', () => {
     await expect(rpc.send('AQID')).rejects.toMatchObject({ details: { reason } });
   });
 
-  it('a send error of another kind never means that the transaction has landed', () => {
+  it('any other send error never means that the transaction has landed', () => {
     expect(isAlreadyProcessed(new Error('already been processed'))).toBe(false);
     expect(isAlreadyProcessed('AlreadyProcessed')).toBe(false);
     expect(isAlreadyProcessed(undefined)).toBe(false);

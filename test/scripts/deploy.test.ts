@@ -80,7 +80,7 @@ it('deploys with a complete settings file and does not query the account', () =>
   ]);
 });
 
-it('refuses a settings file that still has the text of an example, and calls nothing', () => {
+it('refuses a settings file that still has an example value, without calling the account', () => {
   const file = settings(...ALL);
   writeFileSync(file, `${readFileSync(file, 'utf8')}SECURITY_CONTACT=mailto:security@sluice.example\n`);
   const { status, stderr, calls } = deploy(['--secrets-file', file]);

@@ -65,7 +65,7 @@ it.each([
   expect(finding?.fix).toContain(fix);
 });
 
-it('the doctor reports what the service owes, and every other open alarm', async () => {
+it("the doctor reports the service's debts, and every other open alarm", async () => {
   const findings = await found({}, {}, undefined, ['refund_due', 'payout_owed', 'sol_low']);
   expect(findings.map(({ name, level, what }) => [name, level, what.split(':')[0]])).toEqual([
     ['debt-owed', 'problem', 'refund_due'],

@@ -300,7 +300,7 @@ it('the doctor refuses a localhost PUBLIC_BASE_URL in settings for a deployment'
   expect(await named(false)).not.toContain('base-url-local');
 });
 
-it('the doctor proposes the setting that a misspelt name means', async () => {
+it('the doctor suggests the setting that a misspelt name means', async () => {
   const found = await problems({ SOLANA_RPC_URLS: 'https://one.test' });
   expect(found.find(({ name }) => name === 'variable-unknown')?.fix).toBe('Write SOLANA_RPC_URL.');
 });

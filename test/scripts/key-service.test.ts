@@ -30,7 +30,7 @@ describe('the doctor', () => {
     return findings.filter(({ name }) => name.startsWith('key-service'));
   }
 
-  it("the doctor finds no problem with the reserve's remote key, and signs nothing", async () => {
+  it("the doctor finds no problem with the reserve's remote key, and does not sign with it", async () => {
     const peer = createVaultPeer();
     expect(await found(peer)).toEqual([]);
     expect(peer.messages).toEqual([]);

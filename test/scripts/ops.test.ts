@@ -87,7 +87,7 @@ describe('keygen', () => {
     expect(readFileSync(file, 'utf8')).toBe(written);
   });
 
-  it('keygen leaves no file when the disk is full, and names the file in one line', async () => {
+  it('keygen does not leave a file when the disk is full, and names the file in one line', async () => {
     const file = join(folder, 'full.vars');
     const limited = `ulimit -f 0; exec "$0" scripts/ops.ts keygen --out ${file}`;
     await expect(run('sh', ['-c', limited, process.execPath])).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe('keygen', () => {
   });
 });
 
-it('prints the address of a key from the named file, else from the environment, without using a network', async () => {
+it('prints the address of a key from the named file or otherwise from the environment, without using a network', async () => {
   const { solanaAddress, settings } = freshKeys((length) => new Uint8Array(length).fill(3));
   const file = join(folder, 'address.vars');
   writeFileSync(file, settings);
@@ -138,7 +138,7 @@ it.each([
   expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
 });
 
-it('only commands that change nothing may use an offline world without --world or an origin', () => {
+it('only read-only commands may use an offline world without --world or an origin', () => {
   const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
   const named = 'state operations unmatched evidence begin-anew probe fingerprint refund-due'.split(' ');
   expect(reading).toEqual([...named, 'refund-due --page', 'mint --dry-run']);

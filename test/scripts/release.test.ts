@@ -82,7 +82,7 @@ it('the first release tags the version that package.json has, from an empty hist
   expect(new Set(Object.values(versionsIn(folder)))).toEqual(new Set([VERSION]));
 });
 
-it('the changelog gives a date to no version without a tag', () => {
+it('in the changelog, only versions with a tag have a date', () => {
   const dated = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## \[(\d.*?)\]/gm)].map(
     ([, version]) => `v${version}`,
   );
@@ -129,7 +129,7 @@ describe('npm version minor', () => {
     expect(notes(next)).toBe(entries);
   });
 
-  it('npm version minor is refused and changes nothing if nothing is under Unreleased', () => {
+  it('npm version minor is refused and leaves all files unchanged if Unreleased is empty', () => {
     const { status, stderr } = npmVersion('patch');
     expect(status).not.toBe(0);
     expect(stderr).toContain("CHANGELOG.md has no entry under 'Unreleased'");

@@ -20,7 +20,7 @@ const failed = async () => {
   return failureFrom(thrown);
 };
 
-it('a creation sends its idempotency key and body, and nothing that identifies the visitor', async () => {
+it('a creation sends its idempotency key and body, but no data that identifies the visitor', async () => {
   const sent = answering(async () => Response.json({ ok: true }));
   await call('createSwap', { amountSol: '0.5' }, { idempotencyKey: '0123456789abcdef' }).catch(() => null);
   expect(sent[0]?.init).toMatchObject({
@@ -54,8 +54,8 @@ it('sends the same key after a reload while the outcome of a creation is unknown
   expect(keys[1]).toBe(keys[0]);
 });
 
-describe('failures are text with a next step', () => {
-  it('shows a failed connection as text with a next step', async () => {
+describe('failures are shown in words with a next step', () => {
+  it('shows a failed connection in words with a next step', async () => {
     answering(() => Promise.reject(new TypeError('fetch failed')));
     expect(await failed()).toMatchObject({
       text: 'The service cannot be reached.',
@@ -64,7 +64,7 @@ describe('failures are text with a next step', () => {
     });
   });
 
-  it('shows a late response as text with a next step', async () => {
+  it('shows a late response in words with a next step', async () => {
     answering(() => Promise.reject(new DOMException('too slow', 'TimeoutError')));
     expect((await failed()).text).toBe('The service did not respond in time.');
   });

@@ -74,7 +74,7 @@ describe('the chain of all proofs', () => {
     expect(await check([])).toEqual({ type: 'empty' });
   });
 
-  it('reports a broken chain if a proof was left out or inserted, or the first proofs are missing', async () => {
+  it('reports a broken chain if a proof was omitted or inserted, or the first proofs are missing', async () => {
     const unlinked = 'it does not contain the hash of the proof before it';
     expect(await check([newest, third, first])).toEqual({
       type: 'broken',
@@ -112,7 +112,7 @@ describe('the chain of all proofs', () => {
 });
 
 describe('one proof of the archive', () => {
-  it('accepts an archived proof as it was signed', async () => {
+  it('accepts an unchanged archived proof', async () => {
     for (const proof of PROOFS) expect(await proofFault(proof)).toBeNull();
   });
 

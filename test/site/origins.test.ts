@@ -32,7 +32,7 @@ it.each(
   },
 );
 
-it('sats that are not confirmed are in no sum of origins, because the balance does not have them', () => {
+it('unconfirmed sats are not in any sum of origins, because the balance does not include them', () => {
   const origins = originsOf([{ txid: 'tx', blockTime: null, blockHeight: null, netSatoshis: '5' }], {
     transactions: [],
     next_cursor: null,

@@ -49,7 +49,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html).not.toMatch(/\son[a-z]+=/);
   });
 
-  it('no page has dead links', () => {
+  it('a page has no dead links', () => {
     const paths = PAGES.map((known) => known.path);
     for (const href of hrefs(file(path))) {
       if (href.startsWith('#') || AWAY.some((site) => href.startsWith(site)) || SERVED.test(href)) continue;
@@ -133,7 +133,7 @@ it('every redirect leads to a page', () => {
   }
 });
 
-it('the example command that creates a swap stores its key, so that a repeat pays nothing twice', () => {
+it('the example command that creates a swap stores its key, so that a repeat does not pay twice', () => {
   const spending = curlLines('https://reserve.example').filter(({ text }) => text.includes('/swap/create'));
   expect(spending).toHaveLength(1);
   const [making = '', ...command] = spending[0]?.text.split('\n') ?? [];

@@ -38,7 +38,7 @@ it('offers no wallet link for a URL that is not a Solana Pay URL', () => {
   expect(html).not.toContain('href=');
 });
 
-it('shows nothing to scan, open or copy once the time to pay is over', () => {
+it('shows no code, link or address once the time to pay is over', () => {
   const payment = solPayment(exampleOf('createInvoice'));
   const late = String(PaymentTerms({ lock: 'x', payment, left: 0 }));
   expect(late).toContain('Do not pay it any more');
@@ -46,7 +46,7 @@ it('shows nothing to scan, open or copy once the time to pay is over', () => {
   for (const left of [1, null]) expect(String(PaymentTerms({ lock: 'x', payment, left }))).toContain('<svg');
 });
 
-it('says in one place what comes back, to whom, and that the operator starts it, before the payment by hand', () => {
+it('states in one place which payments are returned, to whom, and that the operator starts it, before the payment by hand', () => {
   const html = String(PaymentTerms({ lock: 'x', payment: solPayment(exampleOf('createInvoice')), left: 60 }));
   expect(html).toMatch(
     /Connect a wallet.*The\s+operator returns it to the paying account by hand.*contact the operator.*Pay by hand/s,

@@ -52,7 +52,7 @@ it('the status does not call swaps open while they are refused or the custodian 
   expect(sentence(null)).toContain('the state of swaps is not known');
 });
 
-it('the headline of the status names each open alarm and is green only without one', () => {
+it('the headline of the status names each open alarm and is green only without alarms', () => {
   const status = { ...exampleOf('getStatus'), ok: true };
   const headline = (alarms: string[] | null): string =>
     /<p class="verdict .*?<\/p>/s.exec(String(StatusReport({ status: { ...status, alarms } })))?.[0] ?? '';
@@ -63,7 +63,7 @@ it('the headline of the status names each open alarm and is green only without o
   expect(headline(null)).toMatch(/verdict warn.*is not known/s);
 });
 
-it('combined figures have the age of the oldest and the state of the least certain figure', () => {
+it('combined figures have the age of the oldest figure and the state of the least certain one', () => {
   const failure = failureOf({ kind: 'unreadable', status: 502 });
   const answer = (as_of: string | null, more = {}, failed = false) => ({
     value: as_of === '' ? null : { as_of, stale: false, ...more },
@@ -115,7 +115,7 @@ const holderText = (token: Parameters<typeof holderFacts>[0]): string =>
     .join(' ');
 const SAFE = /The supply is fixed|No key can freeze|can never change/;
 
-it('the token page describes a token as safe only if its mint was read and gives nobody a power', () => {
+it('the token page describes a token as safe only if its mint was read and has no powers', () => {
   expect(holderText(harmless)).toMatch(/The supply is fixed.*No key can freeze.*can never change/);
   expect(holderText({ ...harmless, powers: null })).not.toMatch(SAFE);
   expect(holderText({ ...harmless, update_authority: 'address' })).toContain('can change the name');
@@ -128,7 +128,7 @@ it.each(TOKEN_POWERS)('the token page and the list warn of %s and do not call th
   expect(String(TokenTile({ token }))).not.toContain('supply fixed');
 });
 
-it('a power of a newer service reads as an unknown power', () => {
+it('a power of a newer service is shown as an unknown power', () => {
   expect(powerWords('revoke_all')).toBe(POWER_WORDS.unknown);
   expect(powerWords('toString')).toBe(POWER_WORDS.unknown);
   expect(powerWords('freeze')).toBe(POWER_WORDS.freeze);
@@ -190,7 +190,7 @@ describe('the coverage of the overview', () => {
   });
 });
 
-describe('the trust page speaks of this instance', () => {
+describe('the trust page describes this instance', () => {
   const { solana, bitcoin, ...figures } = exampleOf('getReserves');
   const status = exampleOf('getStatus');
   const dayLimit = { ...status.custody.limits[0], name: 'day', maximum: '10000000000' };
@@ -416,7 +416,7 @@ it.each([
   expect(shown).toEqual([first, second]);
 });
 
-it('a text that its author posted several times is shown once, and the same text of another author too', () => {
+it('a post that its author repeated is shown once, and so is the same post by another author', () => {
   const [post] = exampleOf('getNostrFeed').posts;
   const posts = ['a1 x', 'b2 x', 'a3 x', 'a4 y'].map((text) => ({
     ...{ ...post, id: text, pubkey: text[0], content: text[3] },

@@ -54,7 +54,7 @@ it('a form without a link orders a token without a picture', () => {
   expect(invoiceBody(draft({ image: ' ' }))).not.toHaveProperty('image');
 });
 
-it('a link to the form carries its texts, and neither a wallet nor a picture', () => {
+it('a link to the form contains its texts, but neither a wallet nor a picture', () => {
   const form = 'https://sluice.test/tokens/new';
   const full = draft({ name: 'A & B', description: 'x=1', image: 'https://cats.example/a.png' });
   const { search } = new URL(formUrl(full, form));
@@ -102,7 +102,7 @@ it.each(['1,5', '1,00,000', '1,000,00', '1.000.000', ',000', '1,000 000'])(
   },
 );
 
-describe('the form refuses what the service would refuse', () => {
+describe('the form refuses all input that the service would refuse', () => {
   const BAD: readonly (readonly [keyof TokenDraft, Partial<TokenDraft>])[] = [
     ['name', { name: '' }],
     ['name', { name: 'x'.repeat(33) }],

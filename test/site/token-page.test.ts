@@ -29,7 +29,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const OTHERS = { getSaethSausdPool: poolOf('a'), getSausdUsdcPool: poolOf('b') };
 
-it('the page of a token says that no pool has it only when every pool of the service was read', () => {
+it('the page of a token states that no pool has it only if every pool of the service was read', () => {
   const none = 'Not traded anywhere we look: the 3 pools of this site.';
   const untraded = pageWith({ getDefaultPool: poolOf('c'), ...OTHERS });
   expect(untraded).toContain(none);
@@ -51,7 +51,7 @@ it.each([
   expect(html).toContain(`holder-facts ${kind}`);
 });
 
-it('the page of a token says once when it was created, among its facts if a pool shows its price', () => {
+it('the page of a token shows once when it was created, among its facts if a pool shows its price', () => {
   const created = { ...token, created_at: '2026-11-20T17:44:00.000Z' };
   const untraded = pageWith({}, created);
   expect(untraded).toMatch(/Created<.*2026-11-20<.*17:44 UTC/s);
@@ -61,7 +61,7 @@ it('the page of a token says once when it was created, among its facts if a pool
   expect(traded.split('>Created<')).toHaveLength(2);
 });
 
-it('the page of a token names the holders of rights, and repeats no right that nobody holds', () => {
+it('the page of a token names the holders of rights, and does not repeat rights without a holder', () => {
   const nobody = { mint_authority: null, freeze_authority: null };
   expect(pageWith({}, { ...token, ...nobody })).not.toMatch(/May mint more|May freeze|May rename|nobody</);
   const held = pageWith({}, { ...token, ...nobody, freeze_authority: MINT, powers: ['freeze'] });

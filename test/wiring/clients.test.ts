@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { explorerNames } from '../../src/wiring/clients.ts';
 
-it('names each Bitcoin index by its host, or by a number if the host is no name of its own', () => {
+it('names each Bitcoin index by its host, or by a number if the host is an IP address or occurs twice', () => {
   expect(explorerNames(['https://mempool.space/api', 'https://blockstream.info/api'])).toEqual([
     'mempool.space',
     'blockstream.info',

@@ -36,7 +36,7 @@ it.each(SETTINGS)('the default of %s is a valid value', (name, { default: text }
   expect(VARIABLES[name].schema.parse(text)).toEqual(readConfig({})[name]);
 });
 
-it('the configuration of the API contains no secret key and no name of one', () => {
+it("the API's configuration contains neither secret keys nor their names", () => {
   const keys = DECLARATIONS.flatMap(([name, { custodyOnly }]) => (custodyOnly ? [name] : []));
   expect(keys).toEqual(['SOLANA_PRIVATE_KEY', 'BTC_PRIVATE_KEY_WIF', 'MINT_KEY_SEED']);
   const config = readConfig(Object.fromEntries(keys.map((name) => [name, 'a secret of this test'])));

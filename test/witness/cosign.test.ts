@@ -110,7 +110,7 @@ describe('the witness', () => {
     expect(outcome(await witness.cosign(request(1n).text))).toBe('amount_above_reserve');
   });
 
-  it('signs no second mint after a restart between the stored row and the response, until the first has expired', async () => {
+  it('after a restart between the stored row and the response, signs a second mint only once the first has expired', async () => {
     const { chain, stored, open, request } = start();
     stored.crash = true;
     await expect(open().cosign(request(50_000n).text)).rejects.toThrow('replaced');
@@ -122,7 +122,7 @@ describe('the witness', () => {
     expect(outcome(await open().cosign(request(50_000n).text))).toBe('signed');
   });
 
-  it('reads its sources once for an old transaction that somebody repeats', async () => {
+  it('reads its sources once for an old transaction that someone repeats', async () => {
     const { chain, open, request } = start();
     const witness = open();
     const old = request(1n, 700).text;
@@ -133,7 +133,7 @@ describe('the witness', () => {
     expect(chain.reads).toBe(reads);
   });
 
-  it('reads no source for the transaction that it signed last, and never signs it again', async () => {
+  it('does not read its sources for the transaction that it signed last, and never signs it again', async () => {
     const { chain, open, request } = start();
     const witness = open();
     const { text } = request(1n);
@@ -144,7 +144,7 @@ describe('the witness', () => {
     expect(chain.reads).toBe(reads);
   });
 
-  it('reads no source for bytes that the custodian has not signed', async () => {
+  it('does not read its sources for bytes that the custodian has not signed', async () => {
     const { chain, open } = start();
     for (const text of ['', '!', 'AAAA', base64.encode(new Uint8Array(1_232))])
       expect(outcome(await open().cosign(text))).toBe('not_a_mint');

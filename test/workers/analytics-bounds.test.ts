@@ -95,7 +95,7 @@ it('counts at most 1,000,000 visitors a day and every one of their views', async
   expect(await rows('SELECT count(*) AS n FROM visitors')).toEqual([{ n: 3 }]);
 });
 
-it('deletes addresses when their retention time is over, and not earlier', async () => {
+it('deletes addresses when their retention time is over, but not earlier', async () => {
   await view({ path: '/old' });
   moveClock(10 * DAY);
   await view({ path: '/new' });

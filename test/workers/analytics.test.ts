@@ -162,7 +162,7 @@ it('the statistics of 200,000 views read as many rows as those of 2,000', async 
   expect(large.rowsRead).toBeLessThan(600);
 });
 
-it('returns 500 ANALYTICS_WRITE_FAILED when the log cannot be written, and counts nothing', async () => {
+it('returns 500 ANALYTICS_WRITE_FAILED without counting the view when the log cannot be written', async () => {
   await inStorage(({ sql }) => sql.exec('DROP TABLE names'));
   const response = await view({ path: '/' });
   expect(response.status).toBe(500);

@@ -154,7 +154,7 @@ describe.each(operations)('%s', (operation, listed, fields) => {
   });
 });
 
-it('every text of a request has a length limit or a described set of values', () => {
+it('every string in a request has a length limit or a described set of values', () => {
   const unbounded = operations.flatMap(([operation, , fields]) =>
     fields
       .filter(

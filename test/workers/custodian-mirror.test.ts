@@ -38,7 +38,7 @@ const stored = async (id: string) =>
 const everything = async () => (await env.DB.prepare('SELECT * FROM operations ORDER BY id').all()).results;
 
 describe('a row in D1', () => {
-  it('a D1 row has the columns that queries need, and the whole journal row as text', async () => {
+  it('a D1 row has the columns that queries need, and the whole journal row as JSON', async () => {
     const op = done({
       id: 'swap:a',
       seq: 7,
@@ -96,7 +96,7 @@ describe('an older revision', () => {
     }
   });
 
-  it('a second row with the same revision number changes nothing', async () => {
+  it('a second row with the same revision number has no effect', async () => {
     await apply(signed({ id: 'swap:a', revision: 5 }));
     await apply(planned({ id: 'swap:a', revision: 5 }));
     expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
@@ -108,7 +108,7 @@ describe('a batch', () => {
     done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
   );
 
-  it('writing the same batch again changes nothing', async () => {
+  it('writing the same batch again has no effect', async () => {
     await apply(...many);
     const before = await everything();
     await apply(...many);

@@ -205,7 +205,7 @@ describe('an object with another name', () => {
   const other = () => env.CUSTODIAN.getByName(RESERVE);
   const TABLES = "SELECT name FROM sqlite_master WHERE name NOT GLOB '_cf_*'";
 
-  it('refuses every call, and writes nothing', async () => {
+  it('refuses every call and does not write', async () => {
     const verbs = Object.getOwnPropertyNames(CustodianClient.prototype).filter(
       (name) => name !== 'constructor',
     );
@@ -220,7 +220,7 @@ describe('an object with another name', () => {
     expect(upstreams.sent.size).toBe(0);
   });
 
-  it('an object with another name deletes its timer when it fires, and signs nothing that it has stored', async () => {
+  it('an object with another name deletes its timer when it fires, and does not sign its stored operations', async () => {
     await runInDurableObject(other(), (_instance, { storage }) => storage.setAlarm(Date.now() + 60_000));
     await evictDurableObject(other());
     await runDurableObjectAlarm(other());

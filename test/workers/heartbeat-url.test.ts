@@ -51,7 +51,7 @@ it('a run whose wake failed does not call the monitor', async () => {
   expect(calls).toBe(0);
 });
 
-it('an object that never responds is paged within a minute, and the monitor is not called', async () => {
+it('an object that never responds raises an alarm within a minute, and the monitor is not called', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const hangs = () => new Promise<never>(() => undefined);
   const CUSTODIAN = { getByName: () => new Proxy({}, { get: (_object, verb) => verb !== 'then' && hangs }) };

@@ -27,7 +27,7 @@ const viewOf = (change: Partial<View> = {}): View => ({
 });
 const counted = () => rows("SELECT pageviews, bots FROM periods WHERE period = 'total'");
 
-it('commits a view after a quiet time at once, and then each 100 waiting views, including crawlers', async () => {
+it('commits a view at once after a pause without views, and then each 100 waiting views, including crawlers', async () => {
   const add = vi.spyOn(PageViewStore.prototype, 'add');
   const crawler = { 'user-agent': 'Googlebot/2.1' };
   const { arrived, write } = holdCommits();
@@ -99,7 +99,7 @@ it('an eviction of the object loses no acknowledged view', async () => {
   expect(await inStorage((storage) => storage.getAlarm())).not.toBeNull();
 });
 
-it('acknowledges no waiting view that is lost with the object', async () => {
+it('never acknowledges a waiting view that is lost with the object', async () => {
   const { arrived } = holdCommits();
   await view({ path: '/kept' });
   const waiting = Promise.all([view({ path: '/lost' }), view({ path: '/lost' })]);

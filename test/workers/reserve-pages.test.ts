@@ -107,7 +107,7 @@ it('the HTML of the reserves page contains its first figures', async () => {
   expect(text).not.toContain('Reading both chains.');
 });
 
-it('the HTML of the trust page says that the treasury here is the reserve itself', async () => {
+it('the HTML of the trust page states that this treasury is the reserve itself', async () => {
   const { text } = await service({ sats: 1n, now: NOW })('/trust');
   expect(text).toMatch(/data-island="keys" data-filled="">.*own Solana key/s);
 });

@@ -56,7 +56,7 @@ describe.each(TYPES)('%s', (type) => {
     );
   });
 
-  it('hashes the length of the text in bytes, on each side of every CompactSize boundary', () => {
+  it('hashes the length of the message in bytes, on each side of every CompactSize boundary', () => {
     for (const length of [0, 1, 252, 253, 254, 65_535, 65_536]) {
       const message = 'é'.repeat(length >> 1) + 'a'.repeat(length & 1);
       expect(askPeers({ address, message, signature: signed(message) })['bitcoinjs-message']).toBe(true);
@@ -151,7 +151,7 @@ it('an uncompressed key signs for its P2PKH address with the headers 27 to 30, a
   );
 });
 
-it("an uncompressed key's signature proves nothing about the P2PKH address of the compressed key", () => {
+it("an uncompressed key's signature is not valid for the P2PKH address of the compressed key", () => {
   const key = { secretKey: new Uint8Array(32).fill(3), compressed: false };
   const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
   expect(verifyBip137(address, 'text', signBip137(key, 'p2pkh', 'text')).verdict).toBe('invalid');
@@ -166,7 +166,7 @@ it('P2WPKH and P2TR addresses are not verified as BIP-137, because BIP-322 is th
   }
 });
 
-it('a text with half a surrogate pair is neither signed nor verified', () => {
+it('a message with half a surrogate pair is neither signed nor verified', () => {
   const key = { secretKey: new Uint8Array(32).fill(3), compressed: true };
   const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
   expect(() => signBip137(key, 'p2pkh', 'a\ud83d')).toThrow(RangeError);

@@ -80,7 +80,7 @@ describe.each(SIMPLE)('simple, %s', (type) => {
     );
   });
 
-  it('signs the same text twice with the same bytes', () => {
+  it('signing the same message twice gives the same bytes', () => {
     const sign = () => signBip322Simple(key.secretKey, type, 'text');
     expect(sign()).toBe(sign());
   });

@@ -66,7 +66,7 @@ describe('unreachable sources leave a line unchecked, never red:', () => {
     return linesWith('unchecked', change);
   };
 
-  it('leaves a line unchecked, never red, if one of two explorers is down or only one is asked', () => {
+  it('leaves a line unchecked, never red, if one of two explorers is down or only one is read', () => {
     const explorers = [explorer('a'), { name: 'b', figures: null }];
     expect(unchecked({ explorers })).toEqual(['reserve', 'freshness']);
     expect(checkProof(evidence({ explorers }))[2]?.text).toContain('b could not be reached');
@@ -152,7 +152,7 @@ it.each<[string, Partial<ProofEvidence>, string]>([
   expect(red(change).join(' ')).toBe(lines);
 });
 
-it('checkProof throws a RangeError for a text that is not a proof', () => {
+it('checkProof throws a RangeError for a message that is not a proof', () => {
   expect(() => checkProof(evidence({ proof: signProof('Reserve proof: 2') }))).toThrow(RangeError);
 });
 
@@ -160,7 +160,7 @@ describe('who can mint', () => {
   const minting = (mintKeys: ProofEvidence['mintKeys']) =>
     checkProof(evidence({ mintKeys })).find(({ name }) => name === 'minting')?.result;
 
-  it('the line about minting is green for a multisig of the custodian and a witness in either order, and if nobody can mint', () => {
+  it('the line about minting is green for a multisig of the custodian and a witness in either order, and if minting is disabled', () => {
     expect(minting(PAIR)).toBe('confirmed');
     expect(minting({ ...PAIR, signers: [WITNESS, solanaAddress] })).toBe('confirmed');
     expect(minting({ authority: null })).toBe('confirmed');

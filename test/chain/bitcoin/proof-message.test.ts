@@ -71,20 +71,20 @@ const proofs: fc.Arbitrary<ProofMessage> = fc.record({
   previousProof: fc.option(hash),
 });
 
-describe('the text', () => {
-  it('the text of a proof is one line per figure, in a fixed order', () => {
+describe('the message', () => {
+  it('the message of a proof has one line per figure, in a fixed order', () => {
     expect(buildProofMessage(EXAMPLE)).toBe(TEXT);
     expect(parseProofMessage(TEXT)).toEqual(EXAMPLE);
   });
 
-  it('the text of a proof says "none" for a missing token and for a missing previous proof', () => {
+  it('the message of a proof has "none" for a missing token and for a missing previous proof', () => {
     const text = buildProofMessage({ ...EXAMPLE, absr: null });
     expect(text).toContain('\nABSR mint: none\nABSR supply atoms: none\nABSR decimals: none\n');
     expect(text.endsWith('\nPrevious proof: none')).toBe(true);
     expect(parseProofMessage(text).absr).toBeNull();
   });
 
-  it('the parser reads back the text of every proof', () => {
+  it('the parser reads back the message of every proof', () => {
     fc.assert(
       fc.property(proofs, (proof) => {
         expect(parseProofMessage(buildProofMessage(proof))).toEqual(proof);
@@ -92,7 +92,7 @@ describe('the text', () => {
     );
   });
 
-  it('the text of a proof is printable ASCII, and short enough for off-chain signing by hardware wallets', () => {
+  it('the message of a proof is printable ASCII, and short enough for off-chain signing by hardware wallets', () => {
     fc.assert(
       fc.property(proofs, (proof) => {
         const message = buildProofMessage(proof);
@@ -170,7 +170,7 @@ it.each([
   expect(() => parseProofMessage(changed)).toThrow(RangeError);
 });
 
-it('the parser refuses the text, or reads a different proof, after any one character is changed', () => {
+it('the parser refuses the message, or reads a different proof, after any one character is changed', () => {
   fc.assert(
     fc.property(fc.nat({ max: TEXT.length - 1 }), fc.integer({ min: 10, max: 126 }), (at, code) => {
       const changed = TEXT.slice(0, at) + String.fromCharCode(code) + TEXT.slice(at + 1);
@@ -190,7 +190,7 @@ it('the parser refuses the text, or reads a different proof, after any one chara
 describe('the hash that the next proof names', () => {
   const signatures = { bitcoin: 'AkcwRAIg+/==', solana: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb' };
 
-  it('the hash in the next proof is the sha256 of the text and its two labelled signature lines', () => {
+  it('the hash in the next proof is the sha256 of the message and its two labelled signature lines', () => {
     const preimage = `${TEXT}\nBitcoin signature: AkcwRAIg+/==\nSolana signature: ${signatures.solana}`;
     expect(proofHash(TEXT, signatures)).toBe(hex.encode(sha256(new TextEncoder().encode(preimage))));
     expect(buildProofMessage({ ...EXAMPLE, previousProof: proofHash(TEXT, signatures) })).toContain(
@@ -198,7 +198,7 @@ describe('the hash that the next proof names', () => {
     );
   });
 
-  it('the hash changes with the text, with either signature, and when they are swapped or missing', () => {
+  it('the hash changes with the message, with either signature, and when the signatures are swapped or missing', () => {
     const { bitcoin, solana } = signatures;
     const all = [
       proofHash(TEXT, signatures),

@@ -94,7 +94,7 @@ describe('the addresses of a key', () => {
     expect(findAddressType(compressed, WIKI.uncompressedAddress)).toBeNull();
   });
 
-  it('a key controls no address of another key, of a script, or of an invalid text', () => {
+  it('a key does not control the address of another key, of a script, or an invalid address', () => {
     fc.assert(
       fc.property(secretKeys, secretKeys, (mine, theirs) => {
         fc.pre(hex.encode(mine) !== hex.encode(theirs));

@@ -26,7 +26,7 @@ describe('base58 of an exact length', () => {
     }
   });
 
-  it('every base58 text decodes to at most one length, so each key has exactly one encoding', () => {
+  it('every base58 string decodes to at most one length, so each key has exactly one encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 70 }), (bytes) => {
         const text = base58.encode(bytes);
@@ -53,7 +53,7 @@ describe('base58 of an exact length', () => {
     expect(isOnCurve(text)).toBe(false);
   });
 
-  it('an additional leading 1 changes the decoded length of a base58 text', () => {
+  it('an additional leading 1 changes the decoded length of a base58 string', () => {
     expect(isAddress(USDC)).toBe(true);
     expect(isAddress(`1${USDC}`)).toBe(false);
     expect(isAddress(SYSTEM)).toBe(true);

@@ -171,7 +171,7 @@ type Rows = readonly TokenBalanceRow[];
 /** Points of the curve. */
 const THIRD_PARTIES = Array.from({ length: 20 }, (_, at) => encodeBase58(curvePoint(at + 10)));
 
-it('a deposit whose token balance rows were changed at random credits only what the balances show', async () => {
+it('a deposit with randomly changed token balance rows credits only the amount that the balances show', async () => {
   const random = createRandom(0xf00d);
   const scenes = await Promise.all(
     recorded.scenes.map(async (scene) => ({ transaction: await read(scene), terms: termsOf(scene) })),
@@ -217,6 +217,6 @@ const releasedAfter = (changelog: string): number => {
   return (Date.parse(released) - Date.parse(EXCHANGE_WALLETS_AS_OF)) / 86_400_000;
 };
 
-it(`the list of exchange wallets is of ${EXCHANGE_WALLETS_AS_OF}: at a release it is at most half a year old`, () => {
+it(`the list of exchange wallets, dated ${EXCHANGE_WALLETS_AS_OF}, is at most half a year old at a release`, () => {
   expect(releasedAfter(readFileSync('CHANGELOG.md', 'utf8'))).toBeLessThan(183);
 });

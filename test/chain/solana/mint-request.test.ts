@@ -88,7 +88,7 @@ describe('reading a request for a second signature', () => {
     expect(await read(mintMessage({ ...MINT, ...change }, LIFETIME))).toBe('not_a_mint');
   });
 
-  it('refuses another instruction before, between or after those of a mint', async () => {
+  it('refuses an additional instruction before, between or after those of a mint', async () => {
     const signers = [custodian, witness];
     const extra = mintTo({ ...MINT, account: addressOf(8), authority: TERMS.multisig.address, signers });
     const memo = memoInstruction('x');
@@ -104,7 +104,7 @@ describe('reading a request for a second signature', () => {
     expect(await read(message)).toBe('not_a_mint');
   });
 
-  it('refuses a mint that another key, or nobody, has signed for the custodian', async () => {
+  it("refuses a mint that is signed by a different key than the custodian's, or unsigned", async () => {
     const message = mintMessage(MINT, LIFETIME);
     expect(await readMintRequest(wireOf(message, 3), TERMS)).toBe('not_signed_by_custodian');
     const { wire } = signedTransaction(message, [UNSIGNED, ed25519.sign(message, keyOf(CUSTODIAN))]);

@@ -60,7 +60,7 @@ it('reads a truncated list of extensions up to the last complete one', () => {
   expect([...(decodeMint(TOKEN_2022_PROGRAM, bytes)?.extensions.keys() ?? [])]).toEqual([10]);
 });
 
-it('refuses to read accounts of every other kind', () => {
+it('refuses to read any other kind of account', () => {
   expect(decodeTokenAccount(SYSTEM, account)).toBeUndefined();
   expect(decodeMint(SYSTEM, mint)).toBeUndefined();
   expect(decodeTokenAccount(TOKEN_PROGRAM, mint)).toBeUndefined();

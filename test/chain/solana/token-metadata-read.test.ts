@@ -42,7 +42,7 @@ it('reads the names of a Token-2022 mint that points at itself', () => {
   expect(metadataInMint(USDC, mint)).toEqual(NAMES);
 });
 
-it('reads no names from a pointer to elsewhere, from another mint, or from missing or cut extensions', () => {
+it('ignores names behind a pointer to elsewhere, in another mint, or in missing or cut extensions', () => {
   const metadata = tokenMetadata(USDC, NAMES);
   const pointer = metadataPointer(USDC);
   expect(metadataInMint(USDC, mintWith([18, metadataPointer(OTHER)], [19, metadata]))).toBeUndefined();

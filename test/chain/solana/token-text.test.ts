@@ -133,7 +133,7 @@ const OURS = [
   ['words around it', 'Official ABSR', 'ABSR2', 'wABSR', 'ASRY 🚀', 'New Sluice Token'],
 ].flatMap(([trick, ...texts]) => texts.map((text) => [trick, text] as const));
 
-it.each(OURS)('with %s, nobody else may use the name %j', (_trick, text) => {
+it.each(OURS)('with %s, other tokens cannot use the name %j', (_trick, text) => {
   expect(isWellKnown(text)).toBe(true);
   expect(nameFault(text, 64)).toMatch(/reserved|hidden_character|not_normalized/);
 });

@@ -254,7 +254,7 @@ describe('an Idempotency-Key', () => {
     key: { keyHash: name, bodyHash: body },
   });
 
-  it('many concurrent calls with one Idempotency-Key take only one part of a claim', async () => {
+  it('many concurrent calls with one Idempotency-Key claim only one part', async () => {
     const one = deposit(100n * DOLLAR);
     const run = start([one], { program: { price: 10n ** 12n } });
     const answers: (ClaimAnswer | undefined)[] = [];

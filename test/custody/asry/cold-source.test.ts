@@ -101,7 +101,7 @@ it('one node that responds first with a false allowance neither lowers nor raise
     expect((await portsWith(lie, RESERVE, [50n, 50n]).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
 });
 
-it('recipients who open and close their accounts hide no other recipient of the same read', async () => {
+it('recipients who open and close their accounts do not hide other recipients of the same read', async () => {
   const [first, second] = TOGGLING;
   const read = await portsWith(50n).readAccounts([first, RECEIVER, second]);
   expect(read.map((accounts) => accounts?.accountOwner)).toEqual([null, RECEIVER, null]);

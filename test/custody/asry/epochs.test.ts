@@ -57,7 +57,7 @@ it('missing epochs are created after the newest stored epoch, up to the one that
   expect(untilSecond(700)).toEqual([fifth, sixth, [7, START + 700, START + 800]]);
 });
 
-it('if the configured start is long ago, missing epochs begin with the oldest that can still be claimed', () => {
+it('if the configured start is too long ago, missing epochs start with the oldest one that can still be claimed', () => {
   const begin = (now: number) => placesOf(missingEpochs(undefined, PROGRAM, now, now, 2)).slice(0, 1);
   expect(begin(START + 1_049)).toEqual([[7, START + 700, START + 800]]);
   expect(begin(START + 1_050)).toEqual([[8, START + 800, START + 900]]);

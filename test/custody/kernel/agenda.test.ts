@@ -34,7 +34,7 @@ it.each([
 const NAMES = ['one', 'another', 'cron'];
 
 describe('work that waits', () => {
-  it('work is due from its time on, the longest overdue first, and the timer is set to the earliest time', () => {
+  it('work is due from its time on, the longest overdue first, and the timer is set to the earliest due time', () => {
     const { agenda, clock } = setUp();
     for (const [id, ms] of [
       ['late', -5],
@@ -54,7 +54,7 @@ describe('work that waits', () => {
     expect(agenda.due('one', 9)).toHaveLength(4);
   });
 
-  it('work that is planned again waits until its new time, and work with no time is forgotten', () => {
+  it('work that is planned again waits until its new time, and work without a time is removed', () => {
     const { agenda } = setUp();
     expect([agenda.next(NAMES), agenda.dueAt('one', 'a')]).toEqual([undefined, undefined]);
     agenda.plan('one', 'a', NOW);
@@ -110,7 +110,7 @@ describe('work that fails', () => {
     expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
   });
 
-  it('work that is not possible yet waits longer after each check, keeps its failure count, and is not a failure', () => {
+  it('work that is not possible yet waits longer after each check, and its failure count does not change', () => {
     const { agenda, clock, lines } = setUp();
     for (let tries = 0; tries < 3; tries++) agenda.failed('one', 'a', FAILURE);
     const waits = [1, 2, 3].map((looks) => {

@@ -38,14 +38,14 @@ describe('beginOperation', () => {
     expect(w.order.every((step) => step === 'sync planned')).toBe(true);
   });
 
-  it('beginOperation returns the refusal of the module, and stores nothing', async () => {
+  it("beginOperation returns the module's refusal without storing an intent", async () => {
     const w = createKernel();
     const declined = await beginOperation(w.tools, 'asry', 'asry:one', () => ({ ok: false, declined: 'no' }));
     expect(declined).toEqual({ type: 'declined', declined: 'no' });
     expect([w.journal.isEmpty(), w.order]).toEqual([true, []]);
   });
 
-  it('beginOperation stores no intent if the module fails to write its own rows', async () => {
+  it('beginOperation does not store an intent if the module fails to write its own rows', async () => {
     const w = createKernel();
     const store = () => {
       w.journal.setMeta('module', 'row');

@@ -19,7 +19,7 @@ describe('from intent to send', () => {
     expect(w.journal.bySignature('signature 1')?.id).toBe('swap:one');
   });
 
-  it('an instance that is replaced during the preparation stores nothing and sends nothing', async () => {
+  it('an instance that is replaced during the preparation neither stores nor sends a transaction', async () => {
     const w = createKernel({
       prepare: async () => {
         w.storage.replaced = true;
@@ -33,7 +33,7 @@ describe('from intent to send', () => {
     expect(w.row().state).toBe('planned');
   });
 
-  it('sends no signed bytes before they are durable', async () => {
+  it('sends signed bytes only once they are durable', async () => {
     const w = createKernel();
     w.storage.sync = () => Promise.reject(new Error('disk full'));
     w.add(planned());

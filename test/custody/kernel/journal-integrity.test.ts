@@ -71,7 +71,7 @@ async function restored() {
 }
 
 describe('a first start', () => {
-  it('an empty journal is accepted if the reserve has signed nothing, and is not checked again', async () => {
+  it('an empty journal is accepted if the reserve has never signed, and is not checked again', async () => {
     const w = setUp({ deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toBe(true);
     expect(await checkJournal(w.ports)).toBe(true);
@@ -95,7 +95,7 @@ describe('a first start', () => {
     expect(await checkJournal(setUp({ unknown: null }).ports)).toBe(false);
   });
 
-  it('a first start is frozen if there is so much dust that an older transaction of the reserve may be hidden', async () => {
+  it('a first start is frozen if dust may hide an older transaction of the reserve', async () => {
     const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
     expect(await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).toBe(false);
   });
@@ -174,7 +174,7 @@ describe('frozen', () => {
     expect(await isEarly()).toBe(false);
   });
 
-  it('the wait after a loss begins when nodes first show the height, and again with each loss', async () => {
+  it('the wait after a loss starts when nodes first show the height, and starts again with each loss', async () => {
     const { journal, ports, heights } = await restored();
     const { height } = ports;
     const down = { ...ports, height: () => Promise.reject(new Error('no node')) };

@@ -56,7 +56,7 @@ describe('rows', () => {
     expect(journal.bySignature('signature-two')).toBeUndefined();
   });
 
-  it('an update of a row that has changed since it was read is refused, and nothing is written', () => {
+  it('an update of a row that has changed since it was read is refused, and the row stays as it is', () => {
     const { journal, add } = setUp();
     const read = add(at('a'));
     const winner = journal.update(read, { ...read, detail: 'winner' }, NOW);
@@ -85,7 +85,7 @@ describe('rows', () => {
 
 describe('the sums over rows', () => {
   const old = NOW - 2 * DAY_MS;
-  it('the limits count all open rows and all of the last day, one by one or in sums, for every history and time', () => {
+  it('the limits count all open rows and all rows of the last day, one by one or in sums, for every history and time', () => {
     const lamportsOf = fc.bigInt({ min: 0n, max: 2n ** 56n }).map(lamports);
     const row = fc.record({
       state: fc.constantFrom('planned', 'signed', 'settling', 'done', 'failed') as fc.Arbitrary<
@@ -182,7 +182,7 @@ describe('the sums over rows', () => {
 });
 
 describe('due rows', () => {
-  it('a row stays in the agenda until nothing is left to do', () => {
+  it('a row stays in the agenda until its work is done', () => {
     const { journal, add, agenda } = setUp();
     const waiting = add(at('waits', { dueAt: NOW + 5 }));
     add(at('never', { dueAt: null }));
@@ -191,7 +191,7 @@ describe('due rows', () => {
     expect(agenda.next(['operation'])).toBeUndefined();
   });
 
-  it('a check that changes no state takes no revision and writes nothing to D1; its time, number and findings are kept', () => {
+  it('a check without a change of state takes no revision and is not sent to D1; its time, number and findings are kept', () => {
     const { journal, add, agenda } = setUp();
     const waiting = add(at('waits', { dueAt: NOW + 5 }));
     const revision = journal.queue.revision();
@@ -203,7 +203,7 @@ describe('due rows', () => {
     expect(journal.get('waits')).toEqual({ ...waiting, dueAt: NOW + 9, looks: 7, outcome: { seen: 1 } });
   });
 
-  it('nothing is due in an empty journal', () => {
+  it('an empty journal has no due work', () => {
     const { journal, agenda } = setUp();
     expect([agenda.next(['operation']), journal.isEmpty()]).toEqual([undefined, true]);
   });

@@ -73,7 +73,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
   outcome: facts,
 });
 
-it('a row encoded as text is decoded unchanged, with exact amounts and types', () => {
+it('an encoded row is decoded unchanged, with exact amounts and types', () => {
   fc.assert(
     fc.property(rows, (row) => {
       expect(decodeOperation(encodeOperation(row))).toEqual(row);

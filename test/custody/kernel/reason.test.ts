@@ -19,7 +19,7 @@ const reasons = fc.oneof<fc.Arbitrary<Reason>[]>(
   word.filter((text) => !/^(stopped|limit|upstream|held)_/.test(text)).map(code),
 );
 
-it('every reason is the same after it was stored as text', () => {
+it('every reason is unchanged after it was stored and read', () => {
   fc.assert(
     fc.property(reasons, (reason) => {
       expect(parseReason(reasonText(reason))).toEqual(reason);

@@ -71,7 +71,7 @@ it.each([
   expect(await w.start(old).report()).toMatchObject({ frozen });
 });
 
-it('a restored journal shows no swap, epoch or mint, and tells a repeated call that its earlier one may have started a swap', async () => {
+it('a restored journal shows no swap, epoch or mint, and a repeated call learns that its first call may have started a swap', async () => {
   const { w, old } = await restored();
   const signature = String(w.journal.get('swap:key-first')?.signing?.signature);
   expect(await w.custody.findSwap(signature)).toMatchObject({ signature });
@@ -91,7 +91,7 @@ it('a restored journal shows no swap, epoch or mint, and tells a repeated call t
   });
 });
 
-it('a request that the journal lost is asked of D1, so that a paid one is not shown as unpaid', async () => {
+it('a request that the journal has lost is read from D1, so that a paid one is not shown as unpaid', async () => {
   const payers = createPaymentWorld();
   const reads = { balanceOf: async () => 1n, leastBalance: async () => 1n };
   const w = createCustodianWorld({ payments: { ...payers.ports, ...reads } as never });

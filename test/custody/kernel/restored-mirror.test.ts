@@ -50,7 +50,7 @@ describe('a D1 that was restored to an older state', () => {
     expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
   });
 
-  it('one republish command sends a bounded number of rows, and a repeated one continues after them', async () => {
+  it('one republish command sends a bounded number of rows, and a repeated command continues after them', async () => {
     const { w } = await emptied(2_050);
     expect(await republish(w)).toMatchObject({
       ok: true,

@@ -167,7 +167,7 @@ eachScene(`
 describe('the use of a limit', () => {
   const hour = limitOf(LIMITS, 'hour');
 
-  it('the use of a limit has availableAt null while there is room', () => {
+  it('availableAt of a limit is null while the limit has room', () => {
     const used = LIMITS.hour - 1n;
     expect(limitUse(hour, operationsOf('done 1ms ago of 4sol-1'), NOW)).toEqual({
       name: 'hour',

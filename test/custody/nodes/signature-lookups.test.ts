@@ -194,7 +194,7 @@ it('makes at most four polls beyond one every 800 ms for a client with 600 calls
   expect(state.reads).toEqual([]);
 });
 
-it('polls at once for a caller who comes just after a poll for another caller', async () => {
+it('polls at once for a caller that arrives just after a poll for another caller', async () => {
   const { scheduler, states, find } = setUp();
   for (const signature of ['one', 'two']) states.set(signature, 'final');
   expect(await find([{ signature: 'one', waitMs: SECOND }])).toEqual(['final']);

@@ -71,7 +71,7 @@ describe('views', () => {
     ]);
   });
 
-  it('asks all nodes for finalized data, and for statuses with a search of the history', async () => {
+  it('requests finalized data from all nodes, and statuses with a search of the history', async () => {
     const { chain, requests, ids } = setUp(node(1_001, null), node(1_001, null));
     await chain.views(signingOf(ids), RESERVE);
     const of = (method: string) =>
@@ -156,7 +156,7 @@ describe('balance', () => {
     });
   });
 
-  it('a balance read without a minimum slot sends no minimum slot to the nodes', async () => {
+  it('a read of the balance without a minimum slot does not send one to the nodes', async () => {
     const { chain, requests } = setUp({ getBalance: resultAt(5) }, {}, 1);
     await chain.balance(0n);
     expect(requests[0]?.body).toEqual(
@@ -389,7 +389,7 @@ describe('the state of a signature', () => {
   const states = async (...nodes: Parameters<typeof setUp>) =>
     (await setUp(...nodes).chain.signatureStates([SIGNATURE]))[0];
 
-  it('the state of a signature is the most advanced that any node shows', async () => {
+  it('the state of a signature is the most advanced one of all nodes', async () => {
     expect(await states(node(1, row('processed')), node(1, row('finalized')))).toBe('final');
     expect(await states(node(1, null), node(1, row('confirmed')))).toBe('confirmed');
     expect(await states(node(1, null), node(1, row('processed')))).toBe('pending');
@@ -456,7 +456,7 @@ describe('a blockhash', () => {
     expect(await chain.latestBlockhash()).toMatchObject({ blockhash: 'a', slot: 117n });
   });
 
-  it('a blockhash that two nodes return as their newest is not asked for again', async () => {
+  it('a blockhash that two nodes return as their newest is not requested again', async () => {
     const { chain } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(false, 100, 71) },
       { getLatestBlockhash: tip('a', 101), ...witness(false, 101, 72) },

@@ -269,7 +269,7 @@ describe('a request', () => {
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
   });
 
-  it('two requests share no amount until two hours after one has closed, so that a late payment buys nothing for another', async () => {
+  it('two requests never have the same amount until two hours after one has closed, so that a late payment cannot pay for another', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();
@@ -334,7 +334,7 @@ describe('open sales', () => {
     });
   });
 
-  it('requests that nobody paid in time use neither room nor a share, although the nodes are down and none expires', async () => {
+  it('requests that were not paid in time use neither room nor a share, even if they cannot expire while the nodes are down', async () => {
     const world = createPaymentWorld();
     vi.spyOn(Object(world.ports.nodes[0]), 'signaturesFor').mockRejectedValue(new Error('down'));
     const { open, state, context } = world;
@@ -353,7 +353,7 @@ describe('open sales', () => {
     expect(used()).toEqual([1n, true]);
   });
 
-  it('a refused request reads no open request, so 2,000 of them do not make refusals slow', () => {
+  it('a refusal does not read open requests, so 2,000 of them do not make it slow', () => {
     const { storage, open, state } = createPaymentWorld();
     for (let n = 0; n < 10; n++) open({ client: 'mallory' });
     let rows = 0;
@@ -377,7 +377,7 @@ describe('open sales', () => {
     expect(refuses()).toEqual([true, 9n]);
   });
 
-  it('the sum of open sales is computed without reading the text of any request', () => {
+  it("the sum of open sales is computed without reading the requests' rows", () => {
     const { storage } = createPaymentWorld();
     const plans: string[] = [];
     const store = new RequestStore({

@@ -8,7 +8,7 @@ import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { play } from './payment-scenes.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
-it('a confirm call refuses a text that is not a signature, and an id that no request has', async () => {
+it('a confirm call refuses a malformed signature and an unknown request id', async () => {
   const { open, confirm } = createPaymentWorld();
   expect(await confirm(open().id, 'abc')).toMatchObject({ refusal: { code: 'INVALID_SIGNATURE' } });
   expect(await confirm('unknown', signature(99))).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
@@ -98,7 +98,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(await confirm(open().id, signature(99))).toEqual({ type: 'refused', refusal });
   });
 
-  it('a confirm call returns PAYMENT_NOT_FINAL and shows nothing when no node has the transaction', async () => {
+  it('a confirm call returns PAYMENT_NOT_FINAL without a reported payment when no node has the transaction', async () => {
     const { open, confirm, lookups, payments } = createPaymentWorld();
     const { id } = open();
     expect(await confirm(id, signature(99))).toMatchObject({
@@ -256,7 +256,7 @@ describe('how many requests may be open', () => {
     expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
   });
 
-  describe('a token at the payment of its listing', () => {
+  describe('a token when its listing is paid', () => {
     const MINT = address(1);
     const subject = { mint: MINT, name: 'Then', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
     const asked = { kind: 'listing', subject } as const;
@@ -323,7 +323,7 @@ describe('how many requests may be open', () => {
       });
     });
 
-    it('a paid listing waits until the chain can be read, and delays no other payment', async () => {
+    it('a paid listing waits until the chain can be read, without delaying other payments', async () => {
       const world = createPaymentWorld();
       world.state.listing = () => Promise.reject(new Error('no quorum'));
       const { request, paid } = world.openPaid(asked);
@@ -337,7 +337,7 @@ describe('how many requests may be open', () => {
       expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
     });
 
-    it('a payment that matches another request after each of three reads is not booked yet', async () => {
+    it('a payment that matches a different request after each of three reads is not recorded yet', async () => {
       const world = createPaymentWorld();
       const [one, other] = [world.open({ kind: 'listing' }), world.open({ kind: 'listing' })];
       let reads = 0;

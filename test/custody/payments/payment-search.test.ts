@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const MINUTES_OF_A_DAY = 24 * 60;
 
 describe('the time of the next search', () => {
-  it('plans no search between cron runs for requests that nobody pays or reads', async () => {
+  it('plans no search between cron runs for requests that are neither paid nor read', async () => {
     const world = createPaymentWorld();
     expect(world.nextSearchAt()).toBeUndefined();
     world.open();
@@ -36,7 +36,7 @@ describe('the time of the next search', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('a caller who reads an open request causes a run at once, at most once in four seconds', async () => {
+  it('a read of an open request causes a run at once, at most once in four seconds', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.onCron();
@@ -107,7 +107,7 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('after an outage no request expires while its payment is among many unread transactions', async () => {
+  it('after an outage, a request does not expire while its payment is among many unread transactions', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.run();
@@ -158,7 +158,7 @@ describe('finding payments', () => {
     expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
   });
 
-  it('a closed request expires even while one of three nodes invents transactions without end', async () => {
+  it('a closed request expires even while one of three nodes endlessly invents transactions', async () => {
     const world = createPaymentWorld();
     const nodes = world.ports.nodes as TreasuryNode[];
     const [honest] = nodes;

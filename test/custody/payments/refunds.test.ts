@@ -40,7 +40,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('a refund is paid once if another command begins it while the chain is read', async () => {
+  it('a refund is paid once if another command starts it while the chain is read', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
@@ -53,7 +53,7 @@ describe('a refund', () => {
     expect(world.journal.get(`refund:${paid}:2`)).toBeUndefined();
   });
 
-  it('a refund that grows before its operation begins is not paid by that command', async () => {
+  it('a refund that grows before its operation starts is not paid by that command', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     const { context } = world;
@@ -168,8 +168,8 @@ it.each(
   `),
 )('%s', (_title, steps = '') => play(steps, createPaymentWorld({ heldPayers: ['exchange'] })));
 
-describe('nothing is paid back', () => {
-  it('nothing is paid back when several accounts paid together', async () => {
+describe('a refund that is not paid', () => {
+  it('a payment by several accounts together is not paid back', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const lamports = fee(request) + 90_000n;

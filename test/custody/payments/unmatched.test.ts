@@ -32,7 +32,7 @@ it.each(
   `),
 )('%s', (_title, steps = '') => play(steps, createPaymentWorld({ heldPayers: ['exchange'] })));
 
-it('250 small payments hide no larger one from the list, and all are counted', async () => {
+it('250 small payments do not hide a larger one from the list, and all are counted', async () => {
   const world = createPaymentWorld();
   world.open();
   const paid = world.pay(5_000_000n);

@@ -138,7 +138,7 @@ describe('a listed transaction', () => {
     expect(['invented 1', 'invented 2'].map((name) => payments.unread(name)?.state)).toContain('queued');
   });
 
-  it('at most 20,000 transactions of a node are queued, and a full queue takes nothing from its list', () => {
+  it('at most 20,000 transactions of a node are queued, and a full queue accepts no more from its list', () => {
     const { unread, payments } = setUp();
     const entries = Array.from({ length: 20_000 }, (_, n) => entry(`s${n}`));
     expect(unread.queue(entries, 'node', NOW)).toBe(true);
@@ -163,7 +163,7 @@ describe('a listed transaction', () => {
     ]);
   });
 
-  it('the newest transactions that cannot be booked are listed first, and remain above the limit', async () => {
+  it('the newest transactions that cannot be recorded are listed first, and are kept above the limit', async () => {
     const { unread, payments, state } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';
@@ -177,7 +177,7 @@ describe('a listed transaction', () => {
     expect(payments.unbooked(9).map(({ signature }) => signature)).toEqual(['third', 'second']);
   });
 
-  it('a transaction that cannot be booked is not dropped to make room for absent ones', async () => {
+  it('a transaction that cannot be recorded is not dropped to make room for absent ones', async () => {
     const { unread, payments, state } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'broken';
@@ -209,7 +209,7 @@ describe('a listed transaction', () => {
   });
 });
 
-it('unmatched shows how many transactions could not be booked, and the newest 200', async () => {
+it('unmatched shows how many transactions could not be recorded, and the newest 200', async () => {
   const { context } = createPaymentWorld();
   for (let number = 1; number <= 201; number++) {
     const row = { signature: `s${number}`, source: 'node', state: 'waiting', finalAt: NOW } as const;
@@ -221,7 +221,7 @@ it('unmatched shows how many transactions could not be booked, and the newest 20
   expect([rows.length, rows[0]?.payment, rows.at(-1)?.payment]).toEqual([200, 's201', 's2']);
 });
 
-describe('a booked transaction', () => {
+describe('a recorded transaction', () => {
   const booked = async (transaction: ChainTransaction) => {
     const { context, storage } = createPaymentWorld();
     const logged: unknown[] = [];
@@ -310,7 +310,7 @@ it('1,000 transactions that every check misses do not delay the second read of a
   expect(w.payments.dueUnread(w.state.now, 8)[0]).toBe('payment');
 });
 
-it('a second read is due at its time, also after the clock was set back, and without its transaction', () => {
+it('a second read is due at its time, even after the clock was set back, and even without its transaction', () => {
   const w = setUp();
   absentFrom(w, 'node', ['one'], 1);
   w.payments.deleteUnread('one');

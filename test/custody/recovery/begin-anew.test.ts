@@ -80,7 +80,7 @@ describe('the command begin-anew', () => {
     expect(await custody.ops({ name: 'begin-anew', id })).toMatchObject({ ok: true });
   });
 
-  it('changes nothing while one node is far ahead, because its slot would refuse the payments of the next hour', async () => {
+  it('does not start while one node is far ahead, because its slot would refuse the payments of the next hour', async () => {
     const { w, custody, journal } = await lost();
     w.clock.now += 10 * MINUTE;
     const id = codeIn((await custody.ops({ name: 'begin-anew' })).message);
@@ -169,7 +169,7 @@ describe('deposits after a journal began anew', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('a journal that is restored to an older state and begins anew pays none of its open debts', async () => {
+  it('a journal that is restored to an older state and begins anew does not pay its open debts', async () => {
     const run = createAsrySimulation({ deposits: [paid], opened: false, rentDay: 0n });
     await run.ask({ signature: paid.signature });
     await run.pass(MINUTE);
@@ -197,7 +197,7 @@ describe('payments after a journal began anew', () => {
   const confirm = (run: Run, { id, kind }: RequestView, signature: string) =>
     run.call((custody) => custody.confirmPayment({ id, kind, signature, client: 'ip', waitMs: 5_000 }));
 
-  it('after a loss, older requests and payments buy and return nothing, but new ones do', async () => {
+  it('after a loss, older requests and payments are refused, but new ones are served', async () => {
     const run = start();
     const made = await run.open('token');
     const open = await run.open('listing');
@@ -220,7 +220,7 @@ describe('payments after a journal began anew', () => {
   });
 });
 
-it('a read of the epochs while a journal begins anew changes no epoch of the lost journal', async () => {
+it('a read of the epochs while a journal begins anew does not change epochs of the lost journal', async () => {
   const w = simulateCustodian({ nodeCount: 3 });
   const epochs = () => w.host.disk.exec('SELECT * FROM asry_epochs ORDER BY number', []);
   await w.pass(3 * MINUTE);

@@ -92,7 +92,7 @@ function dust(w: CustodianWorld, count: number): void {
   }
 }
 
-it('a restored journal is no longer frozen after unfreeze, even if others named the reserve 1,500 times', async () => {
+it('unfreeze ends the freeze of a restored journal, even if others named the reserve 1,500 times', async () => {
   const { w, custody } = await restored();
   dust(w, 1_500);
   expect(await custody.ops({ name: 'unfreeze' })).toMatchObject({ ok: true });
@@ -127,7 +127,7 @@ async function repeated(w: CustodianWorld, deps = w.deps, most = 20) {
   }
 }
 
-it('others who name the reserve 20,000 times delay unfreeze by some commands, each in another instance', async () => {
+it('20,000 transactions of others that name the reserve delay unfreeze by several commands, each in another instance', async () => {
   const { w } = await restored();
   dust(w, 20_000);
   const { answer, commands } = await repeated(w);
@@ -213,7 +213,7 @@ it('a restored journal stays frozen, however often unfreeze is typed, while the 
     });
 });
 
-it('one node of three with a short history delays no unfreeze, however many transactions it lists', async () => {
+it('one node of three with a short history does not delay unfreeze, however many transactions it lists', async () => {
   const { w } = await restored();
   dust(w, 250);
   const third = w.swap.listed.filter(({ slot }) => slot >= 1_000n);
@@ -243,7 +243,7 @@ it('a node that takes the position of another one does not continue in the list 
   expect((await repeated(w, moved)).answer).toMatchObject({ ok: false, rows: [{ signature: 'dust-0' }] });
 });
 
-it('a node that invents transactions of a later slot hides no spend from a later unfreeze', async () => {
+it('a node that invents transactions of a later slot does not hide spends from a later unfreeze', async () => {
   const { w } = await restored();
   const custody = new Custodian(
     w.storage,

@@ -78,7 +78,7 @@ it('a mint names the newest proof in its memo, and a new proof includes the mint
   expect((await newest()).hash).toBe(after.hash);
 });
 
-it("the dry run shows every source's figures and the possible mint, and mints nothing", async () => {
+it("the dry run shows every source's figures and the possible mint, without minting", async () => {
   const w = start();
   w.bitcoin.move(500n);
   w.mine(1);

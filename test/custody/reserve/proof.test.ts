@@ -143,7 +143,7 @@ it.each(
 });
 
 describe('the archive', () => {
-  it('a journal that begins anew signs no proof before, and then continues the chain of proofs of the archive', async () => {
+  it("a journal that begins anew signs no proof until then, and continues the archive's chain of proofs", async () => {
     const w = start();
     await w.tick();
     const [first] = w.archive();
@@ -202,7 +202,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(parseProofMessage(await draftOf(w)).previousProof).toBe(proof.hash);
   });
 
-  it('accepts a signature of an older wallet without the prefix, and publishes both spellings', async () => {
+  it("accepts an older wallet's signature without the prefix, and publishes both spellings", async () => {
     const w = watchOnly();
     const signed = sign(await draftOf(w));
     const proof = proofOf(await w.custody().submitProof(signed.signatureUnprefixed ?? ''));

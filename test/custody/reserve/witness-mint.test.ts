@@ -64,7 +64,7 @@ describe('a mint with a witness', () => {
     },
   );
 
-  it('lets the witness have one mint at a time that may still land, however often it refuses', async () => {
+  it('sends the witness a mint only while no other mint may still land, however often it refuses', async () => {
     const w = start();
     w.witness.failure = 'witness_refused_earlier_mint_open';
     await w.custody.wake();
@@ -79,7 +79,7 @@ describe('a mint with a witness', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(Number(EXPIRY_BLOCKS) * 400);
   });
 
-  it('mints nothing if the authority is not a multisig of the reserve and another key', async () => {
+  it('does not mint if the authority is not a multisig of the reserve and another key', async () => {
     const w = start({ multisig: null });
     await w.custody.wake();
     expect([w.witness.asked, w.mints()]).toEqual([[], []]);

@@ -90,7 +90,7 @@ describe('one key', () => {
 });
 
 describe('calls without a key', () => {
-  it('the caller of a slow swap learns that a repeat would start a second swap', async () => {
+  it('the response for a slow swap states that a repeat would start a second swap', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(request());
     expect(refusalOf(answer)).toMatchObject({

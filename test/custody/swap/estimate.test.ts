@@ -197,7 +197,7 @@ describe('the quotes of estimates', () => {
     expect(refusalOf(await estimate(w))).toBeNull();
   });
 
-  it('a client gets an eighth of the quotes; its creates and other clients keep theirs', async () => {
+  it('a client gets an eighth of the quotes; its create calls and other clients keep theirs', async () => {
     const w = rich();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => estimate(w, SOL - BigInt(at))));
     expect(answers.filter(({ type }) => type === 'quoted')).toHaveLength(15);
@@ -225,7 +225,7 @@ describe('the quotes of estimates', () => {
     expect(await estimate(w, 2n * SOL)).toMatchObject({ type: 'quoted', stale: false });
   });
 
-  it('a client that asks for new amounts all the time leaves quotes to others', async () => {
+  it('a client that constantly requests new amounts leaves quotes to others', async () => {
     const w = rich();
     for (let minute = 0; minute < 115; minute++) {
       for (let at = 0; at < 20; at++) await estimate(w, SOL - BigInt(20 * minute + at));
@@ -248,7 +248,7 @@ describe('the quotes of estimates', () => {
     expect((await estimate(w, SOL)).type).toBe('unquoted');
   });
 
-  it('no /24 and no /48 uses up the quotes of all clients', async () => {
+  it('a /24 or a /48 never uses up the quotes of all clients', async () => {
     const w = rich();
     for (let host = 0; host < 100; host++) await estimate(w, SOL - BigInt(host), `192.0.2.${host}`);
     for (let net = 0x1000; net < 0x2000; net += 0x80)
@@ -258,7 +258,7 @@ describe('the quotes of estimates', () => {
       expect((await estimate(w, SOL - BigInt(at), '198.51.100.1')).type).toBe('quoted');
   });
 
-  it('all clients together get 120 quotes, and 60 creates after them', async () => {
+  it('all clients together get 120 quotes, and can still make 60 create calls', async () => {
     const w = rich();
     for (let client = 0; client < 130; client++) await estimate(w, SOL - BigInt(client), `10.${client}.0.1`);
     expect(w.bridge.quotes).toHaveLength(120);

@@ -180,7 +180,7 @@ describe('preparing a swap', () => {
   });
 });
 
-it('a quote that a client used is deleted after a day, the longest window of a budget', () => {
+it('the record of a used quote is deleted after a day, the longest window of a budget', () => {
   const storage = createSqliteStorage();
   const clock = { now: 1_800_000_000_000 };
   const quotas = new SwapQuotas(storage, () => clock.now, quoteBudgets(180));

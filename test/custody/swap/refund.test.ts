@@ -323,7 +323,7 @@ const longList = (name: string, count: number): HistoryNode => ({
   },
 });
 
-it('a node that fails in one check continues later in its list where it was', async () => {
+it('after a node fails in one check, a later check continues at the same place in its list', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   for (let at = 0; at < 300; at++) credit(ports, `dust-${at}`, 1n);
   const { historyOf } = ports;
@@ -352,7 +352,7 @@ it('a node that fails in one check continues later in its list where it was', as
   expect(placeOf(await next(first))).toEqual(placeOf(first));
 });
 
-it('one endless list of three delays no refund, and is read by schedule once the other lists are read', async () => {
+it('one endless list of three does not delay a refund, and is read by schedule once the other lists are read', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   const { historyOf } = ports;
   ports.historyOf = (address) => {
@@ -366,7 +366,7 @@ it('one endless list of three delays no refund, and is read by schedule once the
   expect((await settle(op)).settlement).toMatchObject({ state: 'incomplete', arrived: true });
 });
 
-it('finds a refund beside a transaction that no node can read', async () => {
+it('finds a refund beside an unreadable transaction', async () => {
   const { settle, ports } = settleSwap(refunded(990_000_000n));
   const { transaction } = ports;
   ports.transaction = async (signature) => {

@@ -21,7 +21,7 @@ const OTHER = 'b'.repeat(64);
 const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
 const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, once: [] });
 
-describe('the bridge only says where to check', () => {
+describe('the bridge only states where to check', () => {
   it.each(['landed', 'settling'])('a pending bridge status is shown as %s', async (detail) => {
     const { settle, bridge } = settleSwap({ state: 'pending', detail });
     expect(await settle()).toEqual(pending(detail));
@@ -163,7 +163,7 @@ describe('the Bitcoin indexes', () => {
     expect(outputs?.map(({ vout, value }) => `${vout}:${value}`).join(' ') ?? 'no').toBe(expected);
   });
 
-  it('no output is confirmed without an index', () => {
+  it('without an index, outputs are never confirmed', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
   });
 });

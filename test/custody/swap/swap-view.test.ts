@@ -137,7 +137,7 @@ describe('the public state of a swap', () => {
     expect(swapView(closed())).toBeNull();
   });
 
-  it('the public swap shows the requested amount even if nothing was sent in the end', () => {
+  it('the public swap shows the requested amount even if it was never sent', () => {
     const expired = signed({
       state: 'failed',
       amount: lamports(0n),
@@ -174,7 +174,7 @@ describe('the response to a create call', () => {
     }
   });
 
-  it('the response to a create call is the refusal when nothing was signed, and undefined while the outcome is open', () => {
+  it('the response to a create call is the refusal if no transaction was signed, and undefined while the outcome is undecided', () => {
     expect(createAnswer(closed(), false)).toMatchObject({
       type: 'refused',
       replayed: false,

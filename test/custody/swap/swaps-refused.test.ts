@@ -7,7 +7,7 @@ import { NOW, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 
-it('the report shows since when every swap is refused, and nothing once swaps begin again', async () => {
+it('the report shows since when every swap is refused, until swaps start again', async () => {
   const w = createCustodianWorld();
   await w.custody.wake();
   expect((await w.custody.report()).swapsRefused).toBeNull();
@@ -90,7 +90,7 @@ it('a minimum above the reference amount costs one quote in ten minutes, not one
   expect(asked).toBeLessThan(20);
 });
 
-it('a key service that fails refuses every swap and is failing work, until it signs again', async () => {
+it('while the key service fails, every swap is refused and the failure is reported, until it signs again', async () => {
   let isDown = false;
   const check = async () => {
     if (isDown) throw upstreamFailed('key_service', 'timeout');
