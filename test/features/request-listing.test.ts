@@ -5,8 +5,9 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { requestListing, type TokenName } from '../../src/features/tokens/request-listing.ts';
 import { Cache } from '../../src/http/cached.ts';
-import { borshString, extended, keyBytes, metaplexMetadata } from '../chain/solana/token-bytes.ts';
+import { extended, keyBytes, metaplexMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
+import { eachScene } from '../kit/scenes.ts';
 import { tokenRow } from '../kit/token-accounts.ts';
 
 const MINT = wallet(1);
@@ -52,19 +53,6 @@ async function opened(mint: Chain, metaplex: Chain, asked: TokenName = { mint: M
   return found;
 }
 
-it.each([
-  [200, 'opened'],
-  [201, 'INVALID_TOKEN_TEXT'],
-])('a listing request for a token whose uri has %i bytes results in: %s', async (length, outcome) => {
-  const texts = ['Moon', 'MOON', `https://a.test/${'u'.repeat(length - 15)}`].map((text) =>
-    borshString(text),
-  );
-  const data = concatBytes(Uint8Array.of(4), keyBytes(wallet(2)), keyBytes(MINT), ...texts);
-  const result = opened(classic, { owner: METAPLEX_PROGRAM, data });
-  if (outcome === 'opened') await expect(result).resolves.toMatchObject({ kind: 'listing' });
-  else await expect(result).rejects.toMatchObject({ code: outcome });
-});
-
 it.each([{ mint: MINT }, { tokenId: 7 }])(
   'the facts of a request for %j are those of the chain, not those of an unlisted row',
   async (asked) => {
@@ -74,29 +62,30 @@ it.each([{ mint: MINT }, { tokenId: 7 }])(
   },
 );
 
-it.each([
-  ['permanent_delegate', 12, keyBytes(wallet(9))],
-  ['default_frozen', 6, Uint8Array.of(2)],
-  ['pausable', 26, concatBytes(keyBytes(wallet(9)), Uint8Array.of(0))],
-])('a mint with the power %s is not listed', async (power, type, value) => {
-  await expect(opened(modern([type, value]), named('Moon', 'MOON'))).rejects.toMatchObject({
-    code: 'LISTING_REFUSED',
-    details: { powers: [power] },
-  });
-});
-
-it('a mint with a transfer hook may be listed', async () => {
-  const hook = modern([14, concatBytes(keyBytes(wallet(9)), keyBytes(wallet(8)))]);
-  await expect(opened(hook, named('Moon', 'MOON'))).resolves.toMatchObject({ subject: { name: 'Moon' } });
-});
-
-it.each([
-  ['ABSR', 'MOON', 'name'],
-  ['Moon', 'А5RY', 'symbol'],
-  ['Sl​uice', 'MOON', 'name'],
-])('a token named %j (%j) is not listed', async (name, symbol, field) => {
-  await expect(opened(classic, named(name, symbol))).rejects.toMatchObject({
-    code: 'INVALID_TOKEN_TEXT',
-    details: { field },
-  });
+/** Extensions of a mint: their number and their bytes. */
+const POWERS: Readonly<Record<string, [number, Uint8Array]>> = {
+  'permanent delegate': [12, keyBytes(wallet(9))],
+  'accounts frozen by default': [6, Uint8Array.of(2)],
+  'a pause': [26, concatBytes(keyBytes(wallet(9)), Uint8Array.of(0))],
+  'a transfer hook': [14, concatBytes(keyBytes(wallet(9)), keyBytes(wallet(8)))],
+};
+eachScene(`
+  nothing special            | Moon    | MOON | 200 | opened
+  nothing special            | Moon    | MOON | 201 | INVALID_TOKEN_TEXT uri too_long
+  nothing special            | ABSR    | MOON | 0   | INVALID_TOKEN_TEXT name reserved
+  nothing special            | Moon    | А5RY | 0   | INVALID_TOKEN_TEXT symbol reserved
+  nothing special            | Sl\u200buice | MOON | 0   | INVALID_TOKEN_TEXT name hidden_character
+  a transfer hook            | Moon    | MOON | 0   | opened
+  permanent delegate         | Moon    | MOON | 0   | LISTING_REFUSED permanent_delegate
+  accounts frozen by default | Moon    | MOON | 0   | LISTING_REFUSED default_frozen
+  a pause                    | Moon    | MOON | 0   | LISTING_REFUSED pausable
+`)('listing a mint with %s, named %s (%s), whose uri has %s bytes: %s', async (...scene) => {
+  const [power = '', name = '', symbol = '', length = '', outcome] = scene;
+  const uri = 'https://a.test/'.padEnd(Number(length), 'u');
+  const mint = POWERS[power] ? modern(POWERS[power]) : classic;
+  const result = await opened(mint, named(name, symbol, length === '0' ? '' : uri)).then(
+    ({ kind, subject }) => (kind === 'listing' && subject.name === name ? 'opened' : kind),
+    ({ code, details }) => `${code} ${Object.values(details).flat().join(' ')}`,
+  );
+  expect(result).toBe(outcome);
 });
