@@ -113,7 +113,7 @@ const CODES = {
   INSUFFICIENT_BALANCE: permanent(
     400,
     'top_up_wallet',
-    "Without floor, operating float, reservations and network fee, the reserve's SOL is below the amount.",
+    "The reserve's SOL, less floor, operating float, reservations and network fee, is below the amount.",
   ),
   AMOUNT_TOO_SMALL: badRequest(
     'The amount is below minAmountSol of GET /api/swap/min; details has the bound and its source.',
@@ -124,7 +124,7 @@ const CODES = {
   SWAP_LIMIT_REACHED: unavailable(
     `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,
   ),
-  SWAPS_PAUSED: unavailable('The operator or a safety check has paused swaps; details.reason says which.'),
+  SWAPS_PAUSED: unavailable('The operator or a safety check has paused swaps; details.reason names which.'),
   QUOTE_BUDGET_SPENT: unavailable("The bridge's quotes for all clients are used up."),
   QUOTE_REFUSED: transient(
     502,
@@ -191,7 +191,7 @@ const CODES = {
   ),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
-    'The payment is a transfer by the service itself, or has no sender; details.reason says which.',
+    'The payment is a transfer by the service itself, or has no sender; details.reason names which.',
   ),
   DEPOSIT_HELD: permanent(
     409,
@@ -207,7 +207,7 @@ const CODES = {
   CLAIM_IN_PROGRESS: transient(
     409,
     'poll_status',
-    'The whole payment is claimed and a reward is being paid; details.claim is its record.',
+    'The whole payment is claimed, and a reward is being paid; details.claim is the record.',
   ),
   ALREADY_CLAIMED: permanent(
     409,

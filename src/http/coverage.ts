@@ -15,4 +15,4 @@ export const CoverageBody = component('Coverage', {
   ratio: z.number().nullable().describe('Sats per ABSR, rounded down; null without tokens'),
   as_of: z.iso.datetime().nullable().describe('When the older of both figures was read'),
   stale: z.boolean().describe('True when a source is unavailable and an older figure is shown'),
-}).describe('The comparison of the confirmed sats with the ABSR supply');
+}).describe('Comparison of the confirmed sats with the ABSR supply');

@@ -46,7 +46,7 @@ export type Status = {
     /** When the cron last woke it without a failure */ lastWakeAt: string | null;
     /** Why every swap was refused in the last minute, for a reason other than its amount */
     swapsRefused: { code: string; since: string } | null;
-    /** Transactions that no row explains, for which signing is frozen */ unexplainedSpends: Array<{
+    /** Unexplained transactions, for which signing is frozen */ unexplainedSpends: Array<{
       signature: string;
       time: string | null;
       /** False if the ASRY or the mint of ABSR was moved without the reserve's key */ signedByReserve: boolean;
@@ -57,8 +57,8 @@ export type Status = {
       }>;
       memo: string | null;
     }>;
-    /** Reason why nothing is signed */ frozen: string | null;
-    /** Reason why nothing new begins */ paused: string | null;
+    /** Reason why signing is stopped */ frozen: string | null;
+    /** Reason why new operations are refused */ paused: string | null;
     /** Operations that have not ended */ openOperations: number;
     /** Operations, rewards and refunds that await the operator */ heldOperations: number;
     /** The day's mint of ABSR */ mint: {
@@ -69,19 +69,19 @@ export type Status = {
     } | null;
     mirrorBehindSince: string | null;
     /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
-    /** True after D1 was restored, until it has every row again */ mirrorRestored: boolean;
+    /** True from a restore of D1 until D1 has every row again */ mirrorRestored: boolean;
     /** Every cap */ limits: Array<{
       name: string;
-      /** What the limit bounds */ label: string;
+      /** The bounded quantity */ label: string;
       unit: 'lamports' | 'count';
-      /** 0: each operation by itself; null: all open operations */ windowSeconds: number | null;
+      /** 0: each operation separately; null: all open operations */ windowSeconds: number | null;
       used: string;
       maximum: string;
       left: string;
-      /** Null while there is room */ availableAt: string | null;
+      /** Null while the limit has room */ availableAt: string | null;
     }>;
-    /** Bridge quotes that estimates used in two hours */ quotes: { used: number; maximum: number; left: number };
-    /** Why the bridge serves no swap until the operator acts */ bridgeFault: string | null;
+    /** Bridge quotes that estimates have used in two hours */ quotes: { used: number; maximum: number; left: number };
+    /** Why the bridge refuses every swap until the operator acts */ bridgeFault: string | null;
     /** The agreement of the Solana nodes */ nodes: {
       configured: number;
       /** Nodes that must agree before money moves */ quorum: number;
@@ -125,7 +125,7 @@ export type Reserves = {
     address: string | null;
     /** Confirmed BTC */ balanceBtc: number | null;
     /** Confirmed sats */ balanceSat: number | null;
-    /** Confirmed sats as text */ balanceSatoshis: string | null;
+    /** Confirmed sats as a string */ balanceSatoshis: string | null;
     /** Net effect of the mempool; may be negative */ pendingSatoshis: string | null;
     /** The service does not have the key; null while the custodian does not respond */ watchOnly: boolean | null;
     /** Whether all sources that responded agree; null for a single one. The lowest balance is shown. */ agreed: boolean | null;
@@ -137,13 +137,13 @@ export type Reserves = {
   solana: {
     address: string | null;
     /** Finalized SOL */ balanceSol: number | null;
-    /** Finalized lamports as text */ balanceLamports: string | null;
+    /** Finalized lamports as a string */ balanceLamports: string | null;
     /** The slot of this balance */ slot: string | null;
     /** The upstream that responded */ source: string | null;
-    /** Who can mint ABSR, from the chain; null while it is not known */ minting: {
-      /** Mint authority; null if nobody can mint */ authority: string | null;
+    /** Who can mint ABSR, from the chain; null while unknown */ minting: {
+      /** Mint authority; null if minting is disabled for good */ authority: string | null;
       /** Keys that must sign a mint */ required: number;
-      /** Their addresses: of the reserve and of the witness */ signers: Array<string>;
+      /** Addresses of these keys: the reserve and the witness */ signers: Array<string>;
     } | null;
     /** When this part was read */ as_of: string | null;
     /** True when its sources are unavailable and an older value is shown */ stale: boolean;
@@ -206,8 +206,8 @@ export type Proof = {
     address: string;
     signature: string;
     scheme: string;
-    /** The same without the prefix that BIP-322 has since 2026 */ signatureUnprefixed: string | null;
-    /** Signed outside the service */ offline: boolean;
+    /** The same signature without the prefix that BIP-322 has required since 2026 */ signatureUnprefixed: string | null;
+    /** Whether it was signed outside the service */ offline: boolean;
   };
   solana: { address: string; signature: string; scheme: string };
   figures: ProofFigures;
@@ -236,17 +236,17 @@ export type AbsrSummary = {
     name: string;
     btcPriceUsd: number;
     solPriceUsd: number;
-    /** Whether another venue confirms it within 1 % */ agreed: boolean | null;
+    /** Whether another venue confirms this price within 1 % */ agreed: boolean | null;
   }>;
-  /** Confirmed sats of the reserve: the maximum supply */ absrSupplySats: number | null;
-  /** The same as text */ absrSupplySatoshis: string | null;
+  /** Confirmed sats of the reserve, which are the maximum supply */ absrSupplySats: number | null;
+  /** The same as a string */ absrSupplySatoshis: string | null;
   /** The same in USD */ absrSupplyUsd: number | null;
   /** ABSR on the chain, finalized; null without a mint */ absrTokenSupply: number | null;
   /** The same in the token's smallest units */ absrTokenSupplyAtoms: string | null;
   absrDecimals: number | null;
   /** Sats in the reserve per ABSR, rounded down; null without a token */ ratio: number | null;
   /** Sats in excess of the supply; negative when tokens are not covered */ gapSats: number | null;
-  /** The same as text */ gapSatoshis: string | null;
+  /** The same as a string */ gapSatoshis: string | null;
   coverage: Coverage;
   /** When the price was read */ price_as_of: string | null;
   /** When the oldest part was read */ as_of: string | null;
@@ -254,7 +254,7 @@ export type AbsrSummary = {
   errors?: Array<{ part: 'prices' | 'reserve' | 'supply'; error_code: string }>;
 };
 
-/** The comparison of the confirmed sats with the ABSR supply */
+/** Comparison of the confirmed sats with the ABSR supply */
 export type Coverage = {
   /** unknown: a figure is missing, or is stale and does not show a shortage */ state: 'covered' | 'short' | 'unknown' | 'no_token';
   /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
@@ -286,7 +286,7 @@ export type SwapMinimum = {
   minimumSource: 'contract' | 'cost' | 'bridge';
   /** Reserve SOL, finalized; null when unknown */ balanceSol: number | null;
   /** The same in lamports */ balanceLamports: string | null;
-  /** Largest SOL amount that the caps allow now; 0 when none */ maxAmountSol: number;
+  /** Largest SOL amount that the caps allow now; 0 if swaps are not possible */ maxAmountSol: number;
   /** The same in lamports */ maxAmountLamports: string;
   available: boolean;
   /** Code of the reason why no swap can start now */ reason: string | null;
@@ -299,10 +299,10 @@ export type SwapEstimate = {
   amountSol: number;
   /** Expected sats, after the bridge's fees */ estimatedBtcSats: number;
   /** Requested amount in lamports */ amountLamports: string;
-  /** The estimate as text */ estimatedSatoshis: string;
+  /** The estimate as a string */ estimatedSatoshis: string;
   /** Sats guaranteed by the bridge */ minimumSatoshis: string;
   etaSeconds: number | null;
-  /** Whether a create call with this amount would be accepted now */ creatable: boolean;
+  /** Whether a create call for this amount would be accepted now */ creatable: boolean;
   /** Code that a create call would return now, if it is not creatable */ error_code?: string;
   /** Its text */ error?: string;
   /** Its next step */ action?: string;
@@ -310,7 +310,7 @@ export type SwapEstimate = {
   /** Seconds to wait */ retry_after_s?: number;
   /** Its details */ details?: Record<string, unknown>;
   /** Smallest swap, as in swap/min; null if unknown */ minAmountLamports: string | null;
-  /** As in swap/min; null if it is unknown */ minimumSource: string | null;
+  /** As in swap/min; null if unknown */ minimumSource: string | null;
   /** The route of the quote */ source: string;
   /** When the figures were read from their sources */ as_of: string;
   /** True when a source is unavailable and an older value is shown */ stale: boolean;
@@ -332,7 +332,7 @@ export type SwapCreated = {
 };
 
 export type SwapCreate = {
-  /** SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
+  /** SOL, as a JSON number or decimal string. Decimal places after the ninth are dropped; amountLamports of the response is the amount that is used. */
   amountSol: number | string;
 };
 
@@ -341,7 +341,7 @@ export type SwapStatus = {
   status: 'waiting' | 'finished' | 'failed';
   amountSol: number | null;
   /** Sats received */ btcSats: number | null;
-  /** More precise state: sent, landed, settling, refunded, partial, expired, held ... */ detail: string;
+  /** Finer state: sent, landed, settling, refunded, partial, expired, held ... */ detail: string;
   reason: string | null;
   /** Lamports swapped */ amountLamports: string;
   expectedSatoshis: string | null;
@@ -410,7 +410,7 @@ export type PaymentRequest = {
   /** SOL to pay; the last five digits of fee_lamports identify this request. A multiple of ten lamports, which an exchange can pay */
   fee_sol: number;
   fee_lamports: number;
-  /** The same SOL as text */ amount: string;
+  /** The same SOL as a string */ amount: string;
   currency: 'SOL';
   /** Solana Pay reference key */ reference: string;
   solana_pay_url: string;
@@ -449,9 +449,9 @@ export type InvoiceConfirm = {
 export type TokenQuote = {
   fee_sol: number;
   /** An invoice adds less than 200,000 lamports, which identify it */ fee_lamports: number;
-  /** No invoice for this token asks for more */ max_lamports: number;
-  /** No listing of a token made elsewhere asks for more */ listing_max_lamports: number;
-  /** The same SOL as text */ amount: string;
+  /** Maximum price of an invoice for this token */ max_lamports: number;
+  /** Maximum price of listing a token created elsewhere */ listing_max_lamports: number;
+  /** The same SOL as a string */ amount: string;
   currency: 'SOL';
   /** Lamports by part */ fee_breakdown: Record<string, string>;
 };
@@ -471,9 +471,9 @@ export type Token = {
   mint_address: string;
   creator_address: string | null;
   token_program: 'token' | 'token-2022';
-  /** Address that may mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
-  /** Address that may freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
-  /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
+  /** Address that can mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
+  /** Address that can freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
+  /** Address that can change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
   /** What keys or rules of the mint can do to every holder; null when the mint could not be read */ powers: Array<
     | 'permanent_delegate' | 'default_frozen' | 'pausable' | 'freeze' | 'non_transferable' | 'transfer_hook' | 'transfer_fee'
     | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
@@ -500,9 +500,9 @@ export type TokenRecord = {
   mint_address: string;
   creator_address: string | null;
   token_program: 'token' | 'token-2022';
-  /** Address that may mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
-  /** Address that may freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
-  /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
+  /** Address that can mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
+  /** Address that can freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
+  /** Address that can change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
   /** What keys or rules of the mint can do to every holder; null when the mint could not be read */ powers: Array<
     | 'permanent_delegate' | 'default_frozen' | 'pausable' | 'freeze' | 'non_transferable' | 'transfer_hook' | 'transfer_fee'
     | 'burn_permission' | 'mint' | 'close_mint' | 'scaled_amount' | 'interest_amount' | 'confidential_transfer' | 'confidential_fee'
@@ -515,7 +515,7 @@ export type TokenRecord = {
   listed_at: string | null;
   warning: 'well_known_name' | null;
   /** null for an official token */ created_at: string | null;
-  /** The service's own token with this mint; null for every other one */ official: {
+  /** The service's own token with this mint; null for every other token */ official: {
     asset: 'ABSR' | 'ASRY';
     /** Who can mint more, from the chain: `nobody`, `reserve` (its key alone), `two_keys` (that key and a witness together), or `other`; null when unread */
     minter: string | null;
@@ -549,7 +549,7 @@ export type ListingRequested = PaymentRequest & ({
 });
 
 export type ListingRequest = {
-  /** Either this or mint_address; number or text */ token_id?: number;
+  /** Either this or mint_address; number or string */ token_id?: number;
   mint_address?: string;
 };
 
@@ -682,10 +682,10 @@ export type AsryClaim = {
     /** ASRY of this payout */ asryAtomic: string;
     recipient: string;
     /** Total reward of the payment */ entitlementAtomic: string;
-    /** Part of it that can still be claimed */ remainingAtomic: string;
+    /** Part of the reward that can still be claimed */ remainingAtomic: string;
     /** The ASRY mint */ mint: string;
-    /** Reason why it is owed */ reason: string | null;
-    /** What to do about it */ how_to_get: string | null;
+    /** Reason why the payout is owed */ reason: string | null;
+    /** How to get it */ how_to_get: string | null;
   };
 };
 
@@ -696,7 +696,7 @@ export type AsryClaimRequest = {
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
   /** Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %. After three such calls the next one pays the rest */
   rewardUsd?: number | string;
-  /** Only validates: nothing is consumed or paid */ skipReward?: boolean;
+  /** Validates only: the payment is not used, and no reward is paid */ skipReward?: boolean;
 };
 
 export type AsryClaimRecord = AsryClaim & ({
@@ -707,7 +707,7 @@ export type AsryClaimRecord = AsryClaim & ({
     asryAtomic: string;
     reason: string | null;
     created_at: string;
-    /** When it became final on the chain */ paid_at: string | null;
+    /** When the payout became final on the chain */ paid_at: string | null;
   }>;
   claimed_at: string | null;
 });
@@ -722,7 +722,7 @@ export type AsryEpochs = {
     /** K: payments that earn half of the maximum */ depthAtomic: string;
     /** C: net payments claimed so far */ depositsAtomic: string;
     /** E * C / (C + K): ASRY earned by these payments */ entitledAtomic: string;
-    /** Part of it that is final on the chain */ paidAtomic: string;
+    /** Part of this ASRY whose payment is final on the chain */ paidAtomic: string;
     claims: number;
     /** ASRY atoms for the next payment atom, not rounded */ nextUnitAsryAtomic: string;
     /** ASRY atoms for the next dollar, before the fee */ nextDollarAsryAtomic: string;
@@ -748,7 +748,7 @@ export type AsryEpoch = {
   /** K: payments that earn half of the maximum */ depthAtomic: string;
   /** C: net payments claimed so far */ depositsAtomic: string;
   /** E * C / (C + K): ASRY earned by these payments */ entitledAtomic: string;
-  /** Part of it that is final on the chain */ paidAtomic: string;
+  /** Part of this ASRY whose payment is final on the chain */ paidAtomic: string;
   claims: number;
   /** ASRY atoms for the next payment atom, not rounded */ nextUnitAsryAtomic: string;
   /** ASRY atoms for the next dollar, before the fee */ nextDollarAsryAtomic: string;
@@ -824,7 +824,7 @@ export type NostrPage = {
   posts: Array<NostrPost>;
   limit: number;
   until: number | null;
-  /** Skips the rest of a second that has more posts than a page; next_cursor does not */ next_until: number | null;
+  /** Skips the remaining posts of a second with more posts than a page; next_cursor does not */ next_until: number | null;
   next_cursor: string | null;
   relay_status: Array<RelayStatus>;
   as_of: string | null;
@@ -874,7 +874,7 @@ export const OPERATIONS = {
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
   /** The newest signed proof that the service controls both reserve keys. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
-  /** Every signed proof, newest first, with all that is needed to check it. */
+  /** Every signed proof, newest first, with all data needed to check it. */
   listProofs: get<{
     limit?: number;
     cursor?: string;
@@ -894,14 +894,14 @@ export const OPERATIONS = {
     | 'INVALID_INPUT' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
     | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED'
     | 'QUOTE_BUDGET_SPENT' | 'BRIDGE_REQUEST_INVALID'>('/api/swap/estimate'),
-  /** Swaps reserve SOL into BTC; the service signs. */
+  /** Swaps reserve SOL to BTC; the service signs. */
   createSwap: post<SwapCreate, SwapCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE'
     | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'OLDER_THAN_RECORDS' | 'BODY_TOO_LARGE'
     | 'UNSUPPORTED_CONTENT_ENCODING' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED'
     | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'
     | 'BRIDGE_REQUEST_INVALID'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
-  /** The state of a swap; neither polling nor waiting costs an upstream call. */
+  /** The state of a swap; neither polling nor waiting causes an upstream call. */
   getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */
   listSwaps: get<{ limit?: number; cursor?: string }, SwapHistory, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
@@ -910,7 +910,7 @@ export const OPERATIONS = {
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS'
     | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'
     | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
-  /** An invoice, what was ordered, and its state. */
+  /** An invoice with its order and its state. */
   getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'OLDER_THAN_RECORDS' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
   /** Confirms the payment and waits up to 25 seconds for the token. */
   confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
@@ -918,7 +918,7 @@ export const OPERATIONS = {
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'OLDER_THAN_RECORDS' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE'
     | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
     | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { confirms: true }),
-  /** The price of a new token and its parts; nothing is ordered. */
+  /** The price of a new token and its parts, without an order. */
   quoteToken: get<{
     name: string;
     symbol: string;
@@ -935,7 +935,7 @@ export const OPERATIONS = {
   searchTokens: get<{ q?: string; limit?: number; cursor?: string }, TokenSearch, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
   /** Listing records, newest first. */
   listListings: get<{ limit?: number; cursor?: string; token_id?: number }, Listings, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
-  /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
+  /** Requests the listing of a token created elsewhere; returns the amount to pay and the address. */
   requestListing: post<ListingRequest, ListingRequested,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA'
     | 'LISTING_REFUSED' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_CONTENT_ENCODING' | 'RATE_LIMITED'

@@ -60,10 +60,10 @@ const Claim = component('AsryClaim', {
     asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
     recipient: z.string(),
     entitlementAtomic: atomsText('Total reward of the payment', '1109323590079'),
-    remainingAtomic: atomsText('Part of it that can still be claimed', '0'),
+    remainingAtomic: atomsText('Part of the reward that can still be claimed', '0'),
     mint: z.string().describe('The ASRY mint'),
-    reason: z.string().nullable().describe('Reason why it is owed'),
-    how_to_get: z.string().nullable().describe('What to do about it'),
+    reason: z.string().nullable().describe('Reason why the payout is owed'),
+    how_to_get: z.string().nullable().describe('How to get it'),
   }),
 });
 
@@ -76,7 +76,7 @@ const ClaimRecord = Claim.extend({
       asryAtomic: z.string(),
       reason: z.string().nullable(),
       created_at: z.iso.datetime(),
-      paid_at: z.iso.datetime().nullable().describe('When it became final on the chain'),
+      paid_at: z.iso.datetime().nullable().describe('When the payout became final on the chain'),
     }),
   ),
   claimed_at: z.iso.datetime().nullable(),
@@ -90,7 +90,7 @@ const Epoch = component('AsryEpoch', {
   depthAtomic: atomsText('K: payments that earn half of the maximum', '90000000000'),
   depositsAtomic: atomsText('C: net payments claimed so far', '0'),
   entitledAtomic: atomsText('E * C / (C + K): ASRY earned by these payments', '0'),
-  paidAtomic: atomsText('Part of it that is final on the chain', '0'),
+  paidAtomic: atomsText('Part of this ASRY whose payment is final on the chain', '0'),
   claims: z.int(),
   nextUnitAsryAtomic: atomsText('ASRY atoms for the next payment atom, not rounded', '11111.111109'),
   nextDollarAsryAtomic: atomsText('ASRY atoms for the next dollar, before the fee', '11110987655'),
@@ -149,14 +149,17 @@ const claimRoute = createRoute({
             'Value of the reward to pay now; you can claim the rest later. Each call pays at least 1 %. After three such calls the next one pays the rest',
           example: '10',
         }).optional(),
-        skipReward: z.boolean().optional().describe('Only validates: nothing is consumed or paid'),
+        skipReward: z
+          .boolean()
+          .optional()
+          .describe('Validates only: the payment is not used, and no reward is paid'),
       }),
     ),
   },
   responses: {
     200: jsonResponse(
       Claim,
-      'The payment is claimed. With skipReward: a claim would succeed, and nothing was claimed',
+      'The payment is claimed. With skipReward: a claim would succeed, but was not made',
     ),
     ...errorResponses(
       [

@@ -128,11 +128,11 @@ const create = createRoute({
   summary: 'Open an exchange',
   description:
     'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. Each request opens ' +
-    'another exchange, and Idempotency-Key is ignored: an unused exchange costs nothing and expires. After ' +
+    'another exchange, and Idempotency-Key is ignored: an unused exchange is free and expires. After ' +
     'EXCHANGE_OUTCOME_UNKNOWN one may exist at the provider; create again.',
   middleware: [
     exchangeLimit,
-    spendingBody('GET /api/exchange/estimate shows what an exchange would bring'),
+    spendingBody('GET /api/exchange/estimate shows the output of an exchange'),
   ] as const,
   request: { body: jsonRequest(ExchangeRequest) },
   responses: {

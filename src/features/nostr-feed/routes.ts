@@ -110,7 +110,7 @@ const Page = component('NostrPage', {
   next_until: z
     .int()
     .nullable()
-    .describe('Skips the rest of a second that has more posts than a page; next_cursor does not'),
+    .describe('Skips the remaining posts of a second with more posts than a page; next_cursor does not'),
   next_cursor: z.string().nullable(),
   relay_status: z.array(RelayStatus),
   as_of: z.iso.datetime().nullable(),

@@ -25,7 +25,7 @@ export const PaymentRequest = component('PaymentRequest', {
       'SOL to pay; the last five digits of fee_lamports identify this request. A multiple of ten lamports, which an exchange can pay',
     ),
   fee_lamports: z.int(),
-  amount: z.string().describe('The same SOL as text'),
+  amount: z.string().describe('The same SOL as a string'),
   currency: z.literal('SOL'),
   reference: z.string().describe('Solana Pay reference key'),
   solana_pay_url: z.string(),

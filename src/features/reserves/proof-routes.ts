@@ -35,8 +35,8 @@ const Proof = component('Proof', {
     signatureUnprefixed: z
       .string()
       .nullable()
-      .describe('The same without the prefix that BIP-322 has since 2026'),
-    offline: z.boolean().describe('Signed outside the service'),
+      .describe('The same signature without the prefix that BIP-322 has required since 2026'),
+    offline: z.boolean().describe('Whether it was signed outside the service'),
   }),
   solana: z.object({
     address: z.string(),
@@ -80,7 +80,7 @@ const historyRoute = createRoute({
   operationId: 'listProofs',
   tags: ['reserves'],
   summary: 'List reserve proofs',
-  description: 'Every signed proof, newest first, with all that is needed to check it.',
+  description: 'Every signed proof, newest first, with all data needed to check it.',
   middleware: [limitReads] as const,
   request: {
     query: z.object({

@@ -46,7 +46,7 @@ const reservesRoute = createRoute({
           address: z.string().nullable(),
           balanceBtc: z.number().nullable().describe('Confirmed BTC'),
           balanceSat: z.int().nullable().describe('Confirmed sats'),
-          balanceSatoshis: z.string().nullable().describe('Confirmed sats as text'),
+          balanceSatoshis: z.string().nullable().describe('Confirmed sats as a string'),
           pendingSatoshis: z.string().nullable().describe('Net effect of the mempool; may be negative'),
           watchOnly: z
             .boolean()
@@ -65,17 +65,20 @@ const reservesRoute = createRoute({
         solana: z.object({
           address: z.string().nullable(),
           balanceSol: z.number().nullable().describe('Finalized SOL'),
-          balanceLamports: z.string().nullable().describe('Finalized lamports as text'),
+          balanceLamports: z.string().nullable().describe('Finalized lamports as a string'),
           slot: z.string().nullable().describe('The slot of this balance'),
           source: source,
           minting: z
             .object({
-              authority: z.string().nullable().describe('Mint authority; null if nobody can mint'),
+              authority: z
+                .string()
+                .nullable()
+                .describe('Mint authority; null if minting is disabled for good'),
               required: z.int().describe('Keys that must sign a mint'),
-              signers: z.array(z.string()).describe('Their addresses: of the reserve and of the witness'),
+              signers: z.array(z.string()).describe('Addresses of these keys: the reserve and the witness'),
             })
             .nullable()
-            .describe('Who can mint ABSR, from the chain; null while it is not known'),
+            .describe('Who can mint ABSR, from the chain; null while unknown'),
           ...ownTime,
         }),
         as_of: z.iso.datetime().nullable().describe('When the older part was read'),

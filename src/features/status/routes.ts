@@ -61,7 +61,7 @@ const ready = createRoute({
   description: 'Names each part that fails. The service is ready while `ok` of the status is true.',
   responses: {
     200: jsonResponse(Ready, 'Money can move'),
-    503: jsonResponse(Ready, 'Something is missing; the checks name it'),
+    503: jsonResponse(Ready, 'The service is not ready; the checks name what is missing'),
   },
 });
 
@@ -109,9 +109,9 @@ const status = createRoute({
                   memo: z.string().nullable(),
                 }),
               )
-              .describe('Transactions that no row explains, for which signing is frozen'),
-            frozen: z.string().nullable().describe('Reason why nothing is signed'),
-            paused: z.string().nullable().describe('Reason why nothing new begins'),
+              .describe('Unexplained transactions, for which signing is frozen'),
+            frozen: z.string().nullable().describe('Reason why signing is stopped'),
+            paused: z.string().nullable().describe('Reason why new operations are refused'),
             openOperations: z.int().describe('Operations that have not ended'),
             heldOperations: z.int().describe('Operations, rewards and refunds that await the operator'),
             mint: z
@@ -125,31 +125,31 @@ const status = createRoute({
               .describe("The day's mint of ABSR"),
             mirrorBehindSince: asOf.nullable(),
             mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
-            mirrorRestored: z.boolean().describe('True after D1 was restored, until it has every row again'),
+            mirrorRestored: z.boolean().describe('True from a restore of D1 until D1 has every row again'),
             limits: z
               .array(
                 z.object({
                   name: z.string(),
-                  label: z.string().describe('What the limit bounds'),
+                  label: z.string().describe('The bounded quantity'),
                   unit: z.enum(['lamports', 'count']),
                   windowSeconds: z
                     .number()
                     .nullable()
-                    .describe('0: each operation by itself; null: all open operations'),
+                    .describe('0: each operation separately; null: all open operations'),
                   used: z.string(),
                   maximum: z.string(),
                   left: z.string(),
-                  availableAt: asOf.nullable().describe('Null while there is room'),
+                  availableAt: asOf.nullable().describe('Null while the limit has room'),
                 }),
               )
               .describe('Every cap'),
             quotes: z
               .object({ used: z.int(), maximum: z.int(), left: z.int() })
-              .describe('Bridge quotes that estimates used in two hours'),
+              .describe('Bridge quotes that estimates have used in two hours'),
             bridgeFault: z
               .string()
               .nullable()
-              .describe('Why the bridge serves no swap until the operator acts'),
+              .describe('Why the bridge refuses every swap until the operator acts'),
             nodes: z
               .object({
                 configured: z.int(),

@@ -23,10 +23,10 @@ export const amountSol = amountParam({
   minimum: CONTRACT_MINIMUM,
   excess: 'drop',
   description:
-    'SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
+    'SOL, as a JSON number or decimal string. Decimal places after the ninth are dropped; amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
-const ESTIMATE_FIRST = 'GET /api/swap/estimate shows what this call would do, and moves nothing';
+const ESTIMATE_FIRST = 'GET /api/swap/estimate shows the result of this call without moving money';
 
 const createSwapRoute = createRoute({
   method: 'post',
@@ -35,7 +35,7 @@ const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swaps reserve SOL into BTC; the service signs. Try it first with GET /api/swap/estimate. Send an Idempotency-Key: a repeat with it starts no second swap.',
+    'Swaps reserve SOL to BTC; the service signs. Try it first with GET /api/swap/estimate. Send an Idempotency-Key, so that a repeat does not start a second swap.',
   middleware: [rateLimit('create'), spendingBody(ESTIMATE_FIRST)] as const,
   request: {
     headers: idempotencyHeaders,

@@ -41,7 +41,9 @@ const minimumRoute = createRoute({
         minimumSource,
         balanceSol: z.number().nullable().describe('Reserve SOL, finalized; null when unknown'),
         balanceLamports: atomsText('The same in lamports', '10000000000').nullable(),
-        maxAmountSol: z.number().describe('Largest SOL amount that the caps allow now; 0 when none'),
+        maxAmountSol: z
+          .number()
+          .describe('Largest SOL amount that the caps allow now; 0 if swaps are not possible'),
         maxAmountLamports: atomsText('The same in lamports', '2000000000'),
         available: z.boolean(),
         reason: z.string().nullable().describe('Code of the reason why no swap can start now'),
@@ -85,7 +87,7 @@ const estimateRoute = createRoute({
   tags: ['swap'],
   summary: 'Estimate a swap',
   description:
-    'The sats that an amount of SOL would yield, and whether a swap of it would be accepted now. Checks everything that a create call checks; moves and reserves nothing. Without a quote to show, the response is the error that a create call would return, with creatable: false.',
+    'The sats that an amount of SOL would yield, and whether a swap of it would be accepted now. Checks everything that a create call checks, but neither moves nor reserves SOL. Without a quote to show, the response is the error that a create call would return, with creatable: false.',
   middleware: [rateLimit('estimate')] as const,
   request: { query: z.object({ amountSol }) },
   responses: {
@@ -95,10 +97,10 @@ const estimateRoute = createRoute({
           amountSol: z.number(),
           estimatedBtcSats: z.int().describe("Expected sats, after the bridge's fees"),
           amountLamports: atomsText('Requested amount in lamports', '500000000'),
-          estimatedSatoshis: atomsText('The estimate as text', '62000'),
+          estimatedSatoshis: atomsText('The estimate as a string', '62000'),
           minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
           etaSeconds: z.number().nullable(),
-          creatable: z.boolean().describe('Whether a create call with this amount would be accepted now'),
+          creatable: z.boolean().describe('Whether a create call for this amount would be accepted now'),
           error_code: z
             .string()
             .optional()
@@ -109,7 +111,7 @@ const estimateRoute = createRoute({
           retry_after_s: z.int().optional().describe('Seconds to wait'),
           details: z.record(z.string(), z.unknown()).optional().describe('Its details'),
           minAmountLamports: z.string().nullable().describe('Smallest swap, as in swap/min; null if unknown'),
-          minimumSource: z.string().nullable().describe('As in swap/min; null if it is unknown'),
+          minimumSource: z.string().nullable().describe('As in swap/min; null if unknown'),
           source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
           as_of: asOf,
           stale: stale,

@@ -25,7 +25,7 @@ const statusRoute = createRoute({
   operationId: 'getSwapStatus',
   tags: ['swap'],
   summary: 'Swap status',
-  description: 'The state of a swap; neither polling nor waiting costs an upstream call.',
+  description: 'The state of a swap; neither polling nor waiting causes an upstream call.',
   request: {
     params: z.object({
       id: z.string().openapi({ ...SIGNATURE, description: 'Solana signature, base58 of 64 bytes' }),
@@ -41,7 +41,7 @@ const statusRoute = createRoute({
         btcSats: z.int().nullable().describe('Sats received'),
         detail: z
           .string()
-          .describe('More precise state: sent, landed, settling, refunded, partial, expired, held ...'),
+          .describe('Finer state: sent, landed, settling, refunded, partial, expired, held ...'),
         reason: z.string().nullable(),
         amountLamports: atomsText('Lamports swapped', '500000000'),
         expectedSatoshis: z.string().nullable(),

@@ -166,7 +166,7 @@ const getInvoiceRoute = createRoute({
   operationId: 'getInvoice',
   tags: ['tokens'],
   summary: 'Token invoice',
-  description: 'An invoice, what was ordered, and its state.',
+  description: 'An invoice with its order and its state.',
   request: { params: z.object({ id: requestId }), headers: preferHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),

@@ -126,13 +126,13 @@ const requestRoute = createRoute({
   tags: ['tokens'],
   summary: 'Request a listing',
   description:
-    'Requests the listing of a token made elsewhere; returns the amount to pay and the address. The members may be in camel case.',
+    'Requests the listing of a token created elsewhere; returns the amount to pay and the address. The members may be in camel case.',
   middleware: [rateLimit('invoices'), jsonBody] as const,
   request: {
     body: jsonRequest(
       snakeCased(
         component('ListingRequest', {
-          token_id: integerMember(1).optional().describe('Either this or mint_address; number or text'),
+          token_id: integerMember(1).optional().describe('Either this or mint_address; number or string'),
           mint_address: address.optional(),
         }).openapi({ oneOf: [{ required: ['token_id'] }, { required: ['mint_address'] }] }),
       ),

@@ -28,7 +28,7 @@ const quoteRoute = createRoute({
   operationId: 'quoteToken',
   tags: ['tokens'],
   summary: 'Quote a token',
-  description: 'The price of a new token and its parts; nothing is ordered.',
+  description: 'The price of a new token and its parts, without an order.',
   middleware: [rateLimit('invoices')] as const,
   request: {
     query: z.object({
@@ -42,9 +42,9 @@ const quoteRoute = createRoute({
       component('TokenQuote', {
         fee_sol: z.number(),
         fee_lamports: z.int().describe('An invoice adds less than 200,000 lamports, which identify it'),
-        max_lamports: z.int().describe('No invoice for this token asks for more'),
-        listing_max_lamports: z.int().describe('No listing of a token made elsewhere asks for more'),
-        amount: z.string().describe('The same SOL as text'),
+        max_lamports: z.int().describe('Maximum price of an invoice for this token'),
+        listing_max_lamports: z.int().describe('Maximum price of listing a token created elsewhere'),
+        amount: z.string().describe('The same SOL as a string'),
         currency: z.literal('SOL'),
         fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
       }),

@@ -47,9 +47,9 @@ const tokenShape = {
   mint_address: z.string(),
   creator_address: z.string().nullable(),
   token_program: z.enum(['token', 'token-2022']),
-  mint_authority: authority('Address that may mint more'),
-  freeze_authority: authority('Address that may freeze token accounts'),
-  update_authority: authority('Address that may change name, symbol and uri'),
+  mint_authority: authority('Address that can mint more'),
+  freeze_authority: authority('Address that can freeze token accounts'),
+  update_authority: authority('Address that can change name, symbol and uri'),
   powers: z
     .array(z.enum(TOKEN_POWERS))
     .nullable()
@@ -84,7 +84,7 @@ export const TokenRecord = component('TokenRecord', {
         ),
     })
     .nullable()
-    .describe("The service's own token with this mint; null for every other one"),
+    .describe("The service's own token with this mint; null for every other token"),
 });
 
 /** The members that describe a token, without its number and creation time in this service. */

@@ -8,13 +8,16 @@ const asryClaim = tool({
   description:
     'SPENDS MONEY: sends the ASRY reward of a USDC or USDT payment to the sender shown by the chain, never to anyone else. ' +
     'The user first pays to deposit.address of asry_epoch. Then call it with skipReward: true, which only checks. It waits about 10 seconds for the ' +
-    'payment to be final. A repeat pays nothing twice.',
+    'payment to be final. A repeat never pays twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     asset: z.enum(['USDC', 'USDT']),
     depositTxSignature: solanaSignature.describe('Signature of the payment to deposit.address'),
     amount: dollarAmount.optional(),
-    skipReward: z.boolean().optional().describe('true: validate the payment, consume and pay nothing'),
+    skipReward: z
+      .boolean()
+      .optional()
+      .describe('true: only validate the payment, without using it or paying'),
   }),
   example: { asset: 'USDC', depositTxSignature: 'signature of the payment', skipReward: true },
   run: async ({ asset, depositTxSignature, amount, skipReward = false }, { api, signal }) => {
@@ -52,7 +55,7 @@ const asryEpoch = tool({
   name: 'asry_epoch',
   title: 'ASRY reward epochs',
   description:
-    'Where a payment for ASRY goes: deposit.address, in the mint of deposit.mints. Also the current epoch, what the next paid dollar earns, ' +
+    'Where a payment for ASRY goes: deposit.address, in the mint of deposit.mints. Also the current epoch, the reward of the next paid dollar, ' +
     'and past epochs.',
   annotations: READS,
   input: z.strictObject({}),

@@ -33,7 +33,7 @@ export const verifyReserveProof = tool({
   description:
     'Verifies the newest signed proof independently of the service: both signatures are checked here, balance and block are compared with ' +
     'two public Bitcoin explorers, and the ABSR supply with a public Solana node. `verified` is true when all six `checks` pass, false when one is contradicted, ' +
-    'and null when none is, but not all could be checked: nothing is then proven or refuted.',
+    'and null when none is contradicted, but not all could be checked: the proof is then neither proven nor refuted.',
   annotations: READS,
   input: z.strictObject({}),
   run: (_input, { api, verifyProof, signal }) => verifyProof(api, signal),

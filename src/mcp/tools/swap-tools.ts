@@ -28,7 +28,7 @@ const swapEstimate = tool({
   title: 'Estimate a swap',
   description:
     "Expected sats for an amount of SOL, after the bridge's fees, and whether swap_create would be accepted now; if not, its error. " +
-    'Moves and reserves nothing.',
+    'Neither moves nor reserves SOL.',
   annotations: READS,
   input: z.strictObject({ amountSol }),
   example: { amountSol: '0.5' },
@@ -40,7 +40,10 @@ const swapEstimate = tool({
     minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
     creatable: z.boolean(),
-    error_code: z.string().optional().describe('The code that it would get, if it is not creatable'),
+    error_code: z
+      .string()
+      .optional()
+      .describe('The code that swap_create would return, if it is not creatable'),
     ...freshness,
   }),
   run: (input, context) => read('getSwapEstimate', input, context),
@@ -48,9 +51,9 @@ const swapEstimate = tool({
 
 const swapCreate = tool({
   name: 'swap_create',
-  title: 'Swap SOL of the reserve into BTC',
+  title: "Swap the reserve's SOL to BTC",
   description:
-    "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
+    "SPENDS MONEY: sends the reserve's SOL through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
     'Call swap_estimate first. While the outcome is unknown, repeat with the same key: it swaps at most once. Then call swap_status.',
   // A repeat with another key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

@@ -56,7 +56,7 @@ const tokenInvoiceCreate = tool({
     creator_address: solanaAddress.describe('Solana address that receives the supply'),
     description: z.string().optional(),
     image: z.string().optional().describe('https URL'),
-    revoke_freeze_authority: flag('No account can ever be frozen'),
+    revoke_freeze_authority: flag('Accounts can never be frozen'),
     revoke_mint_authority: flag('The supply can never grow'),
     revoke_update_authority: flag('Name, symbol and image can never change'),
     metaplex_metadata: flag('Metaplex metadata instead of the Token-2022 extension'),
