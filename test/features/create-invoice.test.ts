@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { creationCost, creationCosts, METAPLEX_FEE } from '../../src/chain/solana/token-creation.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import type { TokenRequest } from '../../src/features/tokens/token-request.ts';
+import { eachScene } from '../kit/scenes.ts';
 import {
   CREATOR,
   invoiceDeps,
@@ -23,42 +23,41 @@ const asked = (over: Partial<TokenRequest> = {}): TokenRequest => ({
 const create = (service: TokenService, over: Partial<TokenRequest> = {}) =>
   createInvoice(invoiceDeps(service), asked(over), '203.0.113.1');
 
-describe('the price of an invoice', () => {
-  it('the price of an invoice covers the creation cost in every variant and equals the sum of its parts', async () => {
-    const texts = { name: 'é'.repeat(16), symbol: 'A'.repeat(10) };
-    const classic = { program: 'token' as const };
-    const variants = [{}, classic, { metaplex: true }, { supply: 0n }, { metaplex: true, supply: 0n }, texts];
-    for (const over of variants) {
-      const service = newTokenService();
-      const { fee } = await create(service, over);
-      const parts = [fee.mintRent, fee.metadataRent, fee.metadataFee, fee.accountRent, fee.networkFee];
-      const cost = parts.reduce((sum, part) => sum + part, 0n);
-      expect(creationCost(fee)).toBe(cost);
-      expect(chargedFee(fee)).toBe(cost + 10_000_000n);
-      expect(service.opened[0]?.baseFeeLamports).toBe(cost + 10_000_000n);
-      expect(service.opened[0]?.subject.costLamports).toBe(cost.toString());
-      expect(fee.networkFee).toBeGreaterThanOrEqual(10_000n);
-    }
-  });
-
-  it('the price of an invoice includes rent only for the parts that are created, and the Metaplex fee if used', async () => {
-    const plain = await create(newTokenService(), { program: 'token', supply: 0n });
-    const none = { metadataRent: 0n, metadataFee: 0n, accountRent: 0n };
-    expect(plain.fee).toMatchObject({ mintRent: rentOf(82), ...none });
-    const { fee } = await create(newTokenService(), { metaplex: true });
-    expect([fee.mintRent, fee.metadataRent, fee.accountRent]).toEqual([82, 607, 165].map(rentOf));
-    expect(fee.metadataFee).toBe(METAPLEX_FEE);
-    const modern = await create(newTokenService());
-    expect(modern.fee.accountRent).toBe(rentOf(170));
-    expect(modern.fee.mintRent).toBeGreaterThan(rentOf(234));
-  });
-
-  it('the price of an invoice grows with the bytes of its texts, not with the number of characters', async () => {
-    const design = { ...asked(), program: 'token-2022' as const, uri: 'https://example.org' };
-    const short = creationCosts({ ...design, name: 'a' }, 128n);
-    const long = creationCosts({ ...design, name: 'é'.repeat(16) }, 128n);
-    expect(long.mintRent - short.mintRent).toBe(31n);
-  });
+const DESIGNS: Readonly<Record<string, Partial<TokenRequest>>> = {
+  'Token-2022': {},
+  classic: { program: 'token' },
+  Metaplex: { metaplex: true },
+  'without supply': { supply: 0n },
+  'a name of one byte': { name: 'a' },
+  'a name of two bytes': { name: 'é' },
+  'the longest texts': { name: 'é'.repeat(16), symbol: 'A'.repeat(10) },
+};
+/** Bytes of mint, metadata and account, the fee of the Metaplex program, and the price with the margin of 0.01 SOL. */
+eachScene(`
+  Token-2022               | 419 | 0   | 170 | 0        | 15895200
+  classic                  | 82  | 0   | 165 | 0        | 13514880
+  Metaplex                 | 82  | 607 | 165 | 10000000 | 28630480
+  without supply           | 419 | 0   | 0   | 0        | 13821120
+  classic, without supply  | 82  | 0   | 0   | 0        | 11475600
+  Metaplex, without supply | 82  | 607 | 0   | 10000000 | 26591200
+  a name of one byte       | 412 | 0   | 170 | 0        | 15846480
+  a name of two bytes      | 413 | 0   | 170 | 0        | 15853440
+  the longest texts        | 449 | 0   | 170 | 0        | 16104000
+`)('a token of the design %s pays the rent of %s, %s and %s bytes and %s lamports: %s', async (...scene) => {
+  const [design = '', mint, metadata, account, metaplex = '', price = ''] = scene;
+  const service = newTokenService();
+  const { fee } = await create(
+    service,
+    Object.assign({}, ...design.split(', ').map((each) => DESIGNS[each])),
+  );
+  const rents = [mint, metadata, account].map((bytes) => (bytes === '0' ? 0n : rentOf(Number(bytes))));
+  expect([fee.mintRent, fee.metadataRent, fee.accountRent, fee.metadataFee]).toEqual([
+    ...rents,
+    BigInt(metaplex),
+  ]);
+  expect(chargedFee(fee)).toBe(BigInt(price));
+  const costLamports = String(BigInt(price) - 10_000_000n);
+  expect(service.opened).toMatchObject([{ baseFeeLamports: BigInt(price), subject: { costLamports } }]);
 });
 
 describe('before a fee is charged', () => {
