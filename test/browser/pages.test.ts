@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import type { BrowserContextOptions, Page, Response } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LISTED_PAGES } from '../../site/listed-pages.ts';
 import {
@@ -25,14 +24,8 @@ import type { Info } from './wallet.ts';
 
 useBrowser();
 
-/** Maximum script of a page before a wallet is requested or the check of a proof is started. */
-const SCRIPT_BYTES = 45 * 1024;
-/** What the check of a proof adds, with the Bitcoin library of 47 KB. */
-const CHECK_BYTES = 51 * 1024;
 /** Maximum layout shift of a load; up to 0.1 is called good: https://web.dev/articles/cls */
 const MOST_SHIFT = 0.02;
-/** Each further script costs a phone a round of requests. */
-const MOST_SCRIPTS = 8;
 const NOTE_PAINTS = `window.shifted = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
@@ -72,40 +65,6 @@ function cpuTimes(trace: Buffer | undefined): number[] {
   return traceEvents.flatMap(({ name, pid, tid, tdur }) =>
     name.endsWith('RunTask') && main.has(`${pid} ${tid}`) && tdur !== undefined ? [tdur / 1_000] : [],
   );
-}
-
-type Load = {
-  readonly visited: Visit;
-  /** Longest task of the load, in yardsticks. */
-  readonly longTask: number;
-  /** Gzipped bytes of every script so far, by its address. */
-  scripts(): Promise<ReadonlyMap<string, number>>;
-};
-
-/** Loads a page once, with its scripts weighed and its tasks timed. */
-async function loadMeasured(path: string, options: BrowserContextOptions): Promise<Load> {
-  const sizes = new Map<string, number>();
-  const weighed: Promise<unknown>[] = [];
-  const weigh = async (response: Response): Promise<void> => {
-    sizes.set(response.url(), gzipSync(await response.body(), { level: 9 }).length);
-  };
-  const visited = await visit('about:blank', options, async (page) => {
-    await page.addInitScript(NOTE_PAINTS);
-    // From the first load on: the body of a response that was navigated away from cannot be read.
-    page.on('response', (response) => {
-      if (response.request().resourceType() === 'script' && response.status() === 200)
-        weighed.push(weigh(response));
-    });
-  });
-  const longTask = await longTaskOf(visited.page, path);
-  return {
-    visited,
-    longTask,
-    async scripts() {
-      await Promise.all(weighed);
-      return sizes;
-    },
-  };
 }
 
 /** Loads a page, and returns its longest task in yardsticks. */
@@ -185,19 +144,21 @@ async function addressOf(path: string): Promise<string> {
 }
 
 describe.each(ALL_PAGES)('%s on a desktop', (name) => {
-  let load: Load;
+  let visited: Visit;
   let path: string;
+  let longTask: number;
   beforeAll(async () => {
     path = await addressOf(name);
-    load = await loadMeasured(path, { colorScheme: 'light' });
+    visited = await visit('about:blank', { colorScheme: 'light' }, (page) => page.addInitScript(NOTE_PAINTS));
+    longTask = await longTaskOf(visited.page, path);
   });
-  afterAll(() => load?.visited.close());
+  afterAll(() => visited?.close());
 
   it('on a desktop, the page is complete, accessible and no wider than the screen, and requests nothing from another origin', () =>
-    expectComplete(load.visited, name, ['light', 'dark']));
+    expectComplete(visited, name, ['light', 'dark']));
 
   it('each page can be used by keyboard, starting with the skip link', async () => {
-    const { page } = load.visited;
+    const { page } = visited;
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe(
       'Skip to the content',
@@ -206,27 +167,20 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
   });
 
-  it('each page loads at most 45 KB of script, gzipped, and a proof check at most 51 KB more', async () => {
-    const { page } = load.visited;
-    const total = async (): Promise<number> =>
-      [...(await load.scripts()).values()].reduce((sum, size) => sum + size, 0);
-    const loaded = await total();
-    expect(loaded).toBeLessThanOrEqual(SCRIPT_BYTES);
-    const { size } = await load.scripts();
-    expect(size).toBeGreaterThan(0);
-    expect(size).toBeLessThanOrEqual(MOST_SCRIPTS);
-    const verify = page.getByRole('button', { name: 'Check it now' });
-    if ((await verify.count()) > 0) {
-      expect(await page.locator('.checks .ok').count()).toBe(0);
-      await verify.click();
-      await page.locator('.checks .ok').nth(4).waitFor();
-      expect((await total()) - loaded).toBeLessThanOrEqual(CHECK_BYTES);
-    }
+  // test/site/pages.test.ts limits their number and size, and the size of each script that is loaded later.
+  it('each page loads only the scripts that its HTML names', async () => {
+    const loaded = await visited.page.evaluate(() =>
+      performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
+    );
+    const scripts = loaded.filter((script) => script.endsWith('.js'));
+    expect(scripts.length).toBeGreaterThan(0);
+    const html = await (await fetch(new URL(path, siteUrl))).text();
+    expect(scripts.filter((script) => !html.includes(`"${script}"`))).toEqual([]);
   });
 
   it('pages never block the browser with a long task while they load', async () => {
-    const { page } = load.visited;
-    let shortest = load.longTask;
+    const { page } = visited;
+    let shortest = longTask;
     for (let repeated = 1; repeated < LOADS && shortest >= LONG_TASK; repeated++) {
       await page.goto('about:blank');
       shortest = Math.min(shortest, await longTaskOf(page, path));
