@@ -6,7 +6,7 @@ import { wallet } from '../../kit/addresses.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { simulateCustodian } from '../../kit/simulated-custodian.ts';
 import { play } from './payment-scenes.ts';
-import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
+import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 it('a confirm call refuses a malformed signature and an unknown request id', async () => {
   const { open, confirm } = createPaymentWorld();
@@ -25,27 +25,13 @@ it.each(RequestView.shape.kind.options)(
   },
 );
 
-it.each([
-  ['with', 5_000n],
-  ['without', 0n],
-])(
-  'a transaction that failed %s a charged fee pays nothing, until the same bytes land without an error',
-  async (_name, charged) => {
-    const { open, pay, confirm, payments, chain } = createPaymentWorld();
-    const request = open();
-    const sent = pay(fee(request), [request.reference], { failed: true, fee: charged });
-    await payments.run();
-    expect(await confirm(request.id, sent)).toMatchObject({ refusal: { code: 'PAYMENT_FAILED' } });
-    expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment' });
-    chain.splice(0, 1);
-    pay(fee(request), [request.reference], { signature: sent });
-    expect((await confirm(request.id, sent)).type).toBe('confirmed');
-  },
-);
-
-describe('a payment that a caller has sent and that is not final', () => {
+describe('a payment that is not final or has failed', () => {
   it.each(
     scenes(`
+      a transaction that failed with a charged fee is refused until the same bytes land without an error
+        | open a; pay a fee failed; run; confirm a a1 = PAYMENT_FAILED; detail a = awaiting_payment; pay a fee as a1; confirm a a1 = confirmed
+      a transaction that failed without a charged fee is refused until the same bytes land without an error
+        | open a; pay a fee failed free; run; confirm a a1 = PAYMENT_FAILED; detail a = awaiting_payment; pay a fee as a1; confirm a a1 = confirmed
       a reported payment that is not final is shown for three minutes, which a repeat does not extend
         | open a; pay a fee sent; confirm a a1; detail a = seen; received a = 0; bought a = null; reported a = a1; wait 2m; confirm a a1; detail a = seen; wait 1m; detail a = awaiting_payment; reported a = null
       a reported part of one lamport is shown
@@ -64,48 +50,20 @@ describe('a payment that a caller has sent and that is not final', () => {
         | open a; open b; pay b fee sent; confirm a b1 = PAYMENT_NOT_FINAL; detail a = awaiting_payment; reported a = null
       a request does not show a third party's transaction that pays nothing
         | open a; pay a 0 sent; confirm a a1 = PAYMENT_NOT_FINAL; detail a = awaiting_payment; reported a = null
+      a confirm call returns PAYMENT_NOT_FINAL without a reported payment when no node has the transaction
+        | open a; confirm a invented = PAYMENT_NOT_FINAL chain:unknown; lookups = confirmed 5000 15000; detail a = awaiting_payment; reported a = null
+      a confirm call waits for a final payment for the rest of the time that its caller waits
+        | open a; pay a fee sent; slow 4s999ms; confirm a a1 = PAYMENT_NOT_FINAL retry:5; lookups = confirmed 5000 15000, final 1 15000
+      a confirm call waits for a final payment for no longer than its caller waits
+        | open a; pay a fee sent; slow 5s; confirm a a1 = PAYMENT_NOT_FINAL retry:5; lookups = confirmed 5000 15000
     `),
   )('%s', (_title, steps = '') => play(steps));
-
-  it.each([
-    [
-      'for the rest of the time that its caller waits',
-      4_999,
-      [
-        ['confirmed', 5_000, 15_000],
-        ['final', 1, 15_000],
-      ],
-    ],
-    ['for no longer than its caller waits', 5_000, [['confirmed', 5_000, 15_000]]],
-  ])('a confirm call waits for a final payment %s', async (_how, lookupMs, lookups) => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    const sent = world.send(fee(request), [request.reference]);
-    world.state.reading = async () => {
-      world.state.now += lookupMs;
-    };
-    expect(await world.confirm(request.id, sent)).toEqual({
-      type: 'refused',
-      refusal: { code: 'PAYMENT_NOT_FINAL', message: expect.any(String), retryAfterSeconds: 5 },
-    });
-    expect(world.lookups).toEqual(lookups);
-  });
 
   it("a confirm call is refused when the caller's network has used up its share of lookups", async () => {
     const { open, confirm, state } = createPaymentWorld();
     const refusal = { code: 'RATE_LIMITED', message: 'used', retryAfterSeconds: 5 } as const;
     state.lookedUp = { type: 'refused', refusal };
     expect(await confirm(open().id, signature(99))).toEqual({ type: 'refused', refusal });
-  });
-
-  it('a confirm call returns PAYMENT_NOT_FINAL without a reported payment when no node has the transaction', async () => {
-    const { open, confirm, lookups, payments } = createPaymentWorld();
-    const { id } = open();
-    expect(await confirm(id, signature(99))).toMatchObject({
-      refusal: { code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
-    });
-    expect(lookups).toEqual([['confirmed', 5_000, 15_000]]);
-    expect(payments.find(id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
   });
 
   it('a reported payment changes neither the row in D1 nor the paid amount', async () => {
@@ -240,131 +198,44 @@ describe('how many requests may be open', () => {
     expect(fill(world, networks)).toBeLessThan(500);
     expect(fill(world, ['203.0.113.7'])).toBeGreaterThanOrEqual(2);
   });
+});
 
-  it('a listed token cannot be listed again', async () => {
+describe('a token when its listing is paid', () => {
+  it.each(
+    scenes(`
+      a listed token cannot be listed again
+        | open a listing mint; pay a fee; run; open-fails listing mint = ALREADY_LISTED
+      a paid token is listed as the chain shows it then, not as an earlier request found it
+        | mints named Now; open b listing mint; open a listing mint; pay a fee; confirm a a1 = confirmed; listed = 1 Now NOW 9 2; token b = 1; subject a = Now
+      a paid token is refunded in full if it can be paused by then
+        | mints powers; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: powers; owed a = failed 1000000, failed fee
+      a paid token is refunded in full if its account is no mint by then
+        | mints not_a_mint; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: not_a_mint; owed a = failed 1000000, failed fee
+      a paid token is refunded in full if it has a reserved name by then
+        | mints text; open a listing mint; pay a 1000000; run; pay a fee; confirm a a2 = REFUND_DUE; listed = none; tokens = 1; detail a = refund_due; reason a = listing refused: text; owed a = failed 1000000, failed fee
+      the second of two paid listings of a token delivers nothing and owes each of its payments back
+        | open a listing mint; open b listing mint; pay b 1000000; run; pay a fee; confirm a a1 = confirmed; wait 1m; pay b fee; confirm b b2 = REFUND_DUE; listed = 1 Moon MOON 9 1; detail b = refund_due; reason b = ALREADY_LISTED; owed b = failed 1000000, failed fee
+      a paid listing waits until the chain can be read, without delaying other payments
+        | mints unread; open a listing mint; pay a fee; open b; pay b fee; run; detail b = completed; detail a = awaiting_payment; confirm-fails a a1 = no quorum; mints named Now; run; detail a = completed; owed a = none
+      a token is not read for a payment that does not complete the fee
+        | mints unread; open a listing mint; pay a 10; pay a 10; pay a 10; run; received a = 30
+    `),
+  )('%s', (_title, steps = '') => play(steps));
+
+  it('a payment that matches a different request after each of three reads is not recorded yet', async () => {
     const world = createPaymentWorld();
-    const subject = {
-      mint: address(1),
-      name: 'Moon',
-      symbol: 'MOON',
-      decimals: 9,
-      supply: '1',
-      program: 'token',
+    const [one, other] = [world.open({ kind: 'listing' }), world.open({ kind: 'listing' })];
+    let reads = 0;
+    world.state.listing = async () => {
+      const named = [one, other][++reads % 2];
+      world.storage.exec('UPDATE requests SET reference = id');
+      world.storage.exec('UPDATE requests SET reference = ? WHERE id = ?', one.reference, String(named?.id));
+      return { type: 'refused', fault: { type: 'not_a_mint' } };
     };
-    world.openPaid({ kind: 'listing', subject });
-    await world.payments.run();
-    expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
-  });
-
-  describe('a token when its listing is paid', () => {
-    const MINT = address(1);
-    const subject = { mint: MINT, name: 'Then', symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
-    const asked = { kind: 'listing', subject } as const;
-    const now = { mint: MINT, name: 'Now', symbol: 'NOW', uri: '', creator: null, decimals: 9, supply: '2' };
-    const listable = { type: 'listable', token: { ...now, program: 'token-2022' } } as const;
-    const tokens = (world: PaymentWorld) =>
-      world.storage
-        .exec('SELECT row FROM tokens')
-        .map(({ row }) => JSON.parse(String(row)) as Record<string, unknown>);
-
-    it('a paid token is listed as the chain shows it then, not as an earlier request found it', async () => {
-      const world = createPaymentWorld();
-      world.state.listing = async () => listable;
-      const unpaid = world.open(asked);
-      const { request, paid } = world.openPaid(asked);
-      expect((await world.confirm(request.id, paid)).type).toBe('confirmed');
-      expect(tokens(world)).toMatchObject([{ ...now, tokenId: unpaid.subject.tokenId }]);
-      expect(world.payments.find(request.id)?.subject).toMatchObject({ name: 'Now' });
+    const paid = world.pay(30_000_000n, [one.reference]);
+    expect(await world.confirm(one.id, paid)).toMatchObject({
+      refusal: { code: 'PAYMENT_NOT_FINAL', retryAfterSeconds: 5 },
     });
-
-    it.each([
-      [{ type: 'powers', powers: ['pausable'] }],
-      [{ type: 'not_a_mint' }],
-      [{ type: 'text', field: 'name', fault: 'reserved', text: 'ABSR' }],
-    ] as const)('a paid token is refunded in full if it may no longer be listed: %j', async (fault) => {
-      const world = createPaymentWorld();
-      world.state.listing = async () => ({ type: 'refused', fault });
-      const request = world.open(asked);
-      const first = world.pay(1_000_000n, [request.reference]);
-      await world.payments.run();
-      const rest = world.pay(fee(request), [request.reference]);
-      expect(await world.confirm(request.id, rest)).toMatchObject({ refusal: { code: 'REFUND_DUE' } });
-      expect(tokens(world)).toMatchObject([{ listedAt: null }]);
-      expect(world.payments.find(request.id)).toMatchObject({
-        detail: 'refund_due',
-        reason: `listing refused: ${fault.type}`,
-        refunds: [
-          { signature: first, lamports: '1000000', reason: 'failed' },
-          { signature: rest, lamports: request.feeLamports, reason: 'failed' },
-        ],
-      });
-    });
-
-    it('the second of two paid listings of a token delivers nothing and owes each of its payments back', async () => {
-      const world = createPaymentWorld();
-      world.state.listing = async () => listable;
-      const [first, second] = [world.open(asked), world.open(asked)];
-      const part = world.pay(1_000_000n, [second.reference]);
-      await world.payments.run();
-      expect((await world.confirm(first.id, world.pay(fee(first), [first.reference]))).type).toBe(
-        'confirmed',
-      );
-      const before = tokens(world);
-      const rest = world.pay(fee(second), [second.reference]);
-      expect(await world.confirm(second.id, rest)).toMatchObject({ refusal: { code: 'REFUND_DUE' } });
-      expect(tokens(world)).toEqual(before);
-      expect(world.payments.find(second.id)).toMatchObject({
-        detail: 'refund_due',
-        reason: 'ALREADY_LISTED',
-        refunds: [
-          { signature: part, lamports: '1000000', reason: 'failed' },
-          { signature: rest, lamports: second.feeLamports, reason: 'failed' },
-        ],
-      });
-    });
-
-    it('a paid listing waits until the chain can be read, without delaying other payments', async () => {
-      const world = createPaymentWorld();
-      world.state.listing = () => Promise.reject(new Error('no quorum'));
-      const { request, paid } = world.openPaid(asked);
-      const token = world.openPaid().request;
-      await world.payments.run();
-      expect(world.payments.find(token.id)).toMatchObject({ status: 'completed' });
-      expect(world.payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment' });
-      await expect(world.confirm(request.id, paid)).rejects.toThrow('no quorum');
-      world.state.listing = async () => listable;
-      await world.payments.run();
-      expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
-    });
-
-    it('a payment that matches a different request after each of three reads is not recorded yet', async () => {
-      const world = createPaymentWorld();
-      const [one, other] = [world.open({ kind: 'listing' }), world.open({ kind: 'listing' })];
-      let reads = 0;
-      world.state.listing = async () => {
-        const named = [one, other][++reads % 2];
-        world.storage.exec('UPDATE requests SET reference = id');
-        world.storage.exec(
-          'UPDATE requests SET reference = ? WHERE id = ?',
-          one.reference,
-          String(named?.id),
-        );
-        return listable;
-      };
-      const paid = world.pay(30_000_000n, [one.reference]);
-      expect(await world.confirm(one.id, paid)).toMatchObject({
-        refusal: { code: 'PAYMENT_NOT_FINAL', retryAfterSeconds: 5 },
-      });
-      expect(reads).toBe(3);
-    });
-
-    it('a token is not read for a payment that does not complete the fee', async () => {
-      const world = createPaymentWorld();
-      world.state.listing = () => Promise.reject(new Error('not asked'));
-      const request = world.open(asked);
-      for (let dust = 0; dust < 5; dust++) world.pay(10n, [request.reference]);
-      await world.payments.run();
-      expect(world.payments.find(request.id)).toMatchObject({ receivedLamports: '50' });
-    });
+    expect(reads).toBe(3);
   });
 });

@@ -1,10 +1,13 @@
 /** Scenes of payments as steps in text. Requests are named by letters; `a2` is the second payment to `a`. */
 import { expect } from 'vitest';
+import type { ListingFault } from '../../../src/chain/solana/listed-token.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { Refusal, RequestView } from '../../../src/custody/api.ts';
 import { storeBirth } from '../../../src/custody/kernel/birth.ts';
 import { confirmPayment } from '../../../src/custody/payments/confirm.ts';
+import type { TokenDeps } from '../../../src/custody/tokens/products.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { runDue } from '../../kit/kernel.ts';
 import { settling } from '../../kit/sample-operations.ts';
 import { msOf, playSteps } from '../../kit/scenes.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
@@ -13,7 +16,8 @@ const orNone = (texts: readonly unknown[] = []): string => (texts.length === 0 ?
 
 function createNames({ payments }: PaymentWorld) {
   const requests = new Map<string, RequestView>();
-  const paid = new Map<string, string>();
+  /** No node has what is invented. */
+  const paid = new Map([['invented', signature(99)]]);
   const request = (name: string): RequestView => {
     const found = requests.get(name);
     if (!found) throw new Error(`no request ${name}`);
@@ -36,6 +40,22 @@ function createNames({ payments }: PaymentWorld) {
 }
 type Names = ReturnType<typeof createNames>;
 
+const SHOWN = { uri: '', creator: null, decimals: 9, supply: '2', program: 'token-2022' } as const;
+const FAULTS: Readonly<Record<string, ListingFault>> = {
+  powers: { type: 'powers', powers: ['pausable'] },
+  not_a_mint: { type: 'not_a_mint' },
+  text: { type: 'text', field: 'name', fault: 'reserved', text: 'ABSR' },
+};
+/** What the chain says of a mint: `named X`, a fault, or nothing while it is `unread`. */
+const listingFacts =
+  (what: string, name = ''): TokenDeps['listingFacts'] =>
+  async (mint) => {
+    if (what === 'unread') throw new Error('no quorum');
+    const fault = FAULTS[what];
+    if (fault) return { type: 'refused', fault };
+    return { type: 'listable', token: { ...SHOWN, mint, name, symbol: name.toUpperCase() } };
+  };
+
 function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names) {
   const { payments, state } = world;
   let said = '';
@@ -46,8 +66,8 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
     },
     /**
      * @param sum `fee+7` or lamports
-     * @param words `unnamed` without the reference, `with b` also its reference, `by X`, `to X`, `block -5s|none`, `failed`, `sent`
-     * if not final, `as a1` for its bytes
+     * @param words `unnamed` without the reference, `with b` also its reference, `by X`, `to X`, `block -5s|none`, `failed`,
+     * `free` without a charged fee, `sent` if not final, `as a1` for its bytes
      */
     pay(name: string, sum: string, ...words: string[]) {
       const after = (word: string) => words[words.indexOf(word) + 1] ?? '';
@@ -55,6 +75,7 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       if (words.includes('with')) references.push(request(after('with')).reference);
       const over: Partial<ChainTransaction> = {};
       if (words.includes('failed')) Object.assign(over, { failed: true });
+      if (words.includes('free')) Object.assign(over, { fee: 0n });
       if (words.includes('by'))
         Object.assign(over, { accounts: [after('by'), 'treasury', ...references], signers: [after('by')] });
       if (words.includes('to')) Object.assign(over, { accounts: ['payer', after('to'), ...references] });
@@ -85,6 +106,20 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       const facts = Object.entries({ ...details, retry }).map((fact) => fact.join(':'));
       return [code, ...facts].join(' ');
     },
+    /** The text of the error that the call throws. */
+    'confirm-fails': (name: string, payment: string) =>
+      world.confirm(request(name).id, paid.get(payment) ?? payment).then(String, ({ message }) => message),
+    'open-fails'(kind: string, mint: string) {
+      try {
+        return world.open({ kind: kind as RequestView['kind'], subject: { mint } }).id;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
+    mints: (what: string, name?: string) => Object.assign(state, { listing: listingFacts(what, name) }),
+    /** Each read of a transaction takes this long. */
+    slow: (length: string) =>
+      Object.assign(state, { reading: async () => Object.assign(state, { now: state.now + msOf(length) }) }),
     /** Whether the last refusal has these words. */
     said: (...words: string[]) => said.includes(words.join(' ')),
     /** A swap of the reserve is unsettled with this part of the fee of `a`, in percent, and some lamports more. */
@@ -117,6 +152,32 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
       }
     },
     cron: () => payments.onCron(),
+    /** Each second passes with its due work, and each minute with the cron. */
+    async seconds(count: string) {
+      for (let second = 0; second < Number(count); second++) {
+        state.now += 1_000;
+        await runDue(payments, payments.context.agenda);
+        if (state.now % 60_000 < 1_000) await payments.onCron();
+      }
+    },
+    /** How many crons of this time have searched the chain. */
+    async searches(time: string) {
+      let count = 0;
+      for (const end = state.now + msOf(time); state.now < end; ) {
+        const { lists } = state;
+        state.now += 60_000;
+        await payments.onCron();
+        if (state.lists > lists) count++;
+      }
+      return count;
+    },
+    ask: (name: string) => payments.askFor(request(name).id),
+    'wait-for-next': () => Object.assign(state, { now: world.nextSearchAt() }),
+    /** As many transfers of this sum and one lamport more each time, perhaps with the reference of a request. */
+    dust(count: string, sum = '1', _to = '', name = '') {
+      for (let sent = 0; sent < Number(count); sent++)
+        world.pay(BigInt(sum) + BigInt(name ? 0 : sent), name ? [request(name).reference] : []);
+    },
     run: () => payments.run(),
     'run-twice': () => Promise.all([payments.run(), payments.run()]),
     sweep: () => world.tokens.onCron(),
@@ -143,10 +204,17 @@ function actsOf(world: PaymentWorld, { requests, paid, request, payment }: Names
 
 const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Names) => ({
   detail: (name: string) => now(name)?.detail ?? 'gone',
+  paid: (name: string) => Boolean(now(name)?.paidAt),
+  /** The next planned search. */
+  next() {
+    const left = (world.nextSearchAt() ?? Number.POSITIVE_INFINITY) - world.state.now;
+    return left <= 0 ? 'now' : `in ${left / 1_000}s`;
+  },
   reason: (name: string) => now(name)?.reason,
   received: (name: string) => sum(now(name)?.receivedLamports ?? '', name),
   bought: (name: string) => shown(now(name)?.paymentSignature),
   reported: (name: string) => shown(now(name)?.reportedSignature),
+  subject: (name: string) => now(name)?.subject.name,
   token: (name: string) => now(name)?.tokenId ?? now(name)?.subject.tokenId,
   owed: (name: string) =>
     orNone(now(name)?.refunds.map(({ reason, lamports }) => `${reason} ${sum(lamports, name)}`)),
@@ -175,7 +243,21 @@ const factsOf = (world: PaymentWorld, { request, now, payment, shown, sum }: Nam
     const { rows } = await world.payments.commands.unmatched('');
     return orNone(rows?.map((row) => `${shown(row.payment)} ${row.lamports} ${row.payer}`));
   },
+  /** How many transactions could not be booked, as the list for the operator says. */
+  async unbooked() {
+    const { message } = await world.payments.commands.unmatched('');
+    return /(\d+) transactions could not be booked/.exec(message)?.[1];
+  },
   tokens: () => world.storage.exec('SELECT token_id FROM tokens').length,
+  /** Number, texts, decimals and supply of each listed token. */
+  listed: () =>
+    orNone(
+      world.storage
+        .exec('SELECT row FROM tokens')
+        .map(({ row }) => JSON.parse(String(row)))
+        .filter(({ listedAt }) => listedAt !== null)
+        .map((token) => [token.tokenId, token.name, token.symbol, token.decimals, token.supply].join(' ')),
+    ),
 });
 
 /** Runs the steps. After ` = `, a step has what it returns; of a refusal, its code and any of its facts. */

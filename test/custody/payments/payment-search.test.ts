@@ -5,10 +5,9 @@ import type { TreasuryNode } from '../../../src/custody/payments/context.ts';
 import { runDue } from '../../kit/kernel.ts';
 import { scenes } from '../../kit/scenes.ts';
 import { play } from './payment-scenes.ts';
-import { createPaymentWorld, fee } from './payment-world.ts';
+import { createPaymentWorld } from './payment-world.ts';
 
 const MINUTE = 60_000;
-const MINUTES_OF_A_DAY = 24 * 60;
 
 describe('the time of the next search', () => {
   it('plans no search between cron runs for requests that are neither paid nor read', async () => {
@@ -23,112 +22,39 @@ describe('the time of the next search', () => {
     }
   });
 
-  it('the search runs within eleven minutes when the cron does not run', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    await world.payments.onCron();
-    world.pay(fee(request));
-    const at = world.nextSearchAt() ?? 0;
-    expect(at).toBeGreaterThan(world.state.now);
-    expect(at).toBeLessThan(world.state.now + 11 * MINUTE);
-    world.state.now = at;
-    await world.payments.run();
-    expect(world.payments.find(request.id)?.status).toBe('completed');
-  });
-
-  it('a read of an open request causes a run at once, at most once in four seconds', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    await world.payments.onCron();
-    expect(world.payments.askFor(request.id)).toBe(false);
-    world.state.now += 4_000;
-    expect(world.payments.askFor(request.id)).toBe(true);
-    expect(world.payments.askFor(request.id)).toBe(false);
-    world.pay(fee(request), [request.reference]);
-    expect(world.nextSearchAt()).toBeLessThanOrEqual(world.state.now);
-    await world.payments.run();
-    expect(world.payments.find(request.id)?.status).toBe('completed');
-    world.state.now += 4_000;
-    expect(world.payments.askFor(request.id)).toBe(false);
-  });
-
-  it('the cron searches each minute while a request is open, every ten minutes for a day, then hourly', async () => {
-    const world = createPaymentWorld();
-    world.openPaid();
-    const searches = async (minutes: number): Promise<number> => {
-      let count = 0;
-      for (let minute = 0; minute < minutes; minute++) {
-        world.state.now += MINUTE;
-        const { lists } = world.state;
-        await world.payments.onCron();
-        if (world.state.lists > lists) count++;
-      }
-      return count;
-    };
-    expect(await searches(1)).toBe(1);
-    world.open();
-    expect(await searches(40)).toBe(40);
-    expect(await searches(MINUTES_OF_A_DAY)).toBeLessThanOrEqual(MINUTES_OF_A_DAY / 10 + 1);
-    expect(await searches(MINUTES_OF_A_DAY)).toBe(24);
-  });
-
-  it('paid creations that wait for money cause no early run, and the end of a creation completes its request', async () => {
-    const world = createPaymentWorld({ creates: 'never' });
-    const request = world.open();
-    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
-    await world.payments.run();
-    expect(world.nextSearchAt()).toBeGreaterThan(world.state.now + MINUTE);
-    world.finish(`token:${request.id}`, 'done');
-    expect(world.payments.find(request.id)?.status).toBe('completed');
-  });
-
-  it('a started refund causes no early run, and its end records it as paid', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request) + 50_000n, [request.reference]);
-    await world.confirm(request.id, paid);
-    await world.payments.run();
-    world.state.refunds = 'never';
-    await world.payments.commands.refund(request.id);
-    expect(world.nextSearchAt()).toBeGreaterThan(world.state.now + MINUTE);
-    world.finish(`refund:${paid}:1`, 'done');
-    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
-  });
+  it.each(
+    scenes(`
+      the search runs within eleven minutes when the cron does not run
+        | open a; cron; pay a fee unnamed; next = in 605s; wait-for-next; run; detail a = completed
+      a read of an open request causes a run at once, at most once in four seconds
+        | open a; cron; ask a = false; wait 4s; ask a = true; ask a = false; pay a fee; next = now; run; detail a = completed; wait 4s; ask a = false
+      the cron searches each minute while a request is open, every ten minutes for a day, then hourly
+        | open b; pay b fee; searches 1m = 1; open a; searches 40m = 40; searches 1d = 144; searches 1d = 24
+      paid creations that wait for money cause no early run, and the end of a creation completes its request
+        | set creates never; open a; pay a fee; confirm a a1; run; next = in 1200s; finish a done; detail a = completed
+      a started refund causes no early run, and its end records it as paid
+        | open a; pay a fee+50000; confirm a a1; run; set refunds never; refund a; next = in 1200s; finish a1:1 done; refunds a = a1 paid
+    `),
+  )('%s', (_title, steps = '') => play(steps));
 });
 
 describe('finding payments', () => {
-  it('finds a payment with a reference below 3,000 transfers of dust that came after it', async () => {
-    const world = createPaymentWorld();
-    world.open();
-    await world.payments.run();
-    const { request } = world.openPaid();
-    for (let n = 0; n < 3_000; n++) world.pay(1n);
-    await world.payments.run();
-    expect(world.payments.find(request.id)?.status).toBe('completed');
-  });
-
-  it('after an outage, a request does not expire while its payment is among many unread transactions', async () => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    await world.payments.run();
-    const others = (count: number) => {
-      for (let n = 0; n < count; n++) world.pay(1_000_000n + BigInt(n));
-    };
-    others(60);
-    world.pay(fee(request));
-    others(60);
-    world.state.now += 7 * 60 * MINUTE;
-    await world.payments.run();
-    expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
-    for (let runs = 0; runs < 5; runs++) {
-      world.state.now += MINUTE;
-      await world.payments.run();
-    }
-    expect(world.payments.find(request.id)?.paidAt).not.toBeNull();
-  });
-
   it.each(
     scenes(`
+      finds a payment with a reference between 3,000 transfers of dust before it and as many after it
+        | open b; run; dust 3000; open a; pay a fee; dust 3000; run; detail a = completed
+      failed transactions with the reference of a request do not use up its reads
+        | open b; run; dust 3000; open a; pay a fee; pay a 1 failed; pay a 1 failed; pay a 1 failed; pay a 1 failed; pay a 1 failed; run; detail a = completed
+      after an outage, a request does not expire while its payment is among many unread transactions
+        | open a; run; dust 60 1000000; pay a fee unnamed; dust 60 1000000; wait 7h; run; detail a = awaiting_payment; runs 5; paid a = true
+      a flooded reference does not delay the payment of another request
+        | open a; open b; dust 400 1 to a; run; pay b fee; wait 5s; run; detail b = completed
+      a payment three minutes before its request closes buys although its reads fail for nearly as long
+        | open a; cron; wait 37m; pay a fee; set unreadable yes; seconds 170; set unreadable; seconds 600; detail a = creating; owed a = none
+      a payment ten minutes before its request closes buys although its reads fail for nearly as long
+        | open a; cron; wait 30m; pay a fee; set unreadable yes; seconds 590; set unreadable; seconds 600; detail a = creating; owed a = none
+      a payment ten minutes before its request closes buys although its reads fail until it has closed
+        | open a; cron; wait 30m; pay a fee; set unreadable yes; seconds 640; set unreadable; seconds 600; detail a = creating; owed a = none
       a late payment is owed back even if no other request is open
         | open a; wait 42m; run; pay a fee; wait 10m; cron; owed a = late fee
       a second payment is owed back within an hour, a month after the last request closed
@@ -185,43 +111,4 @@ describe('finding payments', () => {
     await runDue(world.payments, world.context.agenda);
     expect(world.state.reads).toBe(8);
   });
-
-  it('a flooded reference does not delay the payment of another request', async () => {
-    const world = createPaymentWorld();
-    const [flooded, other] = [world.open(), world.open()];
-    for (let n = 0; n < 400; n++) world.pay(1n, [flooded.reference]);
-    await world.payments.run();
-    world.pay(fee(other), [other.reference]);
-    world.state.now += 5_000;
-    await world.payments.run();
-    expect(world.payments.find(other.id)?.status).toBe('completed');
-  });
 });
-
-it.each([
-  [180, 170],
-  [600, 590],
-  [600, 640],
-])(
-  'a payment %i seconds before its request closes buys although its reads fail for %i seconds',
-  async (before, outage) => {
-    const { open, pay, payments, context, state } = createPaymentWorld();
-    const request = open();
-    await payments.onCron();
-    const closesAt = context.requests.get(request.id)?.closesAt ?? 0;
-    const pass = async (seconds: number) => {
-      for (let second = 0; second < seconds; second++) {
-        state.now += 1_000;
-        await runDue(payments, context.agenda);
-        if (Math.floor(state.now / 1_000) % 60 === 0) await payments.onCron();
-      }
-    };
-    state.now = closesAt - before * 1_000;
-    pay(BigInt(request.feeLamports), [request.reference]);
-    state.unreadable = true;
-    await pass(outage);
-    state.unreadable = false;
-    await pass(600);
-    expect(payments.find(request.id)).toMatchObject({ detail: 'creating', refunds: [] });
-  },
-);

@@ -24,8 +24,6 @@ export const TREASURY = 'treasury';
 const START = 1_800_000_000_000;
 /** Together the longest time between two searches while a request is kept: an hour. */
 const SEARCH_WAITS = [0, 2_000, 3_000, 595_000, 3_000_000];
-export const address = (n: number): string =>
-  encodeBase58(Uint8Array.from({ length: 32 }, (_, i) => (n * 7 + i) % 251));
 export const signature = (n: number): string =>
   encodeBase58(
     Uint8Array.from({ length: 64 }, (_, i) => (i < 4 ? (n >>> (8 * i)) & 255 : (n * 13 + i) % 251)),
@@ -147,9 +145,9 @@ export function createPaymentWorld(
           state.lists++;
           const list = chain.filter(({ accounts }) => accounts.includes(of));
           const from = before === undefined ? 0 : list.findIndex((tx) => tx.signature === before) + 1;
-          return list
-            .slice(from, from + limit)
-            .map(({ signature: text, slot, blockTime }) => ({ signature: text, slot, err: null, blockTime }));
+          return list.slice(from, from + limit).map(({ signature: text, slot, failed, blockTime }) => {
+            return { signature: text, slot, err: failed ? {} : null, blockTime };
+          });
         },
         firstAvailableBlock: async () => 0n,
       },

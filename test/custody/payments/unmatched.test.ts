@@ -28,7 +28,7 @@ it.each(
     a payment that the reserve or the treasury made itself is not listed
       | open a; pay a 5000000 unnamed by reserve; pay a 6000000 unnamed by treasury; run; unmatched = none
     a transaction that cannot be booked is listed without an amount until a confirm books it
-      | open a; pay a fee unnamed; set unreadable yes; runs 1; unmatched = a1 null null; set unreadable; confirm a a1 = confirmed; unmatched = none
+      | open a; pay a fee unnamed; set unreadable yes; runs 1; unmatched = a1 null null; unbooked = 1; set unreadable; confirm a a1 = confirmed; unmatched = none
   `),
 )('%s', (_title, steps = '') => play(steps, createPaymentWorld({ heldPayers: ['exchange'] })));
 
