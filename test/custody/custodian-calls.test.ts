@@ -1,25 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS } from '../../src/core/durations.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
 import type { CustodyDeps } from '../../src/custody/dependencies.ts';
-import { freeze, frozenReason } from '../../src/custody/kernel/journal-integrity.ts';
-import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
-import { code, held } from '../../src/custody/kernel/reason.ts';
-import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
-import { shownCode } from '../kit/operator.ts';
-import {
-  CREATION,
-  closed,
-  done,
-  NOW,
-  outstanding,
-  planned,
-  SIGNED_AT,
-  SOL,
-  settling,
-  signed,
-  signingOf,
-} from '../kit/sample-operations.ts';
+import type { OperationKind } from '../../src/custody/kernel/operation.ts';
+import { createCustodianWorld, request } from '../kit/custodian.ts';
+import { CREATION, planned, SIGNED_AT, SOL } from '../kit/sample-operations.ts';
+import { scenes } from '../kit/scenes.ts';
+import { playCustody } from './custody-scenes.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
 /** A creation that costs only its fee. */
@@ -35,30 +21,59 @@ const creation: OperationKind = {
   }),
   settle: async () => ({ settlement: { state: 'pending', detail: '' }, once: [] }),
 };
-const HOURS = 6 * 3_600_000;
 
-it.each([
-  ['one that could not be signed for six hours', planned({ kind: 'asry' }), HOURS + 1, 1],
-  ['none that waits for a shorter time', planned({ kind: 'asry' }), HOURS, 0],
-  ['one that failed and for which something is outstanding', outstanding(), 1, 1],
-  ['none that failed and for which nothing is outstanding', closed(), 1, 0],
-  ['one that is held', planned({ reason: held('unproven') }), 1, 1],
-])('operations that await the operator include %s', async (_name, operation, later, count) => {
-  const w = createCustodianWorld();
-  w.add(operation);
-  w.clock.now += later;
-  expect((await w.custody.report()).heldOperations).toBe(count);
-  const { open } = await w.custody.operatorView();
-  expect(open.filter(({ awaitsOperator }) => awaitsOperator)).toHaveLength(count);
-});
-
-it('an operation whose module is not configured is kept, and waits for the operator', async () => {
-  const w = createCustodianWorld();
-  w.add(planned({ id: 'token:one', kind: 'token' }));
-  await w.custody.alarm();
-  expect(w.journal.get('token:one')).toMatchObject({ state: 'planned', reason: held('unknown_state') });
-  expect((await w.custody.report()).heldOperations).toBe(1);
-});
+it.each(
+  scenes(`
+    an operation that could not be signed for six hours awaits the operator
+      | add planned kind=asry; wait 6h1ms; held = 1; awaiting = swap:one
+    an operation that waits for its signature for a shorter time does not await the operator
+      | add planned kind=asry; wait 6h; held = 0; awaiting = none
+    an operation that failed and for which something is outstanding awaits the operator
+      | add outstanding; wait 1ms; held = 1; awaiting = swap:one
+    an operation that failed and for which nothing is outstanding does not await the operator
+      | add closed; wait 1ms; held = 0; awaiting = none
+    an operation that is held awaits the operator
+      | add planned reason=held_unproven; wait 1ms; held = 1; awaiting = swap:one
+    an operation whose module is not configured is kept, and waits for the operator
+      | add planned id=token:one kind=token; fire; row token:one = planned held_unknown_state; held = 1
+    finds a swap by its signature, but no operation of another kind
+      | swap a; add signed id=asry:one kind=asry signing=2; found signature-1 = waiting; found signature-2 = undefined; found signature-9 = undefined
+    the operator can list the newest operations and those that are open, and can retry only open ones
+      | add planned id=asry:one kind=asry reason=held_unproven due=50m; add signed id=swap:open; list = swap:open, asry:one; awaiting = asry:one; ops retry asry:one = ok; row asry:one = planned none, due; ops retry nobody = refused; end swap:open; ops retry swap:open = refused; logged operator_command = 4
+    write-off ends the wait for a refunded swap only once, and records its SOL as a cost
+      | add outstanding detail=refunded reason=refunded; ops write-off swap:one = ok; row = failed refunded; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
+    write-off ends the wait for a swap that the bridge failed only once, and records its SOL as a cost
+      | add outstanding; ops write-off swap:one = ok; row = failed bridge_failed; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
+    write-off ends the wait for a held swap only once, and records its SOL as a cost
+      | add settling detail=held reason=held_unsettled; ops write-off swap:one = ok; row = failed written_off; sums = 0 unsettled, 1010000000 cost, 1000000000 written off; held = 0; ops write-off swap:one = refused; sums = 0 unsettled, 1010000000 cost, 1000000000 written off
+    a write-off frees the unsettled limit, but uses up the cost limit for a day after the signature
+      | add outstanding signedAt=now; ops write-off swap:one; used unsettled = 0; used cost_day = 1010000000; swap a = SWAP_LIMIT_REACHED limit:cost_day; wait 1d; swap b = created
+    write-off refuses a swap that is signed
+      | add signed; ops write-off swap:one = refused; changed = false
+    write-off refuses a swap that is settling
+      | add settling; ops write-off swap:one = refused; changed = false
+    write-off refuses a swap that is done
+      | add done; ops write-off swap:one = refused; changed = false
+    write-off refuses a swap that was refused before its signature
+      | add closed; ops write-off swap:one = refused; changed = false
+    write-off refuses an id that no operation has
+      | ops write-off = refused
+    restore-storage stores a higher revision in D1 before it restores, so that the restored journal is frozen
+      | restores work; restore -1d = ok; restored-to = -86400000 ms, mark +1
+    a swap is refused between a restore of the storage and the restart
+      | restores work; restore -1ms = ok; swap a plain = SWAPS_PAUSED reason:journal_behind_mirror
+    signing continues after a restore of the storage that fails
+      | restores fail; restore -1ms = refused; swap a plain = created; frozen = null
+    an earlier freeze continues after a restore of the storage that fails
+      | freeze unexplained_spend; restores fail; restore -1ms = refused; swap a plain = SWAPS_PAUSED reason:unexplained_spend
+    restore-storage refuses the future, a time that the platform no longer keeps, and a text that is no time
+      | restores work; restore 1m = refused; restore -31d = refused; ops restore-storage yesterday = refused; restored-to = none
+    restore-storage has no effect on a platform without history, or while D1 does not respond
+      | restore -1ms = refused; restores work; d1 down; restore -1ms = refused; restored-to = none
+    ops unfreeze ends a freeze, and ops resume ends the pause that follows
+      | freeze unexplained_spend; ops unfreeze; frozen = unexplained_spend; confirm unfreeze = ok; swap a plain = SWAPS_PAUSED; ops resume; swap a plain = created
+  `),
+)('%s', (_title, steps = '') => playCustody(steps));
 
 const limits = createCustodianWorld().deps.limits;
 it.each([
@@ -76,15 +91,6 @@ it.each([
   await w.custody.alarm();
   expect(w.journal.get('token:one')?.reason).toEqual({ type: 'stopped', by: 'misconfigured' });
   expect(w.signatures()).toBe(0);
-});
-
-it('finds a swap by its signature, but no operation of another kind', async () => {
-  const w = createCustodianWorld();
-  await w.custody.createSwap(keyed('a'));
-  w.add(signed({ id: 'asry:one', kind: 'asry', signing: { ...signingOf('two'), signature: 'signature-2' } }));
-  expect(await w.custody.findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
-  expect(await w.custody.findSwap('signature-2')).toBeNull();
-  expect(await w.custody.findSwap('signature-9')).toBeNull();
 });
 
 describe('reading a payment request', () => {
@@ -190,14 +196,11 @@ describe('the report', () => {
     expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);
   });
 
-  it('if swaps are disabled and the operator has paused signing, the report names the pause', async () => {
-    const w = createCustodianWorld({ swapsDisabled: true });
-    expect((await w.custody.report()).paused).toBe('disabled');
-    await w.custody.ops({ name: 'pause' });
-    expect((await w.custody.report()).paused).toBe('operator');
-    await w.custody.ops({ name: 'resume' });
-    expect((await w.custody.report()).paused).toBe('disabled');
-  });
+  it('if swaps are disabled and the operator has paused signing, the report names the pause', () =>
+    playCustody(
+      'paused = disabled; ops pause; paused = operator; ops resume; paused = disabled',
+      createCustodianWorld({ swapsDisabled: true }),
+    ));
 
   it('the report makes no upstream call and no read of D1', async () => {
     const w = createCustodianWorld();
@@ -207,165 +210,5 @@ describe('the report', () => {
       0,
       0,
     ]);
-  });
-});
-
-describe("the operator's commands", () => {
-  it('the operator can list the newest operations and those that are open, and can retry only open ones', async () => {
-    const w = createCustodianWorld();
-    w.add(
-      planned({ id: 'asry:held', kind: 'asry', reason: held('unproven'), dueAt: w.clock.now + 3_000_000 }),
-    );
-    w.add(signed({ id: 'swap:open' }));
-    const listed = await w.custody.ops({ name: 'operations' });
-    expect(listed.rows?.map(({ id }) => id)).toEqual(['swap:open', 'asry:held']);
-    const { open } = await w.custody.operatorView();
-    expect(open.map(({ id, awaitsOperator }) => [id, awaitsOperator])).toEqual([
-      ['asry:held', true],
-      ['swap:open', false],
-    ]);
-    expect(await w.custody.ops({ name: 'retry', id: 'asry:held' })).toMatchObject({ ok: true });
-    expect(w.journal.get('asry:held')).toMatchObject({ reason: null, dueAt: w.clock.now });
-    expect(await w.custody.ops({ name: 'retry', id: 'nobody' })).toMatchObject({ ok: false });
-    const over = w.journal.get('swap:open');
-    if (over) w.journal.update(over, { ...over, state: 'done' }, w.clock.now);
-    expect(await w.custody.ops({ name: 'retry', id: 'swap:open' })).toMatchObject({ ok: false });
-    expect(w.logged.filter((event) => event === 'operator_command')).toHaveLength(4);
-  });
-
-  describe('write-off', () => {
-    const add = (row: Operation) => {
-      const w = createCustodianWorld();
-      w.add(row);
-      return w;
-    };
-    const writeOff = (w: CustodianWorld) => w.custody.ops({ name: 'write-off', id: 'swap:one' });
-
-    it.each([
-      ['refunded', outstanding({ detail: 'refunded', reason: code('refunded') }), 'refunded'],
-      ['bridge_failed', outstanding(), 'bridge_failed'],
-      ['held_unsettled', settling({ detail: 'held', reason: held('unsettled') }), 'written_off'],
-    ])(
-      'write-off ends the wait for a swap only once, and records its SOL as a cost: %s',
-      async (_name, row, detail) => {
-        const w = add(row);
-        expect(await writeOff(w)).toMatchObject({ ok: true });
-        expect(w.journal.get('swap:one')).toMatchObject({
-          state: 'failed',
-          detail,
-          reason: code(detail),
-          unsettled: 0n,
-          cost: row.cost + SOL,
-          dueAt: null,
-          outcome: { writtenOffLamports: String(SOL) },
-        });
-        expect((await w.custody.report()).heldOperations).toBe(0);
-        expect(await writeOff(w)).toMatchObject({ ok: false });
-        expect(w.journal.get('swap:one')?.cost).toBe(row.cost + SOL);
-      },
-    );
-
-    it('a write-off frees the unsettled limit, but uses up the cost limit for a day after the signature', async () => {
-      const w = add(outstanding({ signedAt: NOW }));
-      await writeOff(w);
-      const limits = (await w.custody.report()).limits.filter(({ name }) => /unsettled|cost_day/.test(name));
-      expect(limits).toMatchObject([
-        { name: 'unsettled', used: 0n },
-        { name: 'cost_day', used: SOL + 10_000_000n },
-      ]);
-      expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
-        refusal: { code: 'SWAP_LIMIT_REACHED', details: { limit: 'cost_day' } },
-      });
-      w.clock.now += 24 * 3_600_000;
-      expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
-    });
-
-    it.each([
-      ['signed', signed()],
-      ['settling', settling()],
-      ['done', done()],
-      ['refused before the signature', closed()],
-    ])('write-off refuses a swap that is %s', async (_name, row) => {
-      const w = add(row);
-      const before = w.journal.get('swap:one');
-      expect(await writeOff(w)).toMatchObject({ ok: false });
-      expect(w.journal.get('swap:one')).toEqual(before);
-    });
-
-    it('write-off refuses an id that no operation has', async () => {
-      const w = createCustodianWorld();
-      expect(await w.custody.ops({ name: 'write-off' })).toMatchObject({ ok: false });
-    });
-  });
-
-  describe('restore-storage', () => {
-    const at = (w: CustodianWorld, ms: number) => new Date(w.clock.now + ms).toISOString();
-    const restore = (w: CustodianWorld, id: string) => w.custody.ops({ name: 'restore-storage', id });
-
-    it('restore-storage stores a higher revision in D1 before it restores, so that the restored journal is frozen', async () => {
-      const w = createCustodianWorld();
-      const restored: [at: number, mark: number][] = [];
-      w.storage.restore = async (time) => void restored.push([time, await w.mirror.mark()]);
-      const before = w.journal.queue.revision();
-      expect(await restore(w, at(w, -DAY_MS))).toMatchObject({ ok: true });
-      expect(restored).toEqual([[w.clock.now - DAY_MS, before + 1]]);
-    });
-
-    it.each([
-      [
-        'nothing begins between a restore and the restart',
-        true,
-        null,
-        'SWAPS_PAUSED',
-        'journal_behind_mirror',
-      ],
-      ['signing continues after a restore that fails', false, null, 'created', undefined],
-      [
-        'an earlier freeze continues after a restore that fails',
-        false,
-        'unexplained_spend',
-        'SWAPS_PAUSED',
-        'unexplained_spend',
-      ],
-    ] as const)('%s', async (_title, works, earlier, swap, reason) => {
-      const w = createCustodianWorld();
-      if (earlier) freeze(w.journal, earlier, () => {});
-      w.storage.restore = () => (works ? Promise.resolve() : Promise.reject(new Error('no history')));
-      expect(await restore(w, at(w, -1))).toMatchObject({ ok: works });
-      const made = await w.custody.createSwap(request());
-      expect(made.type === 'refused' ? made.refusal.code : made.type).toBe(swap);
-      expect(frozenReason(w.journal)).toBe(reason);
-    });
-
-    it.each([
-      ['the future', 60_000],
-      ['a time that the platform no longer keeps', -31 * DAY_MS],
-    ])('restore-storage refuses %s', async (_name, ms) => {
-      const w = createCustodianWorld();
-      w.storage.restore = () => Promise.reject(new Error('called'));
-      expect(await restore(w, at(w, ms))).toMatchObject({ ok: false });
-      expect(await restore(w, 'yesterday')).toMatchObject({ ok: false });
-    });
-
-    it('restore-storage has no effect while D1 does not respond, or on a platform without history', async () => {
-      const w = createCustodianWorld();
-      expect(await restore(w, at(w, -1))).toMatchObject({ ok: false });
-      let calls = 0;
-      w.storage.restore = async () => void calls++;
-      w.mirror.state = 'down';
-      expect(await restore(w, at(w, -1))).toMatchObject({ ok: false });
-      expect(calls).toBe(0);
-    });
-  });
-
-  it('ops unfreeze ends a freeze, and ops resume ends the pause that follows', async () => {
-    const w = createCustodianWorld();
-    freeze(w.journal, 'unexplained_spend', () => {});
-    const { message } = await w.custody.ops({ name: 'unfreeze' });
-    expect((await w.custody.report()).frozen).toBe('unexplained_spend');
-    expect(await w.custody.ops({ name: 'unfreeze', id: shownCode(message) })).toMatchObject({ ok: true });
-    expect(await w.custody.createSwap(request())).toMatchObject({ type: 'refused' });
-    await w.custody.ops({ name: 'resume' });
-    expect((await w.custody.createSwap(request())).type).toBe('created');
   });
 });

@@ -5,15 +5,29 @@ import { lamports } from '../../src/core/amount.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
 import { birthOf } from '../../src/custody/kernel/birth.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
+import { freeze } from '../../src/custody/kernel/journal-integrity.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { parseReason, reasonText } from '../../src/custody/kernel/reason.ts';
 import type { OpsCommand } from '../../src/custody/operator-api.ts';
 import { RESERVE } from '../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { bitcoinTx, credit } from '../kit/fake-bridge.ts';
 import { land } from '../kit/fake-chain.ts';
-import { SOL } from '../kit/sample-operations.ts';
+import { shownCode } from '../kit/operator.ts';
+import {
+  closed,
+  done,
+  outstanding,
+  planned,
+  SOL,
+  settling,
+  signed,
+  signingOf,
+} from '../kit/sample-operations.ts';
 import { msOf, playSteps } from '../kit/scenes.ts';
 import { createSqliteStorage, type SqliteStorage } from '../kit/sqlite-storage.ts';
 
+const ROWS = { planned, signed, settling, done, outstanding, closed };
 const TXID = 'a'.repeat(64);
 const TABLES = ['meta', 'operations', 'once', 'outbox'];
 
@@ -42,10 +56,45 @@ function createStage(w: CustodianWorld) {
   let [custody, storage, copy] = [w.custody, w.storage, w.storage];
   const { nextBalance } = w.chain;
   const { nextQuote } = w.bridge;
-  let [rows, sent, said] = ['', 0, ''];
+  let [rows, sent, said, restoredTo] = ['', 0, '', 'none'];
+  let row: Operation | undefined;
   let restore = (): void => undefined;
   const shown = () => JSON.stringify([...w.mirror.rows.values()]);
   return {
+    /** An operation that an earlier instance has stored. @param change `id=asry:one`, `kind=asry`, `reason=held_unproven`, `due=50m` */
+    add(state: keyof typeof ROWS, ...change: string[]) {
+      const { due, reason, signing, signedAt, ...texts } = Object.fromEntries(
+        change.map((each) => each.split('=')),
+      );
+      row = w.add(
+        ROWS[state]({
+          ...texts,
+          ...(reason && { reason: parseReason(reason) }),
+          ...(signing && { signing: signingOf(signing) }),
+          ...(signedAt && { signedAt: w.clock.now }),
+          ...(due && { dueAt: w.clock.now + msOf(due) }),
+        }),
+      );
+    },
+    end(id: string) {
+      const open = w.journal.get(id);
+      if (open) w.journal.update(open, { ...open, state: 'done' }, w.clock.now);
+    },
+    freeze: (why: 'unexplained_spend') => freeze(w.journal, why, () => undefined),
+    /** How the platform restores its history; it has none before this step. */
+    restores(how: 'work' | 'fail') {
+      const before = w.journal.queue.revision();
+      w.storage.restore = async (time) => {
+        if (how === 'fail') throw new Error('no history');
+        restoredTo = `${time - w.clock.now} ms, mark +${(await w.mirror.mark()) - before}`;
+      };
+    },
+    /** Types `restore-storage` with a time relative to now. */
+    async restore(length: string) {
+      const id = new Date(w.clock.now + msOf(length)).toISOString();
+      return (await custody.ops({ name: 'restore-storage', id })).ok ? 'ok' : 'refused';
+    },
+    'restored-to': () => restoredTo,
     /** @param words `plain` without a key, `client:X`, `lamports:N` */
     async swap(name: string, ...words: string[]) {
       const { client, lamports } = Object.fromEntries(words.map((word) => word.split(':')));
@@ -141,6 +190,29 @@ function createStage(w: CustodianWorld) {
       said = message;
       return ok ? 'ok' : 'refused';
     },
+    /** Types the command with the code that the last one showed. */
+    confirm: async (name: OpsCommand['name']) =>
+      (await custody.ops({ name, id: shownCode(said) })).ok ? 'ok' : 'refused',
+    async list() {
+      const { rows: listed = [] } = await custody.ops({ name: 'operations' });
+      return listed.map(({ id }) => id).join(', ');
+    },
+    held: async () => (await custody.report()).heldOperations,
+    async awaiting() {
+      const { open } = await custody.operatorView();
+      return open.flatMap(({ id, awaitsOperator }) => (awaitsOperator ? [id] : [])).join(', ') || 'none';
+    },
+    row(id = 'swap:one') {
+      const { state, reason, dueAt } = w.journal.get(id) ?? {};
+      return `${state} ${reasonText(reason ?? null) ?? 'none'}${dueAt === w.clock.now ? ', due' : ''}`;
+    },
+    sums() {
+      const { unsettled, cost, outcome } = w.journal.get('swap:one') ?? {};
+      return `${unsettled} unsettled, ${cost} cost, ${outcome?.writtenOffLamports} written off`;
+    },
+    /** Whether the row that was added last has changed. */
+    changed: () => !isDeepStrictEqual(row, w.journal.get(row?.id ?? '')),
+    used: async (limit: string) => (await custody.report()).limits.find(({ name }) => name === limit)?.used,
     said: (...words: string[]) => said.includes(words.join(' ')),
     state: (name: string) => new Journal(storage).get(`swap:key-${name}`)?.state,
     born: () => birthOf(new Journal(storage)) !== undefined,
@@ -179,9 +251,13 @@ function createStage(w: CustodianWorld) {
   };
 }
 
-/** Plays steps. After ` = `, a step has what it returns; of a refused swap, its code and any of its details. */
-export async function playCustody(steps: string, w: CustodianWorld = createCustodianWorld()): Promise<void> {
-  await playSteps(steps, createStage(w) as never, (actual, expected, step) => {
+/** Plays steps, with `more` verbs. After ` = `, a step has what it returns; of a refused swap, its code and any of its details. */
+export async function playCustody(
+  steps: string,
+  w: CustodianWorld = createCustodianWorld(),
+  more: object = {},
+): Promise<void> {
+  await playSteps(steps, { ...createStage(w), ...more } as never, (actual, expected, step) => {
     const [code = '', ...facts] = actual.split(' ');
     const outcome = [code, ...facts.filter((fact) => expected.split(' ').includes(fact))].join(' ');
     expect(step.startsWith('swap ') ? outcome : actual, step).toBe(expected);
