@@ -56,7 +56,7 @@ it('a link to an operation opens it, and the page does not send a call that move
   const visited = await visit('/docs#createSwap');
   const { page } = visited;
   const shown = page.locator('#createSwap');
-  await shown.getByText('Swaps reserve SOL into BTC').waitFor();
+  await shown.getByText('Swaps reserve SOL to BTC').waitFor();
   const command = shown.getByRole('region', { name: 'the command for /api/swap/create' });
   // The page's script puts the origin in place of a prerendered one.
   await command.getByText(`${siteUrl}/api/swap/create`).waitFor();
