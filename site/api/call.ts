@@ -67,15 +67,15 @@ const sendTogether = createCall({
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   check_id: 'Check the id.',
-  contact_operator: 'Only the operator can help.',
+  contact_operator: 'Only the operator can resolve this.',
   fix_request: 'Change what the message names, then try again.',
-  none: 'Nothing is left to do.',
+  none: 'No action is needed.',
   pay_missing_amount: 'Pay the missing amount to the same request.',
-  poll_status: 'It is under way. Follow its status.',
+  poll_status: 'It is in progress. Follow its status.',
   report_request_id: 'Send the operator the request id below.',
   retry_later: 'Nothing was lost. Try again in a moment.',
   retry_with_new_key: 'Nothing moved. Start again.',
-  retry_with_same_key: 'The outcome is not known yet. Try again: nothing is sent twice.',
+  retry_with_same_key: 'The outcome is not known yet. Try again: a repeat never sends twice.',
   top_up_wallet: 'The reserve has too little SOL right now. Choose a smaller amount.',
   use_another_deposit: 'This payment cannot earn a reward. Use another one.',
 };
@@ -83,7 +83,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
 const unreached = (text: string): Failure => ({
   code: 'NOT_REACHED',
   text,
-  next: 'Check your connection and try again. Your money is safe: nothing is sent twice.',
+  next: 'Check your connection and try again. Your money is safe: a repeat never sends twice.',
   retryAfterSeconds: null,
   requestId: null,
   isOutage: true,

@@ -77,7 +77,10 @@ const ReadOn = () => (
     <section>
       <h2>Limits</h2>
       <ul>
-        <li>About 600 requests a minute per address and group of routes. More get 429 with Retry-After.</li>
+        <li>
+          About 600 requests a minute per address and group of routes. Further requests get 429 with
+          Retry-After.
+        </li>
         <li>
           At most 7 new swaps in two hours per address, and fewer while others swap. All callers share limits
           per hour and day.

@@ -9,12 +9,13 @@ const Holders = () => (
     <h2>What a holder gets</h2>
     <ul class="rights">
       <li class="good">
-        A token in the paying wallet: keep it, send it, or trade it with anybody who wants it.
+        A token in the paying wallet: keep it, send it, or trade it with anyone who wants it.
       </li>
       <li class="warn">
-        No claim: nothing here redeems ASRY, it has no share of the reserve, and the payment is not returned.
+        Not a claim: ASRY cannot be redeemed here, has no share of the reserve, and the payment is not
+        returned.
       </li>
-      <li class="warn">No promise of a price. What ASRY is worth is up to those who trade it.</li>
+      <li class="warn">No guaranteed price. Those who trade ASRY decide its price.</li>
     </ul>
   </section>
 );
@@ -65,7 +66,7 @@ export const asry: Page = {
       </div>
       <section>
         <h2>The real mints</h2>
-        <p>Anybody can copy their names. Only these mints are ABSR and ASRY.</p>
+        <p>Anyone can copy their names. Only these mints are ABSR and ASRY.</p>
         <Live name="mints" json="/api/arbitrage/summary">
           <OfficialMints />
         </Live>

@@ -213,7 +213,7 @@ const Areas = ({ areas }: { areas: readonly Area[] }) => (
 
 const Rules = ({ description }: { description: string }) => (
   <details class="rules">
-    <summary>Rules of every call</summary>
+    <summary>Rules for every call</summary>
     <ul>
       {rulesOf(description).map((rule) => (
         <li>

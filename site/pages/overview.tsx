@@ -28,7 +28,7 @@ const History = () => (
 /** What visitors made here, and what a new one costs. */
 const Made = () => (
   <section>
-    <h2>Make a token of your own</h2>
+    <h2>Make your own token</h2>
     <p>Your name and picture on Solana, with a page to share. Sluice keeps no right over it.</p>
     <div class="live" data-island="newest">
       <NewestTokens />
@@ -54,7 +54,8 @@ const Build = () => (
           <a href="/asry">Fund the service</a>
         </h3>
         <p>
-          Pay USDC or USDT, which is not returned, and receive ASRY as thanks. It is no share of the reserve.
+          Pay USDC or USDT, which is not returned, and receive ASRY as thanks. It is not a share of the
+          reserve.
         </p>
       </li>
       <li class="btc">

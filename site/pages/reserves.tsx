@@ -81,8 +81,8 @@ export const reserves: Page = {
       <Terminal source={assets.release.source} />
       <section id="signed">
         <h2>What was signed</h2>
-        <Folded summary="Show the signed text">
-          <p>The exact text. Changing one byte invalidates both signatures.</p>
+        <Folded summary="Show the signed message">
+          <p>The exact message. Changing one byte invalidates both signatures.</p>
           <Live name="message" json="/api/proof">
             <SignedMessage />
           </Live>

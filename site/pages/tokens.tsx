@@ -14,7 +14,7 @@ export const tokens: Page = {
   Content: () => (
     <>
       <Title name="Tokens">
-        Make a Solana token of your own: a name, a supply and one payment. It gets a page here to share.
+        Make your own Solana token: a name, a supply and one payment. It gets a page here to share.
       </Title>
       <p class="row">
         <a class="button" href="/tokens/new">

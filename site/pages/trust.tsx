@@ -16,7 +16,7 @@ const Redemption = () => (
     </p>
     <p>
       “Covered” therefore means one thing: the address holds at least as many sats as ABSR exist. It does not
-      mean that a holder owns sats, that somebody owes them, or that ABSR has a price. Others may trade it in
+      mean that a holder owns sats, that someone owes them, or that ABSR has a price. Others may trade it in
       pools, at any price or none.
     </p>
   </section>
@@ -25,7 +25,7 @@ const Redemption = () => (
 const Tokens = () => (
   <section>
     <h2>Which tokens are real, and who holds them</h2>
-    <p>Anybody can give a token these names. Only these mints are ABSR and ASRY:</p>
+    <p>Anyone can give a token these names. Only these mints are ABSR and ASRY:</p>
     <Live name="mints" json="/api/arbitrage/summary">
       <OfficialMints />
     </Live>
@@ -81,7 +81,7 @@ export const trust: Page = {
   Content: ({ assets }) => (
     <>
       <Title name="Whom you trust, and with what">
-        What the chains show, what only the operator says, and who could still harm you.
+        What the chains show, what only the operator states, and who could still harm you.
       </Title>
       <Live name="facts" json="/api/reserves">
         <TrustTiles />
@@ -96,7 +96,7 @@ export const trust: Page = {
       <div class="columns">
         <Operator />
         <section>
-          <h2>Whom the service asks</h2>
+          <h2>Where the figures come from</h2>
           <p>
             The figures come from these sources. Your browser asks other hosts when you{' '}
             <a href="/reserves#verify">check the proof</a>.

@@ -9,7 +9,8 @@ export const visitors: Page = {
   Content: () => (
     <>
       <Title name="Visitors">
-        Public page views. No cookie is set. With Do Not Track or Global Privacy Control nothing is sent.
+        Public page views. No cookie is set. With Do Not Track or Global Privacy Control, your views are not
+        sent.
       </Title>
       <Live name="visitors" json="/api/analytics/stats">
         <Visitors />

@@ -17,7 +17,7 @@ export function useAsryToken(): TokenRecord | null {
 
 /** By `minterOf`: who can mint ASRY, and how much. */
 const MINTING: Readonly<Record<string, string>> = {
-  nobody: 'Nobody: no more ASRY can exist.',
+  nobody: 'Nobody: ASRY can no longer be minted.',
   reserve: "The operator's Solana key, which the service uses at Cloudflare: any amount.",
   two_keys:
     "The operator's Solana key, which the service uses at Cloudflare, together with the key of a witness: any amount.",
@@ -25,21 +25,22 @@ const MINTING: Readonly<Record<string, string>> = {
 };
 
 function payoutText({ current, allowanceAtomic: allowed }: AsryEpochs): string {
-  if (current === null) return 'Nothing right now: no epoch is running. It pays from a stock and mints none.';
+  if (current === null)
+    return 'None right now, because no epoch is running. It pays from a stock and never mints.';
   const show = (atoms: string): string => `${units(atoms, current.asryDecimals)} ASRY`;
   const key =
     allowed === null
       ? 'A thief of its Solana key could pay out all ASRY that this key can move.'
       : `A cold account lets its Solana key move ${show(allowed)} and no more.`;
-  return `At most ${show(current.capAtomic)} in this epoch, from a stock: it mints none. ${key}`;
+  return `At most ${show(current.capAtomic)} in this epoch, from a stock: it never mints. ${key}`;
 }
 
 /** What stops a larger supply. @param minter null while it is not known */
 const boundText = (minter: string | null): string => {
   if (minter === null) return 'Not known right now.';
   return minter === 'nobody'
-    ? 'The chain: the mint has no authority any more.'
-    : 'Nothing prevents more. The cap binds what this service pays, not the mint. The chain shows each new token.';
+    ? 'The chain: the mint no longer has an authority.'
+    : 'No limit does. The cap bounds the payouts of this service, not the mint. The chain shows each new token.';
 };
 
 const Minter = ({ token }: { token: TokenRecord }) => (

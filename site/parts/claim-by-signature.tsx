@@ -58,7 +58,7 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
       {preview === null ? null : (
         <>
           <Deposit claim={preview} asry={asry} />
-          <p class="fine">Nothing was claimed yet. The reward goes to the sender of the payment.</p>
+          <p class="fine">The reward is not claimed yet. It goes to the sender of the payment.</p>
           <button type="button" class="start" disabled={busy !== null} onClick={claim}>
             Claim the reward
           </button>

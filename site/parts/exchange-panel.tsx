@@ -104,7 +104,7 @@ const Facts = ({ draft, minutes }: { draft: Draft; minutes: string | null }) => 
       <dt>Rate</dt>
       <dd>Not locked: more or less than the estimate may arrive</dd>
       <dt>Time</dt>
-      <dd>{minutes === null ? 'Shown with the estimate' : `${minutes} minutes, says ChangeNOW`}</dd>
+      <dd>{minutes === null ? 'Shown with the estimate' : `${minutes} minutes, according to ChangeNOW`}</dd>
       <dt>If it fails</dt>
       <dd>
         ChangeNOW returns your coins to your refund address. It may first hold them and ask for documents

@@ -45,7 +45,7 @@ export function invoiceSteps(invoice: Invoice): Step[] {
     {
       name: 'Final on the chain',
       state: isPaid ? 'done' : over ? 'failed' : 'open',
-      detail: 'some 15 seconds after you pay',
+      detail: 'about 15 seconds after you pay',
     },
     {
       name: 'Token created',
@@ -106,7 +106,7 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
   if (invoice.detail === 'expired')
     return (
       <Notice kind="warn" title="The invoice has expired.">
-        <p>Do not pay it any more. A new invoice costs nothing.</p>
+        <p>Do not pay it any more. A new invoice is free.</p>
       </Notice>
     );
   if (invoice.detail !== 'refund_due') return null;
@@ -146,7 +146,7 @@ export const Refunds = ({ refunds }: Pick<Invoice, 'refunds'>) =>
             )
           ) : (
             <span>
-              The operator starts it by hand. You need not do anything; if it takes long,{' '}
+              The operator starts it by hand. You need not act. If you have a question,{' '}
               <a href="/trust#operator">contact the operator</a>.
             </span>
           )}

@@ -83,7 +83,7 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
     return (
       <>
         {posts.length === 0 ? (
-          <p class="card empty">No post matches. Try other labels, or all posts.</p>
+          <p class="card empty">No post matches. Try other labels, or show all posts.</p>
         ) : (
           <ul class="posts" aria-label="Posts">
             {posts.map((post) => (

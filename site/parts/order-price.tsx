@@ -42,11 +42,11 @@ export const AfterThat = () => (
       </li>
       <li>
         You have {REQUEST_LIFE_MS / MINUTE_MS} minutes to pay it, with a wallet, a QR code or by hand. An
-        order that you do not pay costs nothing.
+        order that you do not pay is free.
       </li>
       <li>
-        The payment is final after some 15 seconds. Usually the token exists within two minutes, and is listed
-        here. You may close the page.
+        The payment is final after about 15 seconds. Usually the token exists within two minutes, and is
+        listed here. You may close the page.
       </li>
       <li>
         What is too much, late, paid twice, or paid for a token that cannot be created goes back to the

@@ -50,7 +50,7 @@ export const PictureStep = ({ link, symbol, ...props }: PictureStepProps) => (
         {...link}
         label="Link to a picture"
         keys="url"
-        hint="Of a picture that is on the web. Without one, wallets show a letter or a blank."
+        hint="The address of a picture on the web. Without a picture, wallets show a letter or a blank."
         paste
       />
       <PictureRemark picture={props.picture} />
@@ -73,7 +73,7 @@ const ChooseFile = ({ picked, pick: set }: Omit<PictureProps, 'picture'>) => (
       />
     </label>
     <span class="hint" id="token-file-hint">
-      From this device. Made square and small in this browser; nothing is sent.
+      From this device. Made square and small in this browser; it is not uploaded.
     </span>
     {picked === 'unreadable' ? (
       <span class="wrong" role="alert">

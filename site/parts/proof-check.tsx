@@ -219,7 +219,7 @@ function verdictOf(
   if (unchecked > 0)
     return [
       'warn',
-      'Nothing contradicts the proof.',
+      'No source contradicts the proof.',
       `${checks(unchecked)} could not be made, because a source could not be reached. Try again later.`,
     ];
   if (count(lines, 'warned') > 0)

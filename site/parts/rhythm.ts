@@ -33,7 +33,7 @@ export function mintRhythm(minter: Minter | null, gap: Gap | null): string {
     case null:
       return '';
     case 'nobody':
-      return 'No more ABSR can be minted.';
+      return 'ABSR can no longer be minted.';
     case 'other':
       return 'This service does not mint ABSR: another authority can.';
     default:

@@ -90,7 +90,7 @@ const Summary = ({ sums, older }: { sums: Sums; older: bigint | null }) => (
       each in the record of a swap, with its payment in SOL
     </Row>
     <Row name="Unexplained" atoms={sums.unexplained}>
-      paid by no swap: the chain shows the sending address, not who or why
+      not from a swap: the chain shows the sending address, but not who sent them or why
     </Row>
     {sums.unknown === 0n ? null : (
       <Row name="Not known" atoms={sums.unknown}>

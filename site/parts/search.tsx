@@ -190,7 +190,7 @@ function Search({ close }: { close: () => void }) {
         {hasFailed
           ? 'The API does not respond: tokens and addresses of the service may be missing.'
           : hits.length === 0
-            ? 'Nothing matches. Tokens are found by name, symbol or address.'
+            ? 'No match. Tokens are found by name, symbol or address.'
             : ''}
       </p>
     </div>

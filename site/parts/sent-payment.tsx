@@ -90,8 +90,8 @@ export function AskedPayment({ orderId, payment }: { orderId: string; payment: O
 }
 
 const ExpiredPayment = ({ payAgain }: { payAgain: () => void }) => (
-  <Notice kind="warn" title="Your payment has expired. Nothing was paid.">
-    <p>The transaction never reached the chain, and it no longer can.</p>
+  <Notice kind="warn" title="Your payment has expired and was not made.">
+    <p>The transaction never reached the chain, and can no longer do so.</p>
     <button type="button" onClick={payAgain}>
       Pay again
     </button>

@@ -93,10 +93,10 @@ const operationText = ({ kind, detail, reason }: Operation): string => {
 const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'frozen' | 'paused'>) =>
   frozen === null && paused === 'disabled' ? (
     <Notice kind="warn" title="No new swap can start.">
-      <p>The operator has switched swaps off. Everything else continues.</p>
+      <p>The operator has disabled swaps. Everything else continues.</p>
     </Notice>
   ) : (
-    <Notice kind="warn" title="Nothing is being signed.">
+    <Notice kind="warn" title="Signing is stopped.">
       <p>
         {frozen === 'unverified' ? 'The service is starting' : 'Reads continue. The operator must act'}:{' '}
         {(frozen ?? paused ?? '').replaceAll('_', ' ')}
@@ -183,11 +183,11 @@ const Tiles = ({ status: { backing, custody, database } }: { status: Status }) =
         : 'the custodian does not respond'}
     </Tile>
     <Tile name="Swaps" value={custody && swapsText(custody)}>
-      SOL of the reserve into BTC
+      the reserve's SOL into BTC
     </Tile>
     <MintTile custody={custody} backing={backing} />
     <Tile name="Database" value={database && 'responds'}>
-      stores records and lists; decides no payment
+      stores records and lists; payments do not depend on it
     </Tile>
   </div>
 );

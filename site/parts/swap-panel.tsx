@@ -54,7 +54,7 @@ function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string |
   // Prices are floats: this figure is for information; the guaranteed minimum is binding.
   const market = (Number(estimate.amountLamports) / 1e9) * (summary.solPriceUsd / summary.btcPriceUsd) * 1e8;
   const cost = market - Number(estimate.estimatedSatoshis);
-  if (market <= 0 || cost < 0) return 'nothing at the present prices';
+  if (market <= 0 || cost < 0) return 'no cost at the present prices';
   return `${amountOf(Math.round(cost).toString(), 'sat')}, ${((100 * cost) / market).toFixed(2)} %`;
 }
 

@@ -25,12 +25,12 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outc
   partial: ['only partly paid', 'Less BTC arrived than the bridge had guaranteed.'],
   bridge_failed: [
     'the bridge gave up',
-    'The bridge has returned nothing yet. The operator must ask the bridge.',
+    'The bridge has not returned the SOL yet. The operator must contact the bridge.',
   ],
-  written_off: ['written off', 'The bridge paid nothing, and the operator no longer expects it.'],
+  written_off: ['written off', 'The bridge has not paid, and the operator no longer expects it.'],
   late: ['the BTC arrived late', 'The swap had failed, and the BTC arrived afterwards.'],
-  expired: ['expired', 'The transaction reached no Solana block. Nothing was spent.'],
-  rejected: ['rejected by Solana', 'Nothing was swapped. Only the network fee was spent.'],
+  expired: ['expired', 'The transaction did not reach a Solana block. No SOL was spent.'],
+  rejected: ['rejected by Solana', 'No SOL was swapped. Only the network fee was spent.'],
 };
 
 export const detailText = (detail: string): string =>
@@ -64,7 +64,7 @@ export function swapSteps(swap: SwapStatus): Step[] {
       state: arrived ? 'done' : lost ? 'failed' : 'open',
       detail:
         swap.txId === null ? (
-          'confirmed by the Bitcoin indexes that the service asks'
+          'confirmed by the Bitcoin indexes that the service reads'
         ) : (
           <BitcoinTransaction txid={swap.txId} />
         ),

@@ -41,15 +41,15 @@ const Purpose = ({ official }: Pick<TokenRecord, 'official'>) => {
         <Coverage />
         <p>
           One for each sat of the reserve, minted to the operator's treasury, so that programs on Solana can
-          count them. It is no claim: <a href="/trust#redemption">nobody redeems it</a>, and the operator can
-          move the BTC.
+          count them. It is not a claim: <a href="/trust#redemption">it cannot be redeemed</a>, and the
+          operator can move the BTC.
         </p>
       </>
     );
   if (official?.asset === 'ASRY')
     return (
       <p>
-        It rewards those who fund the service: <a href="/asry">how to earn it</a>. It is no claim on the
+        It rewards those who fund the service: <a href="/asry">how to earn it</a>. It is not a claim on the
         reserve.
       </p>
     );

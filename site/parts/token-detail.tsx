@@ -138,7 +138,7 @@ export function TokenDetail({ id: shown }: { id?: string | undefined }) {
   const listings = useQuery('listListings', tokenId === null ? null : { token_id: tokenId });
   if (id === null)
     return (
-      <Notice kind="warn" title="No token is named in the address.">
+      <Notice kind="warn" title="The address does not name a token.">
         <p>
           <a href="/tokens">Find one in the list</a>
         </p>
@@ -194,7 +194,7 @@ const Standing = ({ tokenId, listedAt, listing }: StandingProps) => (
     <h2 class="minor">Listing</h2>
     {listedAt === null ? (
       <>
-        <p>Not listed: the search of this site does not find it. A listing is no recommendation.</p>
+        <p>Not listed: the search of this site does not find it. A listing is not a recommendation.</p>
         <div class="card">
           <ListingRequest tokenId={tokenId} />
         </div>

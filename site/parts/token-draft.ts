@@ -93,7 +93,7 @@ const faultText = (
     case 'spaces':
       return 'No space at either end, and only single plain spaces between words.';
     case 'reserved':
-      return 'It reads like ABSR, ASRY or Sluice, which nobody else may use.';
+      return 'It reads like ABSR, ASRY or Sluice, which are reserved.';
     default:
       return `It contains characters that wallets cannot show (${fault.replaceAll('_', ' ')}).`;
   }
@@ -150,7 +150,7 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
         : atoms > U64_MAX
           ? 'Too large: the chain counts at most 18,446,744,073,709,551,615 smallest units.'
           : atoms === 0n && !draft.keepMinting
-            ? 'Without a supply and without the right to mint, no token could ever exist.'
+            ? 'Without a supply or the right to mint, the token could never exist.'
             : undefined,
     creator: ADDRESS.test(draft.creator.trim())
       ? undefined

@@ -21,7 +21,7 @@ const ADVANCED = ['decimals'] as const;
 /** @see formUrl */
 const TO_FILL_IN = {
   does: 'Get address from',
-  note: 'The app opens this form with your name, symbol, supply and description. Nothing is paid.',
+  note: 'The app opens this form with your name, symbol, supply and description. No payment is made.',
 };
 
 type TokenFieldsProps = PictureProps & {

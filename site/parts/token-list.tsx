@@ -153,7 +153,7 @@ export function TokenBrowser() {
           onInput={(event: Event) => type(event.target instanceof HTMLInputElement ? event.target.value : '')}
         />
         <span class="hint" id="token-search-hint">
-          Anyone can create or list a token, and choose its name. A listing is no recommendation: only the
+          Anyone can create or list a token, and choose its name. A listing is not a recommendation: only the
           mint address identifies a token.
         </span>
       </div>

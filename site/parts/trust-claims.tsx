@@ -15,10 +15,10 @@ import { Moment } from './freshness.tsx';
 /** What the mint account of ABSR shows. */
 const MINTERS_SHOWN: Readonly<Record<Minter | 'unknown', string>> = {
   unknown: 'Which keys sign a mint of ABSR: not known right now.',
-  two_keys: 'A mint of ABSR needs two keys: the Solana key of the reserve, and that of a witness.',
+  two_keys: "A mint of ABSR needs two keys: the reserve's Solana key and a witness's key.",
   reserve: 'A mint of ABSR needs one key: the Solana key of the reserve.',
   nobody: 'Nobody can mint more ABSR.',
-  other: 'A mint of ABSR needs the keys of another address than the reserve.',
+  other: 'A mint of ABSR needs the keys of an address other than the reserve.',
 };
 
 type ClaimFacts = {
@@ -62,7 +62,7 @@ function shownOf({ reserves, proof, supply, mint }: ClaimFacts): readonly (reado
       </>,
     ],
     [
-      'Which sats a swap of this service brought, and which came without one.',
+      'Which sats came from a swap of this service, and which did not.',
       <a href="/reserves#origins">Each with its transactions on both chains</a>,
     ],
   ];
@@ -79,8 +79,8 @@ const keysWord = (watchOnly: boolean | null): string =>
 export const wordsOf = (reserves: Reserves | null): readonly string[] => [
   ...(absrMinter(reserves?.solana ?? null) === 'two_keys' ? [WITNESS_WORD] : []),
   keysWord(reserves?.bitcoin.watchOnly ?? null),
-  'Who paid the sats that no swap explains, and why.',
-  'That the BTC is not owed or promised to somebody else.',
+  'Who sent the sats that did not come from a swap, and why.',
+  'That the BTC is not owed or promised to someone else.',
   'That the service runs the published source.',
 ];
 

@@ -25,7 +25,7 @@ const OPERATOR_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   unknown: `Mint ABSR beyond the reserve, with whatever keys that needs: who can mint is not known right now. It may be the operator alone. ${RED_BAR}`,
   two_keys: `Mint ABSR beyond the reserve only with two keys: its Solana key and the witness's. Who has the witness's key is not shown by the chain: it may be the operator. ${RED_BAR}`,
   reserve: `Mint any amount of ABSR: its Solana key mints alone. ${RED_BAR}`,
-  nobody: 'Mint no ABSR: its mint no longer has an authority.',
+  nobody: 'Not mint ABSR: its mint no longer has an authority.',
   other: `Mint more ABSR than there are sats, if the operator holds the mint authority. The service does not use it, and the chain does not show its holder. ${RED_BAR}`,
 };
 
@@ -34,12 +34,12 @@ const THIEF_MINTS: Readonly<Record<Minter | 'unknown', string>> = {
   two_keys:
     "A thief of the Solana key: the sats above the supply, as ABSR, to the treasury. A thief of that key and of the witness's: any amount, shown as a red bar.",
   reserve: 'A thief of the Solana key mints any amount. Every page then shows a red bar.',
-  nobody: 'Nothing: nobody can mint.',
+  nobody: 'None: nobody can mint.',
   other: 'A thief of the mint authority, which is not that of the service: any amount, shown as a red bar.',
 };
 
 const BITCOIN_LOSSES = {
-  true: 'A thief of the Bitcoin key: all of it. The key is offline, so breaking into the service takes nothing.',
+  true: 'A thief of the Bitcoin key: all of it. The key is offline, so a break-in at the service does not reach it.',
   false: 'A thief of the Bitcoin key, which is in the service, or of the right to deploy code: all of it.',
   null: 'A thief of the Bitcoin key: all of it. Whether that key is in the service is not known right now.',
 } as const;

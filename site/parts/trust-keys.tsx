@@ -25,7 +25,7 @@ const Key = ({ text, label }: { text: string | null | undefined; label: string }
 
 /** A key that the service does not know about is neither hot nor offline. */
 const BITCOIN_PLACES = {
-  true: 'Offline, by the word of the operator; the service only watches the address',
+  true: 'Offline, according to the operator; the service only watches the address',
   false: 'Hot: the service at Cloudflare can use it at any time',
   null: UNKNOWN,
 } as const;
@@ -140,7 +140,7 @@ export function witnessOf(solana: Reserves['solana'] | null): WitnessFacts {
     case 'two_keys':
       return {
         key: minting.signers.find((signer) => signer !== address),
-        where: 'In another account with sources of its own, by the word of the operator',
+        where: 'In another account with its own sources, according to the operator',
         use: 'Signs a mint only if the sats are there. A mint needs this key and the Solana key of the reserve',
       };
     case 'reserve':

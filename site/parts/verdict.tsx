@@ -160,7 +160,7 @@ function Origins() {
   if (unexplained > 0n)
     return (
       <Ground isGood={false}>
-        {amountOf(unexplained, 'sat')} came from no swap. {link}
+        {amountOf(unexplained, 'sat')} did not come from a swap. {link}
       </Ground>
     );
   // The lists end before the oldest sats, or no sat has arrived: neither supports a sentence about every sat.

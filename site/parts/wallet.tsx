@@ -216,11 +216,11 @@ type Noted = 'abandoned' | 'elsewhere' | null;
 const WalletNote = ({ notice }: { notice: Noted }) =>
   notice === null ? null : notice === 'abandoned' ? (
     <Notice kind="info" title="Nothing is lost.">
-      <p>If you approved the payment, it is found automatically. If not, nothing was sent: try again.</p>
+      <p>If you approved the payment, it is found automatically. Otherwise it was not sent: try again.</p>
     </Notice>
   ) : (
     <Notice kind="warn" title="Another tab is asking your wallet to pay this.">
-      <p>Finish there. Nothing was sent from this tab.</p>
+      <p>Finish there. This tab has not sent a payment.</p>
     </Notice>
   );
 

@@ -27,7 +27,7 @@ const faultOf = (proof: ArchivedProof): string | null => {
   try {
     return rowFault(proof);
   } catch {
-    return 'its message is not the text of a proof';
+    return 'its message is not a proof message';
   }
 };
 
@@ -54,7 +54,7 @@ export async function checkChain(
       return {
         type: 'broken',
         at: later.timestamp,
-        why: 'it does not contain the hash of the proof before it',
+        why: 'it does not contain the hash of the previous proof',
       };
     later = proof;
     count += 1;

@@ -12,7 +12,7 @@ type Kind =
 
 const TEXTS: Readonly<Record<Kind, readonly [text: string, next: string]>> = {
   no_account: [
-    'The wallet shared no Solana account.',
+    'The wallet has not shared a Solana account.',
     'Open the wallet, choose a Solana account, and connect again.',
   ],
   wrong_network: [

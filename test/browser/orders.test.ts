@@ -190,7 +190,7 @@ it('shows that the payment was not made if the signature never lands, and offers
   // The first confirmation ends, then the time in which a transaction can land is over.
   await confirmed;
   await page.clock.fastForward(3 * 60_000 + 10_000);
-  await page.getByText('Your payment has expired. Nothing was paid.').waitFor();
+  await page.getByText('Your payment has expired and was not made.').waitFor();
   await expectAccessible(page);
   await picture(page, 'order-expired');
   await page.getByRole('button', { name: 'Pay again' }).click();

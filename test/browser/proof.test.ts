@@ -109,7 +109,7 @@ it('no line is red on an honest proof while all explorers and nodes are blocked'
     amber: ['reserve', 'supply', 'minting', 'freshness'],
   });
   const text = await visited?.page.locator('main [role="status"] .notice').innerText();
-  expect(text).toContain('Nothing contradicts the proof.');
+  expect(text).toContain('No source contradicts the proof.');
   expect(text).toContain('Four checks could not be made');
   if (visited) await expectAccessible(visited.page);
 });

@@ -134,7 +134,7 @@ it('offers two wallets by their names', async () => {
   await list.waitFor();
   expect((await list.getByRole('button').allInnerTexts()).sort()).toEqual(['Otter Wallet', 'Second Wallet']);
   await list.getByRole('button', { name: 'Second Wallet' }).click();
-  await page.getByText('The wallet shared no Solana account.').waitFor();
+  await page.getByText('The wallet has not shared a Solana account.').waitFor();
 });
 
 it('a draft of a token survives a reload and its order, which needs no picture but refuses a wrong link to one', async () => {

@@ -94,10 +94,10 @@ it.each([
 it.each(
   scenes(`
   other   | 2500000000 | no key of the service mints | Any amount. The service does not use this key
-  other   | 2500000000 | the cap binds no mint       | Nothing prevents more.
+  other   | 2500000000 | the cap binds no mint       | No limit does.
   other   | 2500000000 | a cold account pays         | A cold account lets its Solana key move 2.5 ASRY and no more
   reserve | null       | no cold account is known    | all ASRY that this key can move
-  nobody  | null       | the mint is fixed           | The chain: the mint has no authority any more
+  nobody  | null       | the mint is fixed           | The chain: the mint no longer has an authority
   unread  | null       | the mint is not read        | Not known right now`),
 )(
   'with a mint of ASRY by %s and an allowance of %s, the page says that %s: %s',

@@ -75,7 +75,7 @@ describe('the chain of all proofs', () => {
   });
 
   it('reports a broken chain if a proof was omitted or inserted, or the first proofs are missing', async () => {
-    const unlinked = 'it does not contain the hash of the proof before it';
+    const unlinked = 'it does not contain the hash of the previous proof';
     expect(await check([newest, third, first])).toEqual({
       type: 'broken',
       at: newest.timestamp,

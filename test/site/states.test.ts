@@ -97,13 +97,13 @@ it('each row of the archive links to its own proof', () => {
 it.each([
   [{ frozen: null, paused: null }, null],
   [{ frozen: null, paused: 'disabled' }, 'No new swap can start.'],
-  [{ frozen: null, paused: 'operator' }, 'Nothing is being signed.'],
-  [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is being signed.'],
-  [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is being signed.'],
+  [{ frozen: null, paused: 'operator' }, 'Signing is stopped.'],
+  [{ frozen: 'unexpected_debit', paused: null }, 'Signing is stopped.'],
+  [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Signing is stopped.'],
 ])('the status with %j shows: %s', (stops, title) => {
   const status = exampleOf('getStatus');
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
-  const titles = ['No new swap can start.', 'Nothing is being signed.'].filter((text) => html.includes(text));
+  const titles = ['No new swap can start.', 'Signing is stopped.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 
@@ -209,7 +209,7 @@ describe('the trust page describes this instance', () => {
 
   it.each(
     scenes(`
-    two_keys   | yes     | other    | Bitcoin key of the reserve | Offline, by the word of the operator
+    two_keys   | yes     | other    | Bitcoin key of the reserve | Offline, according to the operator
     two_keys   | yes     | other    | Bitcoin key of the reserve | when the operator signs offline
     two_keys   | no      | other    | Bitcoin key of the reserve | Hot: the service at Cloudflare
     two_keys   | no      | other    | Bitcoin key of the reserve | every 60 minutes and after each mint
@@ -245,7 +245,7 @@ describe('the trust page describes this instance', () => {
 
   it.each(
     scenes(`
-    two_keys   | yes     | null       | BTC of the reserve | breaking into the service takes nothing
+    two_keys   | yes     | null       | BTC of the reserve | a break-in at the service does not reach it
     two_keys   | no      | null       | BTC of the reserve | which is in the service
     two_keys   | unknown | null       | BTC of the reserve | not known right now
     two_keys   | no      | null       | ABSR               | A thief of that key and of the witness's: any amount
