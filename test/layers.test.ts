@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // A Worker of its own. It shares the custodian's rules of agreement, and none of its sources.
   witness: [
     ...['core', 'chain', 'providers', 'config.ts', 'custody/nodes/quorum.ts', 'custody/kernel/signer.ts'],
-    ...['custody/kernel/ports.ts', 'custody/reserve/reserve-views.ts'],
+    ...['custody/kernel/ports.ts', 'custody/reserve/reserve-views.ts', 'http/within.ts'],
   ],
   wiring: [
     ...['core', 'chain', 'providers', 'bridges', 'custody', 'features', 'http', 'app.ts', 'config.ts'],

@@ -15,6 +15,7 @@ import { Journal } from './kernel/journal.ts';
 import { isSuspect, SigningGate } from './kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
+import { timelyMirror } from './kernel/outbox.ts';
 import type { Storage } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
 import { areLimits } from './kernel/spending-limits.ts';
@@ -124,7 +125,8 @@ export class Custodian implements CustodianApi {
   readonly #proofs: Proofs | undefined;
   readonly #asry: Asry | undefined;
 
-  constructor(platform: Storage, deps: CustodyDeps) {
+  constructor(platform: Storage, given: CustodyDeps) {
+    const deps = { ...given, mirror: timelyMirror(given.mirror, given.within) };
     this.#deps = deps;
     const kernel = openKernel(platform, deps);
     this.#kernel = kernel;

@@ -228,7 +228,7 @@ function reserveModules(
     solanaAddress: signer.address,
     absrMint: mint ?? null,
   };
-  const viewsAt = (depth: number) => reserveViews(sources, depth);
+  const viewsAt = (depth: number) => reserveViews(sources, depth, within);
   return {
     ...(mint && missingFor(config, 'mint').length === 0
       ? {
@@ -239,7 +239,7 @@ function reserveModules(
             nodes: rpc.nodes.length,
             indexes: esploras.length,
             reserveViews: viewsAt,
-            supplyViews: () => supplyViews(sources),
+            supplyViews: () => supplyViews(sources, within),
             readPrices,
             latestBlockhash: () => solana.latestBlockhash(),
             ...mintWitness(config, solana, signer.address),

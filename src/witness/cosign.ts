@@ -13,7 +13,8 @@ import { decodeMint } from '../chain/solana/token-program.ts';
 import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { keepNewest } from '../core/keep-newest.ts';
-import { succeeded } from '../custody/nodes/quorum.ts';
+import type { Within } from '../custody/kernel/ports.ts';
+import { viewsInTime } from '../custody/nodes/quorum.ts';
 import { agreeAtDepth, MINT_CONFIRMATIONS, type ReserveView } from '../custody/reserve/reserve-views.ts';
 import type { SolanaNode } from '../providers/solana-rpc.ts';
 import { decideCosignature, type LastSigned, type MintView, type Refusal } from './decision.ts';
@@ -25,13 +26,14 @@ export type WitnessPorts = {
   readonly nodes: readonly WitnessNode[];
   /** Number of configured Bitcoin indexes. */
   readonly indexes: number;
-  /** One view for each index that responds. */
+  /** One view for each index that responds in time. */
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** The ed25519 signature of the witness's key, 64 bytes. */
   sign(message: Uint8Array): Promise<Uint8Array>;
   /** The only row. It is durable before `store` resolves. */
   readonly row: { read(): LastSigned | undefined; store(row: LastSigned): Promise<void> };
   readonly now: () => number;
+  readonly within: Within;
 };
 
 export type Cosigned =
@@ -71,10 +73,10 @@ export class Witness {
   }
 
   async #decide(request: MintRequest): Promise<Cosigned> {
-    const { nodes, indexes, reserveViews, row, sign, now, terms } = this.#ports;
+    const { nodes, indexes, reserveViews, row, sign, now, within, terms } = this.#ports;
     const last = row.read();
     const [views, reserves] = await Promise.all([
-      succeeded(nodes.map((node) => viewOf(node, terms.mint, request.blockhash))),
+      viewsInTime(nodes, (node) => viewOf(node, terms.mint, request.blockhash), within),
       reserveViews(MINT_CONFIRMATIONS),
     ]);
     const reserve = agreeAtDepth(reserves, MINT_CONFIRMATIONS, indexes);

@@ -5,8 +5,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { AppError } from '../core/errors.ts';
-import { succeeded } from '../custody/nodes/quorum.ts';
-import { readReserveView } from '../custody/reserve/reserve-views.ts';
+import { reserveViews } from '../custody/reserve/reserve-views.ts';
+import { within } from '../http/within.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { type Cosigned, Witness } from './cosign.ts';
@@ -88,8 +88,8 @@ export class WitnessObject extends DurableObject<object> {
       terms,
       nodes: createSolanaRpc({ urls: nodeUrls, fetch: callUpstream }).nodes,
       indexes: indexes.length,
-      reserveViews: (depth) =>
-        succeeded(indexes.map((index) => readReserveView(index, bitcoinAddress, depth))),
+      reserveViews: (depth) => reserveViews({ indexes, bitcoinAddress }, depth, within),
+      within,
       sign: (message) => signer.sign(message),
       row: {
         read: () => this.#row(),

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
+import { endingSoon } from '../kit/ending-soon.ts';
 import { land } from '../kit/fake-chain.ts';
 import { NOW, SOL } from '../kit/sample-operations.ts';
 import { scenes } from '../kit/scenes.ts';
@@ -96,6 +97,44 @@ it.each(
       | swap a = created; ops pause; swap a = created again; swap b = SWAPS_PAUSED reason:operator
   `),
 )('%s', (_title, steps = '') => playCustody(steps));
+
+describe('a call that never ends', () => {
+  const hang = () => new Promise<never>(() => undefined);
+
+  it('a swap whose quote hangs holds neither the timer nor another swap', async () => {
+    const w = createCustodianWorld({ within: endingSoon });
+    await w.custody.createSwap(keyed('b'));
+    land(w.chain);
+    w.bridge.nextQuote = hang;
+    void w.custody.createSwap(keyed('a'));
+    await vi.waitUntil(() => stateOf(w) !== undefined);
+    w.clock.now += 30_000;
+    await w.custody.alarm();
+    expect([stateOf(w), stateOf(w, 'swap:key-b')]).toEqual(['planned', 'settling']);
+    expect(w.storage.alarm).toBe(w.clock.now + 1_000);
+  });
+
+  it('a delivery to D1 that hangs does not hold the timer', async () => {
+    const w = createCustodianWorld({ within: endingSoon });
+    await w.custody.createSwap(keyed('a'));
+    land(w.chain);
+    w.mirror.apply = hang;
+    w.clock.now += 30_000;
+    await w.custody.alarm();
+    expect(stateOf(w)).toBe('settling');
+  });
+
+  it('a read of D1 that hangs when an instance starts delays only the calls that need it', async () => {
+    const w = createCustodianWorld({ within: endingSoon });
+    const { mark } = w.mirror;
+    w.mirror.mark = hang;
+    await w.custody.wake().catch(() => undefined);
+    w.mirror.mark = mark;
+    w.clock.now += 600_000;
+    await w.custody.wake();
+    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({ type: 'created' });
+  });
+});
 
 it('many concurrent calls cause only one read of D1', async () => {
   const w = createCustodianWorld();

@@ -14,7 +14,7 @@ import { MINT_CONFIRMATIONS, reserveViews, supplyViews } from '../../src/custody
 import type { Entry } from './ledger.ts';
 import type { Production } from './production.ts';
 import type { SeedResult } from './run-seed.ts';
-import { createMintWitness, type MintWitness, modelSignatures } from './thief-witness.ts';
+import { createMintWitness, type MintWitness, modelSignatures, unlimited } from './thief-witness.ts';
 import {
   BITCOIN_ADDRESS,
   CUSTODIAN,
@@ -158,8 +158,8 @@ async function mintOfTheDay(run: Run): Promise<void> {
     absrMint: TERMS.mint,
   };
   const [reserves, supplies] = await Promise.all([
-    reserveViews(sources, MINT_CONFIRMATIONS),
-    supplyViews(sources),
+    reserveViews(sources, MINT_CONFIRMATIONS, unlimited),
+    supplyViews(sources, unlimited),
   ]);
   const decision = decideMint({
     reserves,

@@ -8,6 +8,7 @@ import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { sats } from '../../src/core/amount.ts';
 import { type Cosigned, Witness, type WitnessNode } from '../../src/witness/cosign.ts';
 import type { LastSigned } from '../../src/witness/decision.ts';
+import { endingSoon } from '../kit/ending-soon.ts';
 import { mintData } from '../kit/token-accounts.ts';
 
 const keyOf = (seed: number) => new Uint8Array(32).fill(seed);
@@ -28,6 +29,7 @@ const blockhashAt = (height: number) => {
 function start({ reserve = 500n } = {}) {
   const chain = {
     ...{ height: 1_000, supply: 0n, reserve, reads: 0, ahead: 0, fails: false, gate: Promise.resolve() },
+    hanging: '',
   };
   const stored: { row: LastSigned | undefined; crash: boolean } = { row: undefined, crash: false };
   const node = (name: string): WitnessNode => ({
@@ -39,6 +41,7 @@ function start({ reserve = 500n } = {}) {
       return { slot: BigInt(chain.height), blockHeight: BigInt(chain.height) };
     },
     accounts: async () => ({
+      ...(name === chain.hanging ? await new Promise(() => undefined) : {}),
       slot: BigInt(chain.height),
       accounts: [{ owner: TOKEN_PROGRAM, data: mintOf(chain.supply), lamports: 1n as never }],
     }),
@@ -67,6 +70,7 @@ function start({ reserve = 500n } = {}) {
         },
       },
       now: () => 5_000,
+      within: endingSoon,
     });
   const request = (atoms: bigint, height = chain.height) => {
     const { custodian: payer, ...terms } = TERMS;
@@ -92,6 +96,12 @@ describe('the witness', () => {
     ).toBe(true);
     const heights = { a: '1000', b: '1000', c: '1000' };
     expect(stored.row).toMatchObject({ atoms: '50000', at: 5_000, heights });
+  });
+
+  it('signs a covered mint while one of three nodes hangs', async () => {
+    const { chain, open, request } = start();
+    chain.hanging = 'c';
+    expect(outcome(await open().cosign(request(50_000n).text))).toBe('signed');
   });
 
   it('signs one of two mints that arrive together, and a later mint stays within the reserve', async () => {

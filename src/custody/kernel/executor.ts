@@ -58,6 +58,9 @@ const HOLD_MS = 3_600_000;
 /** The reason not to sign now, and the facts about it that the row stores. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
+/** Time that the timer gives the operations that are due before it turns to its other work. */
+const DRIVE_MS = 20_000;
+
 export class Executor {
   readonly #ports: ExecutorPorts;
   readonly #running = new Map<string, Promise<void>>();
@@ -99,8 +102,15 @@ export class Executor {
     }
   }
 
+  isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Waits a limited time only: an operation that a slow upstream holds goes on, and the timer's other work begins. */
   async driveDue(limit: number): Promise<void> {
-    await Promise.all(this.#ports.agenda.due(OPERATION, limit).map((id) => this.drive(id)));
+    const { agenda, within } = this.#ports;
+    const due = agenda.due(OPERATION, limit + this.#running.size).filter((id) => !this.#running.has(id));
+    await within(Promise.all(due.map((id) => this.drive(id))), DRIVE_MS);
   }
 
   async #run(id: string): Promise<void> {

@@ -9,12 +9,13 @@
  */
 
 import { RECORD_TABLES } from '../../core/record-tables.ts';
+import { inTime } from '../nodes/quorum.ts';
 import type { Backoff } from './agenda.ts';
 import { birthOf } from './birth.ts';
 import type { Journal } from './journal.ts';
 import { REFUSED_ROW, refusedKey } from './mirror-queue.ts';
 import type { ModuleTools } from './module.ts';
-import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage } from './ports.ts';
+import type { Entity, Log, Mirror, MirrorBirth, MirrorRow, Storage, Within } from './ports.ts';
 
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each of them costs two calls to D1. */
@@ -44,6 +45,21 @@ export function compareMark(journal: Journal, log: Log, acknowledged: number, fo
   journal.setMeta(RESTORED, '1');
   // D1 may again lack rows that an earlier `ops republish` sent, so the next one starts at the first row.
   journal.setMeta(REPUBLISHED_TO, '');
+}
+
+/** Limit of one call to D1. A write that ends later is harmless, because a row replaces only an older one. */
+const MIRROR_MS = 10_000;
+
+/** The mirror, whose calls fail instead of hanging: each start, call and run of the timer waits for one. */
+export function timelyMirror(mirror: Mirror, within: Within): Mirror {
+  const timely = <T>(call: Promise<T>) => inTime(call, MIRROR_MS, 'd1', within);
+  return {
+    apply: (...batch) => timely(mirror.apply(...batch)),
+    mark: () => timely(mirror.mark()),
+    newestRevision: () => timely(mirror.newestRevision()),
+    probe: () => timely(mirror.probe()),
+    recordsAfter: (...page) => timely(mirror.recordsAfter(...page)),
+  };
 }
 
 type OutboxPorts = Pick<ModuleTools, 'agenda' | 'journal' | 'now' | 'log'> & {

@@ -341,6 +341,25 @@ export async function settled<T>(
 export const valuesOf = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 
-export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
-  return valuesOf(await Promise.allSettled(reads));
+/** Limit of one view: of all its calls together, each of which has a limit of its own. */
+const VIEW_MS = 15_000;
+
+/** The views of the sources that give one in time. */
+export async function viewsInTime<N extends { readonly name: string }, T>(
+  sources: readonly N[],
+  viewOf: (source: N) => Promise<T>,
+  within: Within,
+): Promise<T[]> {
+  const views = sources.map((source) => inTime(viewOf(source), VIEW_MS, source.name, within));
+  return valuesOf(await Promise.allSettled(views));
+}
+
+/** The result of a call, which itself continues after its time. @throws AppError UPSTREAM_FAILED `timeout` */
+export async function inTime<T>(call: Promise<T>, ms: number, upstream: string, within: Within): Promise<T> {
+  const ended = await within(
+    call.then((value) => ({ value })),
+    ms,
+  );
+  if (!ended) throw upstreamFailed(upstream, 'timeout');
+  return ended.value;
 }

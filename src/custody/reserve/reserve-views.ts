@@ -13,7 +13,7 @@ import { stringifyJson } from '../../core/json.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Within } from '../kernel/ports.ts';
-import { quorumOf, sameByKey, settled, succeeded, valuesOf } from '../nodes/quorum.ts';
+import { quorumOf, sameByKey, settled, valuesOf, viewsInTime } from '../nodes/quorum.ts';
 
 /** One node's finalized view of the mint. */
 export type SupplyView = {
@@ -38,15 +38,20 @@ export type ReserveSources = {
   readonly absrMint: string | null;
 };
 
-/** One view per index; failing indexes are excluded. */
+/** One view per index; failing and slow indexes are excluded. */
 export const reserveViews = (
-  { indexes, bitcoinAddress }: ReserveSources,
+  { indexes, bitcoinAddress }: Pick<ReserveSources, 'indexes' | 'bitcoinAddress'>,
   depth: number,
-): Promise<ReserveView[]> => succeeded(indexes.map((index) => readReserveView(index, bitcoinAddress, depth)));
+  within: Within,
+): Promise<ReserveView[]> =>
+  viewsInTime(indexes, (index) => readReserveView(index, bitcoinAddress, depth), within);
 
-/** One view per node; failing nodes are excluded. */
-export async function supplyViews({ nodes, absrMint }: ReserveSources): Promise<SupplyView[]> {
-  return absrMint === null ? [] : succeeded(nodes.map((node) => readSupply(node, absrMint)));
+/** One view per node; failing and slow nodes are excluded. */
+export async function supplyViews(
+  { nodes, absrMint }: Pick<ReserveSources, 'nodes' | 'absrMint'>,
+  within: Within,
+): Promise<SupplyView[]> {
+  return absrMint === null ? [] : viewsInTime(nodes, (node) => readSupply(node, absrMint), within);
 }
 
 /** The results of the nodes that respond. Once a quorum has responded, hanging nodes are excluded. */

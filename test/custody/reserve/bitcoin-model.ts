@@ -54,7 +54,7 @@ export function createBitcoinModel() {
     height: () => chain.heightAt(now),
     views(depth: number): Promise<ReserveView[]> {
       for (const _index of indexes) onCall();
-      return reserveViews(sources, depth);
+      return reserveViews(sources, depth, (work) => work);
     },
     mine: (): void => void now++,
     /** An unconfirmed transaction that changes the reserve by this number of sats. */
